@@ -1,0 +1,17 @@
+// Everything that can be said about the code without running it: types, lint, format, dead code.
+import { spawnSync } from 'node:child_process';
+
+const steps = [
+  ['tsc', ['-b']],
+  ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'webview', 'test', 'scripts']],
+  ['prettier', ['--check', '--log-level', 'warn', '.']],
+  ['knip', []],
+];
+
+let failed = 0;
+for (const [program, args] of steps) {
+  const { status } = spawnSync(`node_modules/.bin/${program}`, args, { stdio: 'inherit' });
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${program} ${args.join(' ')}`);
+  if (status !== 0) failed += 1;
+}
+process.exit(failed ? 1 : 0);

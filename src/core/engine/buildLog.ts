@@ -1,0 +1,120 @@
+import type { Problem } from '../text/problem.ts';
+import type { EngineLayer } from './engineLayer.ts';
+
+/** What a build log says. Counts, names and times are TensorRT's own; lines count from 1. */
+export interface BuildLog {
+  product: 'tensorrt' | 'tensorrt-rtx' | null;
+  /** The library's version where the log says it, else the program's: "10.6.0". */
+  version: string | null;
+  writer: 'trtexec' | 'polygraphy' | 'python' | 'onnxruntime' | 'driver' | null;
+  gpu: string | null;
+  /** From the last frame line; `cut-off`: the log ends before the build does; `unknown`: nothing says. */
+  outcome: 'passed' | 'failed' | 'cut-off' | 'unknown';
+  lines: number;
+  /** The parser's account: each ONNX node with the TensorRT layers that it became. */
+  parsedNodes: ParsedNode[];
+  /** One entry per `Original: N layers`: calibration, backend strategies and repeated builds each give one. The last is the engine's. */
+  phases: BuildPhase[];
+  /** The last list of engine layers; empty where the log has none. */
+  engineLayers: EngineLayer[];
+  /** Names of the engine's inputs and outputs after that list. */
+  bindings: string[];
+  /** Layers in final order from `Layer: X Host Persistent…`: names ForeignNodes where the list above shows their kernels. */
+  finalLayers: string[];
+  /** Rows of a `--dumpProfile` table. */
+  profile: ProfileRow[];
+  precision: PrecisionLine[];
+  messages: LogMessage[];
+  memory: { workspace: number | null; activation: number | null; weights: number | null; scratch: number | null };
+  timingCacheHits: number;
+  seconds: { parse: number | null; build: number | null };
+}
+
+export interface ParsedNode {
+  /** The name that the parser used: the node's own, or `node_of_<first output>`. */
+  name: string;
+  op: string;
+  line: number;
+  /** Names of the TensorRT layers registered for it, and of helpers registered while it was parsed. */
+  layers: string[];
+  helpers: string[];
+}
+
+export interface BuildPhase {
+  line: number;
+  /** True for the network that an INT8 calibration builds first. */
+  calibration: boolean;
+  funnel: { stage: string; layers: number; line: number }[];
+  /** `…Fusion: Fusing A with B`, `Removing X`, conversions, merges, in order. */
+  events: FusionEvent[];
+  foreignNodes: LoggedForeignNode[];
+  /** Layers timed, in order, with what won. */
+  tactics: TimedLayer[];
+  reformats: { layer: string; tensor: string; from: string; to: string; line: number }[];
+}
+
+export interface FusionEvent {
+  pass: string;
+  kind: 'fuse' | 'remove' | 'convert' | 'merge' | 'eliminate' | 'copy' | 'swap' | 'pattern';
+  /** Layer names as written: [A, B] for a fusion, [X] for a removal. */
+  layers: string[];
+  line: number;
+}
+
+export interface LoggedForeignNode {
+  /** `{ForeignNode[a...b]}` */
+  name: string;
+  line: number;
+  /** Raw text of the `metadata:` line (RTX, 10.16+); null in versions that only cost the layer. */
+  metadata: string | null;
+}
+
+export interface TimedLayer {
+  name: string;
+  line: number;
+  /** Format combinations tried. */
+  combinations: TimedCombination[];
+}
+
+export interface TimedCombination {
+  formats: string;
+  line: number;
+  /** Tactics timed, at most the first 1000 are kept. */
+  tactics: { runner: string; runnerId: string | null; name: string | null; tactic: string; ms: number | null }[];
+  chosen: { runner: string; tactic: string; ms: number | null } | null;
+  cached: boolean;
+  skipped: { reason: string; line: number }[];
+}
+
+export interface ProfileRow {
+  name: string;
+  timeMs: number;
+  averageMs: number;
+  medianMs: number | null;
+  percentage: number;
+}
+
+export interface PrecisionLine {
+  kind: 'set' | 'set-output' | 'skipped' | 'ignored' | 'non-conforming' | 'layernorm-fp16';
+  layer: string;
+  type: string | null;
+  reason: string | null;
+  line: number;
+}
+
+/** A warning or error with its continuation lines. */
+export interface LogMessage {
+  severity: 'warning' | 'error';
+  text: string;
+  line: number;
+  /** TensorRT's error code, where it gives one. */
+  code: number | null;
+  /** Name of the node or layer in the text, where there is one. */
+  subject: string | null;
+}
+
+/** Read results with the log's own oddities (cut-off, unknown dialect). */
+export interface BuildLogRead {
+  value: BuildLog;
+  problems: Problem[];
+}

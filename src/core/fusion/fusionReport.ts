@@ -1,0 +1,92 @@
+import type { Problem } from '../text/problem.ts';
+import type { EngineTensor } from '../engine/engineLayer.ts';
+
+/** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
+export interface FusionReport {
+  schema: 1;
+  tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
+  model: { file: string; nodes: number };
+  /** Every engine layer, in engine order. */
+  layers: ReportLayer[];
+  foreignNodes: ReportForeignNode[];
+  /** Every ONNX node, in file order, subgraphs after their owner. */
+  nodes: ReportNode[];
+  accounting: Accounting;
+  funnel: { stage: string; layers: number }[];
+  /** Why a boundary is where it is, or what helped or hindered; each with its evidence. Never invented. */
+  remarks: Remark[];
+  problems: Problem[];
+}
+
+export type Fate = 'foreign' | 'fused' | 'single' | 'folded' | 'removed' | 'shape' | 'unknown';
+/** How the report knows: TensorRT's metadata, its log, the grammar of fused names, or reachability in the graph (derived). */
+export type Evidence = 'metadata' | 'log' | 'name' | 'reach';
+export type LayerKind = 'single' | 'fused' | 'foreign' | 'kernel' | 'reformat' | 'shape' | 'constant' | 'other';
+
+export interface Accounting {
+  total: number;
+  foreign: number;
+  fused: number;
+  single: number;
+  folded: number;
+  removed: number;
+  shape: number;
+  unknown: number;
+}
+
+export interface ReportLayer {
+  id: number;
+  name: string;
+  type: string;
+  kind: LayerKind;
+  /** Id in foreignNodes, for a kernel (or the opaque layer) of a ForeignNode. */
+  foreignNode: number | null;
+  /** Ids of the ONNX nodes that it computes, all or in part. */
+  nodes: string[];
+  evidence: Evidence[];
+  averageMs: number | null;
+  /** Share of the whole in percent, as the profile says. */
+  percent: number | null;
+  tactic: string | null;
+  inputs: EngineTensor[];
+  outputs: EngineTensor[];
+  /** Line in the log that lists it, from 1. */
+  line: number | null;
+}
+
+export interface ReportForeignNode {
+  id: number;
+  name: string;
+  nodes: string[];
+  /** true: TensorRT itself named every member; false: derived from the graph. */
+  exact: boolean;
+  layers: number[];
+  inputs: string[];
+  outputs: string[];
+  averageMs: number | null;
+  line: number | null;
+}
+
+export interface ReportNode {
+  id: string;
+  name: string;
+  op: string;
+  fate: Fate;
+  layers: number[];
+  foreignNode: number | null;
+  exact: boolean;
+  /** One sentence: how the fate is known, or why it is not. */
+  reason: string;
+}
+
+export interface Remark {
+  /** As compilers' optimisation remarks: something was done, was not done, or was found out. */
+  kind: 'passed' | 'missed' | 'analysis';
+  /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, … */
+  code: string;
+  message: string;
+  /** What in the inputs says so: a log line, a tensor, a layer. */
+  evidence: { line?: number; tensor?: string; layer?: number };
+  nodes: string[];
+  layers: number[];
+}

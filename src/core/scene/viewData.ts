@@ -1,0 +1,41 @@
+import type { BuildManifest } from '../build/buildManifest.ts';
+import type { FusionReport } from '../fusion/fusionReport.ts';
+
+/** Everything a view needs, as plain JSON: what the host sends, what the plain page fetches, what the report page embeds. */
+export interface ViewData {
+  /** Shown as the title: the model's file name, or the log's. */
+  title: string;
+  graph: GraphData | null;
+  report: FusionReport | null;
+  build: BuildManifest | null;
+  /** What is missing for more, in words: "no profile: …". */
+  hints: string[];
+}
+
+/** The model's structure for drawing. `nodes` has the report's order and ids. */
+export interface GraphData {
+  name: string;
+  nodes: GraphNode[];
+  inputs: GraphTensor[];
+  outputs: GraphTensor[];
+  /** Tensors with known type or shape, and initializers. */
+  tensors: GraphTensor[];
+}
+
+export interface GraphNode {
+  id: string;
+  name: string;
+  op: string;
+  domain: string;
+  inputs: string[];
+  outputs: string[];
+  /** Readable attributes, short. */
+  attributes: { name: string; value: string }[];
+}
+
+export interface GraphTensor {
+  name: string;
+  type: string | null;
+  shape: (number | string | null)[] | null;
+  initializer: boolean;
+}

@@ -1,0 +1,33 @@
+import type { ViewData } from '../core/scene/viewData.ts';
+
+/** What a person points at, the same in every view. Ids as in the fusion report. */
+export type Selection =
+  | { kind: 'nodes'; ids: string[] }
+  | { kind: 'layers'; ids: number[] }
+  | { kind: 'foreignNode'; id: number }
+  | { kind: 'fate'; fate: string }
+  | { kind: 'none' };
+
+/** View → host. */
+export interface ViewHost {
+  /** First message of a view: it can be sent data from now on. */
+  ready(): void;
+  /** A person selected something in this view. */
+  selected(selection: Selection): void;
+  /** Open the text behind a fact: a line of the build log (from 1) or of the override file. */
+  openLine(file: 'log' | 'overrides', line: number): void;
+  /** Save an exported picture; `content` is SVG text or base64 of a PNG. */
+  exportPicture(kind: 'svg' | 'png', content: string, name: string): void;
+  /** Run one of the extension's commands that a view may offer, such as 'build' or 'openLog'. */
+  run(command: 'build' | 'openLog' | 'openFusion' | 'openGraph' | 'keepFp32', nodeIds: string[]): void;
+  /** An error inside the view, for the log. */
+  failed(message: string): void;
+}
+
+/** Host → view. */
+export interface View {
+  /** The whole data; null shows the empty state with `message`. */
+  show(data: ViewData | null, message: string): void;
+  /** Something was selected elsewhere. */
+  select(selection: Selection): void;
+}
