@@ -1,0 +1,79 @@
+import { receive, sender } from '../../src/protocol/rpc.ts';
+import type { Message } from '../../src/protocol/rpc.ts';
+import type { View, ViewHost } from '../../src/protocol/views.ts';
+
+interface EditorApi {
+  postMessage(message: Message): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+declare const acquireVsCodeApi: (() => EditorApi) | undefined;
+
+let editor: EditorApi | null | undefined;
+
+/** The editor may be asked for its interface only once a page. null outside of an editor. */
+function editorApi(): EditorApi | null {
+  editor ??= typeof acquireVsCodeApi === 'function' ? acquireVsCodeApi() : null;
+  return editor;
+}
+
+/**
+ * Runs one view in an editor's webview: mounts it in `#root` (the body, where there is none), passes the host's
+ * messages to it, and says `ready` afterwards. Errors that nobody caught reach the host's log. On a plain page there
+ * is no host to connect to: call the view's own mount function there.
+ */
+export function connect(mount: (root: HTMLElement, host: ViewHost) => View): void {
+  const api = editorApi();
+  if (api === null) throw new Error('connect() works inside an editor only; on a plain page, mount the view directly.');
+  const host = sender<ViewHost & Record<string, (...args: unknown[]) => void>>((message) => api.postMessage(message));
+  window.addEventListener('error', (event) => host.failed(describe(event.error ?? event.message)));
+  window.addEventListener('unhandledrejection', (event) => host.failed(describe(event.reason)));
+  const view = mount(document.getElementById('root') ?? document.body, host);
+  const handlers = {
+    show: (...args: Parameters<View['show']>) => view.show(...args),
+    select: (...args: Parameters<View['select']>) => view.select(...args),
+  };
+  window.addEventListener('message', (event: MessageEvent<unknown>) => {
+    // The editor itself and extensions of the browser post messages too: what is not ours is not an error.
+    receive(handlers, event.data, () => {});
+  });
+  host.ready();
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/**
+ * What a view remembers while it is hidden or reloaded (position, expansion, overlay). In an editor it is the
+ * webview's own state, else the browser tab's session; where neither is allowed, it lasts as long as the page.
+ * `key` tells the views of one page apart; values must be plain JSON. `get` gives null where nothing was kept.
+ */
+export function viewState<T>(key: string): { get(): T | null; set(value: T): void } {
+  const api = editorApi();
+  let kept: T | null = null;
+  if (api !== null) {
+    const all = () => (api.getState() ?? {}) as Record<string, T | undefined>;
+    return { get: () => all()[key] ?? null, set: (value) => api.setState({ ...all(), [key]: value }) };
+  }
+  const name = `tensorrt-lens.${key}`;
+  return {
+    get: () => {
+      try {
+        const text = sessionStorage.getItem(name);
+        return text === null ? kept : (JSON.parse(text) as T);
+      } catch {
+        return kept;
+      }
+    },
+    set: (value) => {
+      kept = value;
+      try {
+        sessionStorage.setItem(name, JSON.stringify(value));
+      } catch {
+        // Storage is full or forbidden (a file opened from disk): `kept` still holds it.
+      }
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { LayerKind } from '../../src/core/fusion/fusionReport.ts';
+
+export type ThemeKind = 'light' | 'dark' | 'contrast-dark' | 'contrast-light';
+
+/** The page's colours as a canvas can use them (`rgb(…)`); in SVG and CSS use the `--lens-*` variables of base.css. */
+export interface Theme {
+  kind: ThemeKind;
+  dark: boolean;
+  /** High contrast: thick outlines, no translucent fills. */
+  contrast: boolean;
+  foreground: string;
+  muted: string;
+  background: string;
+  panel: string;
+  border: string;
+  strong: string;
+  active: string;
+  focus: string;
+  error: string;
+  warning: string;
+  /** Not computed: folded, removed, shape. */
+  grey: string;
+  /** At most eight at once: 0–4 ForeignNodes in turn, 5 reformats, 6 fused layers, 7 single layers. */
+  categorical: readonly string[];
+}
+
+const foreignColours = 5;
+
+/** Index into `Theme.categorical` (and of `--lens-c<index>`) for a ForeignNode by its id in the report. */
+export function foreignColour(id: number): number {
+  return ((id % foreignColours) + foreignColours) % foreignColours;
+}
+
+/** Index into `Theme.categorical` for a layer; null: grey. Kernels of a ForeignNode have their ForeignNode's colour. */
+export function layerColour(kind: LayerKind, foreignNode: number | null): number | null {
+  if (foreignNode !== null) return foreignColour(foreignNode);
+  switch (kind) {
+    case 'reformat':
+      return 5;
+    case 'fused':
+      return 6;
+    case 'single':
+      return 7;
+    case 'foreign':
+    case 'kernel':
+      return 0;
+    case 'shape':
+    case 'constant':
+    case 'other':
+      return null;
+  }
+}
+
+/** The theme as it is now. Costs a few style reads: keep the result until `onThemeChange` calls. */
+export function readTheme(): Theme {
+  // A probe's computed colour is the only reading that follows var() and light-dark() to the end.
+  const probe = document.createElement('span');
+  probe.hidden = true;
+  document.body.append(probe);
+  const colour = (name: string): string => {
+    probe.style.setProperty('color', `var(--lens-${name})`);
+    return getComputedStyle(probe).color;
+  };
+  const kind = themeKind();
+  const theme: Theme = {
+    kind,
+    dark: kind === 'dark' || kind === 'contrast-dark',
+    contrast: kind === 'contrast-dark' || kind === 'contrast-light',
+    foreground: colour('fg'),
+    muted: colour('muted'),
+    background: colour('bg'),
+    panel: colour('panel'),
+    border: colour('border'),
+    strong: colour('strong'),
+    active: colour('active'),
+    focus: colour('focus'),
+    error: colour('error'),
+    warning: colour('warning'),
+    grey: colour('grey'),
+    categorical: Array.from({ length: 8 }, (_, i) => colour(`c${i}`)),
+  };
+  probe.remove();
+  return theme;
+}
+
+function themeKind(): ThemeKind {
+  const { classList } = document.body;
+  if (classList.contains('vscode-high-contrast-light')) return 'contrast-light';
+  if (classList.contains('vscode-high-contrast')) return 'contrast-dark';
+  if (classList.contains('vscode-dark')) return 'dark';
+  if (classList.contains('vscode-light')) return 'light';
+  const asked = document.documentElement.dataset['theme'];
+  if (asked === 'light' || asked === 'dark') return asked;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+/** Calls after each change of theme, at most once a frame. The result stops it. */
+export function onThemeChange(changed: (theme: Theme) => void): () => void {
+  let frame = 0;
+  const later = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => changed(readTheme()));
+  };
+  const observer = new MutationObserver(later);
+  observer.observe(document.body, { attributes: true, attributeFilter: ['class', 'data-vscode-theme-id'] });
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme', 'style'] });
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', later);
+  return () => {
+    cancelAnimationFrame(frame);
+    observer.disconnect();
+    system.removeEventListener('change', later);
+  };
+}
