@@ -1,0 +1,21 @@
+// Installs the npm packages when they are missing or the lock file has changed. Plain Node, no dependency.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const STAMP = 'node_modules/.installed-lock';
+
+/** Runs `npm ci` in the current folder unless the installed packages already are those of package-lock.json. Exits with npm's status when it fails. */
+export function installPackages() {
+  const lock = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
+  console.log('Installing npm packages …');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const options = { stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' };
+  const { status, error } = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options);
+  if (status !== 0) {
+    console.error(`npm ci failed${error ? `: ${error.message}` : ''}. It needs npm's registry; try it by hand.`);
+    process.exit(status ?? 1);
+  }
+  writeFileSync(STAMP, lock);
+}

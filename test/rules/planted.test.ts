@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/**
+ * A rule that has never fired is no rule. Each test plants one violation in a copy of the house (its configuration
+ * and empty rooms) and expects the lock to name it.
+ */
+let house: string;
+const rooms = ['src/core', 'src/protocol', 'src/builder', 'src/server', 'src/host', 'src/cli', 'webview'];
+const files = [
+  '.oxlintrc.json',
+  'tsconfig.base.json',
+  'src/never.d.ts',
+  ...rooms.map((room) => `${room}/tsconfig.json`),
+];
+
+beforeAll(() => {
+  house = mkdtempSync(join(tmpdir(), 'house-'));
+  for (const file of files) {
+    mkdirSync(dirname(join(house, file)), { recursive: true });
+    cpSync(file, join(house, file));
+  }
+  const references = rooms.map((path) => ({ path }));
+  writeFileSync(join(house, 'tsconfig.json'), JSON.stringify({ files: [], references }));
+  symlinkSync(join(process.cwd(), 'node_modules'), join(house, 'node_modules'));
+  for (const room of rooms) writeFileSync(join(house, room, 'sound.ts'), 'export const sound = 1;\n');
+});
+
+afterAll(() => rmSync(house, { recursive: true, force: true }));
+
+function run(program: string, ...args: string[]): string {
+  const { stdout, stderr } = spawnSync(join('node_modules/.bin', program), args, { cwd: house, encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+/** What a lock says with the file planted, and again without it: the lock must be quiet there. */
+function plant(file: string, code: string, check: () => string): string {
+  const path = join(house, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, code);
+  try {
+    return check();
+  } finally {
+    rmSync(path);
+  }
+}
+
+const compile = () => run('tsc', '-b');
+const lint = () => run('oxlint', '--type-aware', 'src', 'webview');
+
+describe('the compiler keeps the rooms apart', () => {
+  it('is quiet in a sound house', () => {
+    expect(compile()).toBe('');
+  });
+
+  it.each([
+    [
+      'core reads a file',
+      'src/core/bad.ts',
+      "import { readFileSync } from 'node:fs';\nreadFileSync('x');",
+      /TS2591|TS2307/,
+    ],
+    ['core touches the page', 'src/core/bad.ts', 'export const x = document.title;', /TS2584/],
+    ['core asks the process', 'src/core/bad.ts', 'export const x = process.env;', /TS2591|TS2580/],
+    ['core imports builder', 'src/core/bad.ts', "export { sound } from '../builder/sound.ts';", /TS6307|TS6059/],
+    ['core imports the views', 'src/core/bad.ts', "export { sound } from '../../webview/sound.ts';", /TS6307|TS6059/],
+    ['core uses the editor', 'src/core/bad.ts', "import * as v from 'vscode';\nexport const x = v.window;", /TS2339/],
+    ['protocol imports host', 'src/protocol/bad.ts', "export { sound } from '../host/sound.ts';", /TS6307|TS6059/],
+    [
+      'builder imports protocol',
+      'src/builder/bad.ts',
+      "export { sound } from '../protocol/sound.ts';",
+      /TS6307|TS6059/,
+    ],
+    ['server imports builder', 'src/server/bad.ts', "export { sound } from '../builder/sound.ts';", /TS6307|TS6059/],
+    [
+      'server uses the editor',
+      'src/server/bad.ts',
+      "import * as v from 'vscode';\nexport const x = v.window;",
+      /TS2339/,
+    ],
+    ['host imports the views', 'src/host/bad.ts', "export { sound } from '../../webview/sound.ts';", /TS6307|TS6059/],
+    ['host imports the server', 'src/host/bad.ts', "export { sound } from '../server/sound.ts';", /TS6307|TS6059/],
+    ['the command line imports host', 'src/cli/bad.ts', "export { sound } from '../host/sound.ts';", /TS6307|TS6059/],
+    [
+      'a view reads a file',
+      'webview/bad.ts',
+      "import { readFileSync } from 'node:fs';\nreadFileSync('x');",
+      /TS2591|TS2307/,
+    ],
+    ['a view imports builder', 'webview/bad.ts', "export { sound } from '../src/builder/sound.ts';", /TS6307|TS6059/],
+  ])('%s', (_, file, code, expected) => {
+    const said = plant(file, code, compile);
+    expect(said).toContain('bad.ts');
+    expect(said).toMatch(expected);
+  });
+});
+
+describe('the linter keeps the rules', () => {
+  it('visits every room and is quiet in a sound house', () => {
+    const said = lint();
+    expect(said).toContain('Found 0 warnings and 0 errors');
+    expect(Number(/on (\d+) files/.exec(said)?.[1])).toBeGreaterThanOrEqual(rooms.length);
+  });
+
+  it.each([
+    [
+      'core, a type of the editor',
+      'src/core/bad.ts',
+      "import type { Uri } from 'vscode';\nexport type X = Uri;",
+      'src/core is pure',
+    ],
+    ['core, node', 'src/core/bad.ts', "export { join } from 'node:path';", 'src/core is pure'],
+    ['core, d3', 'src/core/bad.ts', "export { select } from 'd3-selection';", 'src/core is pure'],
+    ['core, another room', 'src/core/bad.ts', "export { sound } from '../server/sound.ts';", 'Nothing points back'],
+    ['core, the clock', 'src/core/bad.ts', 'export const now = () => Date.now();', 'no-restricted-globals'],
+    [
+      'protobufjs outside core/onnx',
+      'src/core/engine/bad.ts',
+      "export { Reader } from 'protobufjs';",
+      'protobufjs belongs',
+    ],
+    ['core/onnx, node', 'src/core/onnx/bad.ts', "export { join } from 'node:path';", 'src/core is pure'],
+    ['protocol, host', 'src/protocol/bad.ts', "export { sound } from '../host/sound.ts';", 'contracts only'],
+    [
+      'builder, the editor',
+      'src/builder/bad.ts',
+      "import type { Uri } from 'vscode';\nexport type X = Uri;",
+      'without an editor',
+    ],
+    [
+      'server, the client',
+      'src/server/bad.ts',
+      "export { State } from 'vscode-languageclient';",
+      'src/server may import',
+    ],
+    [
+      'host, the server package',
+      'src/host/bad.ts',
+      "export { createConnection } from 'vscode-languageserver';",
+      'src/host may import',
+    ],
+    [
+      'the command line, the editor',
+      'src/cli/bad.ts',
+      "import type { Uri } from 'vscode';\nexport type X = Uri;",
+      'src/cli may import',
+    ],
+    ['a view, node', 'webview/bad.ts', "export { join } from 'node:path';", 'webview may import'],
+    ['console in core', 'src/core/bad.ts', "console.log('x');\nexport {};", 'no-console'],
+    ['a default export', 'src/core/bad.ts', 'export default 1;', 'no-default-export'],
+    [
+      'a promise nobody waits for',
+      'src/core/bad.ts',
+      'const f = async () => 1;\nf();\nexport {};',
+      'no-floating-promises',
+    ],
+    [
+      'a file that needs a split',
+      'src/core/bad.ts',
+      Array.from({ length: 401 }, (_, i) => `export const x${i} = ${i};`).join('\n'),
+      'max-lines',
+    ],
+    [
+      'a forgotten case',
+      'src/core/bad.ts',
+      "export function f(x: 'a' | 'b'): number {\n  switch (x) {\n    case 'a':\n      return 1;\n  }\n  return 0;\n}",
+      'switch-exhaustiveness-check',
+    ],
+  ])('%s', (_, file, code, expected) => {
+    const said = plant(file, code, lint);
+    expect(said).toContain('bad.ts');
+    expect(said).toContain(expected);
+  });
+
+  it('a circle of imports', () => {
+    const other = join(house, 'src/core/other.ts');
+    writeFileSync(other, "import { bad } from './bad.ts';\nexport const other = () => bad;\n");
+    const code = "import { other } from './other.ts';\nexport const bad = () => other;\n";
+    expect(plant('src/core/bad.ts', code, lint)).toContain('no-cycle');
+    rmSync(other);
+  });
+});
+
+describe('the house itself', () => {
+  it('has one project a room, each in the solution', () => {
+    const solution = JSON.parse(readFileSync('tsconfig.json', 'utf8')) as { references: { path: string }[] };
+    expect(solution.references.map(({ path }) => path)).toEqual([...rooms, 'test'].map((room) => `./${room}`));
+  });
+});
