@@ -1,0 +1,75 @@
+/**
+ * What a person asks of a build, whichever program runs it: the task definition of `tasks.json` and the command
+ * line's options are this object. `commandLine` functions translate it for one program and version, or say why not.
+ */
+export interface EngineOptions {
+  /** Path of the ONNX file. */
+  model: string;
+  backend?: Backend | 'auto';
+  /** Where the engine goes; left out, it goes to the build folder. */
+  engine?: string;
+  precision?: PrecisionMode;
+  /** A `.trtprec` file. */
+  overrides?: string;
+  /** Layer name and type, from the override file. */
+  layerPrecisions?: { name: string; type: string }[];
+  layerOutputTypes?: { name: string; types: string[] }[];
+  precisionConstraints?: 'none' | 'prefer' | 'obey';
+  stronglyTyped?: boolean;
+  /** One entry an optimization profile: input name → shapes as `1x3x224x224`. */
+  profiles?: Record<string, ShapeRange>[];
+  /** MiB. */
+  workspace?: number;
+  /** Other memory pools by trtexec's names, MiB. */
+  pools?: Record<string, number>;
+  /** `+NAME` or `-NAME`. */
+  tacticSources?: string[];
+  optimizationLevel?: number;
+  timingCache?: string;
+  calibrationCache?: string;
+  versionCompatible?: boolean;
+  hardwareCompatibility?: 'none' | 'ampere+' | 'sameComputeCapability';
+  /** Compute capabilities to build for, TensorRT-RTX only: `89`, `120`. */
+  computeCapability?: string[];
+  verbosity?: 'detailed' | 'layer_names_only' | 'none';
+  /** `all`, or tensor names to mark as outputs. */
+  outputs?: 'all' | string[];
+  /** Tensors to mark for debugging, which leaves fusion as it is (10.0 and later). */
+  debugTensors?: string[];
+  /** Run and time each layer after the build; needs a GPU. */
+  profileRun?: boolean;
+  noTF32?: boolean;
+  extraArguments?: string[];
+  environment?: Record<string, string>;
+}
+
+export type Backend = 'trtexec' | 'polygraphy' | 'python' | 'rtx';
+export type PrecisionMode = 'fp32' | 'fp16' | 'bf16' | 'int8' | 'fp8' | 'best';
+
+export interface ShapeRange {
+  min: string;
+  opt: string;
+  max: string;
+}
+
+/** Files that a build leaves in its folder. */
+export interface BuildFiles {
+  engine: string;
+  layers: string;
+  profile: string;
+  times: string;
+}
+
+/** A command to run, and what was changed or refused on the way to it. */
+export interface CommandLine {
+  /** Arguments without the program itself. */
+  args: string[];
+  notes: CommandNote[];
+}
+
+export interface CommandNote {
+  /** `translated`: another flag does it in this version. `dropped`: left out, harmless. `refused`: the wish cannot be met, don't build. */
+  kind: 'translated' | 'dropped' | 'refused';
+  flag: string;
+  message: string;
+}

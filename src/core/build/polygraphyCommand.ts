@@ -1,0 +1,103 @@
+import type { BuildFiles, CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
+import type { Version } from './trtexecFlags.ts';
+
+/** The Polygraphy at hand, and the TensorRT that it will use. */
+export interface Polygraphy {
+  tensorrt: Version | null;
+  product: 'tensorrt' | 'tensorrt-rtx';
+}
+
+/**
+ * Arguments for `polygraphy convert`: builds an engine without running it. The log is the only evidence it leaves
+ * (`-vvv`), so verbosity is always detailed unless asked otherwise.
+ */
+export function polygraphyCommand(options: EngineOptions, files: BuildFiles, tool: Polygraphy): CommandLine {
+  const args = ['convert', options.model, '--convert-to', 'trt', '-o', options.engine ?? files.engine, '-vvv'];
+  const notes: CommandNote[] = [];
+  const refuse = (flag: string, message: string) => notes.push({ kind: 'refused', flag, message });
+  const typedOnly = tool.product === 'tensorrt-rtx' || (tool.tensorrt?.[0] ?? 0) >= 11;
+
+  args.push('--profiling-verbosity', options.verbosity ?? 'detailed');
+  addPrecision();
+  addShapes();
+  if (options.workspace !== undefined) args.push('--pool-limit', `workspace:${options.workspace}M`);
+  addTuning();
+  if (options.outputs) args.push('--trt-outputs', ...(options.outputs === 'all' ? ['mark', 'all'] : options.outputs));
+  if (options.debugTensors?.length) args.push('--mark-debug', ...options.debugTensors);
+  if (options.computeCapability?.length) addTargets(options.computeCapability);
+  if (options.profileRun)
+    notes.push({
+      kind: 'dropped',
+      flag: 'profileRun',
+      message: '`polygraphy convert` does not run the engine: no profile.',
+    });
+  args.push(...(options.extraArguments ?? []));
+  return { args, notes };
+
+  function addPrecision(): void {
+    const mode = options.precision ?? 'fp32';
+    const layers = options.layerPrecisions ?? [];
+    if (typedOnly && (mode !== 'fp32' || layers.length > 0)) {
+      refuse(
+        'precision',
+        'This TensorRT builds strongly typed networks only: it ignores precision flags. Put the types into the model (`trtlens precision apply`).',
+      );
+      return;
+    }
+    if (options.stronglyTyped && !typedOnly) args.push('--strongly-typed');
+    if (mode === 'best') args.push('--fp16', '--int8');
+    else if (mode === 'int8') args.push('--int8', '--fp16');
+    else if (mode !== 'fp32') args.push(`--${mode}`);
+    if (options.calibrationCache) args.push('--calibration-cache', options.calibrationCache);
+    if (layers.length > 0) {
+      args.push('--precision-constraints', options.precisionConstraints ?? 'obey', '--layer-precisions');
+      args.push(...layers.map(({ name, type }) => `${name}:${polygraphyType[type] ?? type}`));
+    }
+  }
+
+  function addTuning(): void {
+    if (options.tacticSources?.length) {
+      // Polygraphy lists the sources to use, it has no way to take one away.
+      const wanted = options.tacticSources.filter((s) => s.startsWith('+')).map((s) => s.slice(1));
+      if (wanted.length === options.tacticSources.length) args.push('--tactic-sources', ...wanted);
+      else refuse('tacticSources', 'Polygraphy lists the tactic sources to use (`+NAME`); it cannot take one away.');
+    }
+    if (options.optimizationLevel !== undefined)
+      args.push('--builder-optimization-level', String(options.optimizationLevel));
+    if (options.timingCache)
+      args.push('--load-timing-cache', options.timingCache, '--save-timing-cache', options.timingCache);
+    if (options.versionCompatible) args.push('--version-compatible');
+    if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
+      args.push(
+        '--hardware-compatibility-level',
+        options.hardwareCompatibility === 'ampere+' ? 'ampere_plus' : 'same_compute_capability',
+      );
+  }
+
+  function addShapes(): void {
+    for (const profile of options.profiles ?? []) {
+      for (const kind of ['min', 'opt', 'max'] as const) {
+        const shapes = Object.entries(profile).map(([name, range]) => `${name}:[${range[kind].split('x').join(',')}]`);
+        if (shapes.length > 0) args.push(`--trt-${kind}-shapes`, ...shapes);
+      }
+    }
+  }
+
+  function addTargets(targets: string[]): void {
+    if (tool.product !== 'tensorrt-rtx') {
+      refuse('computeCapability', 'Only TensorRT-RTX builds for other compute capabilities.');
+      return;
+    }
+    args.push(
+      '--compute-capabilities',
+      ...targets.map((t) => (t.includes('.') ? t : `${t.slice(0, -1)}.${t.slice(-1)}`)),
+    );
+  }
+}
+
+const polygraphyType: Record<string, string> = {
+  fp32: 'float32',
+  fp16: 'float16',
+  bf16: 'bfloat16',
+  fp8: 'float8',
+};

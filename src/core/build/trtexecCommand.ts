@@ -1,0 +1,193 @@
+import type { BuildFiles, CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
+import { before, flagStatus, type Version } from './trtexecFlags.ts';
+
+/** The trtexec at hand; null version: unknown, then only the help decides. */
+export interface Trtexec {
+  version: Version | null;
+  /** Flags of its `--help`; null: not asked. */
+  flags: ReadonlySet<string> | null;
+}
+
+/**
+ * Arguments for one trtexec build that leaves what the views need: a verbose log, detailed layer info and, where
+ * asked, a profile. Wishes that this version cannot meet become notes; a `refused` note means: do not run it.
+ * Values from the model (names, shapes) only ever become one argument together with their flag.
+ */
+export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: Trtexec): CommandLine {
+  const line = new Line(tool);
+  line.add('onnx', options.model);
+  line.add('saveEngine', options.engine ?? files.engine);
+  line.add('verbose');
+  line.add('profilingVerbosity', options.verbosity ?? 'detailed');
+  line.add('exportLayerInfo', files.layers);
+  addPrecision(line, options);
+  addProfiles(line, options);
+  addMemory(line, options);
+  addTuning(line, options);
+  if (options.outputs)
+    line.refuse('markOutput', 'trtexec cannot mark tensors as outputs; use the polygraphy or python backend for that.');
+  if (options.debugTensors?.length) line.add('markDebug', options.debugTensors.join(','));
+  if (options.profileRun) {
+    line.add('exportProfile', files.profile);
+    line.add('exportTimes', files.times);
+    line.add('separateProfileRun');
+  } else {
+    line.add('skipInference');
+  }
+  for (const argument of options.extraArguments ?? []) line.extra(argument);
+  return { args: line.args, notes: line.notes };
+}
+
+function addPrecision(line: Line, options: EngineOptions): void {
+  const typed = options.stronglyTyped === true;
+  const mode = options.precision ?? 'fp32';
+  if (typed) line.add('stronglyTyped');
+  if (mode !== 'fp32') {
+    if (typed) line.refuse(mode, `--${mode} is not allowed with --stronglyTyped: the types in the model decide.`);
+    else line.need(mode);
+    // INT8 alone leaves FP32 for everything it cannot do; people who ask for it expect FP16 beside it.
+    if (mode === 'int8' && !typed) line.add('fp16');
+  }
+  if (options.calibrationCache) line.need('calib', options.calibrationCache);
+  const layers = options.layerPrecisions ?? [];
+  const outputs = options.layerOutputTypes ?? [];
+  if (layers.length === 0 && outputs.length === 0) return;
+  line.need('precisionConstraints', options.precisionConstraints ?? 'obey');
+  const carried = <T extends { name: string }>(flag: string, specs: T[]) =>
+    specs.filter(({ name }) => {
+      if (!/[,'\n\r]/.test(name)) return true;
+      line.refuse(
+        flag,
+        `--${flag} cannot carry the name ${JSON.stringify(name)}: trtexec splits at commas and quotes.`,
+      );
+      return false;
+    });
+  const precisions = carried('layerPrecisions', layers).map(({ name, type }) => `${name}:${type}`);
+  if (precisions.length > 0) line.need('layerPrecisions', precisions.join(','));
+  const types = carried('layerOutputTypes', outputs).map(({ name, types: each }) => `${name}:${each.join('+')}`);
+  if (types.length > 0) line.need('layerOutputTypes', types.join(','));
+}
+
+function addProfiles(line: Line, options: EngineOptions): void {
+  const profiles = options.profiles ?? [];
+  profiles.forEach((profile, index) => {
+    if (profiles.length > 1) line.need('profile', String(index));
+    for (const kind of ['min', 'opt', 'max'] as const) {
+      const shapes = Object.entries(profile).map(([name, range]) => {
+        if (/[,'\n\r]/.test(name))
+          line.refuse(
+            `${kind}Shapes`,
+            `--${kind}Shapes cannot carry the input name ${JSON.stringify(name)}: trtexec splits at commas and quotes.`,
+          );
+        return `${name}:${range[kind]}`;
+      });
+      if (shapes.length > 0) line.add(`${kind}Shapes`, shapes.join(','));
+    }
+  });
+}
+
+function addMemory(line: Line, options: EngineOptions): void {
+  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
+  if (Object.keys(pools).length === 0) return;
+  if (line.has('memPoolSize')) {
+    // Without a suffix the unit is MiB; "1024MiB" would be read as bytes.
+    line.add(
+      'memPoolSize',
+      Object.entries(pools)
+        .map(([pool, mib]) => `${pool}:${mib}`)
+        .join(','),
+    );
+    return;
+  }
+  for (const [pool, mib] of Object.entries(pools)) {
+    if (pool === 'workspace') line.translate('memPoolSize', 'workspace', String(Math.round(mib)));
+    else line.refuse('memPoolSize', `This trtexec has no --memPoolSize, so the pool ${pool} cannot be set.`);
+  }
+}
+
+function addTuning(line: Line, options: EngineOptions): void {
+  if (options.tacticSources?.length) line.add('tacticSources', options.tacticSources.join(','));
+  if (options.optimizationLevel !== undefined) line.add('builderOptimizationLevel', String(options.optimizationLevel));
+  if (options.timingCache) line.add('timingCacheFile', options.timingCache);
+  if (options.versionCompatible) line.add('versionCompatible');
+  if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
+    line.add('hardwareCompatibilityLevel', options.hardwareCompatibility);
+  if (options.noTF32) line.add('noTF32');
+  if (options.computeCapability?.length)
+    line.refuse(
+      'computeCapability',
+      'trtexec builds for the GPU it runs on; only TensorRT-RTX builds for other compute capabilities.',
+    );
+}
+
+class Line {
+  readonly args: string[] = [];
+  readonly notes: CommandNote[] = [];
+  readonly #tool: Trtexec;
+
+  constructor(tool: Trtexec) {
+    this.#tool = tool;
+  }
+
+  has(flag: string): boolean {
+    return this.#status(flag).status !== 'missing';
+  }
+
+  /** A flag that helps; where it is missing, its successor or nothing is used. */
+  add(flag: string, value?: string): void {
+    this.#add(flag, value, 'dropped');
+  }
+
+  /** A flag that the wish depends on; where it is missing, the build is refused. */
+  need(flag: string, value?: string): void {
+    this.#add(flag, value, 'refused');
+  }
+
+  translate(from: string, to: string, value?: string): void {
+    this.notes.push({ kind: 'translated', flag: from, message: `${this.#status(from).message} Used --${to}.` });
+    this.#push(to, value);
+  }
+
+  refuse(flag: string, message: string): void {
+    this.notes.push({ kind: 'refused', flag, message });
+  }
+
+  /** A person's own argument: passed on as it is if this version has it. */
+  extra(argument: string): void {
+    const flag = /^--?(\w+)/.exec(argument)?.[1];
+    const status = flag ? this.#status(flag) : undefined;
+    if (flag && status?.status === 'missing') {
+      const value = argument.includes('=') ? argument.slice(argument.indexOf('=') + 1) : undefined;
+      if (flag === 'workspace' && value !== undefined) this.translate('workspace', 'memPoolSize', `workspace:${value}`);
+      else if (flag === 'buildOnly' && !before(this.#tool.version ?? [8, 6, 0], [8, 6, 0]))
+        this.translate('buildOnly', 'skipInference');
+      else this.refuse(flag, status.message);
+      return;
+    }
+    if (flag && status?.status === 'idle') this.notes.push({ kind: 'dropped', flag, message: status.message });
+    this.args.push(argument);
+  }
+
+  #add(flag: string, value: string | undefined, otherwise: 'dropped' | 'refused'): void {
+    const { status, message } = this.#status(flag);
+    if (status === 'missing') {
+      const successor = flag === 'skipInference' ? 'buildOnly' : undefined;
+      if (successor && this.has(successor)) this.translate(flag, successor, value);
+      else this.notes.push({ kind: otherwise, flag, message });
+      return;
+    }
+    if (status === 'idle') {
+      this.notes.push({ kind: 'dropped', flag, message });
+      return;
+    }
+    this.#push(flag, value);
+  }
+
+  #push(flag: string, value: string | undefined): void {
+    this.args.push(value === undefined ? `--${flag}` : `--${flag}=${value}`);
+  }
+
+  #status(flag: string) {
+    return flagStatus(flag, this.#tool.version, this.#tool.flags);
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Which version of trtexec knows which flag: from the option tables of its sources and its `--help` texts
+ * (8.2.1, 8.6.0, 8.6.1, 10.0.1, 10.6.0, 10.14.1, 10.16.1, 11.1). A flag that is not listed here is in all of them or in
+ * none that we know of; the program's own `--help` decides then.
+ */
+interface FlagLife {
+  /** First version that has it. */
+  since?: Version;
+  /** First version that no longer has it. */
+  until?: Version;
+  /** Still accepted from this version on, without effect. */
+  idle?: Version;
+  /** What to do instead where it is missing. */
+  instead?: string;
+}
+
+/** Major, minor, patch. */
+export type Version = readonly [number, number, number];
+
+const castInstead =
+  'TensorRT 11 networks are strongly typed: put the types into the model with Casts (an override file and `trtlens precision apply` do that)';
+const calibrationInstead = 'TensorRT 11 has no calibration: quantise the model with Q/DQ nodes';
+const v = (major: number, minor: number, patch = 0): Version => [major, minor, patch];
+const weak: FlagLife = { until: v(11, 0), instead: castInstead };
+const calibration: FlagLife = { until: v(11, 0), instead: calibrationInstead };
+
+const lives: Record<string, FlagLife> = {
+  fp16: weak,
+  bf16: { ...weak, since: v(9, 3) },
+  int8: { until: v(11, 0), instead: calibrationInstead },
+  fp8: { ...weak, since: v(8, 6) },
+  int4: { ...weak, since: v(10, 1) },
+  best: weak,
+  calib: calibration,
+  calibProfile: { ...calibration, since: v(9, 3) },
+  minShapesCalib: calibration,
+  optShapesCalib: calibration,
+  maxShapesCalib: calibration,
+  precisionConstraints: { since: v(8, 2, 1), until: v(11, 0), instead: castInstead },
+  layerPrecisions: { since: v(8, 4, 1), until: v(11, 0), instead: castInstead },
+  layerOutputTypes: { since: v(8, 4, 1), until: v(11, 0), instead: castInstead },
+  layerDeviceTypes: { since: v(8, 6) },
+  stronglyTyped: { since: v(9, 3), idle: v(11, 0) },
+  weightless: { since: v(9, 3), until: v(11, 0), instead: '--stripWeights' },
+  restricted: { until: v(11, 0) },
+  workspace: { until: v(10, 0), instead: '--memPoolSize=workspace:<MiB>' },
+  memPoolSize: { since: v(8, 4, 1), instead: '--workspace=<MiB>' },
+  buildOnly: { until: v(8, 6), instead: '--skipInference' },
+  skipInference: { since: v(8, 6), instead: '--buildOnly' },
+  nvtxMode: { until: v(8, 6), instead: '--profilingVerbosity' },
+  minTiming: { until: v(10, 0) },
+  explicitBatch: { until: v(10, 0), instead: 'nothing: every ONNX network has an explicit batch' },
+  explicitPrecision: { until: v(10, 0) },
+  heuristic: { since: v(8, 5), until: v(10, 0) },
+  batch: { until: v(9, 3), instead: '--shapes' },
+  maxBatch: { until: v(9, 3), instead: '--maxShapes' },
+  deploy: { until: v(9, 3), instead: '--onnx' },
+  model: { until: v(9, 3), instead: '--onnx' },
+  output: { until: v(9, 3) },
+  uff: { until: v(9, 3), instead: '--onnx' },
+  plugins: { until: v(8, 6), instead: '--staticPlugins' },
+  streams: { until: v(8, 6), instead: '--infStreams' },
+  exportLayerInfo: { since: v(8, 2) },
+  dumpLayerInfo: { since: v(8, 2) },
+  profilingVerbosity: { since: v(8, 2) },
+  builderOptimizationLevel: { since: v(8, 6) },
+  maxAuxStreams: { since: v(8, 6) },
+  hardwareCompatibilityLevel: { since: v(8, 6) },
+  versionCompatible: { since: v(8, 6) },
+  profile: { since: v(9, 3) },
+  useProfile: { since: v(9, 3) },
+  errorOnTimingCacheMiss: { since: v(9, 3) },
+  noCompilationCache: { since: v(9, 3) },
+  markDebug: { since: v(10, 0) },
+  saveDebugTensors: { since: v(10, 0) },
+  stripWeights: { since: v(10, 0) },
+  allowWeightStreaming: { since: v(10, 0) },
+  pluginInstanceNorm: { since: v(10, 0) },
+  stripAllWeights: { since: v(10, 1) },
+  runtimePlatform: { since: v(10, 2) },
+  maxTactics: { since: v(10, 4) },
+  monitorMemory: { since: v(10, 6) },
+  asyncFileReader: { since: v(10, 7) },
+  tilingOptimizationLevel: { since: v(10, 8) },
+  l2LimitForTiling: { since: v(10, 8) },
+  markUnfusedTensorsAsDebugTensors: { since: v(10, 12) },
+  saveAllDebugTensors: { since: v(10, 12) },
+  decomposableAttentions: { since: v(10, 14) },
+  refitFromOnnx: { since: v(10, 14) },
+  cpuOnly: { since: v(10, 15) },
+  useCudaGraph: { idle: v(11, 0) },
+  useSpinWait: { idle: v(11, 0) },
+  noDataTransfers: { idle: v(11, 0) },
+  separateProfileRun: { idle: v(11, 0) },
+  noCudaGraph: { since: v(11, 0) },
+  noSpinWait: { since: v(11, 0) },
+  includeDataTransfers: { since: v(11, 0) },
+  setBuildRoute: { since: v(11, 1) },
+  tuneBuildRoutes: { since: v(11, 1) },
+};
+
+/** Flags that articles recommend and no trtexec has ever had. */
+const inventions: Record<string, string> = {
+  disableMHA:
+    'no version of trtexec has it; nearest: --decomposableAttentions (10.14 and later), build-route knobs such as match_ragged_mha (11.1 and later)',
+  useManagedPlugins: 'no version of trtexec has it; plugins are loaded with --staticPlugins or --dynamicPlugins',
+};
+
+/** What a version of trtexec does with a flag, and what to do where it has none. Names come without `--` and value. */
+export interface FlagStatus {
+  status: 'known' | 'idle' | 'missing' | 'unlisted';
+  /** One sentence, '' when there is nothing to say. */
+  message: string;
+}
+
+/** Judges one flag for one version; `help` (the flags of the program's own `--help`) wins over the table where it is given. */
+export function flagStatus(flag: string, version: Version | null, help: ReadonlySet<string> | null): FlagStatus {
+  const invention = inventions[flag];
+  if (invention && !help?.has(flag)) return { status: 'missing', message: `--${flag}: ${invention}.` };
+  const life = lives[flag];
+  const missing = (why: string): FlagStatus => ({
+    status: 'missing',
+    message: `--${flag}: ${why}${life?.instead ? `; instead: ${life.instead}` : ''}.`,
+  });
+  if (help && help.size > 0) {
+    if (!help.has(flag))
+      return missing(`this trtexec${version ? ` (${version.join('.')})` : ''} does not list it in --help`);
+  } else if (version && life) {
+    if (life.since && before(version, life.since))
+      return missing(`only since TensorRT ${shown(life.since)}, this is ${version.join('.')}`);
+    if (life.until && !before(version, life.until))
+      return missing(`removed in TensorRT ${shown(life.until)}, this is ${version.join('.')}`);
+  }
+  if (life?.idle && version && !before(version, life.idle))
+    return { status: 'idle', message: `--${flag} has no effect since TensorRT ${shown(life.idle)}.` };
+  return { status: life || help ? 'known' : 'unlisted', message: '' };
+}
+
+/** `8.6.1`, `10.16.1.11` → three numbers; null for anything else. */
+export function parseVersion(text: string | null): Version | null {
+  const match = /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(text ?? '');
+  return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : null;
+}
+
+/** Whether `a` is older than `b`. */
+export function before(a: Version, b: Version): boolean {
+  return a[0] !== b[0] ? a[0] < b[0] : a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2];
+}
+
+const shown = ([major, minor, patch]: Version) => (patch ? `${major}.${minor}.${patch}` : `${major}.${minor}`);

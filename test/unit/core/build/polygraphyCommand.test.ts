@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { polygraphyCommand } from '../../../../src/core/build/polygraphyCommand.ts';
+import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
+import { samplesPath } from '../../../support/fixtures.ts';
+
+const files = { engine: 'e.engine', layers: 'l.json', profile: 'p.json', times: 't.json' };
+const trt10 = { tensorrt: [10, 6, 0], product: 'tensorrt' } as const;
+const rtx = { tensorrt: [1, 7, 1], product: 'tensorrt-rtx' } as const;
+const command = (options: Partial<EngineOptions>, tool: Parameters<typeof polygraphyCommand>[2] = trt10) =>
+  polygraphyCommand({ model: 'm.onnx', ...options }, files, tool);
+const everything: Partial<EngineOptions> = {
+  precision: 'fp16',
+  layerPrecisions: [{ name: 'a', type: 'fp32' }],
+  profiles: [{ x: { min: '1x3', opt: '2x3', max: '4x3' } }],
+  workspace: 64,
+  tacticSources: ['+CUBLAS'],
+  optimizationLevel: 2,
+  timingCache: 't.cache',
+  calibrationCache: 'c.cache',
+  versionCompatible: true,
+  hardwareCompatibility: 'ampere+',
+  outputs: 'all',
+  debugTensors: ['d'],
+};
+
+it('uses only options that `polygraphy convert --help` lists', () => {
+  const help = readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8');
+  const used = command(everything).args.filter((a) => a.startsWith('-'));
+  expect(used.length).toBeGreaterThan(15);
+  expect(used.filter((option) => option !== '-vvv' && !help.includes(option))).toEqual([]);
+});
+
+it('names its types and shapes as Polygraphy reads them', () => {
+  const { args, notes } = command(everything);
+  expect(notes).toEqual([]);
+  expect(args.slice(0, 6)).toEqual(['convert', 'm.onnx', '--convert-to', 'trt', '-o', 'e.engine']);
+  expect(args[args.indexOf('--layer-precisions') + 1]).toBe('a:float32');
+  expect(args[args.indexOf('--trt-opt-shapes') + 1]).toBe('x:[2,3]');
+  expect(args.slice(args.indexOf('--trt-outputs'))).toEqual(expect.arrayContaining(['mark', 'all']));
+});
+
+it('refuses precision flags where TensorRT would ignore them', () => {
+  expect(command({ precision: 'fp16' }, rtx).notes).toMatchObject([{ kind: 'refused', flag: 'precision' }]);
+  expect(command({ precision: 'fp16' }, { tensorrt: [11, 2, 1], product: 'tensorrt' }).notes).toMatchObject([
+    { kind: 'refused' },
+  ]);
+  expect(command({}, rtx).notes).toEqual([]);
+});
+
+it('writes compute capabilities with a dot, as TensorRT-RTX under Polygraphy wants them', () => {
+  expect(command({ computeCapability: ['89', '12.0'] }, rtx).args.slice(-3)).toEqual([
+    '--compute-capabilities',
+    '8.9',
+    '12.0',
+  ]);
+  expect(command({ computeCapability: ['89'] }).notes).toMatchObject([{ kind: 'refused', flag: 'computeCapability' }]);
+});
+
+it('says that it cannot take a tactic source away', () => {
+  expect(command({ tacticSources: ['-CUBLAS'] }).notes).toMatchObject([{ kind: 'refused', flag: 'tacticSources' }]);
+});
