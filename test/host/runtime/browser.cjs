@@ -1,0 +1,54 @@
+// Launches Chromium by the playwright-core of the installed host.
+const { execFileSync } = require('node:child_process');
+const { createRequire } = require('node:module');
+const path = require('node:path');
+const { hostModules } = require('./server.cjs');
+
+const FLAGS = [
+  '--no-sandbox', // Chromium's sandbox does not work for root.
+  '--disable-gpu',
+  '--disable-dev-shm-usage', // /dev/shm is small in containers.
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+const BROWSERS = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+];
+
+/** The browser that install-host.sh found or installed; undefined stands for playwright's own. */
+function browserProgram() {
+  return BROWSERS.find((program) => {
+    if (!program) return false;
+    try {
+      execFileSync(program, ['--version'], { stdio: 'ignore' }); // Ubuntu's /usr/bin/chromium-browser may only be a hint.
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Resolves to a running browser, shown on no screen. */
+function launchBrowser() {
+  const { chromium } = createRequire(path.join(hostModules(), 'x'))('playwright-core');
+  // On a signal Playwright would end this process at once, and the VS Code server would be left running.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+  const executablePath = browserProgram();
+  return chromium.launch({ ...(executablePath ? { executablePath } : {}), args: FLAGS, ...signals });
+}
+
+/** Resolves to a page that remembers nothing of earlier ones, large enough to show the whole workbench. */
+async function newPage(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  return context.newPage();
+}
+
+module.exports = { browserProgram, launchBrowser, newPage };
