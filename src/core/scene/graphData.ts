@@ -21,7 +21,7 @@ export function toGraphData(model: OnnxModel): GraphData {
     }));
   return {
     name: model.graph.name,
-    nodes: model.nodes.map(({ id, name, op, domain, inputs, outputs, attributes }) => ({
+    nodes: model.nodes.map(({ id, name, op, domain, inputs, outputs, attributes, metadata }) => ({
       id,
       name,
       op,
@@ -31,6 +31,7 @@ export function toGraphData(model: OnnxModel): GraphData {
       attributes: attributes
         .filter(({ kind }) => kind !== 'graph' && kind !== 'graphs')
         .map((attribute) => ({ name: attribute.name, value: attributeText(attribute) })),
+      ...scopeFrom(metadata),
     })),
     // Old exporters list every initializer among the inputs; what a person feeds is the rest.
     inputs: ports(model.graph.inputs).filter(({ initializer }) => !initializer),
@@ -72,3 +73,21 @@ function tensorText({ type, shape, ints }: OnnxTensor): string {
 
 const shortened = (text: string): string =>
   text.length <= longestAttribute ? text : `${text.slice(0, longestAttribute - 1)}…`;
+
+/** torch.onnx (dynamo) writes a Python list of nested scopes, each with its parents in it: `['', 'encoder', 'encoder.0', 'linear']`. */
+function scopeFrom(metadata: { key: string; value: string }[]): { scope?: string } {
+  const list = metadata.find(({ key }) => key === 'pkg.torch.onnx.name_scopes')?.value;
+  if (list === undefined) return {};
+  const scopes = [...list.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"/g)].map(
+    (found) => found[1] ?? found[2] ?? '',
+  );
+  // The last entry is the node itself; each scope repeats its parent's text.
+  const parts: string[] = [];
+  let parent = '';
+  for (const scope of scopes.slice(0, -1)) {
+    if (scope === '') continue;
+    parts.push(parent !== '' && scope.startsWith(`${parent}.`) ? scope.slice(parent.length + 1) : scope);
+    parent = scope;
+  }
+  return parts.length === 0 ? {} : { scope: parts.map((part) => part.replaceAll('/', '.')).join('/') };
+}

@@ -31,6 +31,8 @@ export interface GraphNode {
   outputs: string[];
   /** Readable attributes, short. */
   attributes: { name: string; value: string }[];
+  /** The module that the exporter recorded for it, outermost first, joined by `/`: `encoder/layers.0/attn`. */
+  scope?: string;
 }
 
 export interface GraphTensor {
