@@ -1,0 +1,409 @@
+import type { Fate, FusionReport, LayerKind } from '../fusion/fusionReport.ts';
+import type { PanelSelection } from './fusionPanel.ts';
+import { layerLabel } from './fusionText.ts';
+import { weightOf } from './fusionUnits.ts';
+import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
+import { kernelFamilies, layerTitle } from './kernelFamilies.ts';
+import type { KernelFamily } from './kernelFamilies.ts';
+import { moduleEntries, nodesBelow, toModuleTree } from './moduleTree.ts';
+import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
+
+export type FlowColumn = 'modules' | 'groups' | 'kernels';
+
+/** A block in one of the three columns. */
+export interface FlowItem {
+  id: string;
+  column: FlowColumn;
+  label: string;
+  /** A second name: TensorRT's for a kernel, how many alike for a family. */
+  detail: string;
+  kind: LayerKind | Fate | 'module';
+  foreignNode: number | null;
+  exact: boolean;
+  ms: number;
+  /** Whole nodes that have a part in it. */
+  nodes: number;
+  /** Layers that have a part in it. */
+  layers: number;
+  /** In the weight that was asked for; never 0. */
+  weight: number;
+  selection: PanelSelection;
+  /** What a click on its handle opens: an id for `FlowOptions.open`. null: nothing below it. */
+  opens: string | null;
+}
+
+export interface FlowLink {
+  from: string;
+  to: string;
+  weight: number;
+  units: FusionUnit[];
+}
+
+export interface FusionFlow {
+  columns: Record<FlowColumn, FlowItem[]>;
+  links: FlowLink[];
+  /** Units of each item by id, for marking what is selected. */
+  units: Map<string, FusionUnit[]>;
+  /** Sum of the weights: the engine's milliseconds, or the model's nodes. */
+  total: number;
+}
+
+export interface FlowOptions {
+  weight: Weight;
+  /** What a person opened, with how many of its parts to show; the rest is summed up as `n more`. */
+  open: ReadonlyMap<string, number>;
+  /** Most blocks a column shows by itself. */
+  modules: number;
+  groups: number;
+  kernels: number;
+}
+
+export const flowDefaults: Omit<FlowOptions, 'weight' | 'open'> = { modules: 12, groups: 9, kernels: 18 };
+
+/** Parts that opening something shows first, and that each `n more` adds. */
+export const openedParts = 20;
+
+interface Draft extends Omit<FlowItem, 'ms' | 'nodes' | 'layers' | 'weight'> {
+  units: FusionUnit[];
+}
+
+/** Modules → groups → kernels with widths. `names` is one a node, in the report's order: its own, or one that stands for it. */
+export function toFusionFlow(
+  report: FusionReport,
+  found: FusionUnits,
+  names: readonly string[],
+  options: FlowOptions,
+): FusionFlow {
+  const units = found.units.filter((unit) => weightOf(unit, options.weight) > 0);
+  const total = units.reduce((sum, unit) => sum + weightOf(unit, options.weight), 0);
+  const modules = moduleDrafts(report, units, names, options);
+  const groups = groupDrafts(found, units, options);
+  const kernels = groups.flatMap((group) => kernelDrafts(report, group, total, options));
+  const all = [modules, groups, kernels].map((drafts) => drafts.filter((draft) => draft.units.length > 0));
+  const [left = [], middle = [], right = []] = all;
+  return {
+    columns: {
+      modules: left.map((draft) => toItem(report, draft, options.weight)),
+      groups: middle.map((draft) => toItem(report, draft, options.weight)),
+      kernels: right.map((draft) => toItem(report, draft, options.weight)),
+    },
+    links: [...linksBetween(left, middle, options.weight), ...linksBetween(middle, right, options.weight)],
+    units: new Map(all.flat().map((draft) => [draft.id, draft.units])),
+    total,
+  };
+}
+
+function toItem(report: FusionReport, { units, ...draft }: Draft, weight: Weight): FlowItem {
+  const nodes = new Set<number>();
+  const layers = new Set<number>();
+  let ms = 0;
+  let sum = 0;
+  for (const unit of units) {
+    if (unit.node !== null) nodes.add(unit.node);
+    if (unit.layer !== null && report.layers[unit.layer]?.kind !== 'foreign') layers.add(unit.layer);
+    ms += unit.ms;
+    sum += weightOf(unit, weight);
+  }
+  return { ...draft, ms, nodes: nodes.size, layers: layers.size, weight: sum };
+}
+
+function linksBetween(from: Draft[], to: Draft[], weight: Weight): FlowLink[] {
+  const owner = new Map<FusionUnit, string>();
+  for (const { id, units } of from) for (const unit of units) owner.set(unit, id);
+  const links = new Map<string, FlowLink>();
+  for (const { id, units } of to) {
+    for (const unit of units) {
+      const source = owner.get(unit);
+      if (source === undefined) continue;
+      const key = `${source}\u0000${id}`;
+      const link = links.get(key);
+      if (link === undefined) links.set(key, { from: source, to: id, weight: weightOf(unit, weight), units: [unit] });
+      else {
+        link.weight += weightOf(unit, weight);
+        link.units.push(unit);
+      }
+    }
+  }
+  return [...links.values()];
+}
+
+/* Modules */
+
+function moduleDrafts(
+  report: FusionReport,
+  units: FusionUnit[],
+  names: readonly string[],
+  options: FlowOptions,
+): Draft[] {
+  const byNode = new Map<number, FusionUnit[]>();
+  const added: FusionUnit[] = [];
+  for (const unit of units) {
+    if (unit.node === null) added.push(unit);
+    else {
+      const list = byNode.get(unit.node);
+      if (list === undefined) byNode.set(unit.node, [unit]);
+      else list.push(unit);
+    }
+  }
+  const kept = [...byNode.keys()].toSorted((a, b) => a - b);
+  const tree = toModuleTree(names, kept);
+  const rows = moduleRows(tree, report, options);
+  const drafts = rows.map(({ id, label, detail, nodes, opens }): Draft => ({
+    id: `module:${id}`,
+    column: 'modules',
+    label,
+    detail,
+    kind: 'module',
+    foreignNode: null,
+    exact: true,
+    selection: { kind: 'nodes', ids: nodes.flatMap((node) => report.nodes[node]?.id ?? []) },
+    opens,
+    units: nodes.flatMap((node) => byNode.get(node) ?? []),
+  }));
+  if (added.length > 0) {
+    drafts.push({
+      id: 'module:added',
+      column: 'modules',
+      label: 'Added by TensorRT',
+      detail: 'no node asked for it',
+      kind: 'module',
+      foreignNode: null,
+      exact: true,
+      selection: { kind: 'layers', ids: layerIds(report, added) },
+      opens: null,
+      units: added,
+    });
+  }
+  return drafts;
+}
+
+interface Row {
+  id: string;
+  label: string;
+  detail: string;
+  nodes: number[];
+  first: number;
+  opens: string | null;
+  /** What replaces it when it is opened. */
+  parts: (() => Row[]) | null;
+}
+
+/** Opens the largest module again and again while all of it still fits; then what a person opened. */
+function moduleRows(tree: ModuleNode, report: FusionReport, { open, modules: most }: FlowOptions): Row[] {
+  let rows = partsOf(tree, report, '');
+  for (;;) {
+    const largest = rows
+      .filter(({ parts }) => parts !== null)
+      .toSorted((a, b) => b.nodes.length - a.nodes.length)
+      .map((row) => ({ row, parts: row.parts?.() ?? [] }))
+      .find(({ row, parts }) => open.has(row.id) || rows.length - 1 + parts.length <= most);
+    if (largest === undefined) break;
+    const { row, parts } = largest;
+    const shown = open.get(row.id);
+    rows = rows.flatMap((other) => (other === row ? limited(row, parts, shown) : [other]));
+  }
+  return rows.toSorted((a, b) => a.first - b.first);
+}
+
+function limited(row: Row, parts: Row[], shown: number | undefined): Row[] {
+  if (shown === undefined || parts.length <= shown + 1) return parts;
+  const rest = parts.slice(shown);
+  const nodes = rest.flatMap((part) => part.nodes);
+  const more = {
+    id: `${row.id}/…`,
+    label: `${rest.length} more`,
+    detail: row.label,
+    nodes,
+    opens: row.id,
+    parts: null,
+  };
+  return [...parts.slice(0, shown), { ...more, first: rest[0]?.first ?? 0 }];
+}
+
+function partsOf(module: ModuleNode, report: FusionReport, within: string): Row[] {
+  const rows = moduleEntries(module, report.nodes).map((entry) => entryRow(entry, report));
+  if (module.own.length > 0) {
+    const label = within === '' ? 'top level' : within;
+    const detail = within === '' ? '' : 'directly in it';
+    const [first = 0] = module.own;
+    rows.push({ id: `${module.path}//`, label, detail, nodes: module.own, first, opens: null, parts: null });
+  }
+  return rows;
+}
+
+function entryRow(entry: ModuleEntry, report: FusionReport): Row {
+  const nodes = entry.members.flatMap(nodesBelow);
+  const [only] = entry.members;
+  const family = entry.members.length > 1;
+  const deeper = family || (only !== undefined && only.children.length > 0);
+  const detail = family
+    ? `×${entry.members.length}${entry.alike === true ? ', all alike' : ', fused differently'}`
+    : '';
+  const parts = (): Row[] => {
+    if (!family && only !== undefined) return partsOf(only, report, entry.label).map((row) => underneath(entry, row));
+    return entry.members.map((member) =>
+      entryRow({ id: member.path, label: member.label, members: [member], size: member.size, alike: null }, report),
+    );
+  };
+  return {
+    id: entry.id,
+    label: entry.label,
+    detail,
+    nodes,
+    first: Math.min(...nodes.slice(0, 1)),
+    opens: deeper ? entry.id : null,
+    parts: deeper ? parts : null,
+  };
+}
+
+/** A part's label says whose part it is: `attn` alone would be one of many. */
+const underneath = (entry: ModuleEntry, row: Row): Row =>
+  row.id.endsWith('//') ? row : { ...row, label: `${entry.label}/${row.label}` };
+
+/* Groups */
+
+function groupDrafts(
+  { groups }: FusionUnits,
+  units: FusionUnit[],
+  { open, weight, groups: most }: FlowOptions,
+): Draft[] {
+  const byGroup = new Map<string, FusionUnit[]>(groups.map(({ id }) => [id, []]));
+  for (const unit of units) byGroup.get(unit.group)?.push(unit);
+  const drafts = groups
+    .map(({ id, ...group }): Draft => ({
+      ...group,
+      id: `group:${id}`,
+      column: 'groups',
+      detail: '',
+      opens: null,
+      units: byGroup.get(id) ?? [],
+    }))
+    .filter((draft) => draft.units.length > 0);
+  const foreign = drafts.filter(({ foreignNode }) => foreignNode !== null);
+  const room = open.get('foreign') ?? Math.max(3, most - (drafts.length - foreign.length));
+  if (foreign.length <= room + 1) return drafts;
+  const weights = new Map(
+    foreign.map((draft) => [draft, draft.units.reduce((sum, unit) => sum + weightOf(unit, weight), 0)]),
+  );
+  const rest = new Set(foreign.toSorted((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0)).slice(room));
+  const more: Draft = {
+    id: 'group:foreign-more',
+    column: 'groups',
+    label: `${rest.size} more ForeignNodes`,
+    detail: '',
+    kind: 'foreign',
+    foreignNode: null,
+    exact: [...rest].every(({ exact }) => exact),
+    selection: { kind: 'none' },
+    opens: 'foreign',
+    units: [...rest].flatMap((draft) => draft.units),
+  };
+  const shown = drafts.filter((draft) => !rest.has(draft));
+  const last = shown.findLastIndex(({ foreignNode }) => foreignNode !== null);
+  return shown.toSpliced(last + 1, 0, more);
+}
+
+/* Kernels */
+
+/** A group's kernels as families, the largest ones by themselves; every group gets room by its share of the whole. */
+function kernelDrafts(report: FusionReport, group: Draft, total: number, options: FlowOptions): Draft[] {
+  const byLayer = new Map<number, FusionUnit[]>();
+  const unnamed: FusionUnit[] = [];
+  for (const unit of group.units) {
+    if (unit.layer === null) unnamed.push(unit);
+    else {
+      const list = byLayer.get(unit.layer);
+      if (list === undefined) byLayer.set(unit.layer, [unit]);
+      else list.push(unit);
+    }
+  }
+  const ops = opsOf(report);
+  const layers = [...byLayer.keys()].toSorted((a, b) => a - b);
+  const families = kernelFamilies(report, group.id, layers, ops);
+  const size = (positions: readonly number[]): number =>
+    positions.reduce((sum, layer) => sum + sumOf(byLayer.get(layer) ?? [], options.weight), 0);
+  const share = total > 0 ? sumOf(group.units, options.weight) / total : 0;
+  const room = options.open.get(`more:${group.id}`) ?? Math.max(2, Math.round(options.kernels * share));
+  const ranked = families.map((family) => ({ family, size: size(family.layers) })).toSorted((a, b) => b.size - a.size);
+  const shown = new Set(
+    ranked.slice(0, families.length <= room + 1 ? families.length : room).map(({ family }) => family),
+  );
+  const rest = families.filter((family) => !shown.has(family));
+  const base = { column: 'kernels', kind: group.kind, foreignNode: group.foreignNode, exact: group.exact } as const;
+  const draft = (id: string, label: string, detail: string, own: number[], opens: string | null): Draft => ({
+    ...base,
+    id,
+    label,
+    detail,
+    kind: report.layers[own[0] ?? -1]?.kind ?? group.kind,
+    selection: { kind: 'layers', ids: own.flatMap((layer) => report.layers[layer]?.id ?? []) },
+    opens,
+    units: own.flatMap((layer) => byLayer.get(layer) ?? []),
+  });
+  const drafts = families
+    .filter((family) => shown.has(family))
+    .flatMap((family) => familyDrafts(report, family, draft, ops, options));
+  if (rest.length > 0) {
+    const own = rest.flatMap((family) => family.layers);
+    drafts.push(
+      draft(
+        `more:${group.id}`,
+        `${rest.length} more kinds`,
+        `${own.length} in ${group.label}`,
+        own,
+        `more:${group.id}`,
+      ),
+    );
+  }
+  if (unnamed.length > 0 && !group.id.startsWith('group:fate-')) {
+    const whole = layers.length === 0;
+    const label = whole ? `${group.label} as a whole` : 'Named by no kernel';
+    const detail = whole ? 'its kernels are not listed' : '';
+    drafts.push({
+      ...base,
+      id: `unnamed:${group.id}`,
+      label,
+      detail,
+      selection: group.selection,
+      opens: null,
+      units: unnamed,
+    });
+  }
+  return drafts;
+}
+
+type DraftMaker = (id: string, label: string, detail: string, own: number[], opens: string | null) => Draft;
+
+function familyDrafts(
+  report: FusionReport,
+  family: KernelFamily,
+  draft: DraftMaker,
+  ops: Map<string, string>,
+  { open }: FlowOptions,
+): Draft[] {
+  const [first] = family.layers;
+  const one = (index: number): Draft => {
+    const layer = report.layers[index];
+    const label = layer === undefined ? '' : layerTitle(layer, ops);
+    return draft(`layer:${layer?.id ?? index}`, label, layer === undefined ? '' : layerLabel(layer), [index], null);
+  };
+  if (family.layers.length === 1 && first !== undefined) return [one(first)];
+  const shown = open.get(family.id);
+  const detail = `×${family.layers.length}${family.name === '' ? '' : ` ${family.name}`}`;
+  if (shown === undefined) return [draft(family.id, family.label, detail, family.layers, family.id)];
+  const count = family.layers.length <= shown + 1 ? family.layers.length : shown;
+  const drafts = family.layers.slice(0, count).map(one);
+  const rest = family.layers.slice(count);
+  if (rest.length > 0) drafts.push(draft(`${family.id}:more`, `${rest.length} more`, family.label, rest, family.id));
+  return drafts;
+}
+
+const sumOf = (units: readonly FusionUnit[], weight: Weight): number =>
+  units.reduce((sum, unit) => sum + weightOf(unit, weight), 0);
+
+const layerIds = (report: FusionReport, units: FusionUnit[]): number[] => [
+  ...new Set(units.flatMap(({ layer }) => (layer === null ? [] : (report.layers[layer]?.id ?? [])))),
+];
+
+/** Op of each node by id. */
+const opsOf = (report: FusionReport): Map<string, string> => new Map(report.nodes.map(({ id, op }) => [id, op]));
