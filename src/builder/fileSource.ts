@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { type ByteSource, bytesOf } from '../core/text/byteSource.ts';
+import { fileTrouble, Unusable } from './unusable.ts';
+
+/** A source over an open file. */
+export interface FileSource extends ByteSource {
+  close(): Promise<void>;
+}
+
+/** Unpacked bytes are kept in memory: more than this is refused. */
+const largestUnpacked = 2 ** 31 - 1;
+
+/**
+ * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory.
+ * @throws {Unusable} when it cannot be opened or unpacked
+ */
+export async function openFile(path: string): Promise<FileSource> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    throw fileTrouble(path, error);
+  }
+  try {
+    const status = await handle.stat();
+    if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not a file`);
+    // A pipe or device has no size and no random access.
+    const whole = status.isFile() ? undefined : await handle.readFile();
+    const head = whole?.subarray(0, 2) ?? (await readAt(handle, 0, 2));
+    if (head[0] !== 0x1f || head[1] !== 0x8b) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);
+    return await inMemory(handle, await unpack(path, whole ?? (await handle.readFile())));
+  } catch (error) {
+    await handle.close();
+    throw error instanceof Unusable ? error : fileTrouble(path, error);
+  }
+}
+
+/**
+ * The whole content of a file, unpacked where it is gzip-compressed.
+ * @throws {Unusable} when it cannot be read
+ */
+export async function readWhole(path: string): Promise<Uint8Array> {
+  const source = await openFile(path);
+  try {
+    return await source.read(0, source.size);
+  } catch (error) {
+    throw fileTrouble(path, error);
+  } finally {
+    await source.close();
+  }
+}
+
+async function inMemory(handle: FileHandle, bytes: Uint8Array): Promise<FileSource> {
+  await handle.close();
+  return { ...bytesOf(bytes), close: () => Promise.resolve() };
+}
+
+const onDisk = (handle: FileHandle, size: number): FileSource => ({
+  size,
+  read: (offset, length) => readAt(handle, offset, Math.max(0, Math.min(length, size - offset))),
+  close: () => handle.close(),
+});
+
+async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(length);
+  let filled = 0;
+  // One read gives at most 2 GiB, and may give less than asked for.
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, Math.min(length - filled, 2 ** 30), offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+async function unpack(path: string, packed: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await promisify(gunzip)(packed, { maxOutputLength: largestUnpacked });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Unusable(`${path}: unpacks to more than 2 GiB; unpack it with gunzip first`);
+    throw new Unusable(`${path}: this gzip file is damaged or cut off (${(error as Error).message})`);
+  }
+}

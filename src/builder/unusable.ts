@@ -1,0 +1,22 @@
+/**
+ * Something that was asked for cannot be done. The message is for people: what is wrong, where, and what to do next.
+ * Whoever catches it shows the message alone; any other error is a defect and keeps its stack.
+ */
+export class Unusable extends Error {
+  override readonly name = 'Unusable';
+}
+
+/** The message of a failed file operation in words: `model.onnx: no such file`. */
+export function fileTrouble(path: string, error: unknown): Unusable {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const text: Record<string, string> = {
+    ENOENT: 'no such file or folder',
+    EACCES: 'permission denied',
+    EPERM: 'not permitted',
+    EISDIR: 'is a folder, not a file',
+    ENOTDIR: 'a part of this path is no folder',
+    ENOSPC: 'the disk is full',
+    EMFILE: 'too many open files',
+  };
+  return new Unusable(`${path}: ${text[code] ?? (error instanceof Error ? error.message : String(error))}`);
+}

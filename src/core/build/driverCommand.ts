@@ -1,0 +1,107 @@
+import type { CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
+
+/** Which binding the driver uses. */
+export interface DriverTarget {
+  product: 'tensorrt' | 'tensorrt-rtx';
+}
+
+/** Files that the driver reads or writes. `precisions` is to hold `driverPrecisions(options)` when that is not null. */
+export interface DriverFiles {
+  /** The model that it parses: the options' own, or a copy of it. */
+  model: string;
+  engine: string;
+  precisions: string;
+}
+
+/**
+ * Arguments for `build_engine.py`. Which flags the installed TensorRT has is the driver's to say, except for wishes
+ * that TensorRT-RTX can never meet: those are refused here, before anything runs.
+ */
+export function driverCommand(options: EngineOptions, files: DriverFiles, { product }: DriverTarget): CommandLine {
+  const rtx = product === 'tensorrt-rtx';
+  const args = ['--module', rtx ? 'tensorrt_rtx' : 'tensorrt', '--onnx', files.model, '--engine', files.engine];
+  const notes: CommandNote[] = rtx ? refusedByRtx(options) : [];
+  const flag = (name: string) => args.push('--flag', name);
+  // One argument with `=`: a value that begins with a dash stays a value.
+  const add = (name: string, value: string | number | undefined) =>
+    value !== undefined && args.push(`--${name}=${value}`);
+
+  if (!rtx) addPrecision(options, args);
+  else if (options.computeCapability?.length) add('compute-capability', options.computeCapability.join(','));
+  if (!rtx && options.computeCapability?.length)
+    notes.push(refused('computeCapability', 'only TensorRT-RTX builds for other GPUs than the one at hand.'));
+  if (driverPrecisions(options)) args.push('--precisions', files.precisions);
+  for (const profile of options.profiles ?? []) add('profile', profileText(profile, notes));
+  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
+  for (const [name, mib] of Object.entries(pools)) add('pool', `${poolName(name)}=${Math.round(mib)}`);
+  add('optimization-level', options.optimizationLevel);
+  add('timing-cache', options.timingCache);
+  add('profiling-verbosity', options.verbosity ?? 'detailed');
+  if (options.versionCompatible) flag('version_compatible');
+  if (options.noTF32) args.push('--no-tf32');
+  if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
+    add('hardware-compatibility', hardwareNames[options.hardwareCompatibility]);
+  if (options.tacticSources?.length) add('tactic-sources', options.tacticSources.join(','));
+  if (options.outputs === 'all') args.push('--all-outputs');
+  else for (const name of options.outputs ?? []) add('output', name);
+  for (const name of options.debugTensors ?? []) add('debug', name);
+  if (options.profileRun)
+    notes.push({ kind: 'dropped', flag: 'profileRun', message: 'The Python driver builds only, it times no layers.' });
+  args.push(...(options.extraArguments ?? []));
+  return { args, notes };
+}
+
+/** What the driver's precision file is to hold: layer names as TensorRT has them after parsing. null: no such wish. */
+export function driverPrecisions(
+  options: EngineOptions,
+): { precisions: Record<string, string>; outputTypes: Record<string, string[]> } | null {
+  const { layerPrecisions = [], layerOutputTypes = [] } = options;
+  if (layerPrecisions.length + layerOutputTypes.length === 0) return null;
+  return {
+    precisions: Object.fromEntries(layerPrecisions.map(({ name, type }) => [name, type])),
+    outputTypes: Object.fromEntries(layerOutputTypes.map(({ name, types }) => [name, types])),
+  };
+}
+
+const hardwareNames = { 'ampere+': 'ampere_plus', sameComputeCapability: 'same_compute_capability' } as const;
+
+/** trtexec's pool names, as the binding spells them: `dlaSRAM` is DLA_MANAGED_SRAM there. */
+const poolName = (name: string): string =>
+  ({ dlaSRAM: 'dla_managed_sram', dlaLocalDRAM: 'dla_local_dram', dlaGlobalDRAM: 'dla_global_dram' })[name] ??
+  (name === 'tacticSharedMem' ? 'tactic_shared_memory' : name);
+
+const refused = (flag: string, message: string): CommandNote => ({ kind: 'refused', flag, message });
+
+function refusedByRtx(options: EngineOptions): CommandNote[] {
+  const notes: CommandNote[] = [];
+  const why =
+    'TensorRT-RTX builds strongly typed networks only: put the types into the model (`trtlens precision apply`)';
+  if (options.precision && options.precision !== 'fp32')
+    notes.push(refused('precision', `no ${options.precision} flag: ${why}.`));
+  if (driverPrecisions(options)) notes.push(refused('layerPrecisions', `no layer precisions: ${why}.`));
+  if (options.calibrationCache) notes.push(refused('calibrationCache', 'TensorRT-RTX has no INT8 calibration.'));
+  return notes;
+}
+
+function addPrecision(options: EngineOptions, args: string[]): void {
+  const modes = { fp32: [], fp16: ['fp16'], bf16: ['bf16'], int8: ['int8', 'fp16'], fp8: ['fp8', 'fp16'] };
+  const mode = options.precision ?? 'fp32';
+  args.push(...(mode === 'best' ? ['fp16', 'int8'] : modes[mode]).map((name) => `--${name}`));
+  if (options.stronglyTyped) args.push('--strongly-typed');
+  if (options.calibrationCache) args.push(`--calibration-cache=${options.calibrationCache}`);
+  const constraints = options.precisionConstraints ?? (driverPrecisions(options) ? 'obey' : 'none');
+  if (constraints !== 'none') args.push(`--precision-constraints=${constraints}`);
+}
+
+function profileText(profile: NonNullable<EngineOptions['profiles']>[number], notes: CommandNote[]): string {
+  const sizes = (name: string, text: string) => {
+    if (/^(\d+(x\d+)*)?$/.test(text)) return text === '' ? [] : text.split('x').map(Number);
+    notes.push(refused('profiles', `input ${JSON.stringify(name)}: "${text}" is no shape such as 1x3x224x224.`));
+    return [];
+  };
+  const entries = Object.entries(profile).map(([name, { min, opt, max }]) => [
+    name,
+    { min: sizes(name, min), opt: sizes(name, opt), max: sizes(name, max) },
+  ]);
+  return JSON.stringify(Object.fromEntries(entries));
+}
