@@ -29,10 +29,120 @@ export function percent(value: number): string {
   return `${Number(value.toFixed(1))} %`;
 }
 
+/** Labels of the seven fates, as a person would say them. */
+const fates = {
+  foreign: 'In ForeignNodes',
+  fused: 'Fused',
+  single: 'Own layer',
+  folded: 'Folded',
+  removed: 'Removed',
+  shape: 'Shape',
+  unknown: 'Unknown',
+};
+
+const fateMeanings = {
+  foreign: 'swallowed by a ForeignNode (Myelin)',
+  fused: 'computed by an engine layer together with other nodes',
+  single: 'an engine layer of its own',
+  folded: 'evaluated at build time: constant, or everything that it depends on is',
+  removed: 'needs no work in this engine',
+  shape: 'computes shapes on the host',
+  unknown: 'nothing in the inputs says what became of it',
+};
+
 export const strings = {
   common: {
     noData: 'Nothing to show yet.',
     derived: 'derived',
     exact: 'exact',
+    build: 'Build a TensorRT engine',
+    openLog: 'Open a build log',
+  },
+  fates,
+  fateMeanings,
+  fusion: {
+    title: 'Fusion',
+    empty: {
+      noBuild: 'No build is known for this model yet.',
+      howTo: 'Build it, or open a log, layer info or profile that a build left behind.',
+    },
+    accounting: {
+      title: (total: number) => `Where the model's ${counted(total, 'node')} went`,
+      segment: (label: string, value: number, share: number, meaning: string) =>
+        `${label}: ${counted(value, 'node')}, ${percent(share)}; ${meaning}`,
+    },
+    funnel: {
+      title: (from: number, to: number) => `TensorRT's layers: ${count(from)} → ${count(to)}`,
+      one: 'TensorRT’s layers',
+      step: (stage: string, layers: number) => `${stage}: ${counted(layers, 'layer')}`,
+      none: 'No layer counts: they are in a verbose build log.',
+    },
+    flow: {
+      title: 'From your modules to what runs',
+      columns: { modules: 'Modules of the model', groups: 'Fusion groups', kernels: 'Kernels, in order' },
+      weight: 'Width',
+      time: 'time',
+      nodes: 'nodes',
+      noTime: 'Nothing was measured: build with profiling (trtexec --exportProfile) to see time.',
+      collapse: 'Close all',
+      open: (label: string) => `Open ${label}`,
+      help: 'Arrow keys move, Enter selects, + opens, − closes all, Escape clears the selection.',
+      sharing: 'A kernel’s time is divided equally among its nodes.',
+      restNodes: (value: number) => `${counted(value, 'node')} not computed take no time`,
+      ribbon: (from: string, to: string, amount: string) => `${from} into ${to}: ${amount}`,
+    },
+    timeline: {
+      title: 'Time of each kernel, in order of execution',
+      runs: (size: number) => `one bar is ${counted(size, 'kernel')}`,
+      most: (ms: number) => `highest ${milliseconds(ms)}`,
+      bar: (first: number, last: number, name: string, ms: number) =>
+        first === last
+          ? `Layer ${first}, ${name}: ${milliseconds(ms)}`
+          : `Layers ${first} to ${last}, mostly ${name}: ${milliseconds(ms)}`,
+      none: 'Nothing was measured, so that no bar has a height. The order is still exact.',
+    },
+    icicle: {
+      title: (weight: 'time' | 'nodes') => `${weight === 'time' ? 'Time' : 'Nodes'} by module → group → kernel`,
+      zoomOut: 'Whole model',
+      zoomIn: 'Zoom in',
+      more: (cells: number) => `${count(cells)} more`,
+      help: 'Double click or + zooms in.',
+    },
+    details: {
+      title: 'Selected',
+      none: 'Select anything: a module, a group, a kernel, a bar. Everything that belongs to it lights up everywhere.',
+      exact: 'exact: TensorRT named it itself',
+      derived: 'derived: TensorRT named the borders, the rest follows from the graph',
+      kernels: (value: number) => counted(value, 'kernel'),
+      layers: (value: number) => counted(value, 'layer'),
+      nodes: (value: number) => counted(value, 'node'),
+      manyNodes: (value: number) => `${counted(value, 'node')} of the model`,
+      manyLayers: (value: number) => `${counted(value, 'layer')} of the engine`,
+      more: (value: number) => `Show ${count(Math.min(value, 50))} of ${count(value)} more`,
+      logLine: (line: number) => `Log line ${count(line)}`,
+      graph: 'Show in the graph',
+      clear: 'Clear',
+      unnamed: (op: string, id: string) => `${op} (node ${id}, no name)`,
+      type: 'Type',
+      time: 'Time',
+      tactic: 'Tactic',
+      evidence: 'Known from',
+      inputs: 'Inputs',
+      outputs: 'Outputs',
+      name: 'Name',
+      becomes: 'What became of it',
+      computes: 'Computes',
+      computedBy: 'Computed by',
+      remarks: 'Remarks',
+      ofAll: (share: number) => `${percent(share)} of the time`,
+    },
+    evidence: {
+      metadata: 'TensorRT’s own metadata',
+      log: 'the build log',
+      name: 'the fused layer’s name',
+      reach: 'the graph (derived)',
+    },
+    missing: 'For more',
+    problems: (value: number) => counted(value, 'problem'),
   },
 };

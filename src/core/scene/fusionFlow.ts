@@ -1,7 +1,7 @@
 import type { Fate, FusionReport, LayerKind } from '../fusion/fusionReport.ts';
 import type { PanelSelection } from './fusionPanel.ts';
 import { layerLabel } from './fusionText.ts';
-import { weightOf } from './fusionUnits.ts';
+import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies, layerTitle } from './kernelFamilies.ts';
 import type { KernelFamily } from './kernelFamilies.ts';
@@ -75,10 +75,11 @@ export function toFusionFlow(
   options: FlowOptions,
 ): FusionFlow {
   const units = found.units.filter((unit) => weightOf(unit, options.weight) > 0);
-  const total = units.reduce((sum, unit) => sum + weightOf(unit, options.weight), 0);
+  const total = sumOf(units, options.weight);
   const modules = moduleDrafts(report, units, names, options);
   const groups = groupDrafts(found, units, options);
-  const kernels = groups.flatMap((group) => kernelDrafts(report, group, total, options));
+  const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
+  const kernels = groups.flatMap((group) => kernelDrafts({ report, ops, total, options }, group));
   const all = [modules, groups, kernels].map((drafts) => drafts.filter((draft) => draft.units.length > 0));
   const [left = [], middle = [], right = []] = all;
   return {
@@ -135,16 +136,9 @@ function moduleDrafts(
   names: readonly string[],
   options: FlowOptions,
 ): Draft[] {
-  const byNode = new Map<number, FusionUnit[]>();
-  const added: FusionUnit[] = [];
-  for (const unit of units) {
-    if (unit.node === null) added.push(unit);
-    else {
-      const list = byNode.get(unit.node);
-      if (list === undefined) byNode.set(unit.node, [unit]);
-      else list.push(unit);
-    }
-  }
+  const byNode = unitsBy(units, ({ node }) => node ?? -1);
+  const added = byNode.get(-1) ?? [];
+  byNode.delete(-1);
   const kept = [...byNode.keys()].toSorted((a, b) => a - b);
   const tree = toModuleTree(names, kept);
   const rows = moduleRows(tree, report, options);
@@ -169,7 +163,7 @@ function moduleDrafts(
       kind: 'module',
       foreignNode: null,
       exact: true,
-      selection: { kind: 'layers', ids: layerIds(report, added) },
+      selection: { kind: 'layers', ids: layerIdsOf(report, added) },
       opens: null,
       units: added,
     });
@@ -250,7 +244,7 @@ function entryRow(entry: ModuleEntry, report: FusionReport): Row {
     label: entry.label,
     detail,
     nodes,
-    first: Math.min(...nodes.slice(0, 1)),
+    first: nodes[0] ?? 0,
     opens: deeper ? entry.id : null,
     parts: deeper ? parts : null,
   };
@@ -282,9 +276,7 @@ function groupDrafts(
   const foreign = drafts.filter(({ foreignNode }) => foreignNode !== null);
   const room = open.get('foreign') ?? Math.max(3, most - (drafts.length - foreign.length));
   if (foreign.length <= room + 1) return drafts;
-  const weights = new Map(
-    foreign.map((draft) => [draft, draft.units.reduce((sum, unit) => sum + weightOf(unit, weight), 0)]),
-  );
+  const weights = new Map(foreign.map((draft) => [draft, sumOf(draft.units, weight)]));
   const rest = new Set(foreign.toSorted((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0)).slice(room));
   const more: Draft = {
     id: 'group:foreign-more',
@@ -305,19 +297,19 @@ function groupDrafts(
 
 /* Kernels */
 
+interface KernelContext {
+  report: FusionReport;
+  /** Op of each node by id. */
+  ops: Map<string, string>;
+  total: number;
+  options: FlowOptions;
+}
+
 /** A group's kernels as families, the largest ones by themselves; every group gets room by its share of the whole. */
-function kernelDrafts(report: FusionReport, group: Draft, total: number, options: FlowOptions): Draft[] {
-  const byLayer = new Map<number, FusionUnit[]>();
-  const unnamed: FusionUnit[] = [];
-  for (const unit of group.units) {
-    if (unit.layer === null) unnamed.push(unit);
-    else {
-      const list = byLayer.get(unit.layer);
-      if (list === undefined) byLayer.set(unit.layer, [unit]);
-      else list.push(unit);
-    }
-  }
-  const ops = opsOf(report);
+function kernelDrafts({ report, ops, total, options }: KernelContext, group: Draft): Draft[] {
+  const byLayer = unitsBy(group.units, ({ layer }) => layer ?? -1);
+  const unnamed = byLayer.get(-1) ?? [];
+  byLayer.delete(-1);
   const layers = [...byLayer.keys()].toSorted((a, b) => a - b);
   const families = kernelFamilies(report, group.id, layers, ops);
   const size = (positions: readonly number[]): number =>
@@ -397,13 +389,3 @@ function familyDrafts(
   if (rest.length > 0) drafts.push(draft(`${family.id}:more`, `${rest.length} more`, family.label, rest, family.id));
   return drafts;
 }
-
-const sumOf = (units: readonly FusionUnit[], weight: Weight): number =>
-  units.reduce((sum, unit) => sum + weightOf(unit, weight), 0);
-
-const layerIds = (report: FusionReport, units: FusionUnit[]): number[] => [
-  ...new Set(units.flatMap(({ layer }) => (layer === null ? [] : (report.layers[layer]?.id ?? [])))),
-];
-
-/** Op of each node by id. */
-const opsOf = (report: FusionReport): Map<string, string> => new Map(report.nodes.map(({ id, op }) => [id, op]));

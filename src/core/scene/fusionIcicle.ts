@@ -1,7 +1,7 @@
 import type { Fate, FusionReport, LayerKind } from '../fusion/fusionReport.ts';
 import type { PanelSelection } from './fusionPanel.ts';
 import { layerLabel } from './fusionText.ts';
-import { weightOf } from './fusionUnits.ts';
+import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionGroup, FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
 import { moduleEntries, nodesBelow, single, toModuleTree } from './moduleTree.ts';
@@ -40,13 +40,9 @@ export function toFusionIcicle(
   weight: Weight,
 ): IcicleCell {
   const units = found.units.filter((unit) => weightOf(unit, weight) > 0);
-  const byNode = new Map<number, FusionUnit[]>();
-  const added: FusionUnit[] = [];
-  for (const unit of units) {
-    const list = unit.node === null ? added : byNode.get(unit.node);
-    if (list === undefined) byNode.set(unit.node ?? -1, [unit]);
-    else list.push(unit);
-  }
+  const byNode = unitsBy(units, ({ node }) => node ?? -1);
+  const added = byNode.get(-1) ?? [];
+  byNode.delete(-1);
   const context: Context = {
     report,
     groups: new Map(found.groups.map((group) => [group.id, group])),
@@ -60,7 +56,7 @@ export function toFusionIcicle(
   );
   const children = insideOf(context, tree, 1);
   if (added.length > 0) {
-    const selection: PanelSelection = { kind: 'layers', ids: layerIds(report, added) };
+    const selection: PanelSelection = { kind: 'layers', ids: layerIdsOf(report, added) };
     children.push({
       ...cell(context, 'added', 'Added by TensorRT', added),
       detail: 'no node asked for it',
@@ -80,7 +76,7 @@ function cell({ report, weight }: Context, id: string, label: string, units: Fus
     kind: 'module',
     foreignNode: null,
     exact: true,
-    weight: units.reduce((sum, unit) => sum + weightOf(unit, weight), 0),
+    weight: sumOf(units, weight),
     selection: { kind: 'nodes', ids: [...nodes].flatMap((node) => report.nodes[node]?.id ?? []) },
     units,
     children: [],
@@ -118,7 +114,7 @@ function entryCell(context: Context, entry: ModuleEntry, level: number): IcicleC
 }
 
 function groupCells(context: Context, within: string, units: FusionUnit[]): IcicleCell[] {
-  const byGroup = Map.groupBy(units, ({ group }) => group);
+  const byGroup = unitsBy(units, ({ group }) => group);
   return [...context.groups.values()].flatMap((group) => {
     const own = byGroup.get(group.id);
     if (own === undefined) return [];
@@ -130,7 +126,7 @@ function groupCells(context: Context, within: string, units: FusionUnit[]): Icic
 
 function kernelCells(context: Context, within: string, group: FusionGroup, units: FusionUnit[]): IcicleCell[] {
   const { report, ops } = context;
-  const byLayer = Map.groupBy(units, ({ layer }) => layer ?? -1);
+  const byLayer = unitsBy(units, ({ layer }) => layer ?? -1);
   const layers = [...byLayer.keys()].filter((layer) => layer >= 0).toSorted((a, b) => a - b);
   return kernelFamilies(report, within, layers, ops).map((family): IcicleCell => {
     const own = family.layers.flatMap((layer) => byLayer.get(layer) ?? []);
@@ -147,7 +143,3 @@ function kernelCells(context: Context, within: string, group: FusionGroup, units
     };
   });
 }
-
-const layerIds = (report: FusionReport, units: FusionUnit[]): number[] => [
-  ...new Set(units.flatMap(({ layer }) => (layer === null ? [] : (report.layers[layer]?.id ?? [])))),
-];

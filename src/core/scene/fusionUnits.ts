@@ -181,3 +181,23 @@ export function unitMatcher(report: FusionReport, selection: PanelSelection): (u
       return ({ node }) => node !== null && report.nodes[node]?.fate === selection.fate;
   }
 }
+
+/** Units sorted into lists by what `key` gives, in order of first sight. */
+export function unitsBy<K>(units: readonly FusionUnit[], key: (unit: FusionUnit) => K): Map<K, FusionUnit[]> {
+  const lists = new Map<K, FusionUnit[]>();
+  for (const unit of units) {
+    const own = key(unit);
+    const list = lists.get(own);
+    if (list === undefined) lists.set(own, [unit]);
+    else list.push(unit);
+  }
+  return lists;
+}
+
+export const sumOf = (units: readonly FusionUnit[], weight: Weight): number =>
+  units.reduce((sum, unit) => sum + weightOf(unit, weight), 0);
+
+/** Ids of the layers that units belong to. */
+export const layerIdsOf = (report: FusionReport, units: readonly FusionUnit[]): number[] => [
+  ...new Set(units.flatMap(({ layer }) => (layer === null ? [] : (report.layers[layer]?.id ?? [])))),
+];
