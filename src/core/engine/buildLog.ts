@@ -25,9 +25,46 @@ export interface BuildLog {
   profile: ProfileRow[];
   precision: PrecisionLine[];
   messages: LogMessage[];
-  memory: { workspace: number | null; activation: number | null; weights: number | null; scratch: number | null };
+  memory: LoggedMemory;
   timingCacheHits: number;
   seconds: { parse: number | null; build: number | null };
+  /**
+   * Layers as the engine inspector printed them (`--dumpLayerInfo`), where the builder's own list says something else:
+   * kernels beside ForeignNodes, or names only.
+   */
+  inspectorLayers?: EngineLayer[];
+  /** Runs of a program that the file holds: one for each `&&&& RUNNING` line or Polygraphy command. */
+  runs?: LogRun[];
+  /** Model that was parsed last, as the log names it. */
+  model?: LoggedModel | null;
+  /** Things that were counted but not kept, by category: memory is bounded on a log of any size. */
+  dropped?: Record<string, number>;
+}
+
+export interface LoggedMemory {
+  /** Bytes; null where the log does not say. */
+  workspace: number | null;
+  activation: number | null;
+  weights: number | null;
+  scratch: number | null;
+  hostPersistent?: number | null;
+  devicePersistent?: number | null;
+  engine?: number | null;
+}
+
+export interface LogRun {
+  program: string;
+  command: string;
+  line: number;
+  outcome: 'passed' | 'failed' | 'cut-off';
+}
+
+export interface LoggedModel {
+  file: string | null;
+  producer: string | null;
+  opset: number | null;
+  inputs: { name: string; type: string; dims: string }[];
+  outputs: string[];
 }
 
 export interface ParsedNode {
@@ -51,6 +88,12 @@ export interface BuildPhase {
   /** Layers timed, in order, with what won. */
   tactics: TimedLayer[];
   reformats: { layer: string; tensor: string; from: string; to: string; line: number }[];
+  /** Tables of evaluated tactics for operations inside ForeignNodes (10.8 and later). */
+  operations?: TimedOperation[];
+  /** Backend strategy, where the log names it. */
+  strategy?: number | null;
+  /** Times "Removed N format requirement combinations … due to precision constraints" counted up. */
+  removedCombinations?: number;
 }
 
 export interface FusionEvent {
@@ -67,6 +110,8 @@ export interface LoggedForeignNode {
   line: number;
   /** Raw text of the `metadata:` line (RTX, 10.16+); null in versions that only cost the layer. */
   metadata: string | null;
+  /** The line was longer than this reader keeps: members are missing at the end. */
+  truncated?: boolean;
 }
 
 export interface TimedLayer {
@@ -74,6 +119,8 @@ export interface TimedLayer {
   line: number;
   /** Format combinations tried. */
   combinations: TimedCombination[];
+  /** A reformat that was timed for the choice of formats, no layer of the network. */
+  reformat?: boolean;
 }
 
 export interface TimedCombination {
@@ -84,6 +131,19 @@ export interface TimedCombination {
   chosen: { runner: string; tactic: string; ms: number | null } | null;
   cached: boolean;
   skipped: { reason: string; line: number }[];
+}
+
+/** `Autotuning op X(key: …)` with its `Sorted table of all evaluated tactics`. */
+export interface TimedOperation {
+  name: string;
+  key: string | null;
+  /** What follows the name: `[ONNX Layer: …]`, raw. */
+  metadata: string | null;
+  /** The layer whose tactics were being timed. */
+  layer: string | null;
+  line: number;
+  tactics: { id: number; ms: number | null; ratio: number | null; kernel: string; hash: string }[];
+  chosen: { hash: string; ms: number | null } | null;
 }
 
 export interface ProfileRow {

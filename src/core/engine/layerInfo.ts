@@ -13,4 +13,6 @@ export interface LayerInfo {
   documents: number;
   /** Keys that this reader does not know, with the number of layers that carry them. */
   unknownKeys: Record<string, number>;
+  /** Number of layers by LayerType. */
+  layerTypes?: Record<string, number>;
 }

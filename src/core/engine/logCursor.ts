@@ -1,0 +1,28 @@
+/** One line of a log, as a stretch of the text that holds it: most lines are judged without copying them. */
+export interface LogCursor {
+  text: string;
+  /** Where the message starts, after the writer's prefix. */
+  from: number;
+  /** Where the line ends, exclusive. */
+  to: number;
+  /** Counts from 1. */
+  line: number;
+  severity: LogSeverity;
+  /** Whether the line starts with a writer's prefix; a line without one continues what stands before it. */
+  prefixed: boolean;
+  /** The prefix says that the library itself wrote the message. */
+  library: boolean;
+  /** Who writes prefixes of this form, where only one does. */
+  writer: 'python' | 'onnxruntime' | 'untimed' | null;
+}
+
+export type LogSeverity = 'none' | 'verbose' | 'info' | 'warning' | 'error';
+
+/** The message from `skip` characters after its start. */
+export function messageText(cursor: LogCursor, skip = 0): string {
+  return cursor.text.slice(cursor.from + skip, cursor.to);
+}
+
+export function emptyCursor(): LogCursor {
+  return { text: '', from: 0, to: 0, line: 0, severity: 'none', prefixed: false, library: false, writer: null };
+}

@@ -1,0 +1,218 @@
+import type { EngineLayer } from './engineLayer.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LayerList, LogState, PhraseHandler } from './logState.ts';
+import { enterStage, forget, keep, kept } from './logState.ts';
+import { bareLayer, readDetailedLayer, readNativeLayer } from './readLayerLine.ts';
+import { ownText } from '../text/ownText.ts';
+
+/** Lines about the finished engine: its layers, memory, times, and the table of `--dumpProfile`. */
+export const ENGINE_PHRASES: [string, PhraseHandler][] = [
+  ['Engine Layer Information:', (state, cursor) => openList(state, cursor)],
+  ['Layers:', (state, cursor) => openList(state, cursor)],
+  ['Layer: ', onFinalLayer],
+  ['Total number of blocks in pre-optimized', (state) => (state.restartFinalLayers = true)],
+  ['Total Activation Memory: ', (state, cursor, at) => (state.log.memory.activation = bytes(cursor, at))],
+  ['Total Weights Memory: ', (state, cursor, at) => (state.log.memory.weights = bytes(cursor, at))],
+  ['Max Scratch Memory: ', (state, cursor, at) => (state.log.memory.scratch = bytes(cursor, at))],
+  ['Total Scratch Memory: ', (state, cursor, at) => (state.log.memory.scratch = bytes(cursor, at))],
+  ['Total Host Persistent Memory: ', (state, cursor, at) => (state.log.memory.hostPersistent = bytes(cursor, at))],
+  ['Total Device Persistent Memory: ', (state, cursor, at) => (state.log.memory.devicePersistent = bytes(cursor, at))],
+  [
+    'Created engine with size: ',
+    (state, cursor, at) => (state.log.memory.engine = sized(cursor.text.slice(at, cursor.to))),
+  ],
+  ['Memory Pools: ', onMemoryPools],
+  ['Engine generation completed in ', onGenerated],
+  ['Engine built in ', onBuilt],
+  ['Finished engine building in ', onBuilt],
+  ['Adding ', onPlan],
+  ['=== Profile (', onProfile],
+  ['Starting inference', (state, cursor) => startRun(state, cursor)],
+];
+
+function bytes(cursor: LogCursor, at: number): number | null {
+  const value = Number.parseInt(cursor.text.slice(at, cursor.to), 10);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** `13.1 MiB` in bytes. */
+function sized(text: string): number | null {
+  const match = /^([\d.]+) ?(B|KiB|MiB|GiB)?/.exec(text);
+  if (match === null) return null;
+  const unit = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[match[2] ?? 'MiB'] ?? 1;
+  return Math.round(Number(match[1]) * unit);
+}
+
+/** trtexec's `Memory Pools: workspace: 1024 MiB, …`; `default` says no number. */
+function onMemoryPools(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /workspace: ([\d.]+ \w+)/i.exec(cursor.text.slice(at, cursor.to));
+  state.log.memory.workspace = match ? sized(match[1]!) : null;
+}
+
+function onGenerated(state: LogState, cursor: LogCursor, at: number): void {
+  state.verdict = 'passed';
+  const seconds = Number.parseFloat(cursor.text.slice(at, cursor.to));
+  if (Number.isFinite(seconds) && state.log.seconds.build === null) state.log.seconds.build = seconds;
+}
+
+function onBuilt(state: LogState, cursor: LogCursor, at: number): void {
+  state.verdict = 'passed';
+  const seconds = Number.parseFloat(cursor.text.slice(at, cursor.to));
+  if (Number.isFinite(seconds)) state.log.seconds.build = seconds;
+}
+
+/** `Adding 1 engine(s) to plan file.` */
+function onPlan(state: LogState, cursor: LogCursor): void {
+  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file')) state.verdict = 'passed';
+}
+
+function startRun(state: LogState, cursor: LogCursor): void {
+  state.section = 'run';
+  enterStage(state, 'run', cursor.line);
+}
+
+/** `X Host Persistent: 5296 Device Persistent: 0 Scratch Memory: 0`: the layers in their final order. */
+function onFinalLayer(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const end = text.lastIndexOf(' Host Persistent: ');
+  if (end < 0) return;
+  if (state.restartFinalLayers) {
+    state.restartFinalLayers = false;
+    state.log.finalLayers = [];
+    forget(state, 'finalLayers');
+  }
+  if (keep(state, 'finalLayers', end)) state.log.finalLayers.push(kept(cursor, at, at + end));
+}
+
+/** Opens a list of engine layers; the lines after it, without prefix, are its entries. */
+export function openList(state: LogState, cursor: LogCursor): void {
+  closeList(state);
+  const source = cursor.severity === 'info' || cursor.severity === 'none' ? 'inspector' : 'builder';
+  forget(state, source === 'builder' ? 'engineLayers' : 'inspectorLayers');
+  state.list = { source, line: cursor.line, run: state.log.runs?.length ?? 0, lines: [], bindings: [] };
+  state.block = 'layers';
+}
+
+/** The list is over: it replaces the one before it of the same source, if it holds anything. */
+export function closeList(state: LogState): void {
+  const { list } = state;
+  state.list = null;
+  if (list === null || list.lines.length === 0) return;
+  if (list.source === 'builder') state.builderList = list;
+  else state.inspectorList = list;
+}
+
+/** A line inside of a list; false where the list is over. */
+export function onListLine(state: LogState, cursor: LogCursor): boolean {
+  const { list } = state;
+  if (list === null) return false;
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  const trimmed = text.trim();
+  if (state.block === 'layers') return onLayerLine(state, list, text, trimmed, cursor);
+  if (trimmed === '') {
+    if (state.block === 'bindings' && list.bindings.length === 0) return true;
+    state.block = 'none';
+    closeList(state);
+    return true;
+  }
+  if (state.block === 'io-tensors') {
+    const match = /^Name: (.*), IOMode: (\w+)/.exec(trimmed);
+    if (match && keep(state, 'bindings', match[1]!.length)) list.bindings.push(ownText(match[1]!));
+    return match !== null;
+  }
+  if (keep(state, 'bindings', trimmed.length)) list.bindings.push(ownText(trimmed));
+  return true;
+}
+
+function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: string, cursor: LogCursor): boolean {
+  if (trimmed === '') return true;
+  if (trimmed === 'Bindings:') state.block = 'bindings';
+  else if (trimmed === 'I/O Tensors:') state.block = 'io-tensors';
+  else {
+    const last = list.lines.at(-1);
+    if (last !== undefined && trimmed.startsWith('[ONNX Layer: ') && last.text.includes(', Metadata: ')) {
+      if (keep(state, category(list), trimmed.length)) last.text += `\x1e${ownText(trimmed)}`;
+    } else if (keep(state, category(list), text.length))
+      list.lines.push({ text: ownText(text.trimStart()), line: cursor.line });
+  }
+  return true;
+}
+
+function category(list: LayerList): 'engineLayers' | 'inspectorLayers' {
+  return list.source === 'builder' ? 'engineLayers' : 'inspectorLayers';
+}
+
+/** Puts the last lists into the result: the builder's own before the inspector's, unless that is of a later run. */
+export function finishLists(state: LogState): void {
+  closeList(state);
+  const { builderList, inspectorList, log } = state;
+  const last =
+    builderList === null || (inspectorList !== null && inspectorList.run > builderList.run)
+      ? inspectorList
+      : builderList;
+  if (last === null) return;
+  log.engineLayers = readList(last);
+  log.bindings = last.bindings.length > 0 ? last.bindings : (inspectorList?.bindings ?? []);
+  if (inspectorList === null || inspectorList === last || inspectorList.run !== last.run) return;
+  const same = inspectorList.lines.length === last.lines.length && !last.lines[0]!.text.startsWith('Layer(');
+  if (!same) log.inspectorLayers = readList(inspectorList);
+}
+
+function readList(list: LayerList): EngineLayer[] {
+  return list.lines.map(
+    ({ text, line }) => readNativeLayer(text, line) ?? readDetailedLayer(text, line) ?? bareLayer(text, line),
+  );
+}
+
+const COLUMNS: [RegExp, string][] = [
+  [/^Layer\b/, 'name'],
+  [/^Time ?\(ms\)/, 'timeMs'],
+  [/^Avg\. ?(?:Time )?\(ms\)/, 'averageMs'],
+  [/^Median ?(?:Time )?\(ms\)/, 'medianMs'],
+  [/^Time ?\(?%\)?/, 'percentage'],
+];
+
+function onProfile(state: LogState, cursor: LogCursor): void {
+  state.log.profile = [];
+  forget(state, 'profile');
+  state.profileColumns = [];
+  state.block = 'profile';
+  void cursor;
+}
+
+/** A line of the profile's table, header first; false where the table is over. Old versions have the name in front. */
+export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  const columns = state.profileColumns;
+  if (columns === null) return false;
+  if (columns.length === 0) {
+    for (let rest = text.trim(); rest !== '';) {
+      const found = COLUMNS.find(([pattern]) => pattern.test(rest));
+      if (found === undefined) return false;
+      columns.push(found[1]);
+      rest = rest.replace(found[0], '').trim();
+    }
+    return columns.length > 0;
+  }
+  const numbers = columns.length - 1;
+  const nameFirst = columns[0] === 'name';
+  const pattern = nameFirst
+    ? new RegExp(`^ *(.*?)${' +([-\\d.einfa]+)'.repeat(numbers)} *$`)
+    : new RegExp(`^${' *([-\\d.einfa]+)'.repeat(numbers)}(?: {3}| )(.*)$`);
+  const match = pattern.exec(text);
+  if (match === null) return false;
+  const values = match.slice(1);
+  const row: Record<string, string> = {};
+  columns.forEach((column, index) => (row[column] = values[index] ?? ''));
+  const name = row['name'] ?? '';
+  if (name.trim() === 'Total') return false;
+  if (keep(state, 'profile', name.length))
+    state.log.profile.push({
+      name: ownText(name),
+      timeMs: Number(row['timeMs']),
+      averageMs: Number(row['averageMs']),
+      medianMs: row['medianMs'] === undefined ? null : Number(row['medianMs']),
+      percentage: Number(row['percentage']),
+    });
+  return true;
+}

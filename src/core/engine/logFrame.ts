@@ -1,0 +1,93 @@
+import type { LogRun } from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LogState, PhraseHandler } from './logState.ts';
+import { enterStage, keep, kept } from './logState.ts';
+
+/** Lines about the program that writes, its versions and the device. */
+export const FRAME_PHRASES: [string, PhraseHandler][] = [
+  ['&&&& ', onFrame],
+  ['RUNNING | Command: ', (state, cursor, at) => startRunOf(state, cursor, 'polygraphy', kept(cursor, at))],
+  ['PASSED | Runtime: ', (state, cursor) => end(state, cursor, 'passed')],
+  ['FAILED | Runtime: ', (state, cursor) => end(state, cursor, 'failed')],
+  ['Loaded Module: ', onModule],
+  ['TensorRT version: ', (state, cursor, at) => setVersion(state, cursor.text.slice(at, cursor.to), 2)],
+  ['Loaded shared library libnvinfer', onLibrary],
+  ['Trying to load shared library libnvinfer', onLibrary],
+  ['Selected Device: ', (state, cursor, at) => (state.log.gpu = kept(cursor, at).trim() || null)],
+  ['=== Model Options ===', (state) => (state.log.writer ??= 'trtexec')],
+];
+
+/** `&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec --onnx=…` */
+function onFrame(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(RUNNING|PASSED|FAILED) (\S+)(?: \[TensorRT v(\d+)\])?(?: \[b\d+\])?(?: # ?(.*))?$/.exec(
+    cursor.text.slice(at, cursor.to),
+  );
+  if (match === null) return;
+  const [, word, program = '', version, command = ''] = match;
+  state.log.writer = 'trtexec';
+  state.log.product = /rtx/i.test(program) ? 'tensorrt-rtx' : (state.log.product ?? 'tensorrt');
+  if (version) setVersion(state, version, 1);
+  if (word === 'RUNNING') startRunOf(state, cursor, program, command);
+  else end(state, cursor, word === 'PASSED' ? 'passed' : 'failed');
+}
+
+function startRunOf(state: LogState, cursor: LogCursor, program: string, command: string): void {
+  if (program === 'polygraphy') state.log.writer = 'polygraphy';
+  state.ended = null;
+  state.begun = true;
+  state.verdict = null;
+  const run: LogRun = { program, command, line: cursor.line, outcome: 'cut-off' };
+  if (keep(state, 'runs', command.length)) (state.log.runs ??= []).push(run);
+}
+
+function end(state: LogState, cursor: LogCursor, outcome: 'passed' | 'failed'): void {
+  if (cursor.text.startsWith('PASSED |', cursor.from) || cursor.text.startsWith('FAILED |', cursor.from))
+    state.log.writer = 'polygraphy';
+  state.ended = { outcome, line: cursor.line };
+  const run = state.log.runs?.at(-1);
+  if (run && run.outcome === 'cut-off') run.outcome = outcome;
+  enterStage(state, 'end', cursor.line);
+  state.onEvent?.({ kind: 'outcome', outcome, line: cursor.line });
+}
+
+/** `Loaded Module: tensorrt | Version: 10.6.0 | Path: …` */
+function onModule(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(\S+) +\| Version: (\S+)/.exec(cursor.text.slice(at, cursor.to));
+  if (match === null) return;
+  state.log.writer ??= 'polygraphy';
+  if (!/^tensorrt(?:_rtx)?$/.test(match[1]!)) return;
+  if (match[1] === 'tensorrt_rtx') state.log.product = 'tensorrt-rtx';
+  setVersion(state, match[2]!, 3);
+}
+
+/** `libnvinfer_builder_resource_sm90.so.11.2.1`: the library's own version, where trtexec may be of another. */
+function onLibrary(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /\.so\.(\d+\.\d+\.\d+)|_(\d+)\.dll/.exec(cursor.text.slice(at, cursor.to));
+  if (match?.[1]) setVersion(state, match[1], 3);
+}
+
+function setVersion(state: LogState, text: string, rank: number): void {
+  const version = decodeVersion(text.trim());
+  if (version === null || rank < state.versionRank) return;
+  state.versionRank = rank;
+  state.log.version = version;
+}
+
+/** `8601` and `100600` as frames write them, and dotted versions: `8.6.1`, `10.6.0`; null for anything else. */
+export function decodeVersion(text: string): string | null {
+  const dotted = /^(\d+)\.(\d+)\.(\d+)/.exec(text);
+  if (dotted) return `${dotted[1]}.${dotted[2]}.${dotted[3]}`;
+  if (!/^\d{4,7}$/.test(text)) return null;
+  const number = Number(text);
+  if (text.length === 4) return `${Math.floor(number / 1000)}.${Math.floor(number / 100) % 10}.${number % 100}`;
+  return `${Math.floor(number / 10_000)}.${Math.floor(number / 100) % 100}.${number % 100}`;
+}
+
+/** How the log ends: its last frame, else what its lines say about the build. */
+export function finishOutcome(state: LogState): void {
+  const { log } = state;
+  if (state.ended) log.outcome = state.ended.outcome;
+  else if (state.verdict) log.outcome = state.verdict;
+  else if (state.begun) log.outcome = 'cut-off';
+  else log.outcome = 'unknown';
+}

@@ -1,0 +1,181 @@
+import type { LogMessage, PrecisionLine } from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LogState, PhraseHandler } from './logState.ts';
+import { findNode, nameOf } from './logParser.ts';
+import { keep } from './logState.ts';
+import { ownText } from '../text/ownText.ts';
+
+/** Longest text kept of one message, in characters. */
+const MAX_MESSAGE = 20_000;
+
+/** Lines about precision; the warnings among them are kept as messages, too. */
+export const PRECISION_PHRASES: [string, PhraseHandler][] = [
+  ['Set layer ', onSetLayer],
+  ['Set output ', onSetOutput],
+  ['Skipped setting ', onSkipped],
+  ['--layerPrecision', onIgnored],
+  ['For layer ', onNonConforming],
+  ['No implementation of layer ', onNonConforming],
+  ['Detected layernorm nodes in FP16', onLayerNorm],
+];
+
+function addPrecision(state: LogState, cursor: LogCursor, line: Omit<PrecisionLine, 'line'>): void {
+  if (!keep(state, 'precision', line.layer.length + (line.reason?.length ?? 0))) return;
+  state.log.precision.push({ ...line, line: cursor.line });
+}
+
+function onSetLayer(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*) to precision (\S+)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match)
+    addPrecision(state, cursor, { kind: 'set', layer: ownText(match[1]!), type: ownText(match[2]!), reason: null });
+}
+
+/** `Set output 0 of layer X to type fp32` */
+function onSetOutput(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(\d+) of layer (.*) to type (\S+)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match)
+    addPrecision(state, cursor, {
+      kind: 'set-output',
+      layer: ownText(match[2]!),
+      type: ownText(match[3]!),
+      reason: `output ${match[1]}`,
+    });
+}
+
+function onSkipped(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(?:precision|output type|output types?) for (?:output \d+ of )?layer (.*) because (.*)$/.exec(
+    cursor.text.slice(at, cursor.to),
+  );
+  if (match)
+    addPrecision(state, cursor, { kind: 'skipped', layer: ownText(match[1]!), type: null, reason: ownText(match[2]!) });
+}
+
+function onIgnored(state: LogState, cursor: LogCursor): void {
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  if (text.includes('have no effect'))
+    addPrecision(state, cursor, { kind: 'ignored', layer: '', type: null, reason: ownText(text) });
+}
+
+function onNonConforming(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const match = /^(.*?) (?:a non-conforming implementation was chosen|obeys the requested constraints)/.exec(text);
+  if (match)
+    addPrecision(state, cursor, {
+      kind: 'non-conforming',
+      layer: ownText(match[1]!),
+      type: null,
+      reason: ownText(text.slice(match[1]!.length + 1)),
+    });
+}
+
+/** `…: a, b, , c`: empty names are nodes with a precision of their own; newer versions give no names. */
+function onLayerNorm(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const names = text.startsWith(':')
+    ? text
+        .slice(1)
+        .split(', ')
+        .map((name) => name.trim())
+    : [''];
+  for (const name of names)
+    if (name !== '' || names.length === 1)
+      addPrecision(state, cursor, { kind: 'layernorm-fp16', layer: ownText(name), type: 'fp16', reason: null });
+}
+
+/** A warning or error begins. */
+export function onMessage(state: LogState, cursor: LogCursor): void {
+  addMessage(state, cursor, cursor.severity === 'error' ? 'error' : 'warning');
+}
+
+export function addMessage(state: LogState, cursor: LogCursor, severity: 'warning' | 'error'): void {
+  const text = ownText(cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + MAX_MESSAGE)));
+  state.block = 'message';
+  state.message = null;
+  if (severity === 'error' && FATAL.test(text)) state.verdict = 'failed';
+  state.onEvent?.({ kind: 'message', severity, text, line: cursor.line });
+  if (!keep(state, 'messages', text.length)) return;
+  const message: LogMessage = {
+    severity,
+    text,
+    line: cursor.line,
+    code: codeOf(text),
+    subject: subjectOf(state, text),
+  };
+  state.log.messages.push(message);
+  state.message = message;
+  groupParserErrors(state, message);
+}
+
+/** Errors after which no engine comes. */
+const FATAL =
+  /^(?:Engine could not be created|Building engine failed|Parsing model failed|Failed to (?:create engine|parse onnx)|Engine set up failed|Engine deserialization failed|Got invalid engine|Inference set up failed|Network And Config setup failed|Error opening engine file|Unknown option|Invalid Engine|Invalid network|Could not parse|Could not open file|IBuilder::buildSerializedNetwork: Error Code|Error\[\d+\]: IBuilder::buildSerializedNetwork|\d+: \[builder\.cpp::buildSerializedNetwork)/;
+
+/** A line without prefix belongs to the message before it. */
+export function onMessageContinued(state: LogState, cursor: LogCursor): void {
+  const { message } = state;
+  if (message === null) return;
+  const text = cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + MAX_MESSAGE));
+  if (message.text.length + text.length > MAX_MESSAGE || !keep(state, 'messages', text.length)) return;
+  message.text = `${message.text}\n${ownText(text)}`;
+  message.code ??= codeOf(text);
+  const name = /^\s*(?:name: "(.*)"|Node name: (.*))$/.exec(text);
+  if (name && state.parserErrors.length > 0 && /^\s*name:|Node name:/.test(text))
+    nameParserErrors(state, name[1] ?? name[2] ?? '');
+}
+
+/** What the parser says about one node comes as several messages; the name is in the second or third. */
+function groupParserErrors(state: LogState, message: LogMessage): void {
+  const { text } = message;
+  if (text.includes('While parsing node number ')) state.parserErrors = [message];
+  else if (state.parserErrors.length > 0 && /--- (?:Begin|End) node ---|ERROR: /.test(text)) {
+    state.parserErrors.push(message);
+    const first = state.parserErrors[0]!;
+    message.subject ??= first.subject;
+    const name = /\n\s*Node name: (.*)/.exec(text);
+    if (name) nameParserErrors(state, name[1]!);
+  } else state.parserErrors = [];
+}
+
+function nameParserErrors(state: LogState, name: string): void {
+  if (name === '') return;
+  // Attributes and tensors inside of the node have names, too: the node's own is the one that the parser was at.
+  const known = state.checking !== null ? nameOf(state.checking) : state.node?.name;
+  const first = state.parserErrors[0]!;
+  if (first.subject !== null && first.subject === known) return;
+  const subject = ownText(name);
+  if (known !== undefined && known !== subject && findNode(state, subject) === undefined) return;
+  for (const message of state.parserErrors) message.subject = subject;
+}
+
+/** `Error[10]: …`, `Error Code 10`, `Error Code: 9`, `10: [optimizer.cpp…]`, `[6] Assertion failed` */
+export function codeOf(text: string): number | null {
+  const match = /^Error\[(\d+)\]|\bError Code:? (\d+)\b|^(\d{1,3}): |^\[(\d{1,3})\] /.exec(text);
+  if (match === null) return null;
+  return Number(match[1] ?? match[2] ?? match[3] ?? match[4]);
+}
+
+const SUBJECTS = [
+  /implementation for node (.*?)(?: due to insufficient|\.?\)?\.?$|\.\))/,
+  /^For layer (.*?) a non-conforming/,
+  /^No implementation of layer (.*?) obeys/,
+  /(\{ForeignNode\[.*?\]\})/,
+  /In node -?\d+ with name: (.*?) and operator:/,
+  /(?:for|of) layer (\S+?)(?: because|\.$|$)/,
+  /Invalid Node - (.*)$/,
+];
+
+/** Name of the node or layer that a message is about. */
+function subjectOf(state: LogState, text: string): string | null {
+  const parsing = /While parsing node number \d+ \[(\S*) -> "(.*?)"/.exec(text);
+  if (parsing) {
+    const at = state.checking !== null ? nameOf(state.checking) : state.node?.name;
+    return at ?? ownText(parsing[2]!);
+  }
+  for (const pattern of SUBJECTS) {
+    const match = pattern.exec(text);
+    if (match && match[1] !== '') return ownText(match[1]!);
+  }
+  const api = /\(([^()]*?): /.exec(text);
+  if (api && state.log.parsedNodes.length > 0 && findNode(state, api[1]!) !== undefined) return ownText(api[1]!);
+  return null;
+}

@@ -1,0 +1,222 @@
+import type { FusionEvent } from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LogState, PhraseHandler } from './logState.ts';
+import { currentPhase, enterStage, keep, kept, startPhase } from './logState.ts';
+import { ownText } from '../text/ownText.ts';
+
+/** Lines of the graph optimizer: the funnel, fusions, removals, ForeignNodes. */
+export const OPTIMIZER_PHRASES: [string, PhraseHandler][] = [
+  ['Original: ', onFunnel],
+  ['After ', onFunnel],
+  ['Running: ', onRunning],
+  [
+    'Removing ',
+    (state, cursor, at) => addEvent(state, cursor, 'remove', state.pass, [cursor.text.slice(at, cursor.to)]),
+  ],
+  ['Found ', onPattern],
+  ['Swap the layer type of ', onConversion],
+  ['Convert layer type of ', onConversion],
+  ['Merging conv layers: ', onMerge],
+  ['Merging layers: ', onMerge],
+  [
+    'Eliminating concatenation ',
+    (state, cursor, at) => addEvent(state, cursor, 'eliminate', 'concat', [cursor.text.slice(at, cursor.to)]),
+  ],
+  ['Eliminating slice ', onEliminatedSlice],
+  ['Eliminating ', onDuplicate],
+  ['Replacing slice ', onReplacedSlice],
+  ['Generating copy for ', onCopy],
+  ['Retargeting ', onRetarget],
+  ['Swapping ', onSwap],
+  ['Fusing convolution weights from ', onWeights],
+  ['Perform graph optimization on calibration graph', (state) => (state.calibrating = true)],
+  ['Starting Calibration', onCalibration],
+  ['Calibration completed in ', (state) => (state.calibrating = false)],
+  ['Writing Calibration Cache', (state) => (state.calibrating = false)],
+  ['Building graph using backend strategy ', onStrategy],
+  ['ForeignNode {', onForeignNode],
+];
+
+function onFunnel(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  const match = /^(.+): (\d+) layers?\s*$/.exec(text);
+  if (match === null) return;
+  const original = cursor.text.charCodeAt(cursor.from) === 0x4f;
+  const phase = original ? startPhase(state, cursor.line) : currentPhase(state, cursor.line);
+  void at;
+  state.begun = true;
+  state.verdict = null;
+  const stage = ownText(match[1]!);
+  const layers = Number(match[2]);
+  if (original) {
+    state.section = 'optimize';
+    enterStage(state, state.calibrating ? 'calibrate' : 'optimize', cursor.line);
+  }
+  if (stage === 'After reformat layers') state.section = 'finalize';
+  if (keep(state, 'funnel', stage.length)) phase.funnel.push({ stage, layers, line: cursor.line });
+  state.onEvent?.({ kind: 'funnel', stage, layers, line: cursor.line });
+}
+
+/** An attempt, not yet a deed; it names the pass for the lines after it that do not. */
+function onRunning(state: LogState, cursor: LogCursor, at: number): void {
+  if (
+    cursor.text.startsWith(state.pass, at) &&
+    cursor.text.charCodeAt(at + state.pass.length) === 0x20 &&
+    state.pass !== ''
+  )
+    return;
+  const text = cursor.text.slice(at, cursor.to);
+  const end = text.indexOf(' ');
+  state.pass = ownText(end < 0 ? text : text.slice(0, end));
+}
+
+function addEvent(state: LogState, cursor: LogCursor, kind: FusionEvent['kind'], pass: string, layers: string[]): void {
+  let chars = 0;
+  for (const layer of layers) chars += layer.length;
+  if (!keep(state, 'events', chars)) return;
+  const event: FusionEvent = { pass, kind, layers: layers.map(ownText), line: cursor.line };
+  currentPhase(state, cursor.line).events.push(event);
+}
+
+function onPattern(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const split = text.lastIndexOf(' to be part of ');
+  if (split < 0 || !text.endsWith(' pattern.')) return;
+  const pattern = text.slice(split + 15, -9);
+  addEvent(state, cursor, 'pattern', PATTERNS.get(pattern) ?? ownText(pattern), [text.slice(0, split)]);
+}
+
+const PATTERNS = new Map(['self-attention', 'layer norm'].map((name) => [name, name]));
+
+/** `… X from ACTIVATION to POINTWISE` */
+function onConversion(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*) from [A-Z_]+ to [A-Z_]+$/.exec(cursor.text.slice(at, cursor.to));
+  if (match) addEvent(state, cursor, 'convert', state.pass, [match[1]!]);
+}
+
+function onMerge(state: LogState, cursor: LogCursor, at: number): void {
+  addEvent(state, cursor, 'merge', 'merge', cursor.text.slice(at, cursor.to).split(' || '));
+}
+
+function onEliminatedSlice(state: LogState, cursor: LogCursor, at: number): void {
+  addEvent(state, cursor, 'eliminate', 'slice', [before(cursor.text.slice(at, cursor.to), ' by retargeting ')]);
+}
+
+function onDuplicate(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*) which duplicates (?:\(\w+\) )?(.*)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match) addEvent(state, cursor, 'eliminate', 'duplicate', [match[1]!, match[2]!]);
+}
+
+function onReplacedSlice(state: LogState, cursor: LogCursor, at: number): void {
+  addEvent(state, cursor, 'copy', 'slice', [before(cursor.text.slice(at, cursor.to), ' with copy from ')]);
+}
+
+function onCopy(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*?) to (.*?) because .*$/.exec(cursor.text.slice(at, cursor.to));
+  if (match) addEvent(state, cursor, 'copy', 'copy', [match[1]!, match[2]!]);
+}
+
+function onRetarget(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*?) to (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match) addEvent(state, cursor, 'eliminate', 'retarget', [match[1]!, match[2]!]);
+}
+
+function onSwap(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*?) with (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match) addEvent(state, cursor, 'swap', state.pass, [match[1]!, match[2]!]);
+}
+
+function onWeights(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*?) with (?:scale )?(.*)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match) addEvent(state, cursor, 'fuse', 'convolution weights', [match[1]!, match[2]!]);
+}
+
+function before(text: string, mark: string): string {
+  const at = text.indexOf(mark);
+  return at < 0 ? text : text.slice(0, at);
+}
+
+/** `PassName: Fusing A with B`, `PassName: fusing A into B`; false for any other line. */
+export function onFusion(state: LogState, cursor: LogCursor): boolean {
+  const { text } = cursor;
+  let at = cursor.from;
+  while (isWord(text.charCodeAt(at))) at++;
+  if (at === cursor.from || text.charCodeAt(at) !== 0x3a) return false;
+  if (!text.startsWith('using ', at + 3)) return false;
+  const rest = text.slice(at + 9, cursor.to);
+  let split = rest.indexOf(' with ');
+  let skip = 6;
+  if (split < 0) {
+    split = rest.indexOf(' into ');
+    skip = 6;
+  }
+  if (split < 0) return false;
+  const pass =
+    text.startsWith(state.pass, cursor.from) && state.pass.length === at - cursor.from
+      ? state.pass
+      : kept(cursor, cursor.from, at);
+  state.pass = pass;
+  addEvent(state, cursor, 'fuse', pass, [rest.slice(0, split), rest.slice(split + skip)]);
+  return true;
+}
+
+function isWord(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
+  );
+}
+
+function onCalibration(state: LogState, cursor: LogCursor): void {
+  enterStage(state, 'calibrate', cursor.line);
+}
+
+function onStrategy(state: LogState, cursor: LogCursor, at: number): void {
+  const strategy = Number.parseInt(cursor.text.slice(at, cursor.to), 10);
+  if (Number.isFinite(strategy) && state.phase) state.phase.strategy = strategy;
+}
+
+/** `ForeignNode {ForeignNode[a...b]} metadata: [ONNX Layer: …]…`: every member, in TensorRT's own words. */
+function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at - 1, cursor.to);
+  const split = text.indexOf('} metadata:');
+  if (split < 0) return;
+  const phase = currentPhase(state, cursor.line);
+  const name = ownText(text.slice(0, split + 1));
+  const metadata = ownText(text.slice(split + 11).replace(/^ /, ''));
+  state.onEvent?.({ kind: 'foreign-node', name, line: cursor.line });
+  const known = phase.foreignNodes.findLast((node) => node.name === name);
+  if (!keep(state, 'foreignNodes', metadata.length)) return;
+  if (known && known.metadata === null) {
+    known.metadata = metadata;
+    state.foreignNode = known;
+  } else if (known && known.metadata === metadata) {
+    state.foreignNode = null;
+  } else {
+    state.foreignNode = { name, line: cursor.line, metadata };
+    phase.foreignNodes.push(state.foreignNode);
+  }
+  state.block = 'foreign-node';
+}
+
+/** Notes a ForeignNode that is only costed. */
+export function sawForeignNode(state: LogState, name: string, line: number): void {
+  if (!name.startsWith('{ForeignNode[')) return;
+  const phase = currentPhase(state, line);
+  if (phase.foreignNodes.some((node) => node.name === name)) return;
+  if (!keep(state, 'foreignNodes', name.length)) return;
+  phase.foreignNodes.push({ name, line, metadata: null });
+  state.onEvent?.({ kind: 'foreign-node', name, line });
+}
+
+/**
+ * A line without prefix after a `metadata:` line: a writer that takes U+001E for a line end breaks the list there.
+ * Returns false where the line continues nothing.
+ */
+export function onForeignNodeContinued(state: LogState, cursor: LogCursor): boolean {
+  const text = cursor.text.slice(cursor.from, cursor.to).trimStart();
+  if (!text.startsWith('[ONNX Layer: ') || state.foreignNode === null) return false;
+  if (keep(state, 'foreignNodes', text.length))
+    state.foreignNode.metadata = `${state.foreignNode.metadata ?? ''}\x1e${ownText(text)}`;
+  else state.foreignNode.truncated = true;
+  return true;
+}

@@ -1,0 +1,154 @@
+import type { ParsedNode } from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LogState, PhraseHandler } from './logState.ts';
+import { enterStage, forget, keep, kept } from './logState.ts';
+import { ownText } from '../text/ownText.ts';
+
+/** Lines of the ONNX parser. */
+export const PARSER_PHRASES: [string, PhraseHandler][] = [
+  ['Registering layer: ', onRegisteringLayer],
+  ['Searching for input: ', ignore],
+  ['Static check for parsing node: ', onStaticCheck],
+  ['Parsing node: ', onParsingNode],
+  ['Registering tensor: ', ignore],
+  ['Importing initializer: ', ignore],
+  ['Reading weights from external file: ', ignore],
+  ['Mapping external weights file to memory: ', ignore],
+  ['Registered plugin creator', ignore],
+  ['Adding network input: ', onNetworkInput],
+  ['Marking ', onMarking],
+  ['Input filename:', onModel],
+  ['Opset version:', onOpset],
+  ['Producer name:', onProducer],
+  ['Start parsing network model', (state, cursor) => startParse(state, cursor.line)],
+  ['Finished parsing network model', onFinishedParsing],
+];
+
+function ignore(): void {}
+
+function startParse(state: LogState, line: number): void {
+  state.section = 'parse';
+  state.restartNodes = true;
+  state.node = null;
+  state.checking = null;
+  enterStage(state, 'parse', line);
+}
+
+function onModel(state: LogState, cursor: LogCursor, at: number): void {
+  startParse(state, cursor.line);
+  state.log.model = { file: kept(cursor, at).trim() || null, producer: null, opset: null, inputs: [], outputs: [] };
+}
+
+function onOpset(state: LogState, cursor: LogCursor, at: number): void {
+  const opset = Number.parseInt(kept(cursor, at), 10);
+  if (state.log.model && Number.isFinite(opset)) state.log.model.opset = opset;
+}
+
+function onProducer(state: LogState, cursor: LogCursor, at: number): void {
+  if (state.log.model) state.log.model.producer = kept(cursor, at).trim() || null;
+}
+
+/** `NAME [OP]`: a name may hold brackets, an operator may not. */
+function splitNode(cursor: LogCursor, at: number): { name: string; op: string } {
+  const text = cursor.text.slice(at, cursor.to);
+  const open = text.lastIndexOf(' [');
+  if (open < 0 || !text.endsWith(']')) return { name: kept(cursor, at), op: '' };
+  return { name: kept(cursor, at, at + open), op: kept(cursor, at + open + 2, cursor.to - 1) };
+}
+
+function onStaticCheck(state: LogState, cursor: LogCursor, at: number): void {
+  state.section = 'parse';
+  state.checking = cursor.text.slice(at, cursor.to);
+}
+
+function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
+  if (state.restartNodes) {
+    state.restartNodes = false;
+    state.log.parsedNodes = [];
+    state.nodesByName = null;
+    forget(state, 'parsedNodes');
+    forget(state, 'registeredLayers');
+  }
+  state.section = 'parse';
+  state.begun = true;
+  if (!keep(state, 'parsedNodes', cursor.to - at)) return;
+  const { name, op } = splitNode(cursor, at);
+  const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
+  state.log.parsedNodes.push(node);
+  state.nodesByName?.set(name, node);
+  state.node = node;
+  state.checking = null;
+  enterStage(state, 'parse', cursor.line);
+  state.onEvent?.({ kind: 'node', name, op, parsed: state.log.parsedNodes.length, line: cursor.line });
+}
+
+const FOR_NODE = ' for ONNX node: ';
+const HELPER = ' required by ONNX-TRT';
+
+function onRegisteringLayer(state: LogState, cursor: LogCursor, at: number): void {
+  if (state.node === null || !keep(state, 'registeredLayers', cursor.to - at)) return;
+  const { text } = cursor;
+  const name = state.node.name;
+  const owned = cursor.to - name.length;
+  // The common case, without a search: the layer of the node that is being parsed.
+  if (text.startsWith(FOR_NODE, owned - FOR_NODE.length) && text.startsWith(name, owned)) {
+    const end = owned - FOR_NODE.length;
+    const same = end - at === name.length && text.startsWith(name, at);
+    state.node.layers.push(same ? name : kept(cursor, at, end));
+    return;
+  }
+  if (text.startsWith(HELPER, cursor.to - HELPER.length)) {
+    state.node.helpers.push(kept(cursor, at, cursor.to - HELPER.length));
+    return;
+  }
+  const rest = text.slice(at, cursor.to);
+  const split = rest.lastIndexOf(FOR_NODE);
+  if (split < 0) {
+    state.node.layers.push(kept(cursor, at));
+    return;
+  }
+  const owner = findNode(state, rest.slice(split + FOR_NODE.length));
+  const layer = kept(cursor, at, at + split);
+  if (owner === undefined) state.node.helpers.push(layer);
+  else owner.layers.push(layer);
+}
+
+/** A parsed node by name. The index is made when it is first needed. */
+export function findNode(state: LogState, name: string): ParsedNode | undefined {
+  if (state.nodesByName === null) {
+    state.nodesByName = new Map();
+    for (const node of state.log.parsedNodes) state.nodesByName.set(node.name, node);
+  }
+  return state.nodesByName.get(name);
+}
+
+function onNetworkInput(state: LogState, cursor: LogCursor, at: number): void {
+  state.section = 'parse';
+  const match = /^(.*) with dtype: (\w+), dimensions: (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const model = (state.log.model ??= { file: null, producer: null, opset: null, inputs: [], outputs: [] });
+  if (match && keep(state, 'bindings', match[0].length)) {
+    const [, name = '', type = '', dims = ''] = match;
+    model.inputs.push({ name: kept(cursor, at, at + name.length), type, dims: dims.trim() });
+  }
+}
+
+function onMarking(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const split = text.lastIndexOf(' as output: ');
+  if (split < 0 || state.section !== 'parse') return;
+  if (state.log.model && keep(state, 'bindings', text.length))
+    state.log.model.outputs.push(kept(cursor, at + split + 12));
+}
+
+function onFinishedParsing(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /Parse time: ([\d.e+-]+)/.exec(cursor.text.slice(at, cursor.to));
+  if (match) state.log.seconds.parse = Number(match[1]);
+  state.node = null;
+  state.checking = null;
+}
+
+/** The name in `NAME [OP]`. */
+export function nameOf(text: string): string {
+  const open = text.lastIndexOf(' [');
+  return ownText(open < 0 ? text : text.slice(0, open));
+}

@@ -1,0 +1,226 @@
+import type { BuildEvent, BuildStage } from './buildEvent.ts';
+import type {
+  BuildLog,
+  BuildPhase,
+  LoggedForeignNode,
+  LogMessage,
+  ParsedNode,
+  TimedCombination,
+  TimedLayer,
+  TimedOperation,
+} from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import { ownText } from '../text/ownText.ts';
+
+/** Where in a build the log is: lines without a keyword at their start mean something in one section only. */
+export type LogSection = 'start' | 'parse' | 'optimize' | 'tactics' | 'finalize' | 'run';
+
+/** What lines without a prefix continue. */
+export type OpenBlock = 'none' | 'message' | 'foreign-node' | 'layers' | 'bindings' | 'io-tensors' | 'profile';
+
+/** Raw lines of one list of engine layers; they are read when the log is over, since only the last list counts. */
+export interface LayerList {
+  source: 'builder' | 'inspector';
+  line: number;
+  run: number;
+  lines: { text: string; line: number }[];
+  bindings: string[];
+}
+
+/** Everything that the handlers of single lines know and gather. */
+export interface LogState {
+  log: BuildLog;
+  onEvent: ((event: BuildEvent) => void) | undefined;
+  section: LogSection;
+  stage: BuildStage;
+  block: OpenBlock;
+  kept: Map<string, { items: number; chars: number }>;
+  /** Parser */
+  node: ParsedNode | null;
+  checking: string | null;
+  nodesByName: Map<string, ParsedNode> | null;
+  restartNodes: boolean;
+  /** Optimizer */
+  phase: BuildPhase | null;
+  calibrating: boolean;
+  pass: string;
+  /** Tactics */
+  layer: TimedLayer | null;
+  combination: TimedCombination | null;
+  runner: { name: string; id: string | null };
+  tacticName: string | null;
+  best: Map<string, number | null>;
+  operation: TimedOperation | null;
+  layersTimed: number;
+  /** Engine */
+  list: LayerList | null;
+  builderList: LayerList | null;
+  inspectorList: LayerList | null;
+  foreignNode: LoggedForeignNode | null;
+  restartFinalLayers: boolean;
+  profileColumns: string[] | null;
+  /** Messages */
+  message: LogMessage | null;
+  parserErrors: LogMessage[];
+  /** Frame */
+  versionRank: number;
+  ended: { outcome: 'passed' | 'failed'; line: number } | null;
+  begun: boolean;
+  /** What the last line that says anything says about the build, where no frame closes it. */
+  verdict: 'passed' | 'failed' | null;
+  writers: Map<string, number>;
+}
+
+/** Most that is kept of each kind, in entries and in characters. A model of 100,000 nodes fits; a log of gigabytes is counted. */
+const LIMITS = {
+  parsedNodes: { items: 400_000, chars: 40_000_000 },
+  registeredLayers: { items: 1_000_000, chars: 60_000_000 },
+  events: { items: 400_000, chars: 60_000_000 },
+  foreignNodes: { items: 20_000, chars: 64_000_000 },
+  phases: { items: 2000, chars: 1_000_000 },
+  funnel: { items: 20_000, chars: 2_000_000 },
+  timedLayers: { items: 100_000, chars: 20_000_000 },
+  combinations: { items: 200_000, chars: 30_000_000 },
+  tactics: { items: 400_000, chars: 40_000_000 },
+  skipped: { items: 50_000, chars: 8_000_000 },
+  operations: { items: 100_000, chars: 20_000_000 },
+  reformats: { items: 50_000, chars: 20_000_000 },
+  engineLayers: { items: 300_000, chars: 160_000_000 },
+  inspectorLayers: { items: 300_000, chars: 80_000_000 },
+  finalLayers: { items: 100_000, chars: 20_000_000 },
+  bindings: { items: 20_000, chars: 2_000_000 },
+  profile: { items: 200_000, chars: 20_000_000 },
+  precision: { items: 200_000, chars: 20_000_000 },
+  messages: { items: 5000, chars: 8_000_000 },
+  runs: { items: 2000, chars: 4_000_000 },
+};
+
+export type KeptKind = keyof typeof LIMITS;
+
+/** Whether there is room for one more entry of `category` with `chars` characters; counts it either way. */
+export function keep(state: LogState, category: KeptKind, chars: number): boolean {
+  const limit = LIMITS[category];
+  let kept = state.kept.get(category);
+  if (kept === undefined) {
+    kept = { items: 0, chars: 0 };
+    state.kept.set(category, kept);
+  }
+  if (kept.items < limit.items && kept.chars + chars <= limit.chars) {
+    kept.items++;
+    kept.chars += chars;
+    return true;
+  }
+  const dropped = (state.log.dropped ??= {});
+  dropped[category] = (dropped[category] ?? 0) + 1;
+  return false;
+}
+
+/** Forgets what was counted of a category whose entries are being replaced. */
+export function forget(state: LogState, category: KeptKind): void {
+  state.kept.delete(category);
+}
+
+export function emptyBuildLog(): BuildLog {
+  return {
+    product: null,
+    version: null,
+    writer: null,
+    gpu: null,
+    outcome: 'unknown',
+    lines: 0,
+    parsedNodes: [],
+    phases: [],
+    engineLayers: [],
+    bindings: [],
+    finalLayers: [],
+    profile: [],
+    precision: [],
+    messages: [],
+    memory: { workspace: null, activation: null, weights: null, scratch: null },
+    timingCacheHits: 0,
+    seconds: { parse: null, build: null },
+    runs: [],
+    model: null,
+    dropped: {},
+  };
+}
+
+export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined): LogState {
+  return {
+    log: emptyBuildLog(),
+    onEvent,
+    section: 'start',
+    stage: 'start',
+    block: 'none',
+    kept: new Map(),
+    node: null,
+    checking: null,
+    nodesByName: null,
+    restartNodes: false,
+    phase: null,
+    calibrating: false,
+    pass: '',
+    layer: null,
+    combination: null,
+    runner: { name: '', id: null },
+    tacticName: null,
+    best: new Map(),
+    operation: null,
+    layersTimed: 0,
+    list: null,
+    builderList: null,
+    inspectorList: null,
+    foreignNode: null,
+    restartFinalLayers: false,
+    profileColumns: null,
+    message: null,
+    parserErrors: [],
+    versionRank: 0,
+    ended: null,
+    begun: false,
+    verdict: null,
+    writers: new Map(),
+  };
+}
+
+/** Tells the listener that the build has come to another stage. */
+export function enterStage(state: LogState, stage: BuildStage, line: number): void {
+  if (state.stage === stage) return;
+  state.stage = stage;
+  state.onEvent?.({ kind: 'stage', stage, line });
+}
+
+/** The build that the log is in; a log that starts in the middle has one, too. */
+export function currentPhase(state: LogState, line: number): BuildPhase {
+  return state.phase ?? startPhase(state, line);
+}
+
+export function startPhase(state: LogState, line: number): BuildPhase {
+  const phase: BuildPhase = {
+    line,
+    calibration: state.calibrating,
+    funnel: [],
+    events: [],
+    foreignNodes: [],
+    tactics: [],
+    reformats: [],
+    operations: [],
+    strategy: null,
+    removedCombinations: 0,
+  };
+  if (keep(state, 'phases', 0)) state.log.phases.push(phase);
+  state.phase = phase;
+  state.layer = null;
+  state.combination = null;
+  state.operation = null;
+  state.restartFinalLayers = true;
+  return phase;
+}
+
+/** Handles a message that starts with a known phrase; `at` is the first character after it. */
+export type PhraseHandler = (state: LogState, cursor: LogCursor, at: number) => void;
+
+/** A stretch of the line as text of its own. */
+export function kept(cursor: LogCursor, from: number, to: number = cursor.to): string {
+  return ownText(cursor.text.slice(from, to));
+}

@@ -1,0 +1,315 @@
+import type { TimedCombination, TimedLayer, TimedOperation } from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LogState, PhraseHandler } from './logState.ts';
+import { currentPhase, enterStage, keep, kept } from './logState.ts';
+import { sawForeignNode } from './logOptimizer.ts';
+import { ownText } from '../text/ownText.ts';
+
+const MAX_TACTICS = 1000;
+
+/** Lines of the phase that times tactics, in all wordings since TensorRT 5. */
+export const TACTIC_PHRASES: [string, PhraseHandler][] = [
+  ['Tactic: ', onTactic],
+  ['Tactic Name: ', onNamedTactic],
+  ['Tactic ', onOldTactic],
+  ['=============== Computing costs for ', onCosts],
+  ['=============== Computing reformatting costs', onReformattingCosts],
+  ['*************** Autotuning format combination: ', onCombination],
+  ['*************** Autotuning Reformat: ', onReformatCombination],
+  ['--------------- Timing Runner: ', onRunner],
+  ['--------------- Timing ', onRunner],
+  ['Fastest Tactic: ', ignore],
+  ['>>>>>>>>>>>>>>> Chose Runner Type: ', onChosen],
+  ['Skipping tactic ', onSkippedTactic],
+  ['Skipping ', onSkippedRunner],
+  ['Fast skip Tactic:', onFastSkip],
+  ['Removed ', onRemovedCombinations],
+  ['Adding reformat layer: ', onReformatLayer],
+  ['Constructing optimization profile number ', (state, cursor) => startTactics(state, cursor.line)],
+  ['Formats and tactics selection completed in ', onSelected],
+  ['Autotuning op ', onOperation],
+  [' (foreignNode) ', onInsideForeignNode],
+  ['Sorted table of all evaluated tactics', ignore],
+  ['The selected tactic is ', onSelectedTactic],
+  ['Writing the best tactic ', ignore],
+];
+
+function ignore(): void {}
+
+function startTactics(state: LogState, line: number): void {
+  state.section = 'tactics';
+  enterStage(state, 'tactics', line);
+}
+
+function onCosts(state: LogState, cursor: LogCursor, at: number): void {
+  startTactics(state, cursor.line);
+  openLayer(state, kept(cursor, at), cursor.line, false);
+}
+
+function openLayer(state: LogState, name: string, line: number, reformat: boolean): TimedLayer {
+  const layer: TimedLayer = reformat ? { name, line, combinations: [], reformat } : { name, line, combinations: [] };
+  if (keep(state, 'timedLayers', name.length)) currentPhase(state, line).tactics.push(layer);
+  state.layer = layer;
+  state.combination = null;
+  state.operation = null;
+  if (!reformat) {
+    state.layersTimed++;
+    if (name !== '') announce(state, layer);
+  }
+  return layer;
+}
+
+function announce(state: LogState, layer: TimedLayer): void {
+  sawForeignNode(state, layer.name, layer.line);
+  state.onEvent?.({ kind: 'timing', name: layer.name, layer: state.layersTimed, line: layer.line });
+}
+
+/** From here on reformats are timed; each gets its entry from the line that names it. */
+function onReformattingCosts(state: LogState, cursor: LogCursor): void {
+  startTactics(state, cursor.line);
+  state.layer = null;
+  state.combination = null;
+  state.operation = null;
+}
+
+function onCombination(state: LogState, cursor: LogCursor, at: number): void {
+  startTactics(state, cursor.line);
+  openCombination(state, state.layer ?? openLayer(state, '', cursor.line, false), formatsOf(cursor, at), cursor.line);
+}
+
+function onReformatCombination(state: LogState, cursor: LogCursor, at: number): void {
+  startTactics(state, cursor.line);
+  const layer = state.layer?.reformat ? state.layer : openLayer(state, '', cursor.line, true);
+  openCombination(state, layer, formatsOf(cursor, at), cursor.line);
+}
+
+function formatsOf(cursor: LogCursor, at: number): string {
+  return ownText(cursor.text.slice(at, cursor.to).replace(/ \*+\s*$/, ''));
+}
+
+function openCombination(state: LogState, layer: TimedLayer, formats: string, line: number): TimedCombination {
+  const combination: TimedCombination = { formats, line, tactics: [], chosen: null, cached: false, skipped: [] };
+  if (keep(state, 'combinations', formats.length)) layer.combinations.push(combination);
+  state.combination = combination;
+  state.tacticName = null;
+  state.best.clear();
+  if (layer.name !== '' && !layer.reformat) state.onEvent?.({ kind: 'combination', name: layer.name, formats, line });
+  return combination;
+}
+
+/** `X (CaskConvolution[0x80000009])`, `X (CaskConvolution)`, `X(14)` */
+function onRunner(state: LogState, cursor: LogCursor, at: number): void {
+  startTactics(state, cursor.line);
+  const match = /^(.*?) ?\(([^()[\]]*)(?:\[(0x[0-9a-f]+)\])?\)$/.exec(cursor.text.slice(at, cursor.to));
+  const name = match ? match[1]! : cursor.text.slice(at, cursor.to);
+  state.runner = { name: ownText(match?.[2] ?? ''), id: match?.[3] ? ownText(match[3]) : null };
+  state.tacticName = null;
+  const reformat = name.startsWith('Optimizer Reformat(') || state.layer?.reformat === true;
+  nameLayer(state, name, cursor.line, reformat);
+}
+
+/** Old versions leave the name out where costs begin; the runner's line has it. */
+function nameLayer(state: LogState, name: string, line: number, reformat: boolean): void {
+  const { layer } = state;
+  if (layer !== null && (layer.name === name || layer.name === '')) {
+    if (layer.name === '') {
+      layer.name = ownText(name);
+      if (!reformat) announce(state, layer);
+    }
+  } else if (layer === null || reformat) {
+    const combination = state.combination;
+    const opened = openLayer(state, ownText(name), line, reformat);
+    if (combination !== null && layer !== null && layer.reformat && layer.combinations.at(-1) === combination) {
+      layer.combinations.pop();
+      opened.combinations.push(combination);
+      state.combination = combination;
+    }
+  }
+  if (state.combination === null && state.layer !== null) openCombination(state, state.layer, '', line);
+}
+
+const TACTIC = /^(-?\d+|0x[0-9a-f]+) (?:Time|time):? (\S+)/;
+
+/** `Tactic: 0x… Time: 0.0179`, `Tactic: 1002 Time: 0.058`, `Tactic: 0x… skipped. Scratch requested: …` */
+function onTactic(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const match = TACTIC.exec(text);
+  if (match) addTactic(state, state.tacticName, match[1]!, match[2]!);
+  else if (text.includes('skipped')) skip(state, cursor, ownText(cursor.text.slice(cursor.from, cursor.to)));
+  state.tacticName = null;
+}
+
+/** TensorRT 5: `Tactic 313790760974845026 time 8.02246`, `Tactic 2 scratch requested: …` */
+function onOldTactic(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const match = TACTIC.exec(text);
+  if (match) addTactic(state, null, match[1]!, match[2]!);
+  else if (text.includes('scratch requested')) skip(state, cursor, kept(cursor, cursor.from));
+}
+
+const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (-?\d+|0x[0-9a-f]+)(?: Time: (\S+))?/;
+
+function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
+  const match = NAMED_TACTIC.exec(cursor.text.slice(at, cursor.to));
+  if (match === null) return;
+  if (match[3] !== undefined) addTactic(state, match[1]!, match[2]!, match[3]);
+  else state.tacticName = ownText(match[1]!);
+}
+
+function addTactic(state: LogState, name: string | null, tactic: string, time: string): void {
+  const ms = milliseconds(time);
+  const own = ownText(tactic);
+  state.best.set(`${state.runner.name} ${own}`, ms);
+  const { combination } = state;
+  if (combination === null) return;
+  if (combination.tactics.length >= MAX_TACTICS || !keep(state, 'tactics', tactic.length + (name?.length ?? 0))) return;
+  combination.tactics.push({
+    runner: state.runner.name,
+    runnerId: state.runner.id,
+    name: name && ownText(name),
+    tactic: own,
+    ms,
+  });
+}
+
+/** null for `inf` and `nan`. */
+function milliseconds(text: string): number | null {
+  const ms = Number.parseFloat(text);
+  return Number.isFinite(ms) ? ms : null;
+}
+
+function onChosen(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*?) Tactic: (-?\d+|0x[0-9a-f]+)/.exec(cursor.text.slice(at, cursor.to));
+  if (match === null || state.combination === null) return;
+  const runner = ownText(match[1]!);
+  const tactic = ownText(match[2]!);
+  const ms = state.best.get(`${runner} ${tactic}`) ?? null;
+  state.combination.chosen = { runner, tactic, ms };
+  const { layer } = state;
+  if (layer && !layer.reformat)
+    state.onEvent?.({ kind: 'chosen', name: layer.name, runner, tactic, ms, line: cursor.line });
+}
+
+function skip(state: LogState, cursor: LogCursor, reason: string): void {
+  if (state.combination !== null && keep(state, 'skipped', reason.length))
+    state.combination.skipped.push({ reason, line: cursor.line });
+  if (state.layer) state.onEvent?.({ kind: 'skipped', name: state.layer.name, reason, line: cursor.line });
+}
+
+function onSkippedRunner(state: LogState, cursor: LogCursor): void {
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  if (text.includes(': No valid tactics for ')) skip(state, cursor, ownText(text));
+}
+
+function onSkippedTactic(state: LogState, cursor: LogCursor): void {
+  skip(state, cursor, kept(cursor, cursor.from));
+}
+
+function onFastSkip(state: LogState, cursor: LogCursor): void {
+  skip(state, cursor, kept(cursor, cursor.from));
+}
+
+function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(\d+) format requirement combinations/.exec(cursor.text.slice(at, cursor.to));
+  if (match === null) return;
+  const phase = currentPhase(state, cursor.line);
+  phase.removedCombinations = (phase.removedCombinations ?? 0) + Number(match[1]);
+}
+
+/** `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)` */
+function onReformatLayer(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.*) \((.*?)\) from ((?:\S+|\w+\(.*\))) to (\w+\(.*\)|\S+)$/.exec(cursor.text.slice(at, cursor.to));
+  if (match === null || !keep(state, 'reformats', match[0].length)) return;
+  const [layer, tensor, from, to] = match.slice(1).map(ownText) as [string, string, string, string];
+  currentPhase(state, cursor.line).reformats.push({ layer, tensor, from, to, line: cursor.line });
+}
+
+function onSelected(state: LogState, cursor: LogCursor): void {
+  state.section = 'finalize';
+  state.layer = null;
+  state.combination = null;
+  state.operation = null;
+  enterStage(state, 'finalize', cursor.line);
+}
+
+/** Lines with the layer's name in front; false for any other line. */
+export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  const cached = /^(.*) \[(.*)\] got cached result: (.*?), tactic (-?\d+|0x[0-9a-f]+), (\S+) ms/.exec(text);
+  if (cached) {
+    onCached(state, cursor, cached.map(ownText));
+    return true;
+  }
+  if (text.endsWith(' has no valid tactics for this config, skipping')) {
+    skip(state, cursor, ownText(text));
+    return true;
+  }
+  const named = /^(.*) Set Tactic Name: (.*?),? Tactic: /.exec(text);
+  if (named) state.tacticName = ownText(named[2]!);
+  return named !== null;
+}
+
+function onCached(state: LogState, cursor: LogCursor, match: string[]): void {
+  const [, name = '', formats = '', runner = '', tactic = '', time = ''] = match;
+  const reformat = name.startsWith('Optimizer Reformat(');
+  state.log.timingCacheHits++;
+  if (state.layer === null || (state.layer.name !== name && state.layer.name !== ''))
+    openLayer(state, name, cursor.line, reformat);
+  const layer = state.layer!;
+  if (layer.name === '') {
+    layer.name = name;
+    if (!reformat) announce(state, layer);
+  }
+  const combination = openCombination(state, layer, formats, cursor.line);
+  combination.cached = true;
+  combination.chosen = { runner, tactic, ms: milliseconds(time) };
+  state.onEvent?.({ kind: 'cache-hit', name, hits: state.log.timingCacheHits, line: cursor.line });
+}
+
+/** ` (foreignNode) …`: the compiler's own lines; newer versions put their tables there. */
+function onInsideForeignNode(state: LogState, cursor: LogCursor, at: number): void {
+  const { text } = cursor;
+  if (text.startsWith('Autotuning op ', at)) onOperation(state, cursor, at + 14);
+  else if (text.startsWith('The selected tactic is ', at)) onSelectedTactic(state, cursor, at + 23);
+  else onTableRow(state, cursor, at);
+}
+
+/** `matMul1(key: 0x1814…):`, `node_linear: [ONNX Layer: node_linear]` */
+function onOperation(state: LogState, cursor: LogCursor, at: number): void {
+  const text = cursor.text.slice(at, cursor.to);
+  const match = /^(.*?)(?:\(key: (0x[0-9a-fA-F]+)\))?:(?: (\[ONNX Layer: .*))?$/.exec(text) ?? [text, text];
+  if (!keep(state, 'operations', text.length)) {
+    state.operation = null;
+    return;
+  }
+  const operation: TimedOperation = {
+    name: ownText(match[1] ?? ''),
+    key: match[2] ? ownText(match[2]) : null,
+    metadata: match[3] ? ownText(match[3]) : null,
+    layer: state.layer?.name ?? null,
+    line: cursor.line,
+    tactics: [],
+    chosen: null,
+  };
+  (currentPhase(state, cursor.line).operations ??= []).push(operation);
+  state.operation = operation;
+}
+
+const TABLE_ROW = /^\s*(\d+), ([\d.e+-]+|inf|nan), ([\d.e+-]+|inf|nan), [^,]*, (.*), (0x[0-9a-fA-F]+),/;
+
+/** `   3, 0.0112640, 1.00000, 0.50673, sm80_xmma_gemm_…, 0x665ded9abbf88,`: false for any other line. */
+export function onTableRow(state: LogState, cursor: LogCursor, at: number): boolean {
+  const { operation } = state;
+  if (operation === null) return false;
+  const match = TABLE_ROW.exec(cursor.text.slice(at, cursor.to));
+  if (match === null) return false;
+  const [, id, ms, ratio, kernel, hash] = match.map(ownText) as [string, string, string, string, string, string];
+  if (operation.tactics.length >= MAX_TACTICS || !keep(state, 'tactics', kernel.length + hash.length)) return true;
+  operation.tactics.push({ id: Number(id), ms: milliseconds(ms), ratio: milliseconds(ratio), kernel, hash });
+  return true;
+}
+
+function onSelectedTactic(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /:\s*(0x[0-9a-fA-F]+),\s*(\S+)/.exec(cursor.text.slice(at, cursor.to));
+  if (match && state.operation) state.operation.chosen = { hash: ownText(match[1]!), ms: milliseconds(match[2]!) };
+}

@@ -1,0 +1,274 @@
+import type { BuildEvent } from './buildEvent.ts';
+import type { BuildLog, BuildLogRead } from './buildLog.ts';
+import type { LogCursor } from './logCursor.ts';
+import type { LogState, PhraseHandler } from './logState.ts';
+import type { Problem } from '../text/problem.ts';
+import { emptyCursor } from './logCursor.ts';
+import { ENGINE_PHRASES, finishLists, closeList, onListLine, onProfileLine, openList } from './logEngine.ts';
+import { finishOutcome, FRAME_PHRASES } from './logFrame.ts';
+import { addMessage, onMessage, onMessageContinued, PRECISION_PHRASES } from './logMessages.ts';
+import { onForeignNodeContinued, onFusion, OPTIMIZER_PHRASES } from './logOptimizer.ts';
+import { PARSER_PHRASES } from './logParser.ts';
+import { newLogState } from './logState.ts';
+import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
+import { readDriverLine } from './readDriverLine.ts';
+import { readLogPrefix } from './readLogPrefix.ts';
+import { ownText } from '../text/ownText.ts';
+
+/** Longest line that is read whole, in characters; what is longer is cut, and a problem says so. */
+const MAX_LINE = 16_000_000;
+
+interface Phrase {
+  text: string;
+  run: PhraseHandler;
+}
+
+/** Phrases by the code of their first character, in the order of the lists. */
+const PHRASES: (Phrase[] | undefined)[] = [];
+for (const [text, run] of [
+  ...PARSER_PHRASES,
+  ...TACTIC_PHRASES,
+  ...OPTIMIZER_PHRASES,
+  ...ENGINE_PHRASES,
+  ...FRAME_PHRASES,
+  ...PRECISION_PHRASES,
+])
+  (PHRASES[text.charCodeAt(0)] ??= []).push({ text, run });
+
+/** Reads a whole log. See `BuildLogReader`. */
+export function readBuildLog(text: string): BuildLogRead {
+  const reader = new BuildLogReader();
+  reader.push(text);
+  return reader.end();
+}
+
+/**
+ * Reads a build log while it is written: `push` takes the text in pieces cut anywhere, `end` gives the result. Lines end
+ * at LF only (a CR before it is dropped; U+001E is part of a line). Memory does not grow with the log: of each kind of
+ * line a fixed number is kept, the rest is counted in `dropped`. Never throws on what a log says.
+ */
+export class BuildLogReader {
+  readonly #state: LogState;
+  readonly #cursor: LogCursor = emptyCursor();
+  /** Pieces of a line whose end has not come yet. */
+  #pieces: string[] = [];
+  #length = 0;
+  #lines = 0;
+  #cut: number[] = [];
+
+  constructor(options: { onEvent?: (event: BuildEvent) => void } = {}) {
+    this.#state = newLogState(options.onEvent);
+  }
+
+  push(chunk: string): void {
+    let text = chunk;
+    let from = 0;
+    let end = chunk.indexOf('\n');
+    if (this.#pieces.length > 0) {
+      if (end < 0) return this.#hold(chunk);
+      if (this.#length < MAX_LINE) {
+        this.#pieces.push(chunk);
+        end += this.#length;
+        text = this.#pieces.join('');
+      } else {
+        this.#line(this.#pieces.join(''), 0, this.#length);
+        from = end + 1;
+        end = chunk.indexOf('\n', from);
+      }
+      this.#pieces = [];
+      this.#length = 0;
+    }
+    for (; end >= 0; end = text.indexOf('\n', from)) {
+      this.#line(text, from, end);
+      from = end + 1;
+    }
+    if (from < text.length) this.#hold(text.slice(from));
+  }
+
+  /** Ends the log: a last line without line end is read, too. */
+  end(): BuildLogRead {
+    if (this.#pieces.length > 0) this.#line(this.#pieces.join(''), 0, this.#length);
+    this.#pieces = [];
+    this.#length = 0;
+    const state = this.#state;
+    const { log } = state;
+    log.lines = this.#lines;
+    finishLists(state);
+    finishOutcome(state);
+    log.writer ??= likelyWriter(state);
+    log.product ??= log.version !== null || state.begun ? likelyProduct(log) : null;
+    return { value: log, problems: this.#problems() };
+  }
+
+  #hold(piece: string): void {
+    if (this.#length >= MAX_LINE) return;
+    this.#pieces.push(ownText(piece.length > MAX_LINE ? piece.slice(0, MAX_LINE) : piece));
+    this.#length += Math.min(piece.length, MAX_LINE);
+  }
+
+  #line(text: string, from: number, end: number): void {
+    this.#lines++;
+    let to = end;
+    if (to > from && text.charCodeAt(to - 1) === 0x0d) to--;
+    if (to - from >= MAX_LINE) {
+      to = from + MAX_LINE;
+      if (this.#cut.length < 10) this.#cut.push(this.#lines);
+    }
+    const cursor = this.#cursor;
+    cursor.text = text;
+    cursor.from = from;
+    cursor.to = to;
+    cursor.line = this.#lines;
+    readLine(this.#state, cursor);
+  }
+
+  #problems(): Problem[] {
+    const { log } = this.#state;
+    const problems: Problem[] = [];
+    for (const line of this.#cut)
+      problems.push({
+        severity: 'warning',
+        code: 'line-too-long',
+        message: `This line is longer than ${MAX_LINE} characters; its end was not read.`,
+        line,
+      });
+    const dropped = Object.entries(log.dropped ?? {});
+    if (dropped.length > 0)
+      problems.push({
+        severity: 'info',
+        code: 'log-too-large',
+        message: `The log is too large to keep all of it; counted but not kept: ${dropped.map(([kind, count]) => `${count} ${kind}`).join(', ')}.`,
+      });
+    if (log.outcome === 'cut-off')
+      problems.push({
+        severity: 'warning',
+        code: 'cut-off',
+        message: 'The log ends before the build does: what comes after its last line is not known.',
+        line: Math.max(1, log.lines),
+      });
+    if (
+      log.outcome === 'unknown' &&
+      log.phases.length === 0 &&
+      log.messages.length === 0 &&
+      log.engineLayers.length === 0
+    )
+      problems.push({
+        severity: 'warning',
+        code: 'no-build-log',
+        message:
+          'Nothing in this text looks like a TensorRT build log. Build with --verbose and save what the program prints.',
+      });
+    return problems;
+  }
+}
+
+function readLine(state: LogState, cursor: LogCursor): void {
+  readLogPrefix(cursor);
+  if (cursor.prefixed) readPrefixed(state, cursor);
+  else readBare(state, cursor);
+}
+
+function readPrefixed(state: LogState, cursor: LogCursor): void {
+  if (cursor.writer !== null) state.writers.set(cursor.writer, (state.writers.get(cursor.writer) ?? 0) + 1);
+  if (state.block !== 'none') {
+    if (state.block === 'profile' && onProfileLine(state, cursor)) return;
+    state.block = 'none';
+    if (state.list !== null) closeList(state);
+    state.profileColumns = null;
+    state.message = null;
+  }
+  if (cursor.severity === 'error' || cursor.severity === 'warning') onMessage(state, cursor);
+  if (runPhrase(state, cursor)) return;
+  if (state.section === 'parse') return;
+  if (onFusion(state, cursor)) return;
+  if (state.section === 'tactics' && cursor.severity !== 'info') onTacticLine(state, cursor);
+}
+
+function runPhrase(state: LogState, cursor: LogCursor): boolean {
+  const { text, from } = cursor;
+  const phrases = from < cursor.to ? PHRASES[text.charCodeAt(from)] : undefined;
+  if (phrases === undefined) return false;
+  for (const phrase of phrases)
+    if (text.startsWith(phrase.text, from)) {
+      phrase.run(state, cursor, from + phrase.text.length);
+      return true;
+    }
+  // Polygraphy indents what a program inside of its own program prints.
+  if (text.charCodeAt(from) === 0x20 && text.startsWith('    ', from) && text.charCodeAt(from + 4) > 0x40) {
+    cursor.from = from + 4;
+    return runPhrase(state, cursor);
+  }
+  return false;
+}
+
+/** A line without prefix: part of what stands before it, a frame, or a program's own words. */
+function readBare(state: LogState, cursor: LogCursor): void {
+  const { text, from } = cursor;
+  const first = from < cursor.to ? text.charCodeAt(from) : 0;
+  if (first === 0x26 && text.startsWith('&&&& ', from)) {
+    leaveBlock(state);
+    runPhrase(state, cursor);
+    return;
+  }
+  if (state.block === 'foreign-node' && onForeignNodeContinued(state, cursor)) return;
+  if (state.list !== null && onListLine(state, cursor)) return;
+  if (first === 0x7b && text.startsWith('{"event":', from)) {
+    readDriverLine(cursor, (line) => readLine(state, line));
+    return;
+  }
+  if (isOwnError(state, cursor)) return;
+  if (state.block === 'message' && state.message !== null) {
+    onMessageContinued(state, cursor);
+    return;
+  }
+  readLoose(state, cursor);
+}
+
+function leaveBlock(state: LogState): void {
+  state.block = 'none';
+  state.message = null;
+  state.profileColumns = null;
+  if (state.list !== null) closeList(state);
+}
+
+const OWN_ERROR = /^(?:Could not open file |\w*(?:Error|Exception): |[\w.]+:\S+:\d+: .*Assertion ['`].*failed)/;
+
+/** What programs print without a prefix when they fail. */
+function isOwnError(state: LogState, cursor: LogCursor): boolean {
+  const { text, from, to } = cursor;
+  const code = text.charCodeAt(from);
+  if (!((code > 0x40 && code < 0x5b) || (code > 0x60 && code < 0x7b))) return false;
+  if (text.startsWith('Name: ', from) || text.startsWith('Layer(', from)) return false;
+  const head = text.slice(from, Math.min(to, from + 400));
+  if (!OWN_ERROR.test(head)) return false;
+  addMessage(state, cursor, 'error');
+  return true;
+}
+
+/** Lists that scripts print without a prefix, and tables of newer versions inside of other text. */
+function readLoose(state: LogState, cursor: LogCursor): void {
+  const { text, from, to } = cursor;
+  if (to - from === 7 && text.startsWith('Layers:', from)) openList(state, cursor);
+  else if (text.startsWith('Engine Layer Information:', from)) openList(state, cursor);
+  else if (state.operation !== null && onTableRow(state, cursor, from)) return;
+  else if (text.startsWith('    Autotuning op ', from)) {
+    cursor.from = from + 4;
+    runPhrase(state, cursor);
+  }
+}
+
+const WRITERS: [string, NonNullable<BuildLog['writer']>][] = [
+  ['python', 'python'],
+  ['onnxruntime', 'onnxruntime'],
+  ['untimed', 'driver'],
+];
+
+function likelyWriter(state: LogState): BuildLog['writer'] {
+  for (const [form, writer] of WRITERS) if (state.writers.has(form)) return writer;
+  return null;
+}
+
+/** TensorRT-RTX does not name itself in the library's own lines; it alone counts compute capabilities. */
+function likelyProduct(log: BuildLog): BuildLog['product'] {
+  return log.version !== null ? 'tensorrt' : null;
+}

@@ -1,0 +1,31 @@
+import type { Timing } from './profile.ts';
+import type { Read } from '../text/problem.ts';
+import { isRecord, numberOr, readJsonDocuments } from './readJson.ts';
+
+/**
+ * Reads `--exportTimes`: one row per inference. Versions before 8.2 write fewer members. `value` is undefined where the text
+ * holds no row with a compute time.
+ */
+export function readTiming(text: string): Read<Timing> {
+  const { documents, problems } = readJsonDocuments(text, {});
+  const timing: Timing = { rows: [] };
+  for (const entry of documents.flat()) {
+    if (!isRecord(entry)) continue;
+    const computeMs = numberOr(entry['computeMs']);
+    if (computeMs === null) continue;
+    timing.rows.push({
+      computeMs,
+      latencyMs: numberOr(entry['latencyMs']),
+      h2dMs: numberOr(entry['h2dMs'] ?? entry['inMs']),
+      d2hMs: numberOr(entry['d2hMs'] ?? entry['outMs']),
+    });
+  }
+  if (timing.rows.length > 0) return { value: timing, problems };
+  problems.push({
+    severity: 'error',
+    code: 'no-timing',
+    message:
+      'This is no list of inference times: no entry has "computeMs". Give the file that trtexec --exportTimes wrote.',
+  });
+  return { value: undefined, problems };
+}
