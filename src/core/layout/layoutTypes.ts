@@ -1,0 +1,54 @@
+/**
+ * Boxes to place, some inside others. Arrays run over items unless said otherwise; parents come before children.
+ * Everything is plain numbers, so that it can be handed to a worker without a copy.
+ */
+export interface LayoutInput {
+  /** The open box around each item, -1 for none. */
+  parent: Int32Array;
+  /** 1: an open box, as large as what is in it needs. */
+  open: Uint8Array;
+  /** Size in pixels at scale 1; for an open box the least width. */
+  width: Float32Array;
+  height: Float32Array;
+  /** Edges between items that are not open. */
+  from: Int32Array;
+  to: Int32Array;
+  options: LayoutOptions;
+}
+
+export interface LayoutOptions {
+  /** Space that an open box keeps above its contents for its label, and around them. */
+  header: number;
+  padding: number;
+  /** Least distance between neighbours in a row, and between rows. */
+  gap: number;
+  rowGap: number;
+  /** An edge over more rows than this becomes two portals instead of a line. */
+  portalSpan: number;
+}
+
+export interface LayoutResult {
+  /** Top left corner and size of each item, from the picture's top left. */
+  x: Float32Array;
+  y: Float32Array;
+  width: Float32Array;
+  height: Float32Array;
+  /**
+   * Pieces of lines, `pieceSize` numbers each: a curve from x0, y0 to x1, y1, vertical at both ends, then straight down
+   * to y2. Edges of one source share pieces for as long as they run together.
+   */
+  pieces: Float32Array;
+  /** The pieces of edge e, source first: `edgePieces[edgeStart[e]] … edgePieces[edgeStart[e + 1] - 1]`. */
+  edgeStart: Int32Array;
+  edgePieces: Int32Array;
+  /** 1: too long to be drawn; both ends get a label instead. */
+  portal: Uint8Array;
+  /** 1: runs against the direction of the graph (both boxes stand for nodes before and after each other). */
+  back: Uint8Array;
+  totalWidth: number;
+  totalHeight: number;
+}
+
+export const pieceSize = 5;
+
+export const defaultLayout: LayoutOptions = { header: 30, padding: 16, gap: 22, rowGap: 30, portalSpan: 24 };
