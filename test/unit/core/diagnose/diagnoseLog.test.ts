@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { captureText, manifest, modelPath, samplesPath } from '../../../support/fixtures.ts';
+
+const diagnose = (text: string) => diagnoseLog(readBuildLog(text).value);
+const capture = (name: string) => diagnose(captureText(name)!);
+const codes = (text: string) => diagnose(text).map(({ code, severity }) => `${severity} ${code}`);
+const model = async (name: string) => (await readModel(bytesOf(readFileSync(modelPath(name))))).value!;
+
+describe('every failure that was captured', () => {
+  it.each([
+    ['tensorrt-10.6.0/bert_base.badprofile/log.txt', 'error profile-inconsistent'],
+    ['tensorrt-10.6.0/bert_base.wrongname/log.txt', 'error unknown-input'],
+    ['tensorrt-10.6.0/bert_base.noprofile/log.txt', 'warning profile-missing'],
+    ['tensorrt-10.6.0/cli.bad_engine/log.txt', 'error engine-invalid'],
+    ['tensorrt-8.6.1/cli.bad_engine/log.txt', 'error engine-invalid'],
+    ['tensorrt-10.6.0/cli.other_version_engine/log.txt', 'error engine-invalid'],
+    ['tensorrt-10.6.0/cli.disableMHA/log.txt', 'error unknown-flag'],
+    ['tensorrt-8.6.1/cli.disableMHA/log.txt', 'error unknown-flag'],
+    ['tensorrt-10.6.0/cli.missing_file/log.txt', 'error model-missing'],
+    ['tensorrt-10.6.0/cli.missing_weights/log.txt', 'error weights-missing'],
+    ['tensorrt-10.6.0/cli.truncated_onnx/log.txt', 'error model-unreadable'],
+    ['tensorrt-8.6.1/cli.truncated_onnx/log.txt', 'error model-unreadable'],
+    ['tensorrt-10.6.0/resnet18.prec_badtype/log.txt', 'error bad-flag-value'],
+    ['tensorrt-10.6.0/unsupported_op.fp32/log.txt', 'error unsupported-op'],
+    ['tensorrt-8.6.1/unsupported_op.fp32/log.txt', 'error unsupported-op'],
+    ['tensorrt-rtx-1.7.1/unsupported_op/log.txt', 'error unsupported-op'],
+    ['tensorrt-8.6.1/fusion_zoo.poly_int8_calib/log0.txt', 'error plugin-missing'],
+    ['tensorrt-8.6.1/vit_tiny.workspace_1k/log.txt', 'error workspace-too-small'],
+    ['tensorrt-10.6.0/vit_tiny.workspace_1k/log.txt', 'warning workspace-too-small'],
+    ['tensorrt-10.6.0/vit_tiny.vc/log.txt', 'error library-missing'],
+    ['tensorrt-8.6.1/fp16_overflow.poly_compare/log0.txt', 'error library-missing'],
+    ['tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt', 'error no-implementation'],
+    ['tensorrt-8.6.1/fp16_overflow.poly_markall/log0.txt', 'error no-implementation'],
+    ['tensorrt-rtx-1.7.1/vit_tiny_cc75/log.txt', 'error no-implementation'],
+    ['tensorrt-10.6.0/vit_tiny.poly_replay/log2.txt', 'error replay-mismatch'],
+    ['tensorrt-8.6.1/vit_tiny.poly_replay/log2.txt', 'error replay-mismatch'],
+    ['tensorrt-10.6.0/resnet18.prec_int8_impossible/log.txt', 'warning calibration-missing'],
+    ['tensorrt-10.6.0/deep_encoder_11k.fp16/log.txt', 'error cut-off'],
+    ['tensorrt-10.6.0/fp16_overflow.fp16/log.txt', 'warning precision-overflow'],
+  ])('%s: %s', (name, expected) => {
+    expect(codes(captureText(name)!)).toContain(expected);
+  });
+
+  it('says one cause once: a parser error of twenty lines is one diagnosis', () => {
+    for (const name of [
+      'tensorrt-10.6.0/unsupported_op.fp32',
+      'tensorrt-8.6.1/unsupported_op.fp32',
+      'tensorrt-rtx-1.7.1/unsupported_op',
+    ])
+      expect(capture(`${name}/log.txt`)).toHaveLength(1);
+    expect(codes(captureText('tensorrt-8.6.1/fusion_zoo.poly_int8_calib/log0.txt')!)).toEqual(['error plugin-missing']);
+  });
+});
+
+describe('what the manifest says', () => {
+  const rows = manifest().filter(({ case: name }) => !name!.startsWith('poly.'));
+  it.each(
+    rows.filter(({ result }) => result === 'passed').map((row) => [`tensorrt-${row['tensorrt']}/${row['case']}`]),
+  )('%s passed: no error', (name) => {
+    const text = captureText(`${name}/log.txt`);
+    // Polygraphy's cases hold several runs, of which some fail on purpose.
+    if (text !== undefined && !name.includes('poly_'))
+      expect(codes(text).filter((code) => code.startsWith('error'))).toEqual([]);
+  });
+  it.each(
+    rows.filter(({ result }) => result === 'failed').map((row) => [`tensorrt-${row['tensorrt']}/${row['case']}`]),
+  )('%s failed: an error with its line and what to do', (name) => {
+    const texts = ['log.txt', 'log0.txt', 'log1.txt', 'log2.txt'].flatMap(
+      (file) => captureText(`${name}/${file}`) ?? [],
+    );
+    const found = texts.flatMap((text) => diagnose(text).map((d) => ({ ...d, lines: text.split('\n').length })));
+    expect(found.filter(({ severity }) => severity === 'error').length).toBeGreaterThan(0);
+    for (const { line, lines, message, advice } of found) {
+      expect(line).toBeGreaterThan(0);
+      expect(line).toBeLessThanOrEqual(lines);
+      expect(message).toMatch(/\S/);
+      expect(advice).toMatch(/\.$/);
+    }
+  });
+});
+
+describe("other people's failures", () => {
+  it.each([
+    ['foreignnode_8.6_mmdeploy_2632', 'error no-implementation'],
+    ['foreignnode_nomem_2035', 'error no-implementation'],
+    ['foreignnode_nomem_2035', 'warning workspace-too-small'],
+    ['foreignnode_tactic_inf_1917', 'error no-implementation'],
+    ['foreignnode_9.3_bf16_autotuner_3748', 'error no-implementation'],
+    ['foreignnode_myelin_error_2189', 'error no-implementation'],
+    ['replay_mismatch_4040', 'error replay-mismatch'],
+    ['layernorm_fp16_emptynames_4505', 'warning precision-overflow'],
+    ['layernorm_reduce_pow_torchtrt_4061', 'warning precision-overflow'],
+    ['precision_fp16_not_configured_1823', 'error bad-flag-value'],
+    ['trt11_fp16_attribute_rife_25', 'error unknown-flag'],
+  ])('%s: %s', (name, expected) => {
+    expect(codes(readFileSync(samplesPath(`issues/${name}.txt`), 'utf8'))).toContain(expected);
+  });
+});
+
+describe('the nodes concerned', () => {
+  it('are named by id for a parser error', async () => {
+    const custom = await model('unsupported_op');
+    for (const name of [
+      'tensorrt-10.6.0/unsupported_op.fp32',
+      'tensorrt-8.6.1/unsupported_op.fp32',
+      'tensorrt-rtx-1.7.1/unsupported_op',
+    ]) {
+      const [first] = diagnoseLog(readBuildLog(captureText(`${name}/log.txt`)!).value, custom);
+      expect(first).toMatchObject({ code: 'unsupported-op', nodes: ['11'], layer: '/custom/MyCustomOp' });
+      expect(custom.nodes[11]!.op).toBe('MyCustomOp');
+    }
+  });
+
+  it('are the ends of a ForeignNode without implementation', async () => {
+    const log = readBuildLog(captureText('tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt')!).value;
+    const overflow = await model('fp16_overflow');
+    const found = diagnoseLog(log, overflow).find(({ code }) => code === 'no-implementation')!;
+    expect(found.nodes.map((id) => overflow.nodes.find((n) => n.id === id)!.name)).toEqual([
+      '/layers.0/norm1/ReduceMean',
+      '/head/Add',
+    ]);
+    expect(found.message).toContain('Mismatched type for tensor');
+  });
+
+  it('come with the nearest right name of an input', async () => {
+    const log = readBuildLog(captureText('tensorrt-10.6.0/bert_base.wrongname/log.txt')!).value;
+    expect(diagnoseLog(log, await model('bert_base'))[0]!.advice).toContain('Did you mean "input_ids"?');
+  });
+});
+
+it('never throws on damaged logs', () => {
+  const text = captureText('tensorrt-8.6.1/unsupported_op.fp32/log.txt')!;
+  fc.assert(
+    fc.property(fc.nat(text.length), fc.nat(text.length), fc.string(), (from, length, inserted) => {
+      expect(Array.isArray(diagnose(text.slice(0, from) + inserted + text.slice(from + length)))).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
+});
