@@ -1,0 +1,245 @@
+import type { ByteSource } from '../text/byteSource.ts';
+import type { Problem, Read } from '../text/problem.ts';
+import { describeForeignFile } from './foreignFile.ts';
+import { ModelReading, problemOf, readEntry, readOpset } from './modelReading.ts';
+import { FUNCTION, MODEL } from './onnxFields.ts';
+import type { OnnxFunction, OnnxGraph, OnnxModel } from './onnxModel.ts';
+import { newGraph, readGraph, readNode } from './readGraph.ts';
+import { HEAD, type Reading, WireCursor, WireError } from './wireCursor.ts';
+
+/** After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles. */
+const SMALLEST_WINDOW = 4096;
+const LARGEST_WINDOW = 1 << 18;
+/** A jump over less than this is not worth a small window. */
+const SMALL_JUMP = 1 << 14;
+
+export interface ReadModelOptions {
+  /** Looked at between reads. Once aborted, the reader returns without a value and with the problem `cancelled`. */
+  signal?: { readonly aborted: boolean };
+  /** Told now and then how many nodes there are so far. */
+  onNodes?: (count: number) => void;
+  /** Keep where in the file graphs, nodes, tensors and values stand (`span`), for the editor of models. */
+  spans?: boolean;
+}
+
+/**
+ * Reads the structure of an ONNX model, never its weights: tensors' elements are passed over by their length, and
+ * external data is never opened.
+ *
+ * Never throws. Without a value: `empty-file`, `not-onnx`, `unreadable` (the source failed), `cancelled`. With what
+ * could be read: `truncated`, `malformed`, `too-deep`, `too-many`, `no-graph` (errors, with the byte offset and what
+ * was being read), `no-nodes`, `no-outputs`, `no-opset` (warnings).
+ */
+export async function readModel(source: ByteSource, options: ReadModelOptions = {}): Promise<Read<OnnxModel>> {
+  if (source.size === 0) return failed('empty-file', 'The file is empty (0 bytes). Export the model again.');
+  const cursor = new WireCursor(source.size);
+  const reading = new ModelReading(cursor, options.spans ?? false);
+  const model = newModel(reading);
+  try {
+    await feed(source, reading, readModelFields(reading, model), options);
+  } catch (error) {
+    if (error instanceof WireError) reading.report(problemOf(error));
+    else if (error instanceof Stopped) return failed(error.code, error.message);
+    else throw error;
+  }
+  options.onNodes?.(reading.nodes.length);
+  if ((reading.problems.length > 0 || reading.graphs === 0) && !isRecognised(model)) return notOnnx(source);
+  return { value: model, problems: [...reading.allProblems(), ...judge(model, reading)] };
+}
+
+/** True when these first bytes of a file can be the beginning of an ONNX model. */
+export function sniffModel(head: Uint8Array): boolean {
+  const cursor = new WireCursor(head.length);
+  cursor.load(0, head);
+  const known = new Set(Object.values(MODEL));
+  let recognised = false;
+  try {
+    while (cursor.pos < head.length) {
+      const tag = cursor.field(Infinity);
+      if (!known.has(tag)) return false;
+      recognised ||= tag === MODEL.graph || tag === MODEL.opset || (tag === MODEL.irVersion && cursor.value < 1000);
+      cursor.skip();
+    }
+  } catch {
+    // The head ends inside a field, or is no protobuf: what came before decides.
+  }
+  return recognised;
+}
+
+/** The source failed, or the reader was told to stop. */
+class Stopped extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const failed = (code: string, message: string): Read<OnnxModel> => ({
+  value: undefined,
+  problems: [{ severity: 'error', code, message }],
+});
+
+/** Runs the reading, and gives it the bytes that it asks for. */
+async function feed(
+  source: ByteSource,
+  reading: ModelReading,
+  parts: Reading,
+  { signal, onNodes }: ReadModelOptions,
+): Promise<void> {
+  const { cursor } = reading;
+  let window = SMALLEST_WINDOW;
+  for (let wanted = parts.next(); !wanted.done; wanted = parts.next()) {
+    if (signal?.aborted) throw new Stopped('cancelled', 'Reading the model was cancelled.');
+    onNodes?.(reading.nodes.length);
+    const start = cursor.pos;
+    const jump = start - cursor.windowEnd;
+    if (start > 0) window = jump > SMALL_JUMP ? SMALLEST_WINDOW : Math.min(window * 2, LARGEST_WINDOW);
+    const length = Math.min(Math.max(wanted.value, window), cursor.fileSize - start);
+    // eslint-disable-next-line no-await-in-loop -- each read depends on what the one before held
+    const bytes = await readAll(source, start, length);
+    cursor.load(start, bytes);
+    if (bytes.length < length) cursor.fileSize = start + bytes.length;
+  }
+}
+
+async function readAll(source: ByteSource, offset: number, length: number): Promise<Uint8Array> {
+  try {
+    return await source.read(offset, length);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Stopped('unreadable', `The model could not be read at byte ${offset}: ${reason}`);
+  }
+}
+
+const newModel = (reading: ModelReading): OnnxModel => ({
+  irVersion: 0,
+  producer: '',
+  producerVersion: '',
+  domain: '',
+  opsets: [],
+  metadata: [],
+  graph: newGraph(''),
+  functions: [],
+  nodes: reading.nodes,
+});
+
+function* readModelFields(reading: ModelReading, model: OnnxModel): Reading {
+  const { cursor } = reading;
+  if (cursor.lacks(HEAD)) yield HEAD;
+  while (cursor.pos < cursor.fileSize) {
+    if (cursor.lacks(HEAD)) yield HEAD;
+    // A length that runs past the file means that the file is cut off, which is noticed where the bytes end.
+    const tag = cursor.field(Infinity);
+    const end = cursor.pos + cursor.size;
+    if (tag === MODEL.graph) yield* readMainGraph(reading, model.graph, end);
+    else if (tag === MODEL.function) yield* readFunction(reading, model.functions, end);
+    else yield* readModelField(reading, model, tag, end);
+  }
+}
+
+function* readModelField(reading: ModelReading, model: OnnxModel, tag: number, end: number): Reading {
+  const { cursor } = reading;
+  switch (tag) {
+    case MODEL.irVersion:
+      model.irVersion = cursor.value;
+      break;
+    case MODEL.producer:
+      model.producer = yield* cursor.text();
+      break;
+    case MODEL.producerVersion:
+      model.producerVersion = yield* cursor.text();
+      break;
+    case MODEL.domain:
+      model.domain = yield* cursor.text();
+      break;
+    case MODEL.opset: {
+      const opset = { domain: '', version: 0 };
+      model.opsets.push(opset);
+      yield* readOpset(cursor, opset, end);
+      break;
+    }
+    case MODEL.metadata: {
+      const entry = { key: '', value: '' };
+      model.metadata.push(entry);
+      yield* readEntry(cursor, entry, end);
+      break;
+    }
+    default:
+      cursor.skip();
+  }
+}
+
+function* readMainGraph(reading: ModelReading, graph: OnnxGraph, end: number): Reading {
+  // A graph in several pieces is legal and is read as one; no one span covers it.
+  if (reading.graphs++ === 0) Object.assign(graph, reading.span());
+  else delete graph.span;
+  try {
+    yield* readGraph(reading, graph, end, 0);
+  } catch (error) {
+    reading.recover(error, end, 'the graph');
+  }
+}
+
+function* readFunction(reading: ModelReading, functions: OnnxFunction[], end: number): Reading {
+  const { cursor } = reading;
+  reading.count();
+  const opsets: { domain: string; version: number }[] = [];
+  const body: OnnxFunction = { name: '', domain: '', overload: '', inputs: [], outputs: [], nodes: [], opsets };
+  const path = `functions/${functions.push(body) - 1}`;
+  const modelNodes = reading.nodes;
+  reading.nodes = [];
+  try {
+    while (cursor.pos < end) {
+      if (cursor.lacks(HEAD)) yield HEAD;
+      const tag = cursor.field(end);
+      if (tag === FUNCTION.name) body.name = yield* cursor.text();
+      else if (tag === FUNCTION.domain) body.domain = yield* cursor.text();
+      else if (tag === FUNCTION.overload) body.overload = yield* cursor.text();
+      else if (tag === FUNCTION.input) body.inputs.push(yield* cursor.text());
+      else if (tag === FUNCTION.output) body.outputs.push(yield* cursor.text());
+      else if (tag === FUNCTION.node) yield* readNode(reading, body.nodes, path, 0);
+      else if (tag === FUNCTION.opset) {
+        const opset = { domain: '', version: 0 };
+        opsets.push(opset);
+        yield* readOpset(cursor, opset, cursor.pos + cursor.size);
+      } else cursor.skip();
+    }
+  } catch (error) {
+    reading.recover(error, end, `function "${body.name}"`);
+  } finally {
+    reading.nodes = modelNodes;
+  }
+}
+
+/** Whether anything was read that only an ONNX model has. Random bytes often begin like some protobuf message. */
+function isRecognised({ irVersion, opsets, graph, nodes }: OnnxModel): boolean {
+  const hasVersion = (irVersion > 0 && irVersion < 1000) || opsets.some(({ version }) => version > 0 && version < 1000);
+  return hasVersion || (nodes.some(({ op }) => /^[\w.:-]+$/.test(op)) && graph.path === '');
+}
+
+/** Only after nothing else: a file that is no model, told by what it seems to be. */
+async function notOnnx(source: ByteSource): Promise<Read<OnnxModel>> {
+  const head = await readAll(source, 0, Math.min(512, source.size)).catch(() => new Uint8Array(0));
+  return failed('not-onnx', `This is not an ONNX model: ${describeForeignFile(head)}`);
+}
+
+/** What is odd about a model that could be read. */
+function judge(model: OnnxModel, reading: ModelReading): Problem[] {
+  const { graph, opsets } = model;
+  if (reading.problems.some(({ code }) => code === 'truncated' || code === 'too-many')) return [];
+  if (reading.graphs === 0) {
+    const message = 'The model has no graph: there is nothing to show or to build. Was it exported completely?';
+    return [{ severity: 'error', code: 'no-graph', message }];
+  }
+  const problems: Problem[] = [];
+  const warn = (code: string, message: string): unknown => problems.push({ severity: 'warning', code, message });
+  if (graph.nodes.length === 0) warn('no-nodes', 'The graph has no nodes.');
+  if (graph.outputs.length === 0)
+    warn('no-outputs', 'The graph has no outputs: TensorRT cannot build an engine from it.');
+  if (opsets.length === 0) {
+    warn('no-opset', 'The model names no opset version. It may be cut off at its end, or its exporter left it out.');
+  }
+  return problems;
+}
