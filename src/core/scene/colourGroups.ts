@@ -1,0 +1,83 @@
+import type { FusionGroup } from './fusionGroups.ts';
+import type { GraphIndex } from './graphIndex.ts';
+
+/** How many colours a picture may have at once. */
+export const colourCount = 8;
+
+/** Colours that a kind of group tries first; views beside the graph use the first one for the same group. */
+const preferred = {
+  foreign: (id: number) => [id % 5, (id + 1) % 5, (id + 2) % 5, (id + 3) % 5, (id + 4) % 5, 6, 7, 5],
+  fused: () => [6, 7, 5, 2, 3, 4, 1, 0],
+  single: () => [7, 6, 5, 2, 3, 4, 1, 0],
+};
+
+/**
+ * A colour for each group, never that of a group next to it: one that an edge leads to, directly or through nodes that
+ * are not computed. Groups with few neighbours are coloured last (smallest-last order), so eight colours are enough
+ * unless nine groups all touch each other; then the least used colour among them is taken. Deterministic.
+ */
+export function colourGroups(graph: GraphIndex, groups: FusionGroup[], groupOf: Int32Array): number[] {
+  const around = neighbours(graph, groups.length, groupOf);
+  const order = smallestLast(around);
+  const colours = groups.map(() => -1);
+  for (const index of order) {
+    const group = groups[index]!;
+    const used = new Int32Array(colourCount);
+    for (const other of around[index]!) if (colours[other]! >= 0) used[colours[other]!]! += 1;
+    const choice = group.kind === 'foreign' ? preferred.foreign(group.ref) : preferred[group.kind]();
+    colours[index] =
+      choice.find((colour) => used[colour] === 0) ?? choice.reduce((a, b) => (used[b]! < used[a]! ? b : a));
+  }
+  return colours;
+}
+
+function neighbours(graph: GraphIndex, count: number, groupOf: Int32Array): Set<number>[] {
+  const around = Array.from({ length: count }, () => new Set<number>());
+  // What reaches a node that is in no group, through others that are in none: at most a handful is worth knowing.
+  const through = new Map<number, number[]>();
+  for (const point of graph.order) {
+    const own = groupOf[point]!;
+    const sources = new Set<number>();
+    for (let i = graph.inStart[point]!; i < graph.inStart[point + 1]!; i++) {
+      const maker = graph.from[graph.inEdges[i]!]!;
+      if (groupOf[maker]! >= 0) sources.add(groupOf[maker]!);
+      else for (const source of through.get(maker) ?? []) if (sources.size < 8) sources.add(source);
+    }
+    if (own < 0) {
+      if (sources.size > 0) through.set(point, [...sources]);
+      continue;
+    }
+    for (const source of sources) {
+      if (source === own) continue;
+      around[own]!.add(source);
+      around[source]!.add(own);
+    }
+  }
+  return around;
+}
+
+/** Repeatedly sets aside the group with the fewest neighbours left; colouring runs the other way round. */
+function smallestLast(around: Set<number>[]): number[] {
+  const degree = around.map(({ size }) => size);
+  const buckets: number[][] = [];
+  degree.forEach((size, index) => (buckets[size] ??= []).push(index));
+  const taken = new Uint8Array(around.length);
+  const order: number[] = [];
+  for (let size = 0; order.length < around.length;) {
+    const index = buckets[size]?.pop();
+    if (index === undefined) {
+      size += 1;
+      continue;
+    }
+    if (taken[index] === 1 || degree[index] !== size) continue;
+    taken[index] = 1;
+    order.push(index);
+    for (const other of around[index]!) {
+      if (taken[other] === 1) continue;
+      degree[other]! -= 1;
+      (buckets[degree[other]!] ??= []).push(other);
+    }
+    size = Math.max(0, size - 1);
+  }
+  return order.reverse();
+}
