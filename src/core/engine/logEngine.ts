@@ -1,9 +1,8 @@
 import type { EngineLayer } from './engineLayer.ts';
 import type { LogCursor } from './logCursor.ts';
-import type { LayerList, LogState, PhraseHandler } from './logState.ts';
-import { enterStage, forget, keep, kept } from './logState.ts';
+import type { LayerList, LogState, PhraseHandler, Room } from './logState.ts';
+import { enterStage, forget, keep, kept, own } from './logState.ts';
 import { bareLayer, readDetailedLayer, readNativeLayer } from './readLayerLine.ts';
-import { ownText } from '../text/ownText.ts';
 
 /** Lines about the finished engine: its layers, memory, times, and the table of `--dumpProfile`. */
 export const ENGINE_PHRASES: [string, PhraseHandler][] = [
@@ -79,17 +78,17 @@ function onFinalLayer(state: LogState, cursor: LogCursor, at: number): void {
   if (state.restartFinalLayers) {
     state.restartFinalLayers = false;
     state.log.finalLayers = [];
-    forget(state, 'finalLayers');
+    forget(state.room.finalLayers);
   }
-  if (keep(state, 'finalLayers', end)) state.log.finalLayers.push(kept(cursor, at, at + end));
+  if (keep(state.room.finalLayers, end)) state.log.finalLayers.push(kept(state, cursor, at, at + end));
 }
 
 /** Opens a list of engine layers; the lines after it, without prefix, are its entries. */
 export function openList(state: LogState, cursor: LogCursor): void {
   closeList(state);
   const source = cursor.severity === 'info' || cursor.severity === 'none' ? 'inspector' : 'builder';
-  forget(state, source === 'builder' ? 'engineLayers' : 'inspectorLayers');
   state.list = { source, line: cursor.line, run: state.log.runs?.length ?? 0, lines: [], bindings: [] };
+  forget(roomOf(state, state.list));
   state.block = 'layers';
 }
 
@@ -117,10 +116,10 @@ export function onListLine(state: LogState, cursor: LogCursor): boolean {
   }
   if (state.block === 'io-tensors') {
     const match = /^Name: (.*), IOMode: (\w+)/.exec(trimmed);
-    if (match && keep(state, 'bindings', match[1]!.length)) list.bindings.push(ownText(match[1]!));
+    if (match && keep(state.room.bindings, match[1]!.length)) list.bindings.push(own(state, match[1]!));
     return match !== null;
   }
-  if (keep(state, 'bindings', trimmed.length)) list.bindings.push(ownText(trimmed));
+  if (keep(state.room.bindings, trimmed.length)) list.bindings.push(own(state, trimmed));
   return true;
 }
 
@@ -131,15 +130,15 @@ function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: st
   else {
     const last = list.lines.at(-1);
     if (last !== undefined && trimmed.startsWith('[ONNX Layer: ') && last.text.includes(', Metadata: ')) {
-      if (keep(state, category(list), trimmed.length)) last.text += `\x1e${ownText(trimmed)}`;
-    } else if (keep(state, category(list), text.length))
-      list.lines.push({ text: ownText(text.trimStart()), line: cursor.line });
+      if (keep(roomOf(state, list), trimmed.length)) last.text += `\x1e${own(state, trimmed)}`;
+    } else if (keep(roomOf(state, list), text.length))
+      list.lines.push({ text: own(state, text.trimStart()), line: cursor.line });
   }
   return true;
 }
 
-function category(list: LayerList): 'engineLayers' | 'inspectorLayers' {
-  return list.source === 'builder' ? 'engineLayers' : 'inspectorLayers';
+function roomOf(state: LogState, list: LayerList): Room {
+  return list.source === 'builder' ? state.room.engineLayers : state.room.inspectorLayers;
 }
 
 /** Puts the last lists into the result: the builder's own before the inspector's, unless that is of a later run. */
@@ -174,10 +173,17 @@ const COLUMNS: [RegExp, string][] = [
 
 function onProfile(state: LogState, cursor: LogCursor): void {
   state.log.profile = [];
-  forget(state, 'profile');
+  forget(state.room.profile);
   state.profileColumns = [];
+  state.profileRow = null;
   state.block = 'profile';
   void cursor;
+}
+
+function profileRow(columns: string[]): RegExp {
+  const numbers = columns.length - 1;
+  if (columns[0] === 'name') return new RegExp(`^ *(.*?)${' +([-\\d.einfa]+)'.repeat(numbers)} *$`);
+  return new RegExp(`^${' *([-\\d.einfa]+)'.repeat(numbers)}(?: {3}| )(.*)$`);
 }
 
 /** A line of the profile's table, header first; false where the table is over. Old versions have the name in front. */
@@ -194,21 +200,16 @@ export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
     }
     return columns.length > 0;
   }
-  const numbers = columns.length - 1;
-  const nameFirst = columns[0] === 'name';
-  const pattern = nameFirst
-    ? new RegExp(`^ *(.*?)${' +([-\\d.einfa]+)'.repeat(numbers)} *$`)
-    : new RegExp(`^${' *([-\\d.einfa]+)'.repeat(numbers)}(?: {3}| )(.*)$`);
-  const match = pattern.exec(text);
+  const match = (state.profileRow ??= profileRow(columns)).exec(text);
   if (match === null) return false;
   const values = match.slice(1);
   const row: Record<string, string> = {};
   columns.forEach((column, index) => (row[column] = values[index] ?? ''));
   const name = row['name'] ?? '';
   if (name.trim() === 'Total') return false;
-  if (keep(state, 'profile', name.length))
+  if (keep(state.room.profile, name.length))
     state.log.profile.push({
-      name: ownText(name),
+      name: own(state, name),
       timeMs: Number(row['timeMs']),
       averageMs: Number(row['averageMs']),
       medianMs: row['medianMs'] === undefined ? null : Number(row['medianMs']),

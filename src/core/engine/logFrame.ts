@@ -1,4 +1,4 @@
-import type { LogRun } from './buildLog.ts';
+import type { BuildLog, LogRun } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { enterStage, keep, kept } from './logState.ts';
@@ -6,15 +6,34 @@ import { enterStage, keep, kept } from './logState.ts';
 /** Lines about the program that writes, its versions and the device. */
 export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['&&&& ', onFrame],
-  ['RUNNING | Command: ', (state, cursor, at) => startRunOf(state, cursor, 'polygraphy', kept(cursor, at))],
+  ['RUNNING | Command: ', (state, cursor, at) => startRunOf(state, cursor, 'polygraphy', kept(state, cursor, at))],
   ['PASSED | Runtime: ', (state, cursor) => end(state, cursor, 'passed')],
   ['FAILED | Runtime: ', (state, cursor) => end(state, cursor, 'failed')],
   ['Loaded Module: ', onModule],
   ['TensorRT version: ', (state, cursor, at) => setVersion(state, cursor.text.slice(at, cursor.to), 2)],
   ['Loaded shared library libnvinfer', onLibrary],
   ['Trying to load shared library libnvinfer', onLibrary],
-  ['Selected Device: ', (state, cursor, at) => (state.log.gpu = kept(cursor, at).trim() || null)],
+  ['Selected Device: ', (state, cursor, at) => (state.log.gpu = kept(state, cursor, at).trim() || null)],
   ['=== Model Options ===', (state) => (state.log.writer ??= 'trtexec')],
+  ['Number of target compute capabilities: ', (state) => (state.aheadOfTime = true)],
+];
+
+/**
+ * The product and its writer where nothing names them. TensorRT-RTX loads no builder resources, which name a version, and
+ * builds for a number of compute capabilities.
+ */
+export function finishProduct(state: LogState): void {
+  const { log } = state;
+  log.writer ??= WRITERS.find(([form]) => state.writers.has(form))?.[1] ?? null;
+  if (log.product !== null) return;
+  if (log.version !== null) log.product = 'tensorrt';
+  else if (state.aheadOfTime) log.product = 'tensorrt-rtx';
+}
+
+const WRITERS: [string, NonNullable<BuildLog['writer']>][] = [
+  ['python', 'python'],
+  ['onnxruntime', 'onnxruntime'],
+  ['untimed', 'driver'],
 ];
 
 /** `&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec --onnx=…` */
@@ -37,7 +56,7 @@ function startRunOf(state: LogState, cursor: LogCursor, program: string, command
   state.begun = true;
   state.verdict = null;
   const run: LogRun = { program, command, line: cursor.line, outcome: 'cut-off' };
-  if (keep(state, 'runs', command.length)) (state.log.runs ??= []).push(run);
+  if (keep(state.room.runs, command.length)) (state.log.runs ??= []).push(run);
 }
 
 function end(state: LogState, cursor: LogCursor, outcome: 'passed' | 'failed'): void {
@@ -83,11 +102,18 @@ export function decodeVersion(text: string): string | null {
   return `${Math.floor(number / 10_000)}.${Math.floor(number / 100) % 100}.${number % 100}`;
 }
 
-/** How the log ends: its last frame, else what its lines say about the build. */
+/**
+ * How the log ends: its last frame, else what its lines say about the build. A run whose end line is missing was cut off,
+ * also when the engine was built by then; a call for help has no end line.
+ */
 export function finishOutcome(state: LogState): void {
   const { log } = state;
+  const run = log.runs?.at(-1);
   if (state.ended) log.outcome = state.ended.outcome;
-  else if (state.verdict) log.outcome = state.verdict;
-  else if (state.begun) log.outcome = 'cut-off';
-  else log.outcome = 'unknown';
+  else if (state.verdict === 'failed') log.outcome = 'failed';
+  else if (run && / (?:--help|-h)\b/.test(run.command)) log.outcome = 'unknown';
+  else if (run || (state.begun && state.verdict === null)) log.outcome = 'cut-off';
+  else log.outcome = state.verdict ?? 'unknown';
+  if (run && run.outcome === 'cut-off' && log.outcome !== 'cut-off' && log.outcome !== 'unknown')
+    run.outcome = log.outcome;
 }

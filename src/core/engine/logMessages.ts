@@ -2,8 +2,7 @@ import type { LogMessage, PrecisionLine } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { findNode, nameOf } from './logParser.ts';
-import { keep } from './logState.ts';
-import { ownText } from '../text/ownText.ts';
+import { keep, own } from './logState.ts';
 
 /** Longest text kept of one message, in characters. */
 const MAX_MESSAGE = 20_000;
@@ -20,14 +19,19 @@ export const PRECISION_PHRASES: [string, PhraseHandler][] = [
 ];
 
 function addPrecision(state: LogState, cursor: LogCursor, line: Omit<PrecisionLine, 'line'>): void {
-  if (!keep(state, 'precision', line.layer.length + (line.reason?.length ?? 0))) return;
+  if (!keep(state.room.precision, line.layer.length + (line.reason?.length ?? 0))) return;
   state.log.precision.push({ ...line, line: cursor.line });
 }
 
 function onSetLayer(state: LogState, cursor: LogCursor, at: number): void {
   const match = /^(.*) to precision (\S+)$/.exec(cursor.text.slice(at, cursor.to));
   if (match)
-    addPrecision(state, cursor, { kind: 'set', layer: ownText(match[1]!), type: ownText(match[2]!), reason: null });
+    addPrecision(state, cursor, {
+      kind: 'set',
+      layer: own(state, match[1]!),
+      type: own(state, match[2]!),
+      reason: null,
+    });
 }
 
 /** `Set output 0 of layer X to type fp32` */
@@ -36,8 +40,8 @@ function onSetOutput(state: LogState, cursor: LogCursor, at: number): void {
   if (match)
     addPrecision(state, cursor, {
       kind: 'set-output',
-      layer: ownText(match[2]!),
-      type: ownText(match[3]!),
+      layer: own(state, match[2]!),
+      type: own(state, match[3]!),
       reason: `output ${match[1]}`,
     });
 }
@@ -47,13 +51,18 @@ function onSkipped(state: LogState, cursor: LogCursor, at: number): void {
     cursor.text.slice(at, cursor.to),
   );
   if (match)
-    addPrecision(state, cursor, { kind: 'skipped', layer: ownText(match[1]!), type: null, reason: ownText(match[2]!) });
+    addPrecision(state, cursor, {
+      kind: 'skipped',
+      layer: own(state, match[1]!),
+      type: null,
+      reason: own(state, match[2]!),
+    });
 }
 
 function onIgnored(state: LogState, cursor: LogCursor): void {
   const text = cursor.text.slice(cursor.from, cursor.to);
   if (text.includes('have no effect'))
-    addPrecision(state, cursor, { kind: 'ignored', layer: '', type: null, reason: ownText(text) });
+    addPrecision(state, cursor, { kind: 'ignored', layer: '', type: null, reason: own(state, text) });
 }
 
 function onNonConforming(state: LogState, cursor: LogCursor, at: number): void {
@@ -62,9 +71,9 @@ function onNonConforming(state: LogState, cursor: LogCursor, at: number): void {
   if (match)
     addPrecision(state, cursor, {
       kind: 'non-conforming',
-      layer: ownText(match[1]!),
+      layer: own(state, match[1]!),
       type: null,
-      reason: ownText(text.slice(match[1]!.length + 1)),
+      reason: own(state, text.slice(match[1]!.length + 1)),
     });
 }
 
@@ -79,7 +88,7 @@ function onLayerNorm(state: LogState, cursor: LogCursor, at: number): void {
     : [''];
   for (const name of names)
     if (name !== '' || names.length === 1)
-      addPrecision(state, cursor, { kind: 'layernorm-fp16', layer: ownText(name), type: 'fp16', reason: null });
+      addPrecision(state, cursor, { kind: 'layernorm-fp16', layer: own(state, name), type: 'fp16', reason: null });
 }
 
 /** A warning or error begins. */
@@ -88,12 +97,12 @@ export function onMessage(state: LogState, cursor: LogCursor): void {
 }
 
 export function addMessage(state: LogState, cursor: LogCursor, severity: 'warning' | 'error'): void {
-  const text = ownText(cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + MAX_MESSAGE)));
+  const text = own(state, cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + MAX_MESSAGE)));
   state.block = 'message';
   state.message = null;
   if (severity === 'error' && FATAL.test(text)) state.verdict = 'failed';
   state.onEvent?.({ kind: 'message', severity, text, line: cursor.line });
-  if (!keep(state, 'messages', text.length)) return;
+  if (!keep(state.room.messages, text.length)) return;
   const message: LogMessage = {
     severity,
     text,
@@ -108,15 +117,15 @@ export function addMessage(state: LogState, cursor: LogCursor, severity: 'warnin
 
 /** Errors after which no engine comes. */
 const FATAL =
-  /^(?:Engine could not be created|Building engine failed|Parsing model failed|Failed to (?:create engine|parse onnx)|Engine set up failed|Engine deserialization failed|Got invalid engine|Inference set up failed|Network And Config setup failed|Error opening engine file|Unknown option|Invalid Engine|Invalid network|Could not parse|Could not open file|IBuilder::buildSerializedNetwork: Error Code|Error\[\d+\]: IBuilder::buildSerializedNetwork|\d+: \[builder\.cpp::buildSerializedNetwork)/;
+  /^(?:Engine could not be created|Building engine failed|Parsing model failed|Failed to (?:create engine|parse onnx)|Engine set up failed|Engine deserialization failed|Got invalid engine|Inference set up failed|Network And Config setup failed|Error opening engine file|Unknown option|Invalid (?:Engine|network|DataType)|Could not parse|Could not open file|\(deserializeOnnxModel\)|(?:Error\[\d+\]: )?IBuilder::buildSerializedNetwork: Error Code|\d+: \[builder\.cpp::buildSerializedNetwork|\w+\.cpp:\d+: (?:While parsing node number|ERROR: ))/;
 
 /** A line without prefix belongs to the message before it. */
 export function onMessageContinued(state: LogState, cursor: LogCursor): void {
   const { message } = state;
   if (message === null) return;
   const text = cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + MAX_MESSAGE));
-  if (message.text.length + text.length > MAX_MESSAGE || !keep(state, 'messages', text.length)) return;
-  message.text = `${message.text}\n${ownText(text)}`;
+  if (message.text.length + text.length > MAX_MESSAGE || !keep(state.room.messages, text.length)) return;
+  message.text = `${message.text}\n${own(state, text)}`;
   message.code ??= codeOf(text);
   const name = /^\s*(?:name: "(.*)"|Node name: (.*))$/.exec(text);
   if (name && state.parserErrors.length > 0 && /^\s*name:|Node name:/.test(text))
@@ -142,7 +151,7 @@ function nameParserErrors(state: LogState, name: string): void {
   const known = state.checking !== null ? nameOf(state.checking) : state.node?.name;
   const first = state.parserErrors[0]!;
   if (first.subject !== null && first.subject === known) return;
-  const subject = ownText(name);
+  const subject = own(state, name);
   if (known !== undefined && known !== subject && findNode(state, subject) === undefined) return;
   for (const message of state.parserErrors) message.subject = subject;
 }
@@ -169,13 +178,13 @@ function subjectOf(state: LogState, text: string): string | null {
   const parsing = /While parsing node number \d+ \[(\S*) -> "(.*?)"/.exec(text);
   if (parsing) {
     const at = state.checking !== null ? nameOf(state.checking) : state.node?.name;
-    return at ?? ownText(parsing[2]!);
+    return at ?? own(state, parsing[2]!);
   }
   for (const pattern of SUBJECTS) {
     const match = pattern.exec(text);
-    if (match && match[1] !== '') return ownText(match[1]!);
+    if (match && match[1] !== '') return own(state, match[1]!);
   }
   const api = /\(([^()]*?): /.exec(text);
-  if (api && state.log.parsedNodes.length > 0 && findNode(state, api[1]!) !== undefined) return ownText(api[1]!);
+  if (api && state.log.parsedNodes.length > 0 && findNode(state, api[1]!) !== undefined) return own(state, api[1]!);
   return null;
 }

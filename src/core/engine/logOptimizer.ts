@@ -1,8 +1,7 @@
 import type { FusionEvent } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
-import { currentPhase, enterStage, keep, kept, startPhase } from './logState.ts';
-import { ownText } from '../text/ownText.ts';
+import { currentPhase, enterStage, keep, kept, startPhase, own } from './logState.ts';
 
 /** Lines of the graph optimizer: the funnel, fusions, removals, ForeignNodes. */
 export const OPTIMIZER_PHRASES: [string, PhraseHandler][] = [
@@ -46,14 +45,14 @@ function onFunnel(state: LogState, cursor: LogCursor, at: number): void {
   void at;
   state.begun = true;
   state.verdict = null;
-  const stage = ownText(match[1]!);
+  const stage = own(state, match[1]!);
   const layers = Number(match[2]);
   if (original) {
     state.section = 'optimize';
     enterStage(state, state.calibrating ? 'calibrate' : 'optimize', cursor.line);
   }
   if (stage === 'After reformat layers') state.section = 'finalize';
-  if (keep(state, 'funnel', stage.length)) phase.funnel.push({ stage, layers, line: cursor.line });
+  if (keep(state.room.funnel, stage.length)) phase.funnel.push({ stage, layers, line: cursor.line });
   state.onEvent?.({ kind: 'funnel', stage, layers, line: cursor.line });
 }
 
@@ -67,26 +66,27 @@ function onRunning(state: LogState, cursor: LogCursor, at: number): void {
     return;
   const text = cursor.text.slice(at, cursor.to);
   const end = text.indexOf(' ');
-  state.pass = ownText(end < 0 ? text : text.slice(0, end));
+  state.pass = own(state, end < 0 ? text : text.slice(0, end));
 }
 
 function addEvent(state: LogState, cursor: LogCursor, kind: FusionEvent['kind'], pass: string, layers: string[]): void {
-  let chars = 0;
-  for (const layer of layers) chars += layer.length;
-  if (!keep(state, 'events', chars)) return;
-  const event: FusionEvent = { pass, kind, layers: layers.map(ownText), line: cursor.line };
-  currentPhase(state, cursor.line).events.push(event);
+  if (!keep(state.room.events, cursor.to - cursor.from)) return;
+  if (state.copies) for (let index = 0; index < layers.length; index++) layers[index] = own(state, layers[index]!);
+  (state.phase ?? currentPhase(state, cursor.line)).events.push({ pass, kind, layers, line: cursor.line });
 }
 
 function onPattern(state: LogState, cursor: LogCursor, at: number): void {
-  const text = cursor.text.slice(at, cursor.to);
-  const split = text.lastIndexOf(' to be part of ');
-  if (split < 0 || !text.endsWith(' pattern.')) return;
-  const pattern = text.slice(split + 15, -9);
-  addEvent(state, cursor, 'pattern', PATTERNS.get(pattern) ?? ownText(pattern), [text.slice(0, split)]);
+  const { text, to } = cursor;
+  for (const [pattern, end] of PATTERNS)
+    if (text.startsWith(end, to - end.length)) {
+      addEvent(state, cursor, 'pattern', pattern, [text.slice(at, to - end.length)]);
+      return;
+    }
+  const match = /^(.*) to be part of (.*) pattern\.$/.exec(text.slice(at, to));
+  if (match) addEvent(state, cursor, 'pattern', own(state, match[2]!), [match[1]!]);
 }
 
-const PATTERNS = new Map(['self-attention', 'layer norm'].map((name) => [name, name]));
+const PATTERNS = ['self-attention', 'layer norm'].map((name) => [name, ` to be part of ${name} pattern.`] as const);
 
 /** `… X from ACTIVATION to POINTWISE` */
 function onConversion(state: LogState, cursor: LogCursor, at: number): void {
@@ -154,7 +154,7 @@ export function onFusion(state: LogState, cursor: LogCursor): boolean {
   const pass =
     text.startsWith(state.pass, cursor.from) && state.pass.length === at - cursor.from
       ? state.pass
-      : kept(cursor, cursor.from, at);
+      : kept(state, cursor, cursor.from, at);
   state.pass = pass;
   addEvent(state, cursor, 'fuse', pass, [rest.slice(0, split), rest.slice(split + skip)]);
   return true;
@@ -181,11 +181,11 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
   const split = text.indexOf('} metadata:');
   if (split < 0) return;
   const phase = currentPhase(state, cursor.line);
-  const name = ownText(text.slice(0, split + 1));
-  const metadata = ownText(text.slice(split + 11).replace(/^ /, ''));
+  const name = own(state, text.slice(0, split + 1));
+  const metadata = own(state, text.slice(split + 11).replace(/^ /, ''));
   state.onEvent?.({ kind: 'foreign-node', name, line: cursor.line });
   const known = phase.foreignNodes.findLast((node) => node.name === name);
-  if (!keep(state, 'foreignNodes', metadata.length)) return;
+  if (!keep(state.room.foreignNodes, metadata.length)) return;
   if (known && known.metadata === null) {
     known.metadata = metadata;
     state.foreignNode = known;
@@ -203,7 +203,7 @@ export function sawForeignNode(state: LogState, name: string, line: number): voi
   if (!name.startsWith('{ForeignNode[')) return;
   const phase = currentPhase(state, line);
   if (phase.foreignNodes.some((node) => node.name === name)) return;
-  if (!keep(state, 'foreignNodes', name.length)) return;
+  if (!keep(state.room.foreignNodes, name.length)) return;
   phase.foreignNodes.push({ name, line, metadata: null });
   state.onEvent?.({ kind: 'foreign-node', name, line });
 }
@@ -215,8 +215,8 @@ export function sawForeignNode(state: LogState, name: string, line: number): voi
 export function onForeignNodeContinued(state: LogState, cursor: LogCursor): boolean {
   const text = cursor.text.slice(cursor.from, cursor.to).trimStart();
   if (!text.startsWith('[ONNX Layer: ') || state.foreignNode === null) return false;
-  if (keep(state, 'foreignNodes', text.length))
-    state.foreignNode.metadata = `${state.foreignNode.metadata ?? ''}\x1e${ownText(text)}`;
+  if (keep(state.room.foreignNodes, text.length))
+    state.foreignNode.metadata = `${state.foreignNode.metadata ?? ''}\x1e${own(state, text)}`;
   else state.foreignNode.truncated = true;
   return true;
 }

@@ -1,8 +1,7 @@
 import type { ParsedNode } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
-import { enterStage, forget, keep, kept } from './logState.ts';
-import { ownText } from '../text/ownText.ts';
+import { enterStage, forget, keep, kept, own } from './logState.ts';
 
 /** Lines of the ONNX parser. */
 export const PARSER_PHRASES: [string, PhraseHandler][] = [
@@ -36,24 +35,30 @@ function startParse(state: LogState, line: number): void {
 
 function onModel(state: LogState, cursor: LogCursor, at: number): void {
   startParse(state, cursor.line);
-  state.log.model = { file: kept(cursor, at).trim() || null, producer: null, opset: null, inputs: [], outputs: [] };
+  state.log.model = {
+    file: kept(state, cursor, at).trim() || null,
+    producer: null,
+    opset: null,
+    inputs: [],
+    outputs: [],
+  };
 }
 
 function onOpset(state: LogState, cursor: LogCursor, at: number): void {
-  const opset = Number.parseInt(kept(cursor, at), 10);
+  const opset = Number.parseInt(kept(state, cursor, at), 10);
   if (state.log.model && Number.isFinite(opset)) state.log.model.opset = opset;
 }
 
 function onProducer(state: LogState, cursor: LogCursor, at: number): void {
-  if (state.log.model) state.log.model.producer = kept(cursor, at).trim() || null;
+  if (state.log.model) state.log.model.producer = kept(state, cursor, at).trim() || null;
 }
 
 /** `NAME [OP]`: a name may hold brackets, an operator may not. */
-function splitNode(cursor: LogCursor, at: number): { name: string; op: string } {
+function splitNode(state: LogState, cursor: LogCursor, at: number): { name: string; op: string } {
   const text = cursor.text.slice(at, cursor.to);
   const open = text.lastIndexOf(' [');
-  if (open < 0 || !text.endsWith(']')) return { name: kept(cursor, at), op: '' };
-  return { name: kept(cursor, at, at + open), op: kept(cursor, at + open + 2, cursor.to - 1) };
+  if (open < 0 || !text.endsWith(']')) return { name: kept(state, cursor, at), op: '' };
+  return { name: kept(state, cursor, at, at + open), op: kept(state, cursor, at + open + 2, cursor.to - 1) };
 }
 
 function onStaticCheck(state: LogState, cursor: LogCursor, at: number): void {
@@ -66,13 +71,13 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
     state.restartNodes = false;
     state.log.parsedNodes = [];
     state.nodesByName = null;
-    forget(state, 'parsedNodes');
-    forget(state, 'registeredLayers');
+    forget(state.room.parsedNodes);
+    forget(state.room.registeredLayers);
   }
   state.section = 'parse';
   state.begun = true;
-  if (!keep(state, 'parsedNodes', cursor.to - at)) return;
-  const { name, op } = splitNode(cursor, at);
+  if (!keep(state.room.parsedNodes, cursor.to - at)) return;
+  const { name, op } = splitNode(state, cursor, at);
   const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
   state.log.parsedNodes.push(node);
   state.nodesByName?.set(name, node);
@@ -86,7 +91,7 @@ const FOR_NODE = ' for ONNX node: ';
 const HELPER = ' required by ONNX-TRT';
 
 function onRegisteringLayer(state: LogState, cursor: LogCursor, at: number): void {
-  if (state.node === null || !keep(state, 'registeredLayers', cursor.to - at)) return;
+  if (state.node === null || !keep(state.room.registeredLayers, cursor.to - at)) return;
   const { text } = cursor;
   const name = state.node.name;
   const owned = cursor.to - name.length;
@@ -94,21 +99,21 @@ function onRegisteringLayer(state: LogState, cursor: LogCursor, at: number): voi
   if (text.startsWith(FOR_NODE, owned - FOR_NODE.length) && text.startsWith(name, owned)) {
     const end = owned - FOR_NODE.length;
     const same = end - at === name.length && text.startsWith(name, at);
-    state.node.layers.push(same ? name : kept(cursor, at, end));
+    state.node.layers.push(same ? name : kept(state, cursor, at, end));
     return;
   }
   if (text.startsWith(HELPER, cursor.to - HELPER.length)) {
-    state.node.helpers.push(kept(cursor, at, cursor.to - HELPER.length));
+    state.node.helpers.push(kept(state, cursor, at, cursor.to - HELPER.length));
     return;
   }
   const rest = text.slice(at, cursor.to);
   const split = rest.lastIndexOf(FOR_NODE);
   if (split < 0) {
-    state.node.layers.push(kept(cursor, at));
+    state.node.layers.push(kept(state, cursor, at));
     return;
   }
   const owner = findNode(state, rest.slice(split + FOR_NODE.length));
-  const layer = kept(cursor, at, at + split);
+  const layer = kept(state, cursor, at, at + split);
   if (owner === undefined) state.node.helpers.push(layer);
   else owner.layers.push(layer);
 }
@@ -126,9 +131,9 @@ function onNetworkInput(state: LogState, cursor: LogCursor, at: number): void {
   state.section = 'parse';
   const match = /^(.*) with dtype: (\w+), dimensions: (.*)$/.exec(cursor.text.slice(at, cursor.to));
   const model = (state.log.model ??= { file: null, producer: null, opset: null, inputs: [], outputs: [] });
-  if (match && keep(state, 'bindings', match[0].length)) {
+  if (match && keep(state.room.bindings, match[0].length)) {
     const [, name = '', type = '', dims = ''] = match;
-    model.inputs.push({ name: kept(cursor, at, at + name.length), type, dims: dims.trim() });
+    model.inputs.push({ name: kept(state, cursor, at, at + name.length), type, dims: dims.trim() });
   }
 }
 
@@ -136,8 +141,8 @@ function onMarking(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const split = text.lastIndexOf(' as output: ');
   if (split < 0 || state.section !== 'parse') return;
-  if (state.log.model && keep(state, 'bindings', text.length))
-    state.log.model.outputs.push(kept(cursor, at + split + 12));
+  if (state.log.model && keep(state.room.bindings, text.length))
+    state.log.model.outputs.push(kept(state, cursor, at + split + 12));
 }
 
 function onFinishedParsing(state: LogState, cursor: LogCursor, at: number): void {
@@ -150,5 +155,5 @@ function onFinishedParsing(state: LogState, cursor: LogCursor, at: number): void
 /** The name in `NAME [OP]`. */
 export function nameOf(text: string): string {
   const open = text.lastIndexOf(' [');
-  return ownText(open < 0 ? text : text.slice(0, open));
+  return open < 0 ? text : text.slice(0, open);
 }

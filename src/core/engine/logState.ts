@@ -34,7 +34,9 @@ export interface LogState {
   section: LogSection;
   stage: BuildStage;
   block: OpenBlock;
-  kept: Map<string, { items: number; chars: number }>;
+  room: Record<KeptKind, Room>;
+  /** Copy what is kept: the text that it stands in must not live on behind it. */
+  copies: boolean;
   /** Parser */
   node: ParsedNode | null;
   checking: string | null;
@@ -59,6 +61,7 @@ export interface LogState {
   foreignNode: LoggedForeignNode | null;
   restartFinalLayers: boolean;
   profileColumns: string[] | null;
+  profileRow: RegExp | null;
   /** Messages */
   message: LogMessage | null;
   parserErrors: LogMessage[];
@@ -69,6 +72,8 @@ export interface LogState {
   /** What the last line that says anything says about the build, where no frame closes it. */
   verdict: 'passed' | 'failed' | null;
   writers: Map<string, number>;
+  /** The engine is built for a number of compute capabilities, not for the GPU at hand. */
+  aheadOfTime: boolean;
 }
 
 /** Most that is kept of each kind, in entries and in characters. A model of 100,000 nodes fits; a log of gigabytes is counted. */
@@ -95,29 +100,47 @@ const LIMITS = {
   runs: { items: 2000, chars: 4_000_000 },
 };
 
-export type KeptKind = keyof typeof LIMITS;
+type KeptKind = keyof typeof LIMITS;
 
-/** Whether there is room for one more entry of `category` with `chars` characters; counts it either way. */
-export function keep(state: LogState, category: KeptKind, chars: number): boolean {
-  const limit = LIMITS[category];
-  let kept = state.kept.get(category);
-  if (kept === undefined) {
-    kept = { items: 0, chars: 0 };
-    state.kept.set(category, kept);
-  }
-  if (kept.items < limit.items && kept.chars + chars <= limit.chars) {
-    kept.items++;
-    kept.chars += chars;
-    return true;
-  }
-  const dropped = (state.log.dropped ??= {});
-  dropped[category] = (dropped[category] ?? 0) + 1;
-  return false;
+/** Room for one kind of entries: what is in it, and how much did not fit. */
+export interface Room {
+  items: number;
+  chars: number;
+  readonly maxItems: number;
+  readonly maxChars: number;
+  dropped: number;
 }
 
-/** Forgets what was counted of a category whose entries are being replaced. */
-export function forget(state: LogState, category: KeptKind): void {
-  state.kept.delete(category);
+function newRooms(): Record<KeptKind, Room> {
+  const entries = Object.entries(LIMITS).map(([kind, { items, chars }]): [string, Room] => [
+    kind,
+    { items: 0, chars: 0, maxItems: items, maxChars: chars, dropped: 0 },
+  ]);
+  return Object.fromEntries(entries) as Record<KeptKind, Room>;
+}
+
+/** Whether there is room for one more entry with `chars` characters; counts it either way. */
+export function keep(room: Room, chars: number): boolean {
+  if (room.items >= room.maxItems || room.chars + chars > room.maxChars) {
+    room.dropped++;
+    return false;
+  }
+  room.items++;
+  room.chars += chars;
+  return true;
+}
+
+/** Empties a room whose entries are being replaced. */
+export function forget(room: Room): void {
+  room.items = 0;
+  room.chars = 0;
+}
+
+/** Numbers of entries that did not fit, by kind. */
+export function droppedOf(state: LogState): Record<string, number> {
+  const dropped: Record<string, number> = {};
+  for (const [kind, room] of Object.entries(state.room)) if (room.dropped > 0) dropped[kind] = room.dropped;
+  return dropped;
 }
 
 export function emptyBuildLog(): BuildLog {
@@ -145,14 +168,15 @@ export function emptyBuildLog(): BuildLog {
   };
 }
 
-export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined): LogState {
+export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, copies: boolean): LogState {
   return {
     log: emptyBuildLog(),
     onEvent,
     section: 'start',
     stage: 'start',
     block: 'none',
-    kept: new Map(),
+    room: newRooms(),
+    copies,
     node: null,
     checking: null,
     nodesByName: null,
@@ -173,6 +197,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined):
     foreignNode: null,
     restartFinalLayers: false,
     profileColumns: null,
+    profileRow: null,
     message: null,
     parserErrors: [],
     versionRank: 0,
@@ -180,6 +205,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined):
     begun: false,
     verdict: null,
     writers: new Map(),
+    aheadOfTime: false,
   };
 }
 
@@ -208,7 +234,7 @@ export function startPhase(state: LogState, line: number): BuildPhase {
     strategy: null,
     removedCombinations: 0,
   };
-  if (keep(state, 'phases', 0)) state.log.phases.push(phase);
+  if (keep(state.room.phases, 0)) state.log.phases.push(phase);
   state.phase = phase;
   state.layer = null;
   state.combination = null;
@@ -220,7 +246,13 @@ export function startPhase(state: LogState, line: number): BuildPhase {
 /** Handles a message that starts with a known phrase; `at` is the first character after it. */
 export type PhraseHandler = (state: LogState, cursor: LogCursor, at: number) => void;
 
-/** A stretch of the line as text of its own. */
-export function kept(cursor: LogCursor, from: number, to: number = cursor.to): string {
-  return ownText(cursor.text.slice(from, to));
+/** A stretch of the line to keep. */
+export function kept(state: LogState, cursor: LogCursor, from: number, to: number = cursor.to): string {
+  const text = cursor.text.slice(from, to);
+  return state.copies ? ownText(text) : text;
+}
+
+/** A part of a line to keep. */
+export function own(state: LogState, text: string): string {
+  return state.copies ? ownText(text) : text;
 }

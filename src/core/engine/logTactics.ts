@@ -1,9 +1,8 @@
 import type { TimedCombination, TimedLayer, TimedOperation } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
-import { currentPhase, enterStage, keep, kept } from './logState.ts';
+import { currentPhase, enterStage, keep, kept, own } from './logState.ts';
 import { sawForeignNode } from './logOptimizer.ts';
-import { ownText } from '../text/ownText.ts';
 
 const MAX_TACTICS = 1000;
 
@@ -43,12 +42,12 @@ function startTactics(state: LogState, line: number): void {
 
 function onCosts(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
-  openLayer(state, kept(cursor, at), cursor.line, false);
+  openLayer(state, kept(state, cursor, at), cursor.line, false);
 }
 
 function openLayer(state: LogState, name: string, line: number, reformat: boolean): TimedLayer {
   const layer: TimedLayer = reformat ? { name, line, combinations: [], reformat } : { name, line, combinations: [] };
-  if (keep(state, 'timedLayers', name.length)) currentPhase(state, line).tactics.push(layer);
+  if (keep(state.room.timedLayers, name.length)) currentPhase(state, line).tactics.push(layer);
   state.layer = layer;
   state.combination = null;
   state.operation = null;
@@ -74,22 +73,27 @@ function onReformattingCosts(state: LogState, cursor: LogCursor): void {
 
 function onCombination(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
-  openCombination(state, state.layer ?? openLayer(state, '', cursor.line, false), formatsOf(cursor, at), cursor.line);
+  openCombination(
+    state,
+    state.layer ?? openLayer(state, '', cursor.line, false),
+    formatsOf(state, cursor, at),
+    cursor.line,
+  );
 }
 
 function onReformatCombination(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
   const layer = state.layer?.reformat ? state.layer : openLayer(state, '', cursor.line, true);
-  openCombination(state, layer, formatsOf(cursor, at), cursor.line);
+  openCombination(state, layer, formatsOf(state, cursor, at), cursor.line);
 }
 
-function formatsOf(cursor: LogCursor, at: number): string {
-  return ownText(cursor.text.slice(at, cursor.to).replace(/ \*+\s*$/, ''));
+function formatsOf(state: LogState, cursor: LogCursor, at: number): string {
+  return own(state, cursor.text.slice(at, cursor.to).replace(/ \*+\s*$/, ''));
 }
 
 function openCombination(state: LogState, layer: TimedLayer, formats: string, line: number): TimedCombination {
   const combination: TimedCombination = { formats, line, tactics: [], chosen: null, cached: false, skipped: [] };
-  if (keep(state, 'combinations', formats.length)) layer.combinations.push(combination);
+  if (keep(state.room.combinations, formats.length)) layer.combinations.push(combination);
   state.combination = combination;
   state.tacticName = null;
   state.best.clear();
@@ -102,7 +106,7 @@ function onRunner(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
   const match = /^(.*?) ?\(([^()[\]]*)(?:\[(0x[0-9a-f]+)\])?\)$/.exec(cursor.text.slice(at, cursor.to));
   const name = match ? match[1]! : cursor.text.slice(at, cursor.to);
-  state.runner = { name: ownText(match?.[2] ?? ''), id: match?.[3] ? ownText(match[3]) : null };
+  state.runner = { name: own(state, match?.[2] ?? ''), id: match?.[3] ? own(state, match[3]) : null };
   state.tacticName = null;
   const reformat = name.startsWith('Optimizer Reformat(') || state.layer?.reformat === true;
   nameLayer(state, name, cursor.line, reformat);
@@ -113,12 +117,12 @@ function nameLayer(state: LogState, name: string, line: number, reformat: boolea
   const { layer } = state;
   if (layer !== null && (layer.name === name || layer.name === '')) {
     if (layer.name === '') {
-      layer.name = ownText(name);
+      layer.name = own(state, name);
       if (!reformat) announce(state, layer);
     }
   } else if (layer === null || reformat) {
     const combination = state.combination;
-    const opened = openLayer(state, ownText(name), line, reformat);
+    const opened = openLayer(state, own(state, name), line, reformat);
     if (combination !== null && layer !== null && layer.reformat && layer.combinations.at(-1) === combination) {
       layer.combinations.pop();
       opened.combinations.push(combination);
@@ -135,7 +139,7 @@ function onTactic(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const match = TACTIC.exec(text);
   if (match) addTactic(state, state.tacticName, match[1]!, match[2]!);
-  else if (text.includes('skipped')) skip(state, cursor, ownText(cursor.text.slice(cursor.from, cursor.to)));
+  else if (text.includes('skipped')) skip(state, cursor, own(state, cursor.text.slice(cursor.from, cursor.to)));
   state.tacticName = null;
 }
 
@@ -144,7 +148,7 @@ function onOldTactic(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const match = TACTIC.exec(text);
   if (match) addTactic(state, null, match[1]!, match[2]!);
-  else if (text.includes('scratch requested')) skip(state, cursor, kept(cursor, cursor.from));
+  else if (text.includes('scratch requested')) skip(state, cursor, kept(state, cursor, cursor.from));
 }
 
 const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (-?\d+|0x[0-9a-f]+)(?: Time: (\S+))?/;
@@ -153,21 +157,22 @@ function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
   const match = NAMED_TACTIC.exec(cursor.text.slice(at, cursor.to));
   if (match === null) return;
   if (match[3] !== undefined) addTactic(state, match[1]!, match[2]!, match[3]);
-  else state.tacticName = ownText(match[1]!);
+  else state.tacticName = own(state, match[1]!);
 }
 
 function addTactic(state: LogState, name: string | null, tactic: string, time: string): void {
   const ms = milliseconds(time);
-  const own = ownText(tactic);
-  state.best.set(`${state.runner.name} ${own}`, ms);
+  const id = own(state, tactic);
+  state.best.set(`${state.runner.name} ${id}`, ms);
   const { combination } = state;
   if (combination === null) return;
-  if (combination.tactics.length >= MAX_TACTICS || !keep(state, 'tactics', tactic.length + (name?.length ?? 0))) return;
+  if (combination.tactics.length >= MAX_TACTICS || !keep(state.room.tactics, tactic.length + (name?.length ?? 0)))
+    return;
   combination.tactics.push({
     runner: state.runner.name,
     runnerId: state.runner.id,
-    name: name && ownText(name),
-    tactic: own,
+    name: name && own(state, name),
+    tactic: id,
     ms,
   });
 }
@@ -181,8 +186,8 @@ function milliseconds(text: string): number | null {
 function onChosen(state: LogState, cursor: LogCursor, at: number): void {
   const match = /^(.*?) Tactic: (-?\d+|0x[0-9a-f]+)/.exec(cursor.text.slice(at, cursor.to));
   if (match === null || state.combination === null) return;
-  const runner = ownText(match[1]!);
-  const tactic = ownText(match[2]!);
+  const runner = own(state, match[1]!);
+  const tactic = own(state, match[2]!);
   const ms = state.best.get(`${runner} ${tactic}`) ?? null;
   state.combination.chosen = { runner, tactic, ms };
   const { layer } = state;
@@ -191,22 +196,22 @@ function onChosen(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function skip(state: LogState, cursor: LogCursor, reason: string): void {
-  if (state.combination !== null && keep(state, 'skipped', reason.length))
+  if (state.combination !== null && keep(state.room.skipped, reason.length))
     state.combination.skipped.push({ reason, line: cursor.line });
   if (state.layer) state.onEvent?.({ kind: 'skipped', name: state.layer.name, reason, line: cursor.line });
 }
 
 function onSkippedRunner(state: LogState, cursor: LogCursor): void {
   const text = cursor.text.slice(cursor.from, cursor.to);
-  if (text.includes(': No valid tactics for ')) skip(state, cursor, ownText(text));
+  if (text.includes(': No valid tactics for ')) skip(state, cursor, own(state, text));
 }
 
 function onSkippedTactic(state: LogState, cursor: LogCursor): void {
-  skip(state, cursor, kept(cursor, cursor.from));
+  skip(state, cursor, kept(state, cursor, cursor.from));
 }
 
 function onFastSkip(state: LogState, cursor: LogCursor): void {
-  skip(state, cursor, kept(cursor, cursor.from));
+  skip(state, cursor, kept(state, cursor, cursor.from));
 }
 
 function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): void {
@@ -219,8 +224,8 @@ function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): 
 /** `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)` */
 function onReformatLayer(state: LogState, cursor: LogCursor, at: number): void {
   const match = /^(.*) \((.*?)\) from ((?:\S+|\w+\(.*\))) to (\w+\(.*\)|\S+)$/.exec(cursor.text.slice(at, cursor.to));
-  if (match === null || !keep(state, 'reformats', match[0].length)) return;
-  const [layer, tensor, from, to] = match.slice(1).map(ownText) as [string, string, string, string];
+  if (match === null || !keep(state.room.reformats, match[0].length)) return;
+  const [layer, tensor, from, to] = match.slice(1).map((part) => own(state, part)) as [string, string, string, string];
   currentPhase(state, cursor.line).reformats.push({ layer, tensor, from, to, line: cursor.line });
 }
 
@@ -237,15 +242,19 @@ export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
   const text = cursor.text.slice(cursor.from, cursor.to);
   const cached = /^(.*) \[(.*)\] got cached result: (.*?), tactic (-?\d+|0x[0-9a-f]+), (\S+) ms/.exec(text);
   if (cached) {
-    onCached(state, cursor, cached.map(ownText));
+    onCached(
+      state,
+      cursor,
+      cached.map((part) => own(state, part)),
+    );
     return true;
   }
   if (text.endsWith(' has no valid tactics for this config, skipping')) {
-    skip(state, cursor, ownText(text));
+    skip(state, cursor, own(state, text));
     return true;
   }
   const named = /^(.*) Set Tactic Name: (.*?),? Tactic: /.exec(text);
-  if (named) state.tacticName = ownText(named[2]!);
+  if (named) state.tacticName = own(state, named[2]!);
   return named !== null;
 }
 
@@ -278,14 +287,14 @@ function onInsideForeignNode(state: LogState, cursor: LogCursor, at: number): vo
 function onOperation(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const match = /^(.*?)(?:\(key: (0x[0-9a-fA-F]+)\))?:(?: (\[ONNX Layer: .*))?$/.exec(text) ?? [text, text];
-  if (!keep(state, 'operations', text.length)) {
+  if (!keep(state.room.operations, text.length)) {
     state.operation = null;
     return;
   }
   const operation: TimedOperation = {
-    name: ownText(match[1] ?? ''),
-    key: match[2] ? ownText(match[2]) : null,
-    metadata: match[3] ? ownText(match[3]) : null,
+    name: own(state, match[1] ?? ''),
+    key: match[2] ? own(state, match[2]) : null,
+    metadata: match[3] ? own(state, match[3]) : null,
     layer: state.layer?.name ?? null,
     line: cursor.line,
     tactics: [],
@@ -303,13 +312,20 @@ export function onTableRow(state: LogState, cursor: LogCursor, at: number): bool
   if (operation === null) return false;
   const match = TABLE_ROW.exec(cursor.text.slice(at, cursor.to));
   if (match === null) return false;
-  const [, id, ms, ratio, kernel, hash] = match.map(ownText) as [string, string, string, string, string, string];
-  if (operation.tactics.length >= MAX_TACTICS || !keep(state, 'tactics', kernel.length + hash.length)) return true;
+  const [, id, ms, ratio, kernel, hash] = match.map((part) => own(state, part)) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  if (operation.tactics.length >= MAX_TACTICS || !keep(state.room.tactics, kernel.length + hash.length)) return true;
   operation.tactics.push({ id: Number(id), ms: milliseconds(ms), ratio: milliseconds(ratio), kernel, hash });
   return true;
 }
 
 function onSelectedTactic(state: LogState, cursor: LogCursor, at: number): void {
   const match = /:\s*(0x[0-9a-fA-F]+),\s*(\S+)/.exec(cursor.text.slice(at, cursor.to));
-  if (match && state.operation) state.operation.chosen = { hash: ownText(match[1]!), ms: milliseconds(match[2]!) };
+  if (match && state.operation) state.operation.chosen = { hash: own(state, match[1]!), ms: milliseconds(match[2]!) };
 }

@@ -1,15 +1,15 @@
 import type { BuildEvent } from './buildEvent.ts';
-import type { BuildLog, BuildLogRead } from './buildLog.ts';
+import type { BuildLogRead } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import type { Problem } from '../text/problem.ts';
 import { emptyCursor } from './logCursor.ts';
 import { ENGINE_PHRASES, finishLists, closeList, onListLine, onProfileLine, openList } from './logEngine.ts';
-import { finishOutcome, FRAME_PHRASES } from './logFrame.ts';
+import { finishOutcome, finishProduct, FRAME_PHRASES } from './logFrame.ts';
 import { addMessage, onMessage, onMessageContinued, PRECISION_PHRASES } from './logMessages.ts';
 import { onForeignNodeContinued, onFusion, OPTIMIZER_PHRASES } from './logOptimizer.ts';
 import { PARSER_PHRASES } from './logParser.ts';
-import { newLogState } from './logState.ts';
+import { droppedOf, newLogState } from './logState.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
 import { readDriverLine } from './readDriverLine.ts';
 import { readLogPrefix } from './readLogPrefix.ts';
@@ -23,8 +23,13 @@ interface Phrase {
   run: PhraseHandler;
 }
 
-/** Phrases by the code of their first character, in the order of the lists. */
-const PHRASES: (Phrase[] | undefined)[] = [];
+/** Phrases by their first and fifth characters, in the order of the lists. */
+const PHRASES: (Phrase[] | undefined)[] = Array.from({ length: 1024 });
+
+function bucketOf(text: string, at: number): number {
+  return ((text.charCodeAt(at) << 3) ^ text.charCodeAt(at + 4)) & 1023;
+}
+
 for (const [text, run] of [
   ...PARSER_PHRASES,
   ...TACTIC_PHRASES,
@@ -33,11 +38,14 @@ for (const [text, run] of [
   ...FRAME_PHRASES,
   ...PRECISION_PHRASES,
 ])
-  (PHRASES[text.charCodeAt(0)] ??= []).push({ text, run });
+  (PHRASES[bucketOf(text, 0)] ??= []).push({ text, run });
+
+/** Texts up to this length are shared with what is kept of them, longer ones are not: see `copies`. */
+const SHARED_LENGTH = 64_000_000;
 
 /** Reads a whole log. See `BuildLogReader`. */
 export function readBuildLog(text: string): BuildLogRead {
-  const reader = new BuildLogReader();
+  const reader = new BuildLogReader({ copies: text.length > SHARED_LENGTH });
   reader.push(text);
   return reader.end();
 }
@@ -56,8 +64,9 @@ export class BuildLogReader {
   #lines = 0;
   #cut: number[] = [];
 
-  constructor(options: { onEvent?: (event: BuildEvent) => void } = {}) {
-    this.#state = newLogState(options.onEvent);
+  /** `copies: false` saves time where all of the text stays in memory anyway. */
+  constructor(options: { onEvent?: (event: BuildEvent) => void; copies?: boolean } = {}) {
+    this.#state = newLogState(options.onEvent, options.copies ?? true);
   }
 
   push(chunk: string): void {
@@ -95,8 +104,7 @@ export class BuildLogReader {
     log.lines = this.#lines;
     finishLists(state);
     finishOutcome(state);
-    log.writer ??= likelyWriter(state);
-    log.product ??= log.version !== null || state.begun ? likelyProduct(log) : null;
+    finishProduct(state);
     return { value: log, problems: this.#problems() };
   }
 
@@ -132,7 +140,8 @@ export class BuildLogReader {
         message: `This line is longer than ${MAX_LINE} characters; its end was not read.`,
         line,
       });
-    const dropped = Object.entries(log.dropped ?? {});
+    log.dropped = droppedOf(this.#state);
+    const dropped = Object.entries(log.dropped);
     if (dropped.length > 0)
       problems.push({
         severity: 'info',
@@ -186,9 +195,8 @@ function readPrefixed(state: LogState, cursor: LogCursor): void {
 
 function runPhrase(state: LogState, cursor: LogCursor): boolean {
   const { text, from } = cursor;
-  const phrases = from < cursor.to ? PHRASES[text.charCodeAt(from)] : undefined;
-  if (phrases === undefined) return false;
-  for (const phrase of phrases)
+  const phrases = from < cursor.to ? PHRASES[bucketOf(text, from)] : undefined;
+  for (const phrase of phrases ?? [])
     if (text.startsWith(phrase.text, from)) {
       phrase.run(state, cursor, from + phrase.text.length);
       return true;
@@ -255,20 +263,4 @@ function readLoose(state: LogState, cursor: LogCursor): void {
     cursor.from = from + 4;
     runPhrase(state, cursor);
   }
-}
-
-const WRITERS: [string, NonNullable<BuildLog['writer']>][] = [
-  ['python', 'python'],
-  ['onnxruntime', 'onnxruntime'],
-  ['untimed', 'driver'],
-];
-
-function likelyWriter(state: LogState): BuildLog['writer'] {
-  for (const [form, writer] of WRITERS) if (state.writers.has(form)) return writer;
-  return null;
-}
-
-/** TensorRT-RTX does not name itself in the library's own lines; it alone counts compute capabilities. */
-function likelyProduct(log: BuildLog): BuildLog['product'] {
-  return log.version !== null ? 'tensorrt' : null;
 }

@@ -76,11 +76,15 @@ function nativeTensors(text: string): EngineTensor[] {
 
 /** `1,192:8,14,14`: 192 channels in vectors of 8. Anything that is no number is dynamic. */
 function nativeDims(text: string): number[] {
-  if (text === '') return [];
-  return text.split(',').map((part) => {
-    const size = Number.parseInt(part, 10);
-    return Number.isFinite(size) && size >= 0 ? size : -1;
-  });
+  const dims: number[] = [];
+  for (let at = 0; at < text.length;) {
+    const comma = text.indexOf(',', at);
+    const end = comma < 0 ? text.length : comma;
+    const size = Number.parseInt(text.slice(at, end), 10);
+    dims.push(size >= 0 ? size : -1);
+    at = end + 1;
+  }
+  return dims;
 }
 
 /**
@@ -168,22 +172,73 @@ function valueEnd(text: string, key: string, from: number): number {
   return match === null ? text.length : match.index;
 }
 
-const TENSOR =
-  /\{ Name: (.*?)(?:, Location: (\w+))?, Dimensions: \[([^\]]*)\]((?:, [A-Z][A-Za-z/]*: (?:\[[^\]]*\]|.*?))*?) \}(?=, \{ Name: |\]$|$)/g;
+const TENSOR_START = '{ Name: ';
+const NEXT_TENSOR = ' }, { Name: ';
+const DIMENSIONS = ', Dimensions: [';
 
 /** `[ { Name: x, Location: Device, Dimensions: [1,3], Format/Datatype: Half }, … ]` */
 function textTensors(text: string): EngineTensor[] {
   const tensors: EngineTensor[] = [];
-  for (const match of text.matchAll(TENSOR)) {
-    const [, name = '', , dims = '', rest = ''] = match;
-    const joint = /, Format\/Datatype: (.*)$/.exec(rest);
-    const type = /, Data[tT]ype: (\w+)/.exec(rest)?.[1] ?? null;
-    const format = /, Format: (.*?)(?:, Data[tT]ype: .*)?$/.exec(rest)?.[1] ?? null;
-    if (joint) tensors.push({ name, dims: nativeDims(dims), type: typeOfFormat(joint[1]!), format: joint[1]! });
-    else tensors.push({ name, dims: nativeDims(dims), type, format: format ?? type });
+  let at = text.indexOf(TENSOR_START);
+  while (at >= 0) {
+    at += TENSOR_START.length;
+    const next = text.indexOf(NEXT_TENSOR, at);
+    const last = next < 0 ? text.lastIndexOf(' }') : next;
+    tensors.push(textTensor(text.slice(at, last < at ? text.length : last)));
+    at = next < 0 ? -1 : next + 3;
   }
   return tensors;
 }
+
+/** One tensor, from its name on to the end of its last value. */
+function textTensor(text: string): EngineTensor {
+  const dimsAt = text.indexOf(DIMENSIONS);
+  if (dimsAt < 0) return { name: text, dims: null, type: null, format: null };
+  const closes = text.indexOf(']', dimsAt);
+  const close = closes < 0 ? text.length : closes;
+  const nameEnd = text.lastIndexOf(', Location: ', dimsAt);
+  const name = text.slice(0, nameEnd >= 0 && isWordOnly(text, nameEnd + 12, dimsAt) ? nameEnd : dimsAt);
+  const dims = nativeDims(text.slice(dimsAt + DIMENSIONS.length, close));
+  const joint = valueOf(text, ', Format/Datatype: ', close);
+  if (joint !== null) return { name, dims, type: typeOfFormat(joint), format: joint };
+  const type = valueOf(text, ', Datatype: ', close) ?? valueOf(text, ', DataType: ', close);
+  return { name, dims, type, format: valueOf(text, ', Format: ', close) ?? type };
+}
+
+function isWordOnly(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at) | 0x20;
+    if (code < 0x61 || code > 0x7a) return false;
+  }
+  return to > from;
+}
+
+/** The value after `key`, up to the next key or the end; a format's text may hold commas of its own, a type's does not. */
+function valueOf(text: string, key: string, from: number): string | null {
+  const at = text.indexOf(key, from);
+  if (at < 0) return null;
+  const start = at + key.length;
+  let stop = text.length;
+  for (const next of [', Datatype: ', ', DataType: ', ', Format: ']) {
+    const found = text.indexOf(next, start);
+    if (found >= 0 && found < stop) stop = found;
+  }
+  return text.slice(start, stop);
+}
+
+const SHORT_TYPES = new Set([
+  'Float',
+  'Half',
+  'Int32',
+  'Int64',
+  'Bool',
+  'Int8',
+  'BFloat16',
+  'UInt8',
+  'FP8',
+  'Int4',
+  'FP4',
+]);
 
 const FORMAT_TYPES: [RegExp, string][] = [
   [/\bFP32\b|^Float$|\bFloat\b/, 'Float'],
@@ -205,6 +260,7 @@ const FORMAT_TYPES: [RegExp, string][] = [
  */
 export function typeOfFormat(format: string): string | null {
   if (format === '') return null;
+  if (SHORT_TYPES.has(format)) return format;
   for (const [pattern, type] of FORMAT_TYPES) if (pattern.test(format)) return type;
   return /^\w+$/.test(format) ? format : null;
 }

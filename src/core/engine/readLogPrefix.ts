@@ -67,10 +67,28 @@ export function readLogPrefix(cursor: LogCursor): void {
   cursor.writer = null;
   const first = cursor.text.charCodeAt(cursor.from);
   if (first === OPEN) {
+    if (readCommonForm(cursor)) return;
     readBrackets(cursor);
     if (!cursor.prefixed) readOtherForm(cursor);
   } else if (first === ESCAPE || (first < 0x5b && first > 0x2f && first !== 0x4e && first !== 0x4c))
     readOtherForm(cursor);
+}
+
+/** `[MM/DD/YYYY-HH:MM:SS] [L] [TRT] text` and `[L] [TRT] text`: nearly all lines of nearly all logs. */
+function readCommonForm(cursor: LogCursor): boolean {
+  const { text, from } = cursor;
+  const at = text.charCodeAt(from + 20) === CLOSE && isTime(text, from) ? from + 22 : from;
+  if (text.charCodeAt(at + 2) !== CLOSE || text.charCodeAt(at + 4) !== OPEN || text.charCodeAt(at + 8) !== CLOSE)
+    return false;
+  const severity = LETTERS[text.charCodeAt(at + 1)];
+  if (severity === undefined || text.charCodeAt(at + 5) !== 0x54 || text.charCodeAt(at + 10) === OPEN) return false;
+  if (at + 10 > cursor.to || text.charCodeAt(at + 9) !== SPACE) return false;
+  cursor.from = at + 10;
+  cursor.severity = severity;
+  cursor.prefixed = true;
+  cursor.library = true;
+  if (at === from) cursor.writer = 'untimed';
+  return true;
 }
 
 /** `[MM/DD/YYYY-HH:MM:SS] [L] [TRT] ` in any order and number: a writer may print its prefix twice. */
