@@ -21,4 +21,6 @@ export interface BuildManifest {
   error: string | null;
   /** File names inside the folder (the engine may be a path elsewhere). */
   files: { log: string | null; layers: string | null; profile: string | null; engine: string | null };
+  /** While it runs: the process that runs it. A build that runs under a process that is gone was cut off. */
+  pid?: number;
 }

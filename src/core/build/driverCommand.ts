@@ -21,27 +21,16 @@ export function driverCommand(options: EngineOptions, files: DriverFiles, { prod
   const rtx = product === 'tensorrt-rtx';
   const args = ['--module', rtx ? 'tensorrt_rtx' : 'tensorrt', '--onnx', files.model, '--engine', files.engine];
   const notes: CommandNote[] = rtx ? refusedByRtx(options) : [];
-  const flag = (name: string) => args.push('--flag', name);
-  // One argument with `=`: a value that begins with a dash stays a value.
-  const add = (name: string, value: string | number | undefined) =>
-    value !== undefined && args.push(`--${name}=${value}`);
+  const add: Add = (name, value) => {
+    // One argument with `=`: a value that begins with a dash stays a value.
+    if (value !== undefined && value !== '') args.push(`--${name}=${value}`);
+  };
 
   if (!rtx) addPrecision(options, args);
-  else if (options.computeCapability?.length) add('compute-capability', options.computeCapability.join(','));
-  if (!rtx && options.computeCapability?.length)
-    notes.push(refused('computeCapability', 'only TensorRT-RTX builds for other GPUs than the one at hand.'));
-  if (driverPrecisions(options)) args.push('--precisions', files.precisions);
+  addTargets(options.computeCapability ?? [], rtx, add, notes);
+  if (driverPrecisions(options)) add('precisions', files.precisions);
   for (const profile of options.profiles ?? []) add('profile', profileText(profile, notes));
-  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
-  for (const [name, mib] of Object.entries(pools)) add('pool', `${poolName(name)}=${Math.round(mib)}`);
-  add('optimization-level', options.optimizationLevel);
-  add('timing-cache', options.timingCache);
-  add('profiling-verbosity', options.verbosity ?? 'detailed');
-  if (options.versionCompatible) flag('version_compatible');
-  if (options.noTF32) args.push('--no-tf32');
-  if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
-    add('hardware-compatibility', hardwareNames[options.hardwareCompatibility]);
-  if (options.tacticSources?.length) add('tactic-sources', options.tacticSources.join(','));
+  addLimits(options, args, add);
   if (options.outputs === 'all') args.push('--all-outputs');
   else for (const name of options.outputs ?? []) add('output', name);
   for (const name of options.debugTensors ?? []) add('debug', name);
@@ -49,6 +38,27 @@ export function driverCommand(options: EngineOptions, files: DriverFiles, { prod
     notes.push({ kind: 'dropped', flag: 'profileRun', message: 'The Python driver builds only, it times no layers.' });
   args.push(...(options.extraArguments ?? []));
   return { args, notes };
+}
+
+type Add = (name: string, value: string | number | undefined) => void;
+
+function addLimits(options: EngineOptions, args: string[], add: Add): void {
+  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
+  for (const [name, mib] of Object.entries(pools)) add('pool', `${poolName(name)}=${Math.round(mib)}`);
+  add('optimization-level', options.optimizationLevel);
+  add('timing-cache', options.timingCache);
+  add('profiling-verbosity', options.verbosity ?? 'detailed');
+  add('tactic-sources', options.tacticSources?.join(','));
+  if (options.versionCompatible) add('flag', 'version_compatible');
+  if (options.noTF32) args.push('--no-tf32');
+  if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
+    add('hardware-compatibility', hardwareNames[options.hardwareCompatibility]);
+}
+
+function addTargets(targets: string[], rtx: boolean, add: Add, notes: CommandNote[]): void {
+  if (rtx) add('compute-capability', targets.join(','));
+  else if (targets.length > 0)
+    notes.push(refused('computeCapability', 'Only TensorRT-RTX builds for other GPUs than the one at hand.'));
 }
 
 /** What the driver's precision file is to hold: layer names as TensorRT has them after parsing. null: no such wish. */

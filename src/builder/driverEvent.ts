@@ -1,0 +1,65 @@
+/** A tensor at the network's border, as the binding names its type. */
+export interface NetworkTensor {
+  name: string;
+  type: string;
+  shape: number[] | null;
+}
+
+/** One of the parser's errors. `node` counts the main graph's nodes; -1: no node. */
+export interface ParserError {
+  code: string;
+  message: string;
+  node: number | null;
+  nodeName: string | null;
+  operator: string | null;
+  file: string | null;
+  line: number | null;
+  function: string | null;
+}
+
+/** Progress as TensorRT itself reports it. `step`: steps done of `steps`; 0: the phase begins. */
+export interface BuildProgress {
+  phase: string;
+  parent?: string | null;
+  step?: number | null;
+  steps?: number | null;
+  finished?: boolean;
+}
+
+/** What `build_engine.py` says, one JSON object a line. */
+export type DriverEvent =
+  | {
+      event: 'start';
+      module: string;
+      version: string;
+      python: string;
+      gpu: string | null;
+      driver: string | null;
+      targets: string[];
+    }
+  | { event: 'log'; severity: 'V' | 'I' | 'W' | 'E' | 'F'; message: string }
+  | { event: 'network'; inputs: NetworkTensor[]; outputs: NetworkTensor[]; layers: number }
+  | ({ event: 'progress' } & BuildProgress)
+  | { event: 'layers'; text: string }
+  | {
+      event: 'done';
+      engineBytes: number;
+      seconds: number;
+      parseSeconds: number;
+      buildSeconds: number;
+      peakMemoryBytes: number | null;
+    }
+  | { event: 'error'; stage: string; message: string; details: ParserError[] };
+
+const known = new Set(['start', 'log', 'network', 'progress', 'layers', 'done', 'error']);
+
+/** Reads one line of the driver's output; undefined when it is none of its events (a start-up file of Python's printed something). */
+export function readDriverEvent(line: string): DriverEvent | undefined {
+  if (!line.startsWith('{"event":')) return undefined;
+  try {
+    const value = JSON.parse(line) as DriverEvent;
+    return known.has(value.event) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

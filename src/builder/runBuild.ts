@@ -1,0 +1,311 @@
+import { copyFile, link, mkdir, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { BuildManifest } from '../core/build/buildManifest.ts';
+import { driverPrecisions } from '../core/build/driverCommand.ts';
+import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
+import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
+import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
+import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
+import { openFile } from './fileSource.ts';
+import { fillWeights } from './fillWeights.ts';
+import { LogFile } from './logFile.ts';
+import { type ProcessEnd, runProcess } from './runProcess.ts';
+import { fileTrouble, Unusable } from './unusable.ts';
+
+/** What to build, with what, and where the result goes. */
+export interface BuildOptions extends EngineOptions, BuildTools {
+  /** Parent of the build's folder. Default: `buildsFolder(model)`. */
+  folder?: string;
+  /** Build with random weights in place of the model's external ones, which may then be missing. */
+  randomWeights?: boolean;
+}
+
+/** What a caller may follow while a build runs. All are optional. */
+export interface BuildEvents {
+  /** The command is about to run. The folder exists, its manifest says `running`. */
+  started?: (build: Build, notes: CommandNote[]) => void;
+  /** A line of the log as it goes to `build.log`, `[V] [TRT] …`. A message of several lines comes as one. */
+  log?: (text: string) => void;
+  /** Python backends only. */
+  progress?: (progress: BuildProgress) => void;
+  /** The parser's errors, with the nodes that they name. */
+  parserErrors?: (errors: ParserError[]) => void;
+}
+
+/**
+ * Runs one build and leaves a folder behind: `build.log`, `layers.json` and `profile.json` where the build gives them,
+ * the engine, `manifest.json`. A build that fails or is cancelled is a result, too (`manifest.result`, with one line
+ * in `manifest.error`): its folder keeps the log, never an engine or a temporary file. Cancelling through `signal` ends
+ * the whole process group within two seconds.
+ * @throws {Unusable} when the build cannot begin: no such model, no TensorRT, a wish that this version cannot meet
+ */
+export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
+  await checkModel(options.model);
+  const plan = await planBuild(options, { ...options, signal });
+  const started = new Date();
+  const { id, folder } = await newBuildFolder(options.folder ?? buildsFolder(options.model, options.cache), started);
+  try {
+    const run = new Run(options, plan, folder, events);
+    return await run.start(id, started, signal);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function checkModel(path: string): Promise<void> {
+  const status = await stat(path).catch((error: unknown) => {
+    throw fileTrouble(path, error);
+  });
+  if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not an ONNX file`);
+}
+
+/** Names inside the folder. */
+const names = {
+  log: 'build.log',
+  layers: 'layers.json',
+  profile: 'profile.json',
+  times: 'times.json',
+  engine: 'model.engine',
+};
+
+class Run {
+  readonly #options: BuildOptions;
+  readonly #plan: BuildPlan;
+  readonly #folder: string;
+  readonly #events: BuildEvents;
+  readonly #log: LogFile;
+  #layers: Promise<void> | undefined;
+  #end: Extract<DriverEvent, { event: 'done' | 'error' }> | undefined;
+  #start: Extract<DriverEvent, { event: 'start' }> | undefined;
+  #lastError = '';
+  #args: string[] = [];
+  /** The file that TensorRT reads. */
+  #copy = '';
+
+  constructor(options: BuildOptions, plan: BuildPlan, folder: string, events: BuildEvents) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#folder = folder;
+    this.#events = events;
+    this.#log = new LogFile(join(folder, names.log));
+  }
+
+  async start(id: string, started: Date, signal: AbortSignal | undefined): Promise<Build> {
+    const precisions = driverPrecisions(this.#options);
+    const files = {
+      engine: this.#path('engine'),
+      layers: this.#path('layers'),
+      profile: this.#path('profile'),
+      times: this.#path('times'),
+      precisions: join(this.#folder, 'precisions.json'),
+    };
+    const model = await this.#model();
+    this.#copy = model;
+    const { args, notes } = this.#plan.command({ ...this.#options, model }, files);
+    const refused = refusals(notes);
+    if (refused.length > 0) throw new Unusable(refused.join(' '));
+    if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
+
+    this.#args = args;
+    const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, [this.#plan.program, ...args]) };
+    await writeManifest(build);
+    this.#events.started?.(build, notes);
+    const hashed = fingerprint(this.#options.model);
+    hashed.catch(() => {});
+    const end = await this.#process(args, signal);
+    await this.#layers;
+    const { sha256, bytes } = await hashed;
+    build.manifest.model = { ...build.manifest.model, sha256, bytes };
+    build.manifest.seconds = (Date.now() - started.getTime()) / 1000;
+    await this.#finish(build.manifest, end.cancelled, end.code);
+    await writeManifest(build);
+    return build;
+  }
+
+  async #process(args: string[], signal: AbortSignal | undefined): Promise<ProcessEnd> {
+    try {
+      return await runProcess({
+        program: this.#plan.program,
+        args,
+        environment: { ...this.#plan.environment, ...this.#options.environment },
+        stdout: (line) => this.#read(line),
+        stderr: (line) => this.#write(this.#plan.output === 'log' ? line : `[W] [stderr] ${line}`),
+        ...(signal && { signal }),
+      });
+    } finally {
+      await this.#log.end();
+    }
+  }
+
+  #path(kind: keyof typeof names): string {
+    return join(this.#folder, names[kind]);
+  }
+
+  /** The file that TensorRT parses. It cannot unpack, and it looks for external weights beside the model. */
+  async #model(): Promise<string> {
+    const { model, randomWeights, cache } = this.#options;
+    if (randomWeights) return fillWeights(model, cache);
+    if (!/\.gz$/i.test(model)) return resolve(model);
+    const source = await openFile(model);
+    const unpacked = join(this.#folder, basename(model).slice(0, -3));
+    try {
+      await writeFile(unpacked, await source.read(0, source.size));
+    } finally {
+      await source.close();
+    }
+    return unpacked;
+  }
+
+  #manifest(id: string, started: Date, command: string[]): BuildManifest {
+    return {
+      schema: 1,
+      id,
+      model: { file: resolve(this.#options.model), sha256: null, bytes: 0 },
+      backend: this.#plan.backend,
+      origin: 'built',
+      tensorrt: { product: this.#plan.product, version: this.#plan.version },
+      gpu: null,
+      driver: null,
+      command,
+      options: chosenOptions(this.#options),
+      started: started.toISOString(),
+      seconds: null,
+      result: 'running',
+      error: null,
+      files: { log: names.log, layers: null, profile: null, engine: null },
+      pid: process.pid,
+    };
+  }
+
+  #read(line: string): void {
+    const event = this.#plan.output === 'events' ? readDriverEvent(line) : undefined;
+    if (event === undefined) return this.#write(line);
+    switch (event.event) {
+      case 'log':
+        return this.#write(`[${event.severity}] [TRT] ${event.message}`);
+      case 'progress':
+        return this.#events.progress?.(event);
+      case 'start':
+        this.#start = event;
+        return this.#frame('RUNNING');
+      case 'network':
+        return;
+      case 'layers':
+        this.#layers = writeFile(this.#path('layers'), event.text);
+        // Awaited at the end; until then a failure must not count as unhandled.
+        this.#layers.catch(() => {});
+        return;
+      case 'done':
+        this.#end = event;
+        return this.#frame('PASSED');
+      case 'error':
+        this.#end = event;
+        if (event.details?.length) this.#events.parserErrors?.(event.details);
+        // A cancelled build's log ends without a verdict, as trtexec's does.
+        if (event.stage === 'cancelled') return;
+        this.#write(`[E] ${event.message}`);
+        return this.#frame('FAILED');
+    }
+  }
+
+  /** The frame that trtexec puts around its log: it names product, version and outcome. */
+  #frame(word: 'RUNNING' | 'PASSED' | 'FAILED'): void {
+    if (!this.#start) return;
+    const program = `${this.#start.module === 'tensorrt_rtx' ? 'TensorRT_RTX' : 'TensorRT'}.build_engine`;
+    const [major = 0, minor = 0, patch = 0, build = 0] = this.#start.version.split('.').map(Number);
+    const short = major < 10 && program.startsWith('TensorRT.');
+    const number = short ? `${major}${minor}${two(patch)}` : `${major}${two(minor)}${two(patch)}`;
+    const command = this.#args.join(' ').replaceAll(/[\r\n]/g, ' ');
+    this.#write(`&&&& ${word} ${program} [TensorRT v${number}] [b${build}] # ${command}`);
+  }
+
+  #write(line: string): void {
+    if (/^(\[[\d/:-]+\] )?\[[EF]\] /.test(line)) this.#lastError = line;
+    this.#log.write(line);
+    this.#events.log?.(line);
+  }
+
+  async #finish(manifest: BuildManifest, cancelled: boolean, code: number | null): Promise<void> {
+    await this.#removeLeftovers();
+    const engine = await size(this.#path('engine'));
+    const passed = !cancelled && code === 0 && engine > 0 && this.#end?.event !== 'error';
+    manifest.result = cancelled ? 'cancelled' : passed ? 'passed' : 'failed';
+    manifest.gpu = this.#start?.gpu ?? null;
+    manifest.driver = this.#start?.driver ?? null;
+    if (this.#start) manifest.tensorrt.version = this.#start.version;
+    delete manifest.pid;
+    for (const kind of ['layers', 'profile'] as const)
+      if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
+    if (passed) {
+      manifest.files.engine = this.#options.engine
+        ? await place(this.#path('engine'), this.#options.engine)
+        : names.engine;
+      return;
+    }
+    await rm(this.#path('engine'), { force: true });
+    manifest.error = cancelled ? 'cancelled' : this.#failure(code, engine);
+  }
+
+  #failure(code: number | null, engine: number): string {
+    // People know the model by their own path, whatever copy was parsed.
+    if (this.#end?.event === 'error') return this.#end.message.replaceAll(this.#copy, this.#options.model);
+    const how = code === null ? 'was killed, perhaps for want of memory' : `ended with exit status ${code}`;
+    const what = code === 0 && engine === 0 ? 'ended well but left no engine' : how;
+    return `${basename(this.#plan.program)} ${what}${this.#lastError ? `: ${this.#lastError}` : ''}`;
+  }
+
+  /** A killed process may leave its temporary files. */
+  async #removeLeftovers(): Promise<void> {
+    for (const name of await readdir(this.#folder))
+      if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
+  }
+}
+
+/** The options that a person chose, for comparing two builds: neither tools nor what has its own place in the manifest. */
+function chosenOptions(options: BuildOptions): BuildManifest['options'] {
+  const left = new Set([
+    'model',
+    'backend',
+    'driver',
+    'python',
+    'trtexec',
+    'polygraphy',
+    'cache',
+    'folder',
+    'environment',
+    'signal',
+  ]);
+  const chosen: BuildManifest['options'] = {};
+  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
+    if (left.has(name) || value === undefined || typeof value === 'function') continue;
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') chosen[name] = value;
+    else if (Array.isArray(value) && value.every((one) => typeof one === 'string')) chosen[name] = value;
+    else chosen[name] = JSON.stringify(value);
+  }
+  return chosen;
+}
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+const size = (path: string): Promise<number> =>
+  stat(path).then(
+    (status) => status.size,
+    () => 0,
+  );
+
+/** Moves the engine where it was asked for, whole or not at all, across file systems too. Gives its full path. */
+async function place(from: string, wanted: string): Promise<string> {
+  const to = resolve(wanted);
+  const temporary = `${to}.${process.pid}.tmp`;
+  try {
+    await mkdir(dirname(to), { recursive: true });
+    await link(from, temporary).catch(() => copyFile(from, temporary));
+    await rename(temporary, to);
+    await unlink(from);
+    return to;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw fileTrouble(to, error);
+  }
+}
