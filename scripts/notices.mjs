@@ -1,0 +1,33 @@
+// Whose code the shipped bundles hold, under which licence: their names and licence texts, for THIRD_PARTY_NOTICES.txt.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { bundles } from '../esbuild.mjs';
+
+/** Bundles that the extension ships; the command line and the plain page come from the repository. */
+const SHIPPED = /extension\.cjs$|server\.cjs$|webview\/(graph|fusion)\.js$/;
+
+/** Resolves to the text of the notices. Throws when a bundled package says nothing about its licence. */
+export async function collectNotices() {
+  const folders = new Set();
+  const shipped = bundles().filter(({ outfile }) => SHIPPED.test(outfile));
+  for (const options of shipped) {
+    // oxlint-disable-next-line no-await-in-loop -- one bundle after the other: they share two cores
+    const { metafile } = await build({ ...options, write: false, metafile: true });
+    for (const input of Object.keys(metafile.inputs)) {
+      const [, folder] = /^(?:\w+:)?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? [];
+      if (folder) folders.add(folder);
+    }
+  }
+  const parts = [...folders].toSorted().map(noticeOf);
+  const head = `TensorRT Lens holds code of these ${parts.length} packages, unchanged but bundled and minified.`;
+  return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
+}
+
+function noticeOf(folder) {
+  const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((f) => /^(licen[cs]e|copying)/i.test(f));
+  if (!license && !file) throw new Error(`${name} ${version} says nothing about its licence: it must not be shipped.`);
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : '(The package ships no licence text.)';
+  return [`${name} ${version}`, `Licence: ${license ?? 'see below'}`, homepage ?? '', '', text].join('\n');
+}

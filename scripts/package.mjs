@@ -1,0 +1,25 @@
+// `npm run package`: builds everything for shipping and packs the extension as dist/tensorrt-lens.vsix.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { installPackages } from './install.mjs';
+
+const VSIX = 'dist/tensorrt-lens.vsix';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+installPackages();
+// vsce needs a newer Node than the one that may have started this.
+const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+
+const { collectNotices } = await import('./notices.mjs');
+run('esbuild.mjs', '--minify');
+mkdirSync('dist', { recursive: true });
+writeFileSync('dist/THIRD_PARTY_NOTICES.txt', await collectNotices());
+// What the bundles need is in them: no dependencies to install or to ship.
+run('node_modules/@vscode/vsce/vsce', 'package', '--no-dependencies', '--out', VSIX, '--no-rewrite-relative-links');
+console.log(`${VSIX}: ${Math.round(statSync(VSIX).size / 1024)} KiB`);
+
+function run(...args) {
+  const { status } = spawnSync(node, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}

@@ -1,0 +1,36 @@
+import * as vscode from 'vscode';
+import { rtxVersion } from '../../builder/setUpRtx.ts';
+
+/** NVIDIA's pages; the licence is in their section "Reference", and as LICENSE.txt in the package. */
+const documentation = 'https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/';
+const key = 'tensorrtLens.rtxConsent';
+
+/**
+ * Asks before TensorRT-RTX is downloaded: it is NVIDIA's, and nothing reaches this machine without a yes. `text` says
+ * what, how much, from where, under which licence and whereto. A yes is remembered for this version, so that a download
+ * that failed can be tried again without a second question.
+ */
+export async function mayDownload(text: string, memory: vscode.Memento): Promise<boolean> {
+  if (memory.get(key) === rtxVersion) return true;
+  const yes = vscode.l10n.t('Download and Build');
+  const read = vscode.l10n.t('About TensorRT-RTX');
+  const question = vscode.l10n.t('Download NVIDIA TensorRT-RTX?');
+  const detail = [
+    text,
+    vscode.l10n.t(
+      'By downloading it you accept NVIDIA’s licence. Nothing else is sent or downloaded. This is asked once.',
+    ),
+  ].join('\n\n');
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one question after the other
+    const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, yes, read);
+    if (answer === yes) {
+      // oxlint-disable-next-line no-await-in-loop -- the loop ends here
+      await memory.update(key, rtxVersion);
+      return true;
+    }
+    if (answer !== read) return false;
+    // oxlint-disable-next-line no-await-in-loop -- afterwards the question comes again
+    await vscode.env.openExternal(vscode.Uri.parse(documentation));
+  }
+}

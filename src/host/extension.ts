@@ -1,0 +1,74 @@
+import * as vscode from 'vscode';
+import type { PanelItem } from '../core/scene/fusionPanel.ts';
+import { Builds } from './builds/builds.ts';
+import { attach } from './commands/attach.ts';
+import { build } from './commands/build.ts';
+import { askForModel, pickModel } from './commands/pickModel.ts';
+import { searchPanel } from './commands/searchPanel.ts';
+import { sortPanel } from './commands/sortPanel.ts';
+import { FusionPages } from './fusion/fusionPages.ts';
+import { FusionTree } from './fusion/fusionTree.ts';
+import { GraphEditorProvider, openGraph } from './graph/graphEditorProvider.ts';
+import { commands, graphViewType, taskType } from './ids.ts';
+import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
+import { DiskSource } from './workspace/diskSource.ts';
+import { openLogLine } from './workspace/openLogLine.ts';
+import { Sessions } from './workspace/sessions.ts';
+import { ViewConnections } from './workspace/viewConnections.ts';
+
+/** What `activate` gives to tests: they wait for events instead of sleeping. */
+export interface ExtensionApi {
+  sessions: Sessions;
+  builds: Builds;
+  tree: FusionTree;
+}
+
+/** Puts the parts together. Nothing is read, probed or started here: each part begins when a person asks for it. */
+export function activate(context: vscode.ExtensionContext): ExtensionApi {
+  const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
+  const sessions = new Sessions(new DiskSource(log));
+  const builds = new Builds(context, log);
+  const connections = new ViewConnections(sessions, log);
+  const pages = new FusionPages(context.extensionUri, sessions, connections);
+  const tree = new FusionTree(sessions, builds);
+  const tasks = new BuildTaskProvider(builds);
+
+  context.subscriptions.push(
+    log,
+    sessions,
+    builds,
+    tree,
+    builds.onDidEnd(({ uri }) => void sessions.reloadBuild(uri)),
+    vscode.tasks.registerTaskProvider(taskType, tasks),
+    vscode.window.registerCustomEditorProvider(
+      graphViewType,
+      new GraphEditorProvider(context.extensionUri, sessions, connections),
+      { supportsMultipleEditorsPerDocument: true },
+    ),
+    ...registerCommands({
+      [commands.build]: (uri) => build(sessions, tasks, uri),
+      [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),
+      [commands.openGraph]: async (uri) => {
+        const model = uri instanceof vscode.Uri ? uri : (sessions.current?.uri ?? (await askForModel()));
+        if (model !== undefined) await openGraph(model);
+      },
+      [commands.openFusionPage]: async (uri) => {
+        const model = await pickModel(uri, sessions);
+        if (model !== undefined) pages.open(model);
+      },
+      [commands.attach]: (uri, files) => attach(sessions, uri, files),
+      [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
+      [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
+      [commands.sort]: () => sortPanel(tree),
+      [commands.search]: () => searchPanel(tree),
+      [commands.clearSearch]: () => tree.setSearch(''),
+      [commands.selectItem]: (item) => tree.show(item as PanelItem),
+      [commands.showOutput]: () => log.show(),
+    }),
+  );
+  return { sessions, builds, tree };
+}
+
+function registerCommands(handlers: Record<string, (...args: unknown[]) => unknown>): vscode.Disposable[] {
+  return Object.entries(handlers).map(([id, handler]) => vscode.commands.registerCommand(id, handler));
+}

@@ -1,0 +1,183 @@
+import * as vscode from 'vscode';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { locate, toFusionPanel } from '../../core/scene/fusionPanel.ts';
+import type { FusionPanel, PanelItem, PanelSort } from '../../core/scene/fusionPanel.ts';
+import type { Builds } from '../builds/builds.ts';
+import { openGraph } from '../graph/graphEditorProvider.ts';
+import { contextKeys, fusionTreeId } from '../ids.ts';
+import type { PanelState } from '../ids.ts';
+import type { Session } from '../workspace/session.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { messageOf } from '../workspace/viewConnections.ts';
+import { fusionTreeItem } from './fusionTreeItem.ts';
+
+/** The side bar's tree: the fusion groups of the current model's newest build, and in each group its nodes. */
+export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Disposable {
+  readonly #sessions: Sessions;
+  readonly #builds: Builds;
+  readonly #view: vscode.TreeView<PanelItem>;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable;
+  #panel: FusionPanel | undefined;
+  /** What the panel was made from: the same report with the same search and sorting gives the same items. */
+  #made: { report: FusionReport; sort: PanelSort; search: string } | undefined;
+  #sort: PanelSort = 'time';
+  #search = '';
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  constructor(sessions: Sessions, builds: Builds) {
+    this.#sessions = sessions;
+    this.#builds = builds;
+    this.#view = vscode.window.createTreeView(fusionTreeId, { treeDataProvider: this, showCollapseAll: true });
+    this.#subscriptions = vscode.Disposable.from(
+      sessions.onDidChange((session) => this.#ifCurrent(session, () => this.refresh())),
+      sessions.onDidChangeCurrent(() => this.refresh()),
+      sessions.onDidSelect(({ session, origin }) => {
+        if (origin !== 'tree') this.#ifCurrent(session, () => void this.#reveal(session));
+      }),
+      builds.onDidChange(() => this.#describe()),
+      this.#view.onDidChangeVisibility(({ visible }) => {
+        if (visible && sessions.current !== undefined) void this.#reveal(sessions.current);
+      }),
+      this.#view.onDidChangeSelection(({ selection: [item] }) => {
+        if (item !== undefined) this.#select(item);
+      }),
+    );
+    this.#describe();
+  }
+
+  get sort(): PanelSort {
+    return this.#sort;
+  }
+
+  get search(): string {
+    return this.#search;
+  }
+
+  getTreeItem(item: PanelItem): vscode.TreeItem {
+    return fusionTreeItem(item, this.#sessions.current?.key ?? '');
+  }
+
+  getChildren(item?: PanelItem): PanelItem[] {
+    return item === undefined ? (this.#panel?.items ?? []) : item.children();
+  }
+
+  getParent(item: PanelItem): PanelItem | null {
+    return item.parent;
+  }
+
+  setSort(sort: PanelSort): void {
+    this.#sort = sort;
+    this.refresh();
+  }
+
+  setSearch(search: string): void {
+    this.#search = search;
+    void vscode.commands.executeCommand('setContext', contextKeys.searching, search !== '');
+    this.refresh();
+  }
+
+  refresh(): void {
+    const report = this.#sessions.current?.state.newest?.report ?? null;
+    const wanted = { sort: this.#sort, search: this.#search };
+    const made = this.#made;
+    if (report === null) {
+      this.#panel = undefined;
+      this.#made = undefined;
+    } else if (made?.report !== report || made.sort !== wanted.sort || made.search !== wanted.search) {
+      this.#panel = toFusionPanel(report, wanted);
+      this.#made = { report, ...wanted };
+    }
+    this.#describe();
+    this.#changed.fire();
+  }
+
+  /** A click or Enter on an item: selects it everywhere and brings up the graph. */
+  async show(item: PanelItem): Promise<void> {
+    const session = this.#sessions.current;
+    if (session === undefined) return;
+    this.#select(item);
+    await openGraph(session.uri, { preserveFocus: true });
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#changed.dispose();
+    this.#view.dispose();
+  }
+
+  #ifCurrent(session: Session, act: () => void): void {
+    if (session === this.#sessions.current) act();
+  }
+
+  #select(item: PanelItem): void {
+    const session = this.#sessions.current;
+    if (session !== undefined) this.#sessions.select(session, item.selection, 'tree');
+  }
+
+  async #reveal({ selection }: Session): Promise<void> {
+    // A hidden view would be brought up by reveal(); it catches up when it is shown.
+    if (this.#panel === undefined || !this.#view.visible || selection.kind === 'none') return;
+    const item = locate(this.#panel, selection).at(-1);
+    if (item === undefined || this.#view.selection[0] === item) return;
+    try {
+      await this.#view.reveal(item, { select: true, focus: false });
+    } catch {
+      // The tree was replaced meanwhile: the next refresh shows the new one.
+    }
+  }
+
+  #describe(): void {
+    const session = this.#sessions.current;
+    const progress = session === undefined ? undefined : this.#builds.progressOf(session.uri);
+    this.#view.description = session === undefined ? '' : describeBuild(session);
+    this.#view.message = session === undefined ? '' : this.#message(session, progress);
+    const state = panelState(session, progress);
+    void vscode.commands.executeCommand('setContext', contextKeys.panel, state);
+    void vscode.commands.executeCommand(
+      'setContext',
+      contextKeys.hasLog,
+      (session?.state.newest?.log ?? null) !== null,
+    );
+  }
+
+  #message(session: Session, progress: string | undefined): string {
+    const lines: string[] = [];
+    if (progress !== undefined) lines.push(vscode.l10n.t('Building: {0}', progress));
+    if (session.state.model !== 'ready') lines.push(messageOf(session));
+    const panel = this.#panel;
+    if (panel !== undefined) {
+      lines.push(panel.sentence);
+      const { hits } = panel;
+      if (hits !== null) {
+        lines.push(vscode.l10n.t('“{0}”: {1} nodes, {2} layers', this.#search, hits.nodes, hits.layers));
+      }
+      if (session.state.newest?.build.origin === 'recorded') lines.push(vscode.l10n.t('A recorded build.'));
+    }
+    const problem = session.state.newest?.problem ?? '';
+    if (problem !== '') lines.push(problem);
+    return lines.join('\n');
+  }
+}
+
+function panelState(session: Session | undefined, progress: string | undefined): PanelState {
+  if (session === undefined) return 'empty';
+  if ((session.state.newest?.report ?? null) !== null) return 'report';
+  if (progress !== undefined) return 'building';
+  if (session.state.model === 'loading') return 'loading';
+  if (session.state.model === 'unreadable') return 'unreadable';
+  return session.state.newest === null ? 'noBuild' : 'failed';
+}
+
+/** `vit_tiny.onnx · TensorRT-RTX 1.7.1 · imported` */
+function describeBuild({ title, state: { newest } }: Session): string {
+  if (newest === null) return title;
+  const { product, version } = newest.build.tensorrt;
+  const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
+  const { origin } = newest.build;
+  const label = { built: '', recorded: vscode.l10n.t('recorded'), imported: vscode.l10n.t('imported') }[origin];
+  return [title, product === null && version === null ? '' : `${name} ${version ?? ''}`.trim(), label]
+    .filter((part) => part !== '')
+    .join(' · ');
+}

@@ -1,0 +1,53 @@
+import * as vscode from 'vscode';
+import { graphViewType } from '../ids.ts';
+import { viewFolder, webviewPage } from '../platform/webviewPage.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import type { ViewConnections } from '../workspace/viewConnections.ts';
+
+/** Shows an ONNX file as a graph, read-only. The file is read by its session, so that all views share one reading. */
+export class GraphEditorProvider implements vscode.CustomReadonlyEditorProvider {
+  readonly #extensionUri: vscode.Uri;
+  readonly #sessions: Sessions;
+  readonly #connections: ViewConnections;
+
+  constructor(extensionUri: vscode.Uri, sessions: Sessions, connections: ViewConnections) {
+    this.#extensionUri = extensionUri;
+    this.#sessions = sessions;
+    this.#connections = connections;
+  }
+
+  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
+    const held = this.#sessions.acquire(uri);
+    return { uri, dispose: () => held.dispose() };
+  }
+
+  resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
+    const { session, dispose } = this.#sessions.acquire(document.uri);
+    const { webview } = panel;
+    webview.options = { enableScripts: true, localResourceRoots: [viewFolder(this.#extensionUri)] };
+    const connection = this.#connections.connect('graph', panel, session);
+    panel.onDidDispose(() => {
+      connection.dispose();
+      dispose();
+    });
+    // Last: the page's first message must find somebody listening.
+    webview.html = webviewPage(webview, this.#extensionUri, 'graph');
+  }
+}
+
+/** Brings up the graph of a model, in the editor group where it is open already. */
+export async function openGraph(uri: vscode.Uri, options: { preserveFocus?: boolean } = {}): Promise<void> {
+  const open = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some((tab) => shows(tab, uri)));
+  await vscode.commands.executeCommand('vscode.openWith', uri, graphViewType, {
+    viewColumn: open?.viewColumn ?? vscode.ViewColumn.Active,
+    preserveFocus: options.preserveFocus ?? false,
+  });
+}
+
+function shows({ input }: vscode.Tab, uri: vscode.Uri): boolean {
+  return (
+    input instanceof vscode.TabInputCustom &&
+    input.viewType === graphViewType &&
+    input.uri.toString() === uri.toString()
+  );
+}

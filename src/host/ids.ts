@@ -1,0 +1,31 @@
+/** Names that package.json and the code must agree on; test/unit/host checks that they do. */
+export const commands = {
+  build: 'tensorrtLens.build',
+  cancelBuild: 'tensorrtLens.cancelBuild',
+  openGraph: 'tensorrtLens.openGraph',
+  openFusionPage: 'tensorrtLens.openFusionPage',
+  attach: 'tensorrtLens.attach',
+  openLog: 'tensorrtLens.openLog',
+  refresh: 'tensorrtLens.refresh',
+  sort: 'tensorrtLens.sort',
+  search: 'tensorrtLens.search',
+  clearSearch: 'tensorrtLens.clearSearch',
+  selectItem: 'tensorrtLens.selectItem',
+  showOutput: 'tensorrtLens.showOutput',
+} as const;
+
+export const graphViewType = 'tensorrtLens.graph';
+export const fusionPageViewType = 'tensorrtLens.fusionPage';
+export const fusionTreeId = 'tensorrtLens.fusion';
+export const taskType = 'tensorrt';
+export const settingsSection = 'tensorrtLens';
+
+/** Keys of `when` clauses. */
+export const contextKeys = {
+  /** What the side bar shows: PanelState. */
+  panel: 'tensorrtLens.panel',
+  searching: 'tensorrtLens.searching',
+  hasLog: 'tensorrtLens.hasLog',
+} as const;
+
+export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'building' | 'failed' | 'report';

@@ -1,0 +1,34 @@
+import * as vscode from 'vscode';
+import type { Backend } from '../../core/build/engineOptions.ts';
+import { settingsSection } from '../ids.ts';
+
+export const backends = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'] as const satisfies (Backend | 'auto')[];
+
+/** The settings in use for one resource. Nobody else reads the configuration. */
+export interface Settings {
+  /** Interpreter for builds and for the private environment of TensorRT-RTX; '' finds one. */
+  pythonPath: string;
+  /** Programs to build with; '' takes the one on the PATH. */
+  trtexecPath: string;
+  polygraphyPath: string;
+  /** Backend of a build that names none. */
+  backend: Backend | 'auto';
+  /** Whether a finished build brings up the side bar. */
+  revealAfterBuild: boolean;
+}
+
+/** Reads the settings. A value typed by hand may be anything: one that is not known counts as not set. */
+export function readSettings(resource?: vscode.Uri): Settings {
+  const configuration = vscode.workspace.getConfiguration(settingsSection, resource);
+  const text = (name: string): string => {
+    const value: unknown = configuration.get(name);
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  return {
+    pythonPath: text('python.path'),
+    trtexecPath: text('trtexec.path'),
+    polygraphyPath: text('polygraphy.path'),
+    backend: backends.find((backend) => backend === text('build.backend')) ?? 'auto',
+    revealAfterBuild: configuration.get('build.reveal') !== false,
+  };
+}

@@ -1,0 +1,20 @@
+import * as vscode from 'vscode';
+
+/**
+ * Whether programs may run here. Asked when a command starts, when a task is resolved and again before a process is
+ * started, because trust can be given and workspaces can change in between.
+ */
+export function mayRun(): boolean {
+  return vscode.workspace.isTrusted;
+}
+
+/** Why nothing runs in a workspace that is not trusted. */
+export const untrustedMessage = (): string =>
+  vscode.l10n.t('Building runs programs, so it needs a trusted workspace. Models and builds can still be viewed.');
+
+/** Says so, with the way to change it. */
+export async function tellUntrusted(): Promise<void> {
+  const manage = vscode.l10n.t('Manage Workspace Trust');
+  const answer = await vscode.window.showWarningMessage(untrustedMessage(), manage);
+  if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
+}

@@ -1,0 +1,122 @@
+import { isAbsolute, resolve } from 'node:path';
+import * as vscode from 'vscode';
+import type { EngineOptions } from '../../core/build/engineOptions.ts';
+import { backends } from '../platform/settings.ts';
+
+type Kind = 'text' | 'path' | 'flag' | 'number' | 'texts' | 'textsOrAll' | 'numbersByName' | 'textsByName' | 'profiles';
+
+/** What a task of tasks.json may say, beside model and backend. package.json has the same as a schema. */
+const properties = {
+  engine: 'path',
+  precision: 'text',
+  overrides: 'path',
+  precisionConstraints: 'text',
+  stronglyTyped: 'flag',
+  profiles: 'profiles',
+  workspace: 'number',
+  pools: 'numbersByName',
+  tacticSources: 'texts',
+  optimizationLevel: 'number',
+  timingCache: 'path',
+  calibrationCache: 'path',
+  versionCompatible: 'flag',
+  hardwareCompatibility: 'text',
+  computeCapability: 'texts',
+  verbosity: 'text',
+  outputs: 'textsOrAll',
+  debugTensors: 'texts',
+  profileRun: 'flag',
+  noTF32: 'flag',
+  extraArguments: 'texts',
+  environment: 'textsByName',
+} as const satisfies Partial<Record<keyof EngineOptions, Kind>>;
+
+export const taskProperties: readonly string[] = ['model', 'backend', ...Object.keys(properties)];
+
+/**
+ * Reads a definition that a person wrote, which may hold anything: known properties of the right type go on, with
+ * paths made absolute; what else is there does not reach the build.
+ * @returns the options, or what is wrong with the definition, for people
+ */
+export function toEngineOptions(definition: vscode.TaskDefinition, folder: string | undefined): EngineOptions | string {
+  const absolute = (path: string): string | undefined =>
+    isAbsolute(path) ? path : folder === undefined ? undefined : resolve(folder, path);
+  const model: unknown = definition['model'];
+  if (typeof model !== 'string' || model.trim() === '') {
+    return vscode.l10n.t('The task has no "model": name the ONNX file to build.');
+  }
+  const modelPath = absolute(model);
+  if (modelPath === undefined) {
+    return vscode.l10n.t('"model": {0} is a relative path, but no folder is open.', JSON.stringify(model));
+  }
+  const wanted: unknown = definition['backend'] ?? 'auto';
+  const backend = backends.find((known) => known === wanted);
+  if (backend === undefined) {
+    return vscode.l10n.t('"backend": {0} is not one of {1}.', JSON.stringify(wanted), backends.join(', '));
+  }
+  const options: Record<string, unknown> = { model: modelPath, backend };
+  for (const [name, kind] of Object.entries(properties)) {
+    const value: unknown = definition[name];
+    if (value === undefined) continue;
+    const good = kind === 'path' ? (typeof value === 'string' ? absolute(value) : undefined) : value;
+    if (good === undefined || !fits(good, kind)) {
+      return vscode.l10n.t(
+        '"{0}": {1} is not what is expected here: {2}.',
+        name,
+        JSON.stringify(value),
+        expected(kind),
+      );
+    }
+    options[name] = good;
+  }
+  return options as unknown as EngineOptions;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\u0000');
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+function byName(value: unknown, fit: (one: unknown) => boolean): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(fit);
+}
+
+function fits(value: unknown, kind: Kind): boolean {
+  switch (kind) {
+    case 'text':
+    case 'path':
+      return isText(value);
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'number':
+      return isNumber(value);
+    case 'texts':
+      return isTexts(value);
+    case 'textsOrAll':
+      return value === 'all' || isTexts(value);
+    case 'numbersByName':
+      return byName(value, isNumber);
+    case 'textsByName':
+      return byName(value, isText);
+    case 'profiles':
+      return Array.isArray(value) && value.every((profile) => byName(profile, isRange));
+  }
+}
+
+const isRange = (value: unknown): boolean =>
+  byName(value, isText) && ['min', 'opt', 'max'].every((name) => Object.hasOwn(value as object, name));
+
+function expected(kind: Kind): string {
+  const { t } = vscode.l10n;
+  const texts: Record<Kind, string> = {
+    text: t('a text'),
+    path: t('a path'),
+    flag: t('true or false'),
+    number: t('a number'),
+    texts: t('a list of texts'),
+    textsOrAll: t('a list of tensor names, or "all"'),
+    numbersByName: t('an object with a number for each name'),
+    textsByName: t('an object with a text for each name'),
+    profiles: t('a list of objects with min, opt and max for each input, such as "1x3x224x224"'),
+  };
+  return texts[kind];
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
+import { listBuilds } from '../../builder/buildHistory.ts';
+import { readBuildReport } from '../../builder/readBuild.ts';
+import { readModel } from '../../core/onnx/readModel.ts';
+import { toGraphData } from '../../core/scene/graphData.ts';
+import type { Problem } from '../../core/text/problem.ts';
+import { openSource } from '../platform/modelSource.ts';
+import type { LoadedBuild, LoadedModel } from './session.ts';
+import type { SessionSource } from './sessions.ts';
+
+/** Reads models from any file system of the editor, and their builds from this computer's disk. */
+export class DiskSource implements SessionSource {
+  readonly #log: vscode.LogOutputChannel;
+
+  constructor(log: vscode.LogOutputChannel) {
+    this.#log = log;
+  }
+
+  async readModel(uri: vscode.Uri): Promise<LoadedModel> {
+    const started = Date.now();
+    try {
+      const source = await openSource(uri);
+      try {
+        const { value, problems } = await readModel(source);
+        const error = problems.find(({ severity }) => severity === 'error');
+        if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
+          return unreadable(error === undefined ? vscode.l10n.t('nothing in it can be read') : describe(error));
+        }
+        return { graph: toGraphData(value), problem: '', hints: problems.map(describe) };
+      } finally {
+        await source.close();
+        this.#log.debug(`Read ${uri.toString(true)} in ${Date.now() - started} ms`);
+      }
+    } catch (error) {
+      return unreadable(messageOf(error));
+    }
+  }
+
+  async readNewestBuild(uri: vscode.Uri): Promise<LoadedBuild | null> {
+    if (uri.scheme !== 'file') return null;
+    try {
+      const builds = await listBuilds(uri.fsPath);
+      const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
+      const [newest] = ended;
+      if (newest === undefined) return null;
+      const passed = ended.find(({ manifest }) => manifest.result === 'passed');
+      if (passed === undefined) return withoutReport(newest, outcome(newest));
+      const later =
+        passed === newest ? '' : vscode.l10n.t('{0} Shown is the newest one that succeeded.', outcome(newest));
+      return await this.#report(uri, passed, later);
+    } catch (error) {
+      this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${messageOf(error)}`);
+      return null;
+    }
+  }
+
+  async #report(uri: vscode.Uri, build: Build, later: string): Promise<LoadedBuild> {
+    const started = Date.now();
+    try {
+      const { report } = await readBuildReport(build, uri.fsPath);
+      this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
+      const hints = report.problems.map(describe);
+      return { ...withoutReport(build, later), report, hints };
+    } catch (error) {
+      // The model itself says why it cannot be read; here it is the build's files that may be gone.
+      return withoutReport(build, vscode.l10n.t('The newest build cannot be shown: {0}', messageOf(error)));
+    }
+  }
+}
+
+const unreadable = (problem: string): LoadedModel => ({ graph: null, problem, hints: [] });
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuild => ({
+  build: manifest,
+  report: null,
+  problem,
+  hints: [],
+  log: manifest.files.log === null ? null : join(folder, manifest.files.log),
+});
+
+function outcome({ manifest: { result, error } }: Build): string {
+  if (result === 'cancelled') return vscode.l10n.t('The newest build was cancelled.');
+  return vscode.l10n.t('The newest build failed: {0}', error ?? vscode.l10n.t('the log says why.'));
+}
+
+/** What is wrong, and where in which file. */
+function describe({ message, offset, node, file, line }: Problem): string {
+  const place = [
+    file === undefined ? '' : line === undefined ? file : `${file}:${line}`,
+    offset === undefined ? '' : vscode.l10n.t('byte {0}', offset),
+    node === undefined ? '' : vscode.l10n.t('node {0}', node),
+  ].filter((part) => part !== '');
+  return place.length === 0 ? message : `${message} (${place.join(', ')})`;
+}

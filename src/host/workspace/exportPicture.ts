@@ -1,0 +1,26 @@
+import { Buffer } from 'node:buffer';
+import * as vscode from 'vscode';
+import type { Session } from './session.ts';
+
+/** Saves a picture that a view made, where the person says. */
+export async function exportPicture(
+  session: Session,
+  kind: 'svg' | 'png',
+  content: string,
+  name: string,
+): Promise<void> {
+  // The name comes from a view and so, in part, from a model: no separators, nothing hidden.
+  const file = `${name.replaceAll(/[^\w.-]+/g, '_').replace(/^\.+/, '')}.${kind}`;
+  const target = await vscode.window.showSaveDialog({
+    defaultUri: vscode.Uri.joinPath(session.uri, '..', file),
+    filters: kind === 'svg' ? { SVG: ['svg'] } : { PNG: ['png'] },
+  });
+  if (target === undefined) return;
+  try {
+    await vscode.workspace.fs.writeFile(target, Buffer.from(content, kind === 'svg' ? 'utf8' : 'base64'));
+  } catch (error) {
+    await vscode.window.showErrorMessage(
+      vscode.l10n.t('The picture cannot be saved to {0}: {1}', target.path, String(error)),
+    );
+  }
+}

@@ -1,0 +1,25 @@
+import * as vscode from 'vscode';
+import type { Session } from './session.ts';
+
+/** Shows the log of the session's newest build, at a line counted from 1. */
+export async function openLogLine(session: Session, line: number): Promise<void> {
+  const log = session.state.newest?.log ?? null;
+  if (log === null) {
+    await vscode.window.showInformationMessage(vscode.l10n.t('No build of {0} has left a log.', session.title));
+    return;
+  }
+  await openTextAt(vscode.Uri.file(log), line);
+}
+
+/** Opens a text file at a line counted from 1; a line beyond its end shows its end. */
+export async function openTextAt(uri: vscode.Uri, line: number): Promise<void> {
+  try {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const row = Math.min(Math.max(line, 1), document.lineCount) - 1;
+    const selection = document.lineAt(row).range;
+    await vscode.window.showTextDocument(document, { selection, preview: true });
+  } catch (error) {
+    // Among the reasons: the file is gone, or larger than an editor shows.
+    await vscode.window.showErrorMessage(vscode.l10n.t('{0} cannot be opened: {1}', uri.fsPath, String(error)));
+  }
+}

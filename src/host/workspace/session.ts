@@ -1,0 +1,70 @@
+import type * as vscode from 'vscode';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { GraphData, ViewData } from '../../core/scene/viewData.ts';
+import type { Selection } from '../../protocol/views.ts';
+
+/** What was read of a model file: its structure, or why there is none, in words for people. */
+export interface LoadedModel {
+  graph: GraphData | null;
+  /** Why the model cannot be shown, and where in the file; '' when it can. */
+  problem: string;
+  hints: string[];
+}
+
+/** What was read of a model's newest build. */
+export interface LoadedBuild {
+  build: BuildManifest;
+  /** null: the build left nothing to report on; `problem` says why. */
+  report: FusionReport | null;
+  problem: string;
+  hints: string[];
+  /** Path of the build's log on disk. */
+  log: string | null;
+}
+
+export type Origin = 'graph' | 'tree' | 'page' | 'host';
+
+/** Everything known about one model at one moment. Replaced as a whole, never changed in place. */
+export interface SessionState {
+  /** `missing`: the file is gone. */
+  model: 'loading' | 'ready' | 'unreadable' | 'missing';
+  graph: GraphData | null;
+  problem: string;
+  newest: LoadedBuild | null;
+  hints: string[];
+}
+
+/** One model that is shown somewhere: its state, and what is selected in it. `Sessions` makes and updates it. */
+export class Session {
+  readonly uri: vscode.Uri;
+  state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [] };
+  selection: Selection = { kind: 'none' };
+  /** Counts loads, so that a late result of an earlier one is dropped. */
+  generation = 0;
+
+  constructor(uri: vscode.Uri) {
+    this.uri = uri;
+  }
+
+  get key(): string {
+    return this.uri.toString();
+  }
+
+  get title(): string {
+    return this.uri.path.slice(this.uri.path.lastIndexOf('/') + 1);
+  }
+
+  /** What the views get; null while there is nothing to show. */
+  get viewData(): ViewData | null {
+    const { graph, newest, hints } = this.state;
+    if (graph === null && (newest?.report ?? null) === null) return null;
+    return {
+      title: this.title,
+      graph,
+      report: newest?.report ?? null,
+      build: newest?.build ?? null,
+      hints: [...hints, ...(newest?.hints ?? [])],
+    };
+  }
+}

@@ -1,0 +1,169 @@
+import * as vscode from 'vscode';
+import type { Selection } from '../../protocol/views.ts';
+import { Session } from './session.ts';
+import type { LoadedBuild, LoadedModel, Origin } from './session.ts';
+
+/** Where sessions get their data from. Neither function rejects: a failure is a `problem` in the result. */
+export interface SessionSource {
+  readModel(uri: vscode.Uri): Promise<LoadedModel>;
+  readNewestBuild(uri: vscode.Uri): Promise<LoadedBuild | null>;
+}
+
+/** Writes come in bursts; one reload after the last of them is enough. */
+const settleMs = 300;
+
+interface Held {
+  session: Session;
+  holders: number;
+  watcher: vscode.Disposable;
+  settle: ReturnType<typeof setTimeout> | undefined;
+}
+
+/**
+ * The models that are open in some view, each once: a model is read when the first view asks for it, again when its
+ * file or its newest build changes, and forgotten when the last view has gone. One of them is the current one, which
+ * the side bar shows.
+ */
+export class Sessions implements vscode.Disposable {
+  readonly #held = new Map<string, Held>();
+  readonly #source: SessionSource;
+  readonly #changed = new vscode.EventEmitter<Session>();
+  readonly #currentChanged = new vscode.EventEmitter<Session | undefined>();
+  readonly #selected = new vscode.EventEmitter<{ session: Session; origin: Origin }>();
+  #current: { session: Session; release: vscode.Disposable } | undefined;
+
+  /** A session's state was replaced. */
+  readonly onDidChange = this.#changed.event;
+  readonly onDidChangeCurrent = this.#currentChanged.event;
+  /** A session's selection changed; `origin` is the view in which it happened and which needs no telling. */
+  readonly onDidSelect = this.#selected.event;
+
+  constructor(source: SessionSource) {
+    this.#source = source;
+  }
+
+  get current(): Session | undefined {
+    return this.#current?.session;
+  }
+
+  /** The session of a model that some view holds. */
+  find(uri: vscode.Uri): Session | undefined {
+    return this.#held.get(uri.toString())?.session;
+  }
+
+  /** Holds a model's session, reading the model if nobody held it before. Dispose the result to let it go. */
+  acquire(uri: vscode.Uri): { session: Session; dispose: () => void } {
+    const key = uri.toString();
+    let held = this.#held.get(key);
+    if (held === undefined) {
+      held = { session: new Session(uri), holders: 0, watcher: this.#watch(uri), settle: undefined };
+      this.#held.set(key, held);
+      void this.reload(uri);
+    }
+    held.holders += 1;
+    let released = false;
+    return {
+      session: held.session,
+      dispose: () => {
+        if (released) return;
+        released = true;
+        this.#release(key);
+      },
+    };
+  }
+
+  /** Makes a model the one that the side bar shows. */
+  setCurrent(uri: vscode.Uri): Session {
+    if (this.#current?.session.key === uri.toString()) return this.#current.session;
+    const { session, dispose } = this.acquire(uri);
+    const before = this.#current;
+    this.#current = { session, release: new vscode.Disposable(dispose) };
+    before?.release.dispose();
+    this.#currentChanged.fire(session);
+    return session;
+  }
+
+  /** Reads the model and its newest build again. Resolves when the views have been told. */
+  async reload(uri: vscode.Uri): Promise<void> {
+    await this.#load(uri, true);
+  }
+
+  /** Reads the newest build again: one has ended, or was added. Resolves when the views have been told. */
+  async reloadBuild(uri: vscode.Uri): Promise<void> {
+    await this.#load(uri, false);
+  }
+
+  select(session: Session, selection: Selection, origin: Origin): void {
+    if (JSON.stringify(selection) === JSON.stringify(session.selection)) return;
+    session.selection = selection;
+    this.#selected.fire({ session, origin });
+  }
+
+  dispose(): void {
+    for (const { watcher, settle } of this.#held.values()) {
+      clearTimeout(settle);
+      watcher.dispose();
+    }
+    this.#held.clear();
+    for (const emitter of [this.#changed, this.#currentChanged, this.#selected]) emitter.dispose();
+  }
+
+  async #load(uri: vscode.Uri, withModel: boolean): Promise<void> {
+    const session = this.find(uri);
+    if (session === undefined) return;
+    // While the model has not been read yet, a new build alone would leave the model unread.
+    const readModel = withModel || session.state.model === 'loading';
+    session.generation += 1;
+    const { generation } = session;
+    const [model, newest] = await Promise.all([
+      readModel ? this.#source.readModel(uri) : undefined,
+      this.#source.readNewestBuild(uri),
+    ]);
+    if (generation !== session.generation || this.find(uri) !== session) return;
+    session.state =
+      model === undefined
+        ? { ...session.state, newest }
+        : {
+            model: model.problem === '' ? 'ready' : 'unreadable',
+            graph: model.graph,
+            problem: model.problem,
+            hints: model.hints,
+            newest,
+          };
+    this.#changed.fire(session);
+  }
+
+  #watch(uri: vscode.Uri): vscode.Disposable {
+    const folder = vscode.Uri.joinPath(uri, '..');
+    const name = uri.path.slice(uri.path.lastIndexOf('/') + 1);
+    // A name may hold characters that a glob gives a meaning to.
+    const glob = name.replaceAll(/[[\]{}*?]/g, (c) => `[${c}]`);
+    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, glob));
+    const soon = () => {
+      const held = this.#held.get(uri.toString());
+      if (held === undefined) return;
+      clearTimeout(held.settle);
+      held.settle = setTimeout(() => void this.reload(uri), settleMs);
+    };
+    watcher.onDidChange(soon);
+    watcher.onDidCreate(soon);
+    watcher.onDidDelete(() => {
+      const session = this.find(uri);
+      if (session === undefined) return;
+      session.generation += 1;
+      session.state = { ...session.state, model: 'missing', problem: vscode.l10n.t('The file is gone.') };
+      this.#changed.fire(session);
+    });
+    return watcher;
+  }
+
+  #release(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    held.holders -= 1;
+    if (held.holders > 0) return;
+    clearTimeout(held.settle);
+    held.watcher.dispose();
+    this.#held.delete(key);
+  }
+}

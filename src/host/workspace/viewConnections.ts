@@ -1,0 +1,94 @@
+import * as vscode from 'vscode';
+import { receive, sender } from '../../protocol/rpc.ts';
+import type { Message } from '../../protocol/rpc.ts';
+import type { View, ViewHost } from '../../protocol/views.ts';
+import { commands } from '../ids.ts';
+import { exportPicture } from './exportPicture.ts';
+import { openLogLine } from './openLogLine.ts';
+import type { Origin, Session } from './session.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Ties webviews to sessions: pushes data and selections to them, and takes what people do in them. */
+export class ViewConnections {
+  readonly #sessions: Sessions;
+  readonly #log: vscode.LogOutputChannel;
+
+  constructor(sessions: Sessions, log: vscode.LogOutputChannel) {
+    this.#sessions = sessions;
+    this.#log = log;
+  }
+
+  /** Serves one webview until the result is disposed. Call it before the page is set. */
+  connect(origin: Origin & ('graph' | 'page'), panel: vscode.WebviewPanel, session: Session): vscode.Disposable {
+    const sessions = this.#sessions;
+    const view = sender<View & Record<string, (...args: unknown[]) => void>>((message: Message) => {
+      // Resolves to false when the page has gone meanwhile; the next page says `ready` and gets everything.
+      void panel.webview.postMessage(message);
+    });
+    let ready = false;
+    const show = () => {
+      if (ready) view.show(session.viewData, messageOf(session));
+    };
+    const select = () => {
+      if (ready) view.select(session.selection);
+    };
+    const becomeCurrent = () => {
+      if (panel.active) sessions.setCurrent(session.uri);
+    };
+    const handlers: ViewHost = {
+      ready: () => {
+        ready = true;
+        show();
+        select();
+      },
+      selected: (selection) => sessions.select(session, selection, origin),
+      openLine: (file, line) => {
+        if (file === 'log') void openLogLine(session, line);
+      },
+      exportPicture: (kind, content, name) => void exportPicture(session, kind, content, name),
+      run: (command) => void this.#run(command, session),
+      failed: (message) => this.#log.error(`${origin} view of ${session.title}: ${message}`),
+    };
+    becomeCurrent();
+    return vscode.Disposable.from(
+      panel.webview.onDidReceiveMessage((message: unknown) =>
+        receive({ ...handlers }, message, (other) =>
+          this.#log.warn(`${origin} view: unknown message ${JSON.stringify(other)?.slice(0, 200)}`),
+        ),
+      ),
+      panel.onDidChangeViewState(becomeCurrent),
+      sessions.onDidChange((changed) => {
+        if (changed === session) show();
+      }),
+      sessions.onDidSelect((event) => {
+        if (event.session === session && event.origin !== origin) select();
+      }),
+    );
+  }
+
+  async #run(command: Parameters<ViewHost['run']>[0], session: Session): Promise<void> {
+    const id = {
+      build: commands.build,
+      openLog: commands.attach,
+      openFusion: commands.openFusionPage,
+      openGraph: commands.openGraph,
+      keepFp32: undefined,
+    }[command];
+    if (id === undefined) this.#log.warn(`No command for '${command}' in this version.`);
+    else await vscode.commands.executeCommand(id, session.uri);
+  }
+}
+
+/** What a view says while it has nothing to show, or about what it shows. */
+export function messageOf({ state, title }: Session): string {
+  switch (state.model) {
+    case 'loading':
+      return vscode.l10n.t('Reading {0} …', title);
+    case 'unreadable':
+      return vscode.l10n.t('{0} cannot be shown: {1}', title, state.problem);
+    case 'missing':
+      return vscode.l10n.t('{0} was deleted or moved. What is shown is what was read before.', title);
+    case 'ready':
+      return state.newest?.problem ?? '';
+  }
+}
