@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
+import type { Problem } from '../../../../src/core/text/problem.ts';
+import { modelPath, samplesPath } from '../../../support/fixtures.ts';
+
+const whole = readFileSync(modelPath('loop_if'));
+const seeds = [
+  whole,
+  readFileSync(
+    samplesPath('onnx/polygraphy_ex_09_inspecting_tensorrt_static_onnx_support__nested_local_function.onnx'),
+  ),
+  readFileSync(samplesPath('onnx/polygraphy_weightless.qdq_conv.onnx')),
+  readFileSync(samplesPath('onnx/polygraphy_scan.onnx')),
+];
+
+/** Counts what the reader asks for: it must end after a bounded number of reads of bounded size. */
+function counted(bytes: Uint8Array): ByteSource & { reads: number; bytesRead: number } {
+  return {
+    size: bytes.length,
+    reads: 0,
+    bytesRead: 0,
+    read(offset, length) {
+      this.reads++;
+      this.bytesRead += length;
+      return Promise.resolve(bytes.subarray(offset, offset + length));
+    },
+  };
+}
+
+/** Whatever comes in: an answer, well-formed, and no bigger than the input allows. */
+async function survives(bytes: Uint8Array): Promise<{ value: OnnxModel | undefined; problems: Problem[] }> {
+  const source = counted(bytes);
+  const { value, problems } = await readModel(source, { spans: true });
+  expect(source.reads).toBeLessThanOrEqual(2 + bytes.length / 64);
+  expect(source.bytesRead).toBeLessThanOrEqual(8192 + 4 * bytes.length);
+  expect(value !== undefined || problems.length > 0).toBe(true);
+  expect(problems.length).toBeLessThan(30);
+  for (const { severity, code, message, offset } of problems) {
+    expect(['error', 'warning']).toContain(severity);
+    expect(code).toMatch(/^[a-z-]+$/);
+    expect(message.length).toBeGreaterThan(10);
+    expect(message.length).toBeLessThan(3000);
+    if (offset !== undefined) expect(offset).toBeLessThanOrEqual(bytes.length);
+  }
+  const nodes = value?.nodes ?? [];
+  expect(nodes.length).toBeLessThanOrEqual(bytes.length / 2);
+  expect(new Set(nodes.map(({ span }) => span!.at)).size).toBe(nodes.length);
+  return { value, problems };
+}
+
+describe('a model cut off at every byte', () => {
+  test('gives the nodes before the cut and says that it is cut off', async () => {
+    const { value: complete } = await readModel(bytesOf(whole));
+    const names = complete!.nodes.map(({ name }) => name);
+    const silent: number[] = [];
+    for (let length = 0; length < whole.length; length++) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other, so that a failure names its length
+      const { value, problems } = await survives(whole.subarray(0, length));
+      if (problems.length === 0) silent.push(length);
+      const found = value?.nodes.map(({ name }) => name) ?? [];
+      // The last one may have been cut before its name.
+      expect(found.slice(0, -1)).toEqual(names.slice(0, Math.max(0, found.length - 1)));
+    }
+    expect(silent).toEqual([]);
+  });
+
+  test.each([1, 2, 3])('sample %i never throws', async (index) => {
+    const seed = seeds[index]!;
+    await Promise.all(Array.from({ length: seed.length }, (_, length) => survives(seed.subarray(0, length))));
+  });
+});
+
+/** What goes wrong with bytes: changed, lost, doubled, moved, replaced by extreme values. */
+const mutation = fc.oneof(
+  fc.record({ kind: fc.constant('set' as const), at: fc.nat(), bytes: fc.uint8Array({ minLength: 1, maxLength: 12 }) }),
+  fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), bit: fc.nat(7) }),
+  fc.record({ kind: fc.constant('remove' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 40 }) }),
+  fc.record({ kind: fc.constant('repeat' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 200 }) }),
+  fc.record({ kind: fc.constant('ones' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 12 }) }),
+);
+
+type Mutation = typeof mutation extends fc.Arbitrary<infer T> ? T : never;
+
+function mutate(bytes: Uint8Array, change: Mutation): Uint8Array {
+  const at = change.at % (bytes.length + 1);
+  const splice = (count: number, ...added: number[]): Uint8Array => {
+    const list = [...bytes];
+    list.splice(at, count, ...added);
+    return Uint8Array.from(list);
+  };
+  switch (change.kind) {
+    case 'set':
+      return splice(change.bytes.length, ...change.bytes);
+    case 'flip':
+      return at < bytes.length ? splice(1, bytes[at]! ^ (1 << change.bit)) : bytes;
+    case 'remove':
+      return splice(change.count);
+    case 'repeat':
+      return splice(0, ...bytes.subarray(at, at + change.count));
+    case 'ones':
+      return splice(change.count, ...Array<number>(change.count).fill(0xff));
+  }
+}
+
+describe('damaged files', () => {
+  test('mutated models', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...seeds),
+        fc.array(mutation, { minLength: 1, maxLength: 6 }),
+        async (seed, changes) => {
+          await survives(changes.reduce<Uint8Array>(mutate, seed));
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('random bytes, alone and behind a real beginning', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.nat(400), async (bytes, keep) => {
+        await survives(bytes);
+        await survives(Buffer.concat([whole.subarray(0, keep), bytes]));
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('a source that serves few bytes at a time, or fails midway, gives a problem and no exception', async () => {
+    const bytes = readFileSync(modelPath('unnamed'));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length), async (limit) => {
+        const source: ByteSource = {
+          size: bytes.length,
+          read: (offset, length) =>
+            offset + length > limit
+              ? Promise.reject(new Error('gone'))
+              : Promise.resolve(bytes.subarray(offset, offset + length)),
+        };
+        const { value, problems } = await readModel(source);
+        if (value === undefined) expect(problems).toMatchObject([{ code: 'unreadable' }]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test('the window never shows: any split of reading gives the same model', async () => {
+  const bytes = readFileSync(modelPath('bert_base'));
+  const { value: inMemory } = await readModel(bytesOf(bytes));
+  const { value: copied } = await readModel({
+    size: bytes.length,
+    // A buffer of its own for each read, filled with noise once it has been used.
+    read: (() => {
+      let before = new Uint8Array(0);
+      return (offset: number, length: number) => {
+        before.fill(0xee);
+        before = Uint8Array.from(bytes.subarray(offset, offset + length));
+        return Promise.resolve(before);
+      };
+    })(),
+  });
+  expect(copied).toEqual(inMemory);
+});
