@@ -2,7 +2,7 @@ import { draft } from './draft.ts';
 import type { Draft, ModuleKind } from './draft.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { partition } from './partition.ts';
-import { gatherRepeats } from './repeats.ts';
+import { fewestRepeats, gatherRepeats } from './repeats.ts';
 
 export interface Module {
   /** The same in every build of the same model: views remember what is open by it. */
@@ -17,6 +17,8 @@ export interface Module {
   /** Its points, those of inner modules included, are `sequence[start] … sequence[end - 1]`. */
   start: number;
   end: number;
+  /** How many blocks a `repeat` stands for; 1 for every other module. */
+  times: number;
 }
 
 export interface Hierarchy {
@@ -155,6 +157,29 @@ function withoutChain(module: Draft): Draft {
   return { ...only, label: only.kind === 'repeat' ? label : `${module.label}/${only.label}` };
 }
 
+/** How many blocks are shown side by side at once. */
+const longestRun = 24;
+
+/** An open repetition shows its first block, and the others as one again: what they look like has been said. */
+function inRuns(module: Draft): Draft[] {
+  const { kind, children } = module;
+  if (kind !== 'repeat' || children.length <= fewestRepeats || children.some((child) => child.kind === 'repeat'))
+    return children;
+  const first = module.id.endsWith('~') ? 0 : 1;
+  if (first === 0 && children.length <= longestRun) return children;
+  const others = children.slice(first);
+  const run = (members: Draft[], id: string): Draft => ({
+    ...draft(`${module.id}${id}~`, `${members[0]?.label ?? ''} … ${members.at(-1)?.label ?? ''}`, 'repeat'),
+    children: members,
+    first: members[0]?.first ?? 0,
+  });
+  if (first === 1) return [children[0]!, run(others, '')];
+  const size = Math.max(longestRun, Math.ceil(others.length / longestRun));
+  const runs: Draft[] = [];
+  for (let from = 0; from < others.length; from += size) runs.push(run(others.slice(from, from + size), String(from)));
+  return runs;
+}
+
 function number(graph: GraphIndex, root: Draft): Hierarchy {
   const modules: Module[] = [];
   const byId = new Map<string, number>();
@@ -176,6 +201,7 @@ function number(graph: GraphIndex, root: Draft): Hierarchy {
       own,
       start: filled,
       end: filled,
+      times: 1,
     };
     modules.push(module);
     for (const point of own) {
@@ -183,8 +209,9 @@ function number(graph: GraphIndex, root: Draft): Hierarchy {
       moduleOf[point] = index;
       filled += 1;
     }
-    module.modules = from.children.map((child) => visit(child, index));
+    module.modules = inRuns(from).map((child) => visit(child, index));
     module.end = filled;
+    if (from.kind === 'repeat') module.times = module.modules.reduce((sum, child) => sum + modules[child]!.times, 0);
     return index;
   };
   visit(root, -1);

@@ -60,7 +60,7 @@ export function buildOverlay(
 
 class OverlayDraft {
   readonly #kind: OverlayKind;
-  readonly #categories = new Map<string, Category & { index: number }>();
+  readonly #categories = new Map<string, { index: number; category: Category }>();
   readonly #categoryOf: Int16Array;
   readonly #paintOf: Uint8Array;
 
@@ -71,13 +71,13 @@ class OverlayDraft {
   }
 
   put(point: number, key: string, label: string, paint: number, meaning: string): void {
-    let category = this.#categories.get(key);
-    if (category === undefined) {
-      category = { key, label, paint, nodes: 0, meaning, index: this.#categories.size };
-      this.#categories.set(key, category);
+    let entry = this.#categories.get(key);
+    if (entry === undefined) {
+      entry = { index: this.#categories.size, category: { key, label, paint, nodes: 0, meaning } };
+      this.#categories.set(key, entry);
     }
-    category.nodes += 1;
-    this.#categoryOf[point] = category.index;
+    entry.category.nodes += 1;
+    this.#categoryOf[point] = entry.index;
     this.#paintOf[point] = paint;
   }
 
@@ -85,7 +85,8 @@ class OverlayDraft {
   finish(keys: string[]): Overlay {
     const rank = new Map(keys.map((key, i) => [key, i]));
     const sorted = [...this.#categories.values()].sort(
-      (a, b) => (rank.get(a.key) ?? keys.length) - (rank.get(b.key) ?? keys.length) || a.index - b.index,
+      (a, b) =>
+        (rank.get(a.category.key) ?? keys.length) - (rank.get(b.category.key) ?? keys.length) || a.index - b.index,
     );
     const moved = new Int16Array(sorted.length);
     sorted.forEach(({ index }, i) => (moved[index] = i));
@@ -94,7 +95,7 @@ class OverlayDraft {
     }
     return {
       kind: this.#kind,
-      categories: sorted.map(({ index: _, ...category }) => category),
+      categories: sorted.map(({ category }) => category),
       categoryOf: this.#categoryOf,
       paintOf: this.#paintOf,
     };

@@ -3,7 +3,7 @@ import { draft } from './draft.ts';
 import type { Draft } from './draft.ts';
 
 /** Fewer repetitions than this are shown one by one. */
-const fewest = 3;
+export const fewestRepeats = 3;
 /** Modules of fewer nodes than this are no blocks worth counting. */
 const smallest = 3;
 
@@ -22,7 +22,7 @@ export function gatherRepeats(graph: GraphIndex, module: Draft): void {
     else family.push(child);
   }
   for (const [stem, family] of families) {
-    if (family.length < fewest || !isRepetition(graph, family)) continue;
+    if (family.length < fewestRepeats || !isRepetition(graph, family)) continue;
     const members = new Set(family);
     const run = draft(`${module.id}/${stem}*`, stem.replace(/[._-]$/, ''), 'repeat');
     run.children = family;
@@ -51,7 +51,7 @@ function isRepetition(graph: GraphIndex, family: Draft[]): boolean {
     counts.set(hash, count);
     most = Math.max(most, count);
   }
-  return most >= fewest && most > 0.75 * family.length;
+  return most >= fewestRepeats && most > 0.75 * family.length;
 }
 
 export function pointsBelow(module: Draft): number[] {
