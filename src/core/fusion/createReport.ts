@@ -1,0 +1,197 @@
+import type { BuildLog } from '../engine/buildLog.ts';
+import type { LayerInfo } from '../engine/layerInfo.ts';
+import type { Profile } from '../engine/profile.ts';
+import type { OnnxModel } from '../onnx/onnxModel.ts';
+import type { Problem } from '../text/problem.ts';
+import { claimGone } from './eliminatedNodes.ts';
+import { createEngineView, outsideName, type EngineView } from './engineView.ts';
+import type { FusionReport, LayerKind, ReportForeignNode, ReportLayer } from './fusionReport.ts';
+import { createModelGraph, readsOf, type ModelGraph } from './modelGraph.ts';
+import { claimNamed } from './namedMembers.ts';
+import { accountingOf, nodeFates } from './nodeFates.ts';
+import { createNodeNames } from './nodeNames.ts';
+import { nodeRoles } from './nodeRoles.ts';
+import { joinProfile, type ProfileJoin } from './profileJoin.ts';
+import { claimReached } from './reachedMembers.ts';
+import { findRemarks } from './reportRemarks.ts';
+import { findProblems, noEngineReason } from './reportProblems.ts';
+import { createResolution, modelTensor, type Resolution } from './resolution.ts';
+
+export interface ReportInput {
+  model: OnnxModel;
+  /** As the report shall name it. */
+  modelFile: string;
+  modelProblems?: Problem[] | undefined;
+  layerInfo?: LayerInfo | undefined;
+  log?: BuildLog | undefined;
+  profile?: Profile | undefined;
+  /** What the readers of layer info, log and profile found. */
+  problems?: Problem[] | undefined;
+}
+
+/**
+ * Says for every node of the model what became of it and for every engine layer which nodes it computes, with the
+ * evidence: what TensorRT says first, then what follows from the graph; never more than the inputs give.
+ * Never throws on inputs that contradict each other; `problems` says where they do.
+ */
+export function createReport(input: ReportInput): FusionReport {
+  const { model, layerInfo, log } = input;
+  const graph = createModelGraph(model);
+  const names = createNodeNames(graph, log?.parsedNodes ?? []);
+  const view = createEngineView(layerInfo, log, names);
+  const live = [...view.bindings].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
+  const { roles, staticShapes } = nodeRoles(graph, pinnedInputs(log), live);
+  const resolution = createResolution(graph, names, view, roles);
+  claimNamed(resolution);
+  claimGone(resolution);
+  claimReached(resolution);
+  const noEngine = noEngineReason(view, log);
+  const nodes = nodeFates(resolution, staticShapes, noEngine);
+  const rows = input.profile?.rows ?? log?.profile ?? [];
+  const times = joinProfile(view.layers, rows);
+  const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times));
+  const layers = view.layers.map((_, index) => layerOf(resolution, index, times));
+  const report: FusionReport = {
+    schema: 1,
+    tensorrt: { product: log?.product ?? null, version: log?.version ?? null },
+    model: { file: input.modelFile, nodes: model.nodes.length },
+    layers,
+    foreignNodes,
+    nodes,
+    accounting: accountingOf(nodes),
+    funnel: (view.phase?.funnel ?? []).map(({ stage, layers: count }) => ({ stage, layers: count })),
+    remarks: [],
+    problems: [
+      ...(input.modelProblems ?? []),
+      ...(input.problems ?? []),
+      ...resolution.problems,
+      ...findProblems(resolution, input, noEngine),
+      ...times.problems,
+    ],
+  };
+  report.remarks = findRemarks(resolution, report, log);
+  return report;
+}
+
+/** Inputs with dynamic shapes that the build pinned to one shape, because nobody gave it a range. */
+function pinnedInputs(log: BuildLog | undefined): Set<string> {
+  const pinned = new Set<string>();
+  for (const { text } of log?.messages ?? []) {
+    const match =
+      /Dynamic dimensions required for input: (.+?), but no shapes were provided\. Automatically overriding/.exec(text);
+    if (match) pinned.add(match[1]!);
+  }
+  return pinned;
+}
+
+function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLayer {
+  const layer = from.view.layers[index]!;
+  const region = from.view.regionOf[index]!;
+  const opaque = region >= 0 && from.view.names[index]!.kind !== 'kernel';
+  const nodes = opaque ? from.members[region]! : from.layerNodes[index]!;
+  const evidence = new Set(from.layerEvidence[index]);
+  if (opaque) {
+    for (const node of nodes) {
+      const by = from.basis[node]?.by;
+      evidence.add(by === 'line' || by === 'event' ? 'log' : by === 'metadata' || by === 'name' ? by : 'reach');
+    }
+  }
+  if (from.view.source === 'plan' && nodes.size > 0) evidence.add('log');
+  return {
+    id: index,
+    name: layer.name,
+    type: layer.type,
+    kind: kindOf(from.view, index, nodes.size),
+    foreignNode: region < 0 ? null : region,
+    nodes: idsOf(from.graph, nodes),
+    evidence: [...evidence],
+    averageMs: rounded(times.averageMs[index]),
+    percent: rounded(times.percent[index]),
+    tactic: layer.tacticName ?? layer.tactic,
+    inputs: layer.inputs,
+    outputs: layer.outputs,
+    line: layer.line,
+  };
+}
+
+function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
+  const { name, type } = view.layers[index]!;
+  if (view.regionOf[index]! >= 0) return view.names[index]!.kind === 'kernel' ? 'kernel' : 'foreign';
+  if (nodes > 0) return nodes === 1 ? 'single' : 'fused';
+  const native = view.nativeNames.get(index) ?? name;
+  if (native.startsWith('Reformatting CopyNode for ') || /^Reformat/i.test(type)) return 'reformat';
+  if (
+    /^(ShapeHostToDevice|DeviceToShapeHost|TrainStation|shape_call)$/i.test(type) ||
+    /Shape(Host|Device)|DevicetoShapeHost/i.test(name)
+  ) {
+    return 'shape';
+  }
+  if (/^Constant$/i.test(type) || name.endsWith('[Constant]')) return 'constant';
+  return 'other';
+}
+
+function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin): ReportForeignNode {
+  const region = from.view.regions[index]!;
+  const members = from.members[index]!;
+  const timed = region.layers.map((layer) => times.averageMs[layer] ?? null).filter((time) => time !== null);
+  const { inputs, outputs } = borderOf(from, index);
+  return {
+    id: index,
+    name: region.name,
+    nodes: idsOf(from.graph, members),
+    exact: from.listed[index]! || (members.size > 0 && [...members].every((node) => from.exact[node] === 1)),
+    layers: region.layers,
+    inputs,
+    outputs,
+    averageMs: timed.length > 0 ? rounded(timed.reduce((sum, time) => sum + time, 0)) : null,
+    line: region.line ?? (region.layers.length === 1 ? from.view.layers[region.layers[0]!]!.line : null),
+  };
+}
+
+/**
+ * Tensors at a ForeignNode's border. TensorRT's own list where it is an opaque layer; else those of the model that
+ * lead from its members out and in.
+ */
+function borderOf(from: Resolution, index: number): { inputs: string[]; outputs: string[] } {
+  const region = from.view.regions[index]!;
+  const opaque = region.layers.length === 1 && from.view.names[region.layers[0]!]!.kind !== 'kernel';
+  if (opaque && region.outputs.length > 0) {
+    return {
+      inputs: region.inputs.map((name) => plain(from, name)),
+      outputs: region.outputs.map((name) => plain(from, name)),
+    };
+  }
+  const { graph } = from;
+  const members = from.members[index]!;
+  const inputs = new Set<string>();
+  const outputs = new Set<string>();
+  const results = new Set(graph.graphOutputs);
+  for (const node of members) {
+    for (const tensor of readsOf(graph, node)) {
+      const { producer, kind, name, owner } = graph.tensors[tensor]!;
+      if (kind === 'initializer' || kind === 'formal' || kind === 'undefined' || owner >= 0) continue;
+      if (producer >= 0 && (members.has(producer) || from.roles[producer] === 'constant')) continue;
+      if (producer >= 0 && from.roles[producer] === 'shape') continue;
+      inputs.add(name);
+    }
+    for (const tensor of graph.outputs[node]!) {
+      const { consumers, name, owner } = graph.tensors[tensor]!;
+      if (owner >= 0) continue;
+      const leaves = consumers.some((consumer) => !members.has(consumer) && from.roles[consumer] === 'data');
+      if (results.has(tensor) || leaves || from.view.bindings.has(name)) outputs.add(name);
+    }
+  }
+  return { inputs: [...inputs], outputs: [...outputs] };
+}
+
+const plain = (from: Resolution, name: string): string => {
+  const tensor = modelTensor(from, name);
+  return tensor < 0 ? outsideName(from.view, name) : from.graph.tensors[tensor]!.name;
+};
+
+const idsOf = (graph: ModelGraph, nodes: Iterable<number>): string[] =>
+  [...nodes].toSorted((a, b) => a - b).map((node) => graph.nodes[node]!.id);
+
+/** Sums of times without the noise of binary fractions: nine digits after the point. */
+const rounded = (value: number | null | undefined): number | null =>
+  value === null || value === undefined ? null : Math.round(value * 1e9) / 1e9;

@@ -1,0 +1,21 @@
+import { atomsOf, parseLayerName } from './layerName.ts';
+import type { Resolution } from './resolution.ts';
+
+/**
+ * Notes the nodes that the log of the last build removes (`Removing X`) or eliminates (`Eliminating slice X …`), unless
+ * a layer computes them all the same.
+ */
+export function claimGone(to: Resolution): void {
+  for (const event of to.view.phase?.events ?? []) {
+    if (event.kind !== 'remove' && event.kind !== 'eliminate') continue;
+    const [name] = event.layers;
+    if (name === undefined) continue;
+    for (const atom of atomsOf(parseLayerName(name, to.names))) {
+      const nodes = to.names.nodesOfLayer(atom);
+      const [node] = nodes;
+      if (node === undefined || nodes.length > 1) continue;
+      if (to.nodeLayers[node]!.length > 0 || to.regionOf[node]! >= 0) continue;
+      to.gone.set(node, { by: 'event', pass: event.pass, line: event.line });
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import type { BuildLog, BuildPhase, LoggedForeignNode } from '../engine/buildLog.ts';
+import type { EngineLayer, EngineTensor } from '../engine/engineLayer.ts';
+import type { LayerInfo } from '../engine/layerInfo.ts';
+import { parseLayerName, printLayerName, type LayerName } from './layerName.ts';
+import type { NodeNames } from './nodeNames.ts';
+import { plannedLayers } from './plannedLayers.ts';
+
+/** A Myelin region: one ForeignNode of the engine. */
+export interface Region {
+  name: string;
+  /** False: no input says the name, this one is made up. */
+  named: boolean;
+  /** Indices of its layers: kernels, or the one opaque layer. */
+  layers: number[];
+  /** What the log's `ForeignNode … metadata:` line says; null where there is none. */
+  metadata: string | null;
+  line: number | null;
+  /** Tensors at its border as TensorRT calls them, without its reformats. */
+  inputs: string[];
+  outputs: string[];
+}
+
+/** The engine as far as the inputs tell it, from whichever of them says most. */
+export interface EngineView {
+  layers: EngineLayer[];
+  names: LayerName[];
+  /** `plan`: the build ended before there was an engine; the layers are those that it meant to have. */
+  source: 'layer-info' | 'log' | 'plan' | 'none';
+  regions: Region[];
+  /** Region of each layer; -1: none. */
+  regionOf: number[];
+  /** The tensor at the other side of a reformat, by the name at the layer's side. */
+  aliases: Map<string, string>;
+  /** Inputs and outputs of the engine. */
+  bindings: Set<string>;
+  phase: BuildPhase | undefined;
+  /** Name of the native layer, by index of a kernel that is no part of a ForeignNode; '' where no input says it. */
+  nativeNames: Map<number, string>;
+}
+
+/** Joins layer info and log into one list of layers with their ForeignNodes. */
+export function createEngineView(
+  layerInfo: LayerInfo | undefined,
+  log: BuildLog | undefined,
+  known: NodeNames,
+): EngineView {
+  const phase = log?.phases.findLast(({ calibration }) => !calibration) ?? log?.phases.at(-1);
+  const { source, layers } = chooseLayers(layerInfo, log, phase, known);
+  const names = layers.map(({ name }) => parseLayerName(name, known));
+  const logged = source === 'layer-info' ? (log?.engineLayers ?? []) : [];
+  const enriched = enrich(layers, logged);
+  const bindings = new Set([...(layerInfo?.bindings ?? []), ...(log?.bindings ?? [])]);
+  for (const { name } of layerInfo?.ioTensors ?? []) bindings.add(name);
+  const view: EngineView = {
+    layers: enriched,
+    names,
+    source,
+    regions: [],
+    regionOf: layers.map(() => -1),
+    aliases: aliasesOf([...enriched, ...logged], known),
+    bindings,
+    phase,
+    nativeNames: new Map(),
+  };
+  addRegions(view, log, known);
+  return view;
+}
+
+function chooseLayers(
+  layerInfo: LayerInfo | undefined,
+  log: BuildLog | undefined,
+  phase: BuildPhase | undefined,
+  known: NodeNames,
+): { source: EngineView['source']; layers: EngineLayer[] } {
+  if (layerInfo && layerInfo.layers.length > 0) return { source: 'layer-info', layers: layerInfo.layers };
+  if (log && log.engineLayers.length > 0) return { source: 'log', layers: log.engineLayers };
+  const planned = phase && log ? plannedLayers(phase, log.finalLayers, known) : [];
+  return planned.length > 0 ? { source: 'plan', layers: planned } : { source: 'none', layers: [] };
+}
+
+/** Layer info of names alone gets the tensors and lines that the log has for the same layers. */
+function enrich(layers: EngineLayer[], logged: EngineLayer[]): EngineLayer[] {
+  if (logged.length === 0) return layers;
+  const byName = new Map<string, EngineLayer>();
+  for (const layer of logged) if (!byName.has(layer.name)) byName.set(layer.name, layer);
+  return layers.map((layer) => {
+    const twin = byName.get(layer.name);
+    if (!twin) return layer;
+    const bare = layer.inputs.length === 0 && layer.outputs.length === 0;
+    return {
+      ...layer,
+      type: layer.type || twin.type,
+      inputs: bare ? twin.inputs : layer.inputs,
+      outputs: bare ? twin.outputs : layer.outputs,
+      metadata: layer.metadata ?? twin.metadata,
+      tactic: layer.tactic ?? twin.tactic,
+      line: layer.line ?? twin.line,
+    };
+  });
+}
+
+function aliasesOf(layers: EngineLayer[], known: NodeNames): Map<string, string> {
+  const aliases = new Map<string, string>();
+  for (const layer of layers) {
+    if (!layer.name.startsWith('Reformatting CopyNode for ')) continue;
+    const name = parseLayerName(layer.name, known);
+    const bare = name.kind === 'profile' ? name.of : name;
+    const input = layer.inputs[0]?.name;
+    const output = layer.outputs[0]?.name;
+    if (bare.kind !== 'reformat' || input === undefined || output === undefined) continue;
+    if (bare.side === 'Input') aliases.set(output, input);
+    else aliases.set(input, output);
+  }
+  return aliases;
+}
+
+/** The tensor's name outside of all reformats. */
+export function outsideName(view: EngineView, tensor: string): string {
+  let name = tensor;
+  // A reformat may stand behind another; more than a few would be a circle.
+  for (let i = 0; i < 4; i++) {
+    const outer = view.aliases.get(name);
+    if (outer === undefined) break;
+    name = outer;
+  }
+  return name;
+}
+
+function addRegions(view: EngineView, log: BuildLog | undefined, known: NodeNames): void {
+  const groups = new Map<string, number[]>();
+  view.names.forEach((name, index) => {
+    if (isForeign(name)) addRegion(view, view.layers[index]!.name, true, [index]);
+    if (name.kind !== 'kernel') return;
+    const key = `${name.profile ?? 0}/${name.group}`;
+    const group = groups.get(key);
+    if (group) group.push(index);
+    else groups.set(key, [index]);
+  });
+  if (groups.size > 0) nameGroups(view, [...groups.values()], log, known);
+  const logged = view.phase?.foreignNodes ?? [];
+  const taken = new Map<string, LoggedForeignNode>();
+  for (const node of logged) if (!taken.has(node.name) || node.metadata !== null) taken.set(node.name, node);
+  if (view.regions.length === 0 && view.source !== 'layer-info') {
+    for (const node of taken.values()) addRegion(view, node.name, true, []);
+  }
+  const opaque = new Map((log?.engineLayers ?? []).map((layer) => [layer.name, layer]));
+  for (const region of view.regions) {
+    const node = taken.get(region.name);
+    region.metadata = node?.metadata ?? null;
+    region.line = node?.line ?? null;
+    setBorder(view, region, opaque.get(region.name));
+  }
+}
+
+const isForeign = (name: LayerName): boolean =>
+  name.kind === 'foreign' || (name.kind === 'profile' && isForeign(name.of));
+
+function addRegion(view: EngineView, name: string, named: boolean, layers: number[]): void {
+  const index = view.regions.push({ name, named, layers, metadata: null, line: null, inputs: [], outputs: [] }) - 1;
+  for (const layer of layers) view.regionOf[layer] = index;
+}
+
+/**
+ * Gives each group of kernels the name of the native layer that it is: nearly always a ForeignNode, now and then a cast
+ * or (in version-compatible engines) a reformat that Myelin compiles alone.
+ */
+function nameGroups(view: EngineView, groups: number[][], log: BuildLog | undefined, known: NodeNames): void {
+  const aligned = alignNatives(view, groups, [
+    log?.finalLayers ?? [],
+    (log?.engineLayers ?? []).map(({ name }) => name),
+  ]);
+  const beside = groups.map((group) => aligned.get(group) ?? nameFromReformats(view, group));
+  const open = groups.filter((group, i) => beside[i] === undefined && !isLoneMove(view, group));
+  const rest = foreignNames(view, log, known)
+    .map((names) => names.filter((name) => !beside.includes(name)))
+    .find((names) => names.length === open.length);
+  groups.forEach((group, i) => {
+    const name = beside[i] ?? rest?.[open.indexOf(group)];
+    if (name === undefined ? isLoneMove(view, group) : !isForeign(parseLayerName(name, known))) {
+      for (const layer of group) view.nativeNames.set(layer, name ?? '');
+      return;
+    }
+    const { group: number, profile } = view.names[group[0]!] as Extract<LayerName, { kind: 'kernel' }>;
+    const label = `ForeignNode myl${number}${profile ? ` [profile ${profile}]` : ''} (its name is in none of the inputs)`;
+    addRegion(view, name ?? label, name !== undefined, group);
+  });
+}
+
+/**
+ * Kernels stand in the list where the native layer stands that they are compiled from. A list of the native layers
+ * (which may lack some) therefore names the groups that stand between the same neighbours.
+ */
+function alignNatives(view: EngineView, groups: number[][], lists: string[][]): Map<number[], string> {
+  const groupAt = new Map(groups.map((group) => [group[0]!, group]));
+  const natives = new Set(view.layers.filter((_, i) => view.names[i]!.kind !== 'kernel').map(({ name }) => name));
+  const found = new Map<number[], string>();
+  for (const list of lists) {
+    if (list.length === 0 || list.some((name) => /_myl\d+_\d+$/.test(name))) continue;
+    let next = 0;
+    view.layers.forEach(({ name }, index) => {
+      const candidate = list[next];
+      const group = groupAt.get(index);
+      if (candidate === undefined) return;
+      if (group && !natives.has(candidate)) {
+        found.set(group, candidate);
+        next++;
+      } else if (candidate === name) next++;
+    });
+    // A list that doesn't fit to its end is of another build.
+    if (next === list.length) return found;
+    found.clear();
+  }
+  return found;
+}
+
+/** `__myl_Cas_myl0_0`, the only kernel of its group and without metadata. */
+function isLoneMove(view: EngineView, group: number[]): boolean {
+  const name = view.names[group[0]!]!;
+  return (
+    group.length === 1 &&
+    name.kind === 'kernel' &&
+    /^__myl_(?:Cast?|Move?)$/.test(name.base) &&
+    !view.layers[group[0]!]!.metadata
+  );
+}
+
+function nameFromReformats(view: EngineView, group: number[]): string | undefined {
+  for (const index of group) {
+    const { inputs, outputs } = view.layers[index]!;
+    for (const { name } of [...outputs, ...inputs]) {
+      const match = /^Reformatted (?:Input|Output) Tensor \d+ to (\{ForeignNode\[[^]*\]\}(?: \[profile \d+\])?)$/.exec(
+        name,
+      );
+      if (match) return match[1];
+    }
+  }
+  return undefined;
+}
+
+/** Lists of the ForeignNodes' names in engine order, the surest first. */
+function foreignNames(view: EngineView, log: BuildLog | undefined, known: NodeNames): string[][] {
+  const pick = (names: string[]) => [
+    ...new Set(names.filter((name) => name.startsWith('{ForeignNode[') && isForeign(parseLayerName(name, known)))),
+  ];
+  return [
+    pick(log?.finalLayers ?? []),
+    pick((log?.engineLayers ?? []).map(({ name }) => name)),
+    pick((view.phase?.tactics ?? []).map(({ name }) => name)),
+    pick((view.phase?.foreignNodes ?? []).map(({ name }) => name)),
+    pick(
+      view.names.flatMap((name) => (name.kind === 'reformat' && isForeign(name.of) ? [printLayerName(name.of)] : [])),
+    ),
+  ].filter((names) => names.length > 0);
+}
+
+function setBorder(view: EngineView, region: Region, opaque: EngineLayer | undefined): void {
+  const own = region.layers.map((index) => view.layers[index]!);
+  const lone = own.length === 1 && isForeign(view.names[region.layers[0]!]!) ? own[0] : undefined;
+  const whole = opaque && opaque.outputs.length > 0 ? opaque : lone;
+  const unique = (tensors: EngineTensor[]) => [...new Set(tensors.map(({ name }) => outsideName(view, name)))];
+  if (whole && whole.outputs.length > 0) {
+    region.inputs = unique(whole.inputs);
+    region.outputs = unique(whole.outputs);
+    return;
+  }
+  region.outputs = unique(own.flatMap(({ outputs }) => outputs));
+  const made = new Set(region.outputs);
+  region.inputs = unique(own.flatMap(({ inputs }) => inputs)).filter((name) => !made.has(name));
+}

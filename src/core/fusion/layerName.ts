@@ -1,0 +1,272 @@
+/**
+ * The grammar of TensorRT's layer names: what was fused, and how.
+ * Names of models may contain every character of the grammar (` + `, `, `, `)`, `...`), so a text is read against the
+ * names that the model has, the longest first. Printing a parsed name gives the text back, byte for byte.
+ */
+export type LayerName =
+  /** A layer, node, initializer or tensor; also everything that follows no rule. */
+  | { kind: 'atom'; text: string }
+  /** `A + B`: vertical fusion. */
+  | { kind: 'vertical'; parts: LayerName[] }
+  /** `A || B`: horizontal fusion; binds weaker than ` + `. */
+  | { kind: 'horizontal'; parts: LayerName[] }
+  /** `PWN(A, B)`: pointwise network, may be nested. */
+  | { kind: 'pointwise'; parts: LayerName[] }
+  /** `{ForeignNode[A...B]}`, `{ForeignNode[A]}`: the first and last layer of a Myelin region in TensorRT's order. */
+  | { kind: 'foreign'; first: LayerName; last: LayerName | null }
+  /** `Reformatting CopyNode for Input Tensor 0 to X`. */
+  | { kind: 'reformat'; side: 'Input' | 'Output'; index: number; of: LayerName }
+  /** `T copy`: the copy of a tensor that a concatenation or a slice left behind. */
+  | { kind: 'copy'; tensor: string }
+  /** `reshape_before_X`: a layer that TensorRT put beside X. */
+  | { kind: 'helper'; prefix: string; of: LayerName }
+  /** `X_myl3_14`, `__myl_AddTanh_myl0_2`: kernel 14 of the Myelin region that is number 3 among the engine's layers. */
+  | { kind: 'kernel'; base: string; profile: number | null; group: number; index: number | null }
+  /** `X [profile 1]`: the copy for a further optimization profile. */
+  | { kind: 'profile'; of: LayerName; profile: number };
+
+/** The names against which a text is read. */
+export interface KnownNames {
+  has(name: string): boolean;
+  /** Length of the longest of them: no longer piece needs to be looked up. */
+  longest: number;
+}
+
+/** No names known: every rule of the grammar applies wherever it can. */
+export const noNames: KnownNames = { has: () => false, longest: 0 };
+
+/** Prefixes of layers that the optimizer puts beside another. */
+const helperPrefix =
+  /^(?:copied_)?(?:reshape|transpose|squeeze|unsqueeze|shuffle|cast|identity)_(?:node_)?(?:before|after)_/;
+/** `(Unnamed Layer* 29) [Shuffle]`: TensorRT's name for a layer without one. */
+const unnamed = /\(Unnamed Layer\* \d+\) \[[^\]]*\](?:_output(?:_\d+)?|_clone_\d+)?/y;
+const reformat = /^Reformatting CopyNode for (Input|Output) Tensor (0|[1-9]\d{0,8}) to ([^]+)$/;
+const kernel = /^([^]*?)(?: \[profile (0|[1-9]\d{0,8})\])?_myl(0|[1-9]\d{0,8})(?:_(0|[1-9]\d{0,8}))?$/;
+const profileSuffix = /^([^]+) \[profile (0|[1-9]\d{0,8})\]$/;
+/** Deeper nesting than this is no name that TensorRT wrote. */
+const deepest = 64;
+
+/** Reads a layer's name; never fails, at worst the whole text is one atom. */
+export function parseLayerName(text: string, known: KnownNames = noNames): LayerName {
+  return new Parser(text, known).whole(0);
+}
+
+/** The text of a name, exactly as TensorRT would write it. */
+export function printLayerName(name: LayerName): string {
+  switch (name.kind) {
+    case 'atom':
+      return name.text;
+    case 'vertical':
+      return name.parts.map(printLayerName).join(' + ');
+    case 'horizontal':
+      return name.parts.map(printLayerName).join(' || ');
+    case 'pointwise':
+      return `PWN(${name.parts.map(printLayerName).join(', ')})`;
+    case 'foreign':
+      return `{ForeignNode[${printLayerName(name.first)}${name.last ? `...${printLayerName(name.last)}` : ''}]}`;
+    case 'reformat':
+      return `Reformatting CopyNode for ${name.side} Tensor ${name.index} to ${printLayerName(name.of)}`;
+    case 'copy':
+      return `${name.tensor} copy`;
+    case 'helper':
+      return name.prefix + printLayerName(name.of);
+    case 'kernel':
+      return `${name.base}${name.profile === null ? '' : ` [profile ${name.profile}]`}_myl${name.group}${
+        name.index === null ? '' : `_${name.index}`
+      }`;
+    case 'profile':
+      return `${printLayerName(name.of)} [profile ${name.profile}]`;
+  }
+}
+
+/** The atoms of a fused name, in order. A reformat, a copy and a kernel have none: they name what is beside them. */
+export function atomsOf(name: LayerName): string[] {
+  switch (name.kind) {
+    case 'atom':
+      return [name.text];
+    case 'vertical':
+    case 'horizontal':
+    case 'pointwise':
+      return name.parts.flatMap(atomsOf);
+    case 'foreign':
+      return [...atomsOf(name.first), ...(name.last ? atomsOf(name.last) : [])];
+    case 'helper':
+    case 'profile':
+      return atomsOf(name.of);
+    default:
+      return [];
+  }
+}
+
+const isForeign = (text: string): boolean => text.startsWith('{ForeignNode[') && text.endsWith(']}');
+
+class Parser {
+  readonly #text: string;
+  readonly #known: KnownNames;
+  /** Every place where a piece can end: before ` + `, ` || `, `, `, `)`, and at the end. */
+  readonly #ends: number[] = [];
+  readonly #allKnown: boolean;
+  /** Spares a parse that failed inside a `PWN(` from being tried again. */
+  readonly #notPointwise = new Set<number>();
+
+  constructor(text: string, known: KnownNames) {
+    this.#text = text;
+    this.#known = known;
+    this.#allKnown = text.length <= known.longest && known.has(text);
+    for (let i = 0; i < text.length; i++) {
+      const c = text.charCodeAt(i);
+      if (c === 0x29 || (c === 0x2c && text[i + 1] === ' ') || this.#isSeparator(i)) this.#ends.push(i);
+    }
+    this.#ends.push(text.length);
+  }
+
+  #isSeparator(i: number): boolean {
+    const text = this.#text;
+    return text[i] === ' ' && (text.startsWith(' + ', i) || text.startsWith(' || ', i));
+  }
+
+  whole(depth: number): LayerName {
+    const text = this.#text;
+    if (this.#allKnown || depth > deepest) return { kind: 'atom', text };
+    const inner = (of: string) => new Parser(of, this.#known).whole(depth + 1);
+    let match = profileSuffix.exec(text);
+    if (match) return { kind: 'profile', of: inner(match[1]!), profile: Number(match[2]) };
+    if (isForeign(text)) return this.#foreign(text.slice('{ForeignNode['.length, -2), inner);
+    match = reformat.exec(text);
+    if (match) {
+      return { kind: 'reformat', side: match[1] as 'Input' | 'Output', index: Number(match[2]), of: inner(match[3]!) };
+    }
+    match = text.includes('_myl') ? kernel.exec(text) : null;
+    if (match) {
+      const [, base = '', profile, group, index] = match;
+      return {
+        kind: 'kernel',
+        base,
+        profile: profile === undefined ? null : Number(profile),
+        group: Number(group),
+        index: index === undefined ? null : Number(index),
+      };
+    }
+    if (text.endsWith(' copy') && text.length > 5) return { kind: 'copy', tensor: text.slice(0, -5) };
+    const [name, end] = this.#horizontal(0, false, depth);
+    return end === text.length ? name : { kind: 'atom', text };
+  }
+
+  /** Of all places where `A...B` could be cut, the one where both ends are names of the model, else the first. */
+  #foreign(text: string, inner: (of: string) => LayerName): LayerName {
+    const isKnown = (name: LayerName) => atomsOf(name).every((atom) => this.#known.has(atom) || isUnnamed(atom));
+    const cuts: number[] = [];
+    for (let at = text.indexOf('...', 1); at >= 0 && cuts.length < 100; at = text.indexOf('...', at + 1)) {
+      if (at + 3 < text.length) cuts.push(at);
+    }
+    if (cuts.length === 0) return { kind: 'foreign', first: inner(text), last: null };
+    const cutAt = (at: number) => ({ first: inner(text.slice(0, at)), last: inner(text.slice(at + 3)) });
+    if (cuts.length > 1) {
+      const single = inner(text);
+      if (isKnown(single)) return { kind: 'foreign', first: single, last: null };
+      for (const at of cuts) {
+        const both = cutAt(at);
+        if (isKnown(both.first) && isKnown(both.last)) return { kind: 'foreign', ...both };
+      }
+    }
+    return { kind: 'foreign', ...cutAt(cuts[0]!) };
+  }
+
+  #horizontal(from: number, inside: boolean, depth: number): [LayerName, number] {
+    return this.#list(' || ', 'horizontal', from, (at) =>
+      this.#list(' + ', 'vertical', at, (start) => this.#item(start, inside, depth)),
+    );
+  }
+
+  #list(
+    separator: string,
+    kind: 'horizontal' | 'vertical',
+    from: number,
+    item: (at: number) => [LayerName, number],
+  ): [LayerName, number] {
+    const parts: LayerName[] = [];
+    let [part, end] = item(from);
+    parts.push(part);
+    while (this.#text.startsWith(separator, end)) {
+      [part, end] = item(end + separator.length);
+      parts.push(part);
+    }
+    return [parts.length === 1 ? parts[0]! : { kind, parts }, end];
+  }
+
+  #item(from: number, inside: boolean, depth: number): [LayerName, number] {
+    const longest = this.#longestKnown(from, inside);
+    if (longest > from) return [{ kind: 'atom', text: this.#text.slice(from, longest) }, longest];
+    if (this.#text.startsWith('PWN(', from) && depth < deepest && !this.#notPointwise.has(from)) {
+      const found = this.#pointwise(from, inside, depth);
+      if (found) return found;
+      this.#notPointwise.add(from);
+    }
+    const end = this.#unknownEnd(from, inside);
+    const text = this.#text.slice(from, end);
+    const prefix = helperPrefix.exec(text)?.[0];
+    if (prefix && prefix.length < text.length) {
+      return [{ kind: 'helper', prefix, of: { kind: 'atom', text: text.slice(prefix.length) } }, end];
+    }
+    return [{ kind: 'atom', text }, end];
+  }
+
+  #pointwise(from: number, inside: boolean, depth: number): [LayerName, number] | null {
+    const parts: LayerName[] = [];
+    let at = from + 4;
+    for (;;) {
+      const [part, end] = this.#horizontal(at, true, depth + 1);
+      if (end === at) return null;
+      parts.push(part);
+      if (this.#text.startsWith(', ', end)) {
+        at = end + 2;
+      } else if (this.#text[end] === ')' && this.#isEnd(end + 1, inside)) {
+        return [{ kind: 'pointwise', parts }, end + 1];
+      } else {
+        return null;
+      }
+    }
+  }
+
+  #isEnd(at: number, inside: boolean): boolean {
+    const text = this.#text;
+    if (at === text.length || this.#isSeparator(at)) return true;
+    return inside && (text[at] === ')' || text.startsWith(', ', at));
+  }
+
+  /** End of the longest known name that starts here and is followed by a separator; `from` where there is none. */
+  #longestKnown(from: number, inside: boolean): number {
+    let low = 0;
+    let high = this.#ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#ends[middle]! - from <= this.#known.longest) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low - 1; i >= 0 && this.#ends[i]! > from; i--) {
+      const end = this.#ends[i]!;
+      if (this.#isEnd(end, inside) && this.#known.has(this.#text.slice(from, end))) return end;
+    }
+    return from;
+  }
+
+  /** End of a name that the model does not have: the next separator outside its own parentheses. */
+  #unknownEnd(from: number, inside: boolean): number {
+    unnamed.lastIndex = from;
+    const match = unnamed.exec(this.#text);
+    if (match && this.#isEnd(from + match[0].length, inside)) return from + match[0].length;
+    let open = 0;
+    for (let at = from; at < this.#text.length; at++) {
+      const c = this.#text[at];
+      if (open === 0 && at > from && this.#isEnd(at, inside)) return at;
+      if (c === '(') open++;
+      else if (c === ')' && open > 0) open--;
+    }
+    return this.#text.length;
+  }
+}
+
+function isUnnamed(text: string): boolean {
+  unnamed.lastIndex = 0;
+  return unnamed.exec(text)?.[0].length === text.length;
+}

@@ -1,0 +1,201 @@
+import type { OnnxGraph, OnnxModel, OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
+
+/** One tensor of one graph. Names may repeat between a graph and its subgraphs; these do not. */
+export interface GraphTensor {
+  name: string;
+  /** Index of the node that makes it; -1 for an input, an initializer, or a name that nothing defines. */
+  producer: number;
+  kind: 'node' | 'input' | 'initializer' | 'formal' | 'undefined';
+  /** Index of the node whose subgraph has it; -1 in the main graph. */
+  owner: number;
+  /** Indices of the nodes that read it: also the owner of a subgraph that captures it. */
+  consumers: number[];
+  /** Type and shape, where the model gives them. */
+  value: OnnxValue | null;
+}
+
+/** A model's nodes and tensors by number, over all its graphs: for walks in either direction. */
+export interface ModelGraph {
+  model: OnnxModel;
+  /** In the model's order; a node's place here is its index everywhere below. */
+  nodes: OnnxNode[];
+  indexOfId: Map<string, number>;
+  tensors: GraphTensor[];
+  /** Indices of tensors. -1 for an optional input that is not given. */
+  inputs: number[][];
+  outputs: number[][];
+  /** Tensors of outer graphs that the subgraphs of a node read. */
+  captured: number[][];
+  /** Index of the node whose subgraph the node is in; -1 in the main graph. */
+  owner: Int32Array;
+  /** Tensors of the main graph by name. */
+  byName: Map<string, number>;
+  /** The main graph's outputs. */
+  graphOutputs: number[];
+  /** Tensors that a subgraph gives back, by the index of its owner. */
+  bodyOutputs: Map<number, number[]>;
+}
+
+interface Scope {
+  names: Map<string, number>;
+  outer: Scope | null;
+  owner: number;
+  /** Tensors of outer graphs that this one reads. */
+  captures: Set<number>;
+}
+
+/** Numbers everything. Bad models (names without a definition, several definitions, cycles) give a graph all the same. */
+export function createModelGraph(model: OnnxModel): ModelGraph {
+  const graph: ModelGraph = {
+    model,
+    nodes: model.nodes,
+    indexOfId: new Map(model.nodes.map((node, index) => [node.id, index])),
+    tensors: [],
+    inputs: [],
+    outputs: [],
+    captured: [],
+    owner: new Int32Array(model.nodes.length).fill(-1),
+    byName: new Map(),
+    graphOutputs: [],
+    bodyOutputs: new Map(),
+  };
+  for (let i = 0; i < model.nodes.length; i++) {
+    graph.inputs.push([]);
+    graph.outputs.push([]);
+    graph.captured.push([]);
+  }
+  addGraph(graph, model.graph, { names: graph.byName, outer: null, owner: -1, captures: new Set() });
+  return graph;
+}
+
+function addGraph(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
+  define(graph, source, scope);
+  for (const node of source.nodes) {
+    const index = graph.indexOfId.get(node.id);
+    if (index === undefined) continue;
+    graph.owner[index] = scope.owner;
+    graph.inputs[index] = node.inputs.map((name) => (name === '' ? -1 : read(graph, name, scope, index)));
+    for (const { graph: body } of node.subgraphs) {
+      const inner: Scope = { names: new Map(), outer: scope, owner: index, captures: new Set() };
+      addGraph(graph, body, inner);
+      graph.captured[index]!.push(...inner.captures);
+    }
+  }
+  const outputs = source.outputs.map(({ name }) => lookup(name, scope)).filter((tensor) => tensor !== undefined);
+  if (scope.owner < 0) graph.graphOutputs = outputs;
+  else graph.bodyOutputs.set(scope.owner, [...(graph.bodyOutputs.get(scope.owner) ?? []), ...outputs]);
+}
+
+function define(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
+  const add = (name: string, kind: GraphTensor['kind'], producer: number, value: OnnxValue | null): number => {
+    const known = scope.names.get(name);
+    if (known !== undefined) return known;
+    const index = graph.tensors.push({ name, producer, kind, owner: scope.owner, consumers: [], value }) - 1;
+    scope.names.set(name, index);
+    return index;
+  };
+  const values = new Map<string, OnnxValue>();
+  for (const value of source.values) values.set(value.name, value);
+  for (const value of source.outputs) values.set(value.name, value);
+  // Old models list their initializers among the inputs, too: they are constants all the same.
+  for (const tensor of source.initializers) {
+    add(tensor.name, 'initializer', -1, { name: tensor.name, type: tensor.type, shape: tensor.shape });
+  }
+  for (const value of source.inputs) add(value.name, scope.owner < 0 ? 'input' : 'formal', -1, value);
+  for (const node of source.nodes) {
+    const index = graph.indexOfId.get(node.id);
+    if (index === undefined) continue;
+    graph.outputs[index] = node.outputs
+      .filter((name) => name !== '')
+      .map((name) => add(name, 'node', index, values.get(name) ?? null));
+  }
+}
+
+function lookup(name: string, scope: Scope): number | undefined {
+  for (let at: Scope | null = scope; at; at = at.outer) {
+    const found = at.names.get(name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The tensor of that name as a node of that scope sees it; every owner on the way out captures it. */
+function read(graph: ModelGraph, name: string, scope: Scope, reader: number): number {
+  for (let at: Scope | null = scope; at; at = at.outer) {
+    const found = at.names.get(name);
+    if (found !== undefined) {
+      graph.tensors[found]!.consumers.push(reader);
+      return found;
+    }
+    if (at.owner >= 0 && at.outer) {
+      const outer = lookup(name, at.outer);
+      if (outer !== undefined && !at.captures.has(outer)) {
+        at.captures.add(outer);
+        graph.tensors[outer]!.consumers.push(at.owner);
+      }
+    }
+  }
+  const index =
+    graph.tensors.push({
+      name,
+      producer: -1,
+      kind: 'undefined',
+      owner: scope.owner,
+      consumers: [reader],
+      value: null,
+    }) - 1;
+  scope.names.set(name, index);
+  return index;
+}
+
+/** Every tensor that a node depends on: its inputs and what its subgraphs capture. */
+export function readsOf(graph: ModelGraph, node: number): number[] {
+  const inputs = graph.inputs[node]!.filter((tensor) => tensor >= 0);
+  const captured = graph.captured[node]!;
+  return captured.length > 0 ? [...inputs, ...captured] : inputs;
+}
+
+/** The nodes of all subgraphs of a node, at every depth. */
+export function bodyOf(graph: ModelGraph, node: number): number[] {
+  const body: number[] = [];
+  if (graph.nodes[node]!.subgraphs.length === 0) return body;
+  // A node's subgraphs follow it directly, so its body ends where a node is outside all of them.
+  for (let i = node + 1; i < graph.nodes.length && isInside(graph, i, node); i++) body.push(i);
+  return body;
+}
+
+function isInside(graph: ModelGraph, node: number, owner: number): boolean {
+  for (let at = graph.owner[node]!; at >= 0; at = graph.owner[at]!) if (at === owner) return true;
+  return false;
+}
+
+/** The nodes in an order in which each comes after those that it reads; nodes on a cycle come last, in file order. */
+export function inDataOrder(graph: ModelGraph): number[] {
+  const order: number[] = [];
+  const state = new Uint8Array(graph.nodes.length);
+  for (let start = 0; start < graph.nodes.length; start++) {
+    if (state[start]) continue;
+    const stack = [start];
+    while (stack.length > 0) {
+      const node = stack.at(-1)!;
+      if (state[node] === 2) {
+        stack.pop();
+        continue;
+      }
+      const before = state[node] === 1 ? [] : readsOf(graph, node).map((tensor) => graph.tensors[tensor]!.producer);
+      state[node] = 1;
+      const open = before.filter((producer) => producer >= 0 && state[producer] === 0);
+      // An owner precedes its body, which reads what the owner is given.
+      const owner = graph.owner[node]!;
+      if (owner >= 0 && state[owner] === 0) open.push(owner);
+      if (open.length > 0) {
+        stack.push(...open);
+      } else {
+        state[node] = 2;
+        order.push(node);
+        stack.pop();
+      }
+    }
+  }
+  return order;
+}

@@ -1,0 +1,183 @@
+import type { EngineLayer } from '../engine/engineLayer.ts';
+import { atomsOf, parseLayerName, type LayerName } from './layerName.ts';
+import { parseMetadata, type LayerMetadata, type MetadataToken } from './layerMetadata.ts';
+import { readsOf } from './modelGraph.ts';
+import { claim, join, modelTensor, type Resolution } from './resolution.ts';
+
+/** Metadata of one layer of the parser is cut at this many characters, half from each end. */
+const metadataLimit = 4000;
+
+/** First step: what TensorRT itself says, in metadata, in the log's member lines and in the layers' names. */
+export function claimNamed(to: Resolution): void {
+  const unknown = new Map<string, number>();
+  const truncated: number[] = [];
+  to.view.layers.forEach((layer, index) => {
+    const metadata = layer.metadata ? parseMetadata(layer.metadata) : undefined;
+    if (metadata && metadata.tokens.length > 0) {
+      if (claimTokens(to, index, metadata, unknown)) {
+        truncated.push(index);
+        claimByName(to, index);
+      }
+    } else {
+      claimByName(to, index);
+    }
+  });
+  to.view.regions.forEach((region, index) => {
+    if (region.metadata) listMembers(to, index, region.metadata, unknown);
+  });
+  reportTruncated(to, truncated);
+  if (unknown.size > 0) {
+    const [example] = unknown.keys();
+    to.problems.push({
+      severity: 'warning',
+      code: 'unknown-node',
+      message:
+        `TensorRT names ${unknown.size === 1 ? 'a node' : `${unknown.size} nodes`} that the model does not have ` +
+        `(first: ${quote(example!)}). Was the engine built from this very file?`,
+    });
+  }
+}
+
+/** Claims the nodes of a layer's tokens; true where a token was cut. */
+function claimTokens(to: Resolution, layer: number, metadata: LayerMetadata, unknown: Map<string, number>): boolean {
+  let cut = metadata.cut;
+  const shared: (readonly number[])[] = [];
+  for (const token of metadata.tokens) {
+    const nodes = resolve(to, token);
+    if (nodes.length === 1) claim(to, layer, nodes[0]!, 'metadata', true);
+    else if (nodes.length > 1) shared.push(nodes);
+    else if (isCut(token)) cut = true;
+    else unknown.set(token.text, layer);
+  }
+  for (const nodes of shared) claimShared(to, layer, nodes);
+  return cut;
+}
+
+const resolve = (to: Resolution, token: MetadataToken): readonly number[] => {
+  const nodes = to.names.nodesOfToken(token);
+  return nodes.length > 0 ? nodes : to.names.callerOf(token);
+};
+
+const isCut = (token: MetadataToken): boolean => token.text.includes(' ... ') || token.text.length > metadataLimit;
+
+/**
+ * Several nodes have the name that the token gives. The layer's own name tells them apart where the log registered it;
+ * else those at the layer's tensors or beside its other nodes are meant, and where that doesn't decide, all may be.
+ */
+function claimShared(to: Resolution, layer: number, nodes: readonly number[]): void {
+  const registered = new Set(
+    atomsOf(to.view.names[layer]!)
+      .map((atom) => to.names.registered(atom))
+      .filter((index) => index !== undefined),
+  );
+  const named = nodes.filter((node) => registered.has(node));
+  if (named.length > 0) {
+    for (const node of named) claim(to, layer, node, 'metadata', named.length === 1);
+    return;
+  }
+  const { inputs, outputs } = to.view.layers[layer]!;
+  const border = new Set([...inputs, ...outputs].map(({ name }) => modelTensor(to, name)));
+  border.delete(-1);
+  const own = to.layerNodes[layer]!;
+  const atBorder = nodes.filter((node) => touches(to, node, (tensor) => border.has(tensor)));
+  const beside = nodes.filter((node) =>
+    touches(to, node, (tensor) => {
+      const { producer, consumers } = to.graph.tensors[tensor]!;
+      return own.has(producer) || consumers.some((consumer) => own.has(consumer));
+    }),
+  );
+  const meant = atBorder.length > 0 ? atBorder : beside.length > 0 ? beside : nodes;
+  for (const node of meant) claim(to, layer, node, 'metadata', false);
+}
+
+const touches = (to: Resolution, node: number, test: (tensor: number) => boolean): boolean =>
+  to.graph.outputs[node]!.some(test) || readsOf(to.graph, node).some(test);
+
+function claimByName(to: Resolution, layer: number): void {
+  const native = to.view.nativeNames.get(layer);
+  const name = native ? parseLayerName(native, to.names) : to.view.names[layer]!;
+  if (name.kind === 'kernel') {
+    // `__myl_AddTanh`: kernels that Myelin made up carry the operations, no node.
+    if (name.base.startsWith('__my')) return;
+    const nodes = to.names.nodesOfKernel(name.base);
+    for (const node of nodes) claim(to, layer, node, 'name', isOnly(to, node, nodes));
+    return;
+  }
+  if (isRegionName(name)) return;
+  for (const atom of atomsOf(name)) {
+    if (atom.endsWith('[Constant]')) continue;
+    const nodes = to.names.nodesOfLayer(atom);
+    for (const node of nodes) claim(to, layer, node, 'name', nodes.length === 1);
+  }
+  if (name.kind === 'copy') claimCopy(to, layer, name.tensor);
+}
+
+const isRegionName = (name: LayerName): boolean =>
+  name.kind === 'foreign' || (name.kind === 'profile' && isRegionName(name.of));
+
+/** Kernels lose punctuation: `/a.b/MatMul` and `/a_b/MatMul` look alike. */
+const isOnly = (to: Resolution, node: number, nodes: readonly number[]): boolean =>
+  nodes.filter((other) => to.graph.nodes[other]!.name.length === to.graph.nodes[node]!.name.length).length === 1 ||
+  nodes.length === 1;
+
+/** `T copy` moves T to where a concatenation wants it. */
+function claimCopy(to: Resolution, layer: number, tensor: string): void {
+  const index = to.graph.byName.get(tensor);
+  if (index === undefined) return;
+  for (const consumer of to.graph.tensors[index]!.consumers) {
+    if (to.graph.nodes[consumer]!.op === 'Concat') claim(to, layer, consumer, 'name', false);
+  }
+}
+
+/** The members that a `ForeignNode … metadata:` line lists. */
+function listMembers(to: Resolution, region: number, text: string, unknown: Map<string, number>): void {
+  const metadata = parseMetadata(text);
+  let cut = metadata.cut;
+  let named = 0;
+  for (const token of metadata.tokens) {
+    const nodes = resolve(to, token);
+    // All nodes of a shared name that nothing else claims: the line has each name once.
+    const free =
+      nodes.length > 1
+        ? nodes.filter((node) => to.nodeLayers[node]!.length === 0 || to.regionOf[node] === region)
+        : nodes;
+    const meant = free.length > 0 ? free : nodes;
+    for (const node of meant) {
+      join(to, region, node, nodes.length === 1, { by: 'line', region });
+      named++;
+    }
+    if (nodes.length === 0) {
+      if (isCut(token)) cut = true;
+      else unknown.set(token.text, -1);
+    }
+  }
+  to.listed[region] = named > 0 && !cut;
+  if (cut) {
+    to.problems.push({
+      severity: 'warning',
+      code: 'truncated-metadata',
+      message: `The log cuts the member list of ${quote(to.view.regions[region]!.name)}; the members that are missing were derived from the graph.`,
+      ...lineOf(to.view.regions[region]!.line),
+    });
+  }
+}
+
+function reportTruncated(to: Resolution, layers: number[]): void {
+  if (layers.length === 0) return;
+  const first: EngineLayer = to.view.layers[layers[0]!]!;
+  const more = layers.length === 1 ? '' : ` and of ${layers.length - 1} more`;
+  to.problems.push({
+    severity: 'warning',
+    code: 'truncated-metadata',
+    message:
+      `TensorRT cuts metadata over ${metadataLimit} characters in the middle: nodes of layer ${quote(first.name)}${more} ` +
+      'are missing there and were taken from names and graph instead.',
+    ...lineOf(first.line),
+  });
+}
+
+const lineOf = (line: number | null): { line?: number } => (line === null ? {} : { line });
+
+/** A name short enough for a sentence. */
+export const quote = (name: string): string =>
+  `"${name.length > 120 ? `${name.slice(0, 80)} … ${name.slice(-35)}` : name}"`;

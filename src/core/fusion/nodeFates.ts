@@ -1,0 +1,170 @@
+import type { EngineView } from './engineView.ts';
+import type { Accounting, Fate, ReportNode } from './fusionReport.ts';
+import { viewsData } from './nodeRoles.ts';
+import { quote } from './namedMembers.ts';
+import type { Resolution } from './resolution.ts';
+
+/** Gives every node its one fate, with a sentence that says how it is known, or why it is not. */
+export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: string | null): ReportNode[] {
+  return from.graph.nodes.map((node, index) => {
+    const judged = judge(from, index, staticShapes, noEngine);
+    return {
+      id: node.id,
+      name: node.name,
+      op: node.op,
+      fate: judged.fate,
+      layers: from.nodeLayers[index]!,
+      foreignNode: from.regionOf[index]! < 0 ? null : from.regionOf[index]!,
+      exact: judged.exact,
+      reason: judged.reason,
+    };
+  });
+}
+
+interface Judged {
+  fate: Fate;
+  exact: boolean;
+  reason: string;
+}
+
+function judge(from: Resolution, index: number, staticShapes: boolean, noEngine: string | null): Judged {
+  const exact = from.exact[index] === 1;
+  if (from.regionOf[index]! >= 0) return { fate: 'foreign', exact, reason: memberReason(from, index) };
+  const layers = from.nodeLayers[index]!;
+  if (layers.length > 0) {
+    const alone = layers.every((layer) => from.layerNodes[layer]!.size === 1);
+    return { fate: alone ? 'single' : 'fused', exact, reason: layerReason(from, index) };
+  }
+  if (noEngine !== null) return { fate: 'unknown', exact: false, reason: noEngine };
+  const gone = from.gone.get(index);
+  if (gone?.by === 'event') {
+    return { fate: 'removed', exact: true, reason: `TensorRT removed it (${gone.pass}, log line ${gone.line}).` };
+  }
+  return judgeByRole(from, index, staticShapes);
+}
+
+function judgeByRole(from: Resolution, index: number, staticShapes: boolean): Judged {
+  const { op } = from.graph.nodes[index]!;
+  switch (from.roles[index]!) {
+    case 'constant':
+      return { fate: 'folded', exact: true, reason: constantReason(op, staticShapes) };
+    case 'dead':
+      return { fate: 'removed', exact: true, reason: 'No output of the model depends on it.' };
+    case 'identity':
+      return { fate: 'removed', exact: true, reason: `${op} hands its input on unchanged; no layer is needed.` };
+    case 'shape':
+      return {
+        fate: 'shape',
+        exact: false,
+        reason: 'It depends only on shapes, which are dynamic, and on constants: the host computes it.',
+      };
+    case 'data':
+      return leftOver(from, index);
+  }
+}
+
+function constantReason(op: string, staticShapes: boolean): string {
+  if (op === 'Constant') return 'A constant.';
+  if (op === 'Shape' || op === 'Size') return 'The shape of its input is known before the build.';
+  return staticShapes
+    ? 'Everything that it depends on is constant or a shape known before the build.'
+    : 'Everything that it depends on is constant.';
+}
+
+function leftOver(from: Resolution, index: number): Judged {
+  const { op } = from.graph.nodes[index]!;
+  if (viewsData.has(op) && from.view.source !== 'plan' && isBetweenLayers(from, index)) {
+    return {
+      fate: 'removed',
+      exact: false,
+      reason: `No layer computes it: ${op} only gives the tensor another shape, and its neighbours read and write the data as it lies.`,
+    };
+  }
+  return { fate: 'unknown', exact: false, reason: unknownReason(from.view) };
+}
+
+/** Every neighbour is accounted for, so that nothing but this node stands between them. */
+function isBetweenLayers(from: Resolution, index: number): boolean {
+  const { graph } = from;
+  const isPlaced = (node: number) =>
+    node < 0 || from.nodeLayers[node]!.length > 0 || from.regionOf[node]! >= 0 || viewsData.has(graph.nodes[node]!.op);
+  return (
+    graph.inputs[index]!.every((tensor) => tensor < 0 || isPlacedOrConstant(from, tensor, isPlaced)) &&
+    graph.outputs[index]!.every((tensor) => graph.tensors[tensor]!.consumers.every(isPlaced))
+  );
+}
+
+function isPlacedOrConstant(from: Resolution, tensor: number, isPlaced: (node: number) => boolean): boolean {
+  const { producer } = from.graph.tensors[tensor]!;
+  return producer < 0 || from.roles[producer] === 'constant' || from.roles[producer] === 'shape' || isPlaced(producer);
+}
+
+function unknownReason(view: EngineView): string {
+  if (view.source === 'plan') {
+    return 'The log ends before TensorRT came to it: it may be a layer of its own or part of a ForeignNode.';
+  }
+  const hasMetadata = view.layers.some(({ metadata }) => metadata);
+  if (!hasMetadata && !view.layers.some(({ outputs }) => outputs.length > 0)) {
+    return 'The inputs give the layers by name only, and no name contains it; a build with detailed profiling verbosity or a verbose log would say.';
+  }
+  return 'No layer names it, and its place in the graph fits more than one or none of the layers.';
+}
+
+function memberReason(from: Resolution, index: number): string {
+  const basis = from.basis[index];
+  const region = from.regionOf[index]!;
+  const name = `ForeignNode ${region}`;
+  const shared = from.exact[index] ? '' : ' Other nodes have the same name, so this may be one of them.';
+  switch (basis?.by) {
+    case 'line':
+      return `The log lists it among the members of ${name}.${shared}`;
+    case 'metadata':
+      return `The metadata of layer ${basis.layer} of ${name} names it.${shared}`;
+    case 'name':
+      return `The name of layer ${basis.layer} of ${name} contains it.${shared}`;
+    case 'body':
+      return `Nodes of its body are in ${name}.`;
+    case 'owner':
+      return `It is in the body of ${quote(from.graph.nodes[basis.node]!.name || from.graph.nodes[basis.node]!.op)}, which is in ${name}.`;
+    case 'split':
+      return `Part of it is layer ${basis.layer}; the rest lies inside ${name}, behind a tensor that TensorRT made.`;
+    case 'neighbours':
+      return `Derived: ${name} is the only ForeignNode that it can belong to.`;
+    default:
+      return `Derived: it lies between the input and output tensors of ${name}, and no other layer computes it.`;
+  }
+}
+
+function layerReason(from: Resolution, index: number): string {
+  const basis = from.basis[index];
+  const layers = from.nodeLayers[index]!;
+  const where =
+    layers.length === 1
+      ? `layer ${layers[0]}`
+      : `layers ${layers.slice(0, 4).join(', ')}${layers.length > 4 ? ', …' : ''}`;
+  const shared = from.exact[index] ? '' : ' Other nodes have the same name, so this may be one of them.';
+  switch (basis?.by) {
+    case 'metadata':
+      return `The metadata of ${where} names it.${shared}`;
+    case 'name':
+      return `The name of ${where} contains it.${shared}`;
+    default:
+      return `Derived: it lies between the tensors of ${where}, and no other layer computes it.`;
+  }
+}
+
+/** Sums the fates; they add up to `total`. */
+export function accountingOf(nodes: readonly ReportNode[]): Accounting {
+  const sum: Accounting = {
+    total: nodes.length,
+    foreign: 0,
+    fused: 0,
+    single: 0,
+    folded: 0,
+    removed: 0,
+    shape: 0,
+    unknown: 0,
+  };
+  for (const { fate } of nodes) sum[fate]++;
+  return sum;
+}

@@ -1,0 +1,170 @@
+import type { ParsedNode } from '../engine/buildLog.ts';
+import type { KnownNames } from './layerName.ts';
+import type { MetadataToken } from './layerMetadata.ts';
+import type { ModelGraph } from './modelGraph.ts';
+
+/** How a model's nodes are called in what TensorRT writes. */
+export interface NodeNames extends KnownNames {
+  /** Indices of the nodes of that name (`node_of_<first output>` for one without); several where nodes share it. */
+  nodesOf(name: string): readonly number[];
+  /** The node for which the parser registered that TensorRT layer; undefined where the log doesn't say. */
+  registered(layer: string): number | undefined;
+  /** Nodes of a TensorRT layer's name: registered, of that name, or of the name without TensorRT's `_18`. */
+  nodesOfLayer(layer: string): readonly number[];
+  /** Nodes that a metadata token names; empty where the model has no such node. */
+  nodesOfToken(token: MetadataToken): readonly number[];
+  /** Nodes in the name of a Myelin kernel, which has `_` for most characters that are no letters. */
+  nodesOfKernel(base: string): readonly number[];
+  /** The node whose loop or branch, function or body a token is in, where it names one. */
+  callerOf(token: MetadataToken): readonly number[];
+  /** Parser's records that fit no node of the model, and how many there are in all. */
+  unmatched: { names: string[]; of: number };
+}
+
+const none: readonly number[] = [];
+/** `\u0000` cannot be in a name that was read from a text log. */
+const kernelSpelling = (name: string): string => name.replace(/[^A-Za-z0-9/]/g, '_');
+
+/** Collects the names; `parsed`: the parser's records of the log, empty where there is none. */
+export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]): NodeNames {
+  const byName = new Map<string, number[]>();
+  graph.nodes.forEach((node, index) => append(byName, parserName(graph, index), index));
+  const registry = new Map<string, number>();
+  const unmatched = register(graph, byName, parsed, registry);
+  const constants = new Set<string>();
+  for (const { name, kind, producer } of graph.tensors) {
+    if (kind === 'initializer' || (producer >= 0 && graph.nodes[producer]!.op === 'Constant')) constants.add(name);
+  }
+  let longest = 0;
+  for (const names of [byName.keys(), registry.keys(), constants]) {
+    for (const name of names) if (name.length > longest) longest = name.length;
+  }
+  let spelled: Map<string, number[]> | undefined;
+  const nodesOf = (name: string) => byName.get(name) ?? none;
+  const nodesOfLayer = (layer: string): readonly number[] => {
+    const index = registry.get(layer);
+    if (index !== undefined) return [index];
+    const found = nodesOf(layer);
+    if (found.length > 0 || constants.has(layer)) return found;
+    const bare = /^([^]+)_\d+$/.exec(layer)?.[1];
+    return bare === undefined || nodesOf(bare).length < 2 ? none : nodesOf(bare);
+  };
+  return {
+    longest,
+    unmatched,
+    has: (name) => byName.has(name) || registry.has(name) || constants.has(name),
+    nodesOf,
+    nodesOfLayer,
+    registered: (layer) => registry.get(layer),
+    nodesOfToken: (token) => nodesOfToken(graph, token, nodesOf),
+    callerOf: (token) => callersOf(token, nodesOf),
+    nodesOfKernel: (base) => {
+      spelled ??= spellings(byName);
+      return nodesOfKernel(base, spelled);
+    },
+  };
+}
+
+/** What the parser calls a node. */
+export function parserName(graph: ModelGraph, index: number): string {
+  const node = graph.nodes[index]!;
+  return node.name === '' ? `node_of_${node.outputs.find((name) => name !== '') ?? ''}` : node.name;
+}
+
+function append(map: Map<string, number[]>, key: string, value: number): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** Nodes that share a name are told apart by their order: the parser takes them as the file does. */
+function register(
+  graph: ModelGraph,
+  byName: Map<string, number[]>,
+  parsed: readonly ParsedNode[],
+  registry: Map<string, number>,
+): { names: string[]; of: number } {
+  const seen = new Map<string, number>();
+  const names: string[] = [];
+  for (const record of parsed) {
+    const all = byName.get(record.name) ?? [];
+    const sameOp = all.filter((index) => graph.nodes[index]!.op === record.op);
+    const candidates = sameOp.length > 0 ? sameOp : all;
+    if (candidates.length === 0) {
+      names.push(record.name);
+      continue;
+    }
+    const key = `${record.op}\u0000${record.name}`;
+    const turn = seen.get(key) ?? 0;
+    seen.set(key, turn + 1);
+    // A log of several builds parses the model several times.
+    const index = candidates[turn % candidates.length]!;
+    for (const layer of record.layers) {
+      if (!graph.byName.has(layer) || byName.has(layer)) registry.set(layer, index);
+    }
+  }
+  return { names, of: parsed.length };
+}
+
+function nodesOfToken(
+  graph: ModelGraph,
+  token: MetadataToken,
+  nodesOf: (name: string) => readonly number[],
+): readonly number[] {
+  const whole = nodesOf(token.text);
+  if (whole.length > 0 || token.parts.length === 1) return whole;
+  // `node | graph (attribute) | owner (If) | …`, the name itself perhaps with ` | `: longest first.
+  for (let length = token.parts.length - 1; length > 0; length--) {
+    const nodes = nodesOf(token.parts.slice(0, length).join(' | '));
+    if (nodes.length === 0) continue;
+    const path = token.parts.slice(length);
+    const inside = nodes.filter((index) => isOnPath(graph, index, path));
+    return inside.length > 0 ? inside : nodes;
+  }
+  return none;
+}
+
+/** Whether the owners of a node are those that the rest of a token names, from the inside out. */
+function isOnPath(graph: ModelGraph, index: number, path: string[]): boolean {
+  let at = graph.owner[index]!;
+  for (const part of path) {
+    if (at < 0) return false;
+    const name = /^([^]*) \(([^()]*)\)$/.exec(part);
+    const owner = graph.nodes[at]!;
+    if (name?.[2] === owner.op && name[1] === parserName(graph, at)) at = graph.owner[at]!;
+    else if (!owner.subgraphs.some(({ attribute, graph: body }) => part === `${body.name} (${attribute})`))
+      return false;
+  }
+  return true;
+}
+
+function callersOf(token: MetadataToken, nodesOf: (name: string) => readonly number[]): readonly number[] {
+  for (const part of token.parts.slice(1)) {
+    const plain = nodesOf(part);
+    if (plain.length > 0) return plain;
+    const name = /^(?:Local Function: )?([^]*?)(?: \(([^()]*)\))?$/.exec(part);
+    for (const candidate of [name?.[1], name?.[2]]) {
+      const nodes = candidate === undefined ? none : nodesOf(candidate);
+      if (nodes.length > 0) return nodes;
+    }
+  }
+  return none;
+}
+
+function spellings(byName: Map<string, number[]>): Map<string, number[]> {
+  const map = new Map<string, number[]>();
+  for (const [name, nodes] of byName) for (const index of nodes) append(map, kernelSpelling(name), index);
+  return map;
+}
+
+/** `a+b+c`: gemms that were merged; `$$myelin$$(Unnamed Loop_ 0)^a`: inside a loop. */
+function nodesOfKernel(base: string, spelled: Map<string, number[]>): readonly number[] {
+  const whole = spelled.get(kernelSpelling(base));
+  if (whole) return whole;
+  const nodes: number[] = [];
+  for (const piece of base.split('+')) {
+    const found = spelled.get(kernelSpelling(piece.slice(piece.lastIndexOf('^') + 1)));
+    if (found) nodes.push(...found);
+  }
+  return nodes;
+}

@@ -1,0 +1,234 @@
+import type { OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
+import { inDataOrder, readsOf, type ModelGraph } from './modelGraph.ts';
+
+/** What a node is by the graph alone, before anything is known about an engine. */
+export type NodeRole =
+  /** Works on data that only the inference knows. */
+  | 'data'
+  /** A constant, or everything that it depends on is constant. */
+  | 'constant'
+  /** Computes a shape from shapes: runs on the host where shapes are dynamic. */
+  | 'shape'
+  /** Hands its input on unchanged. */
+  | 'identity'
+  /** Nothing that the model gives back depends on it. */
+  | 'dead';
+
+/** Which inputs of an operator are shapes, axes, sizes or counts rather than data. */
+const shapeInputs: Record<string, number[]> = {
+  Reshape: [1],
+  Expand: [1],
+  Slice: [1, 2, 3, 4],
+  ConstantOfShape: [0],
+  Range: [0, 1, 2],
+  Resize: [1, 2, 3],
+  Upsample: [1],
+  Tile: [1],
+  Pad: [1, 3],
+  Squeeze: [1],
+  Unsqueeze: [1],
+  TopK: [1],
+  Split: [1],
+  OneHot: [1],
+  CumSum: [1],
+  Trilu: [1],
+  CenterCropPad: [1],
+  NonMaxSuppression: [2],
+  ReduceSum: [1],
+  ReduceMean: [1],
+  ReduceMax: [1],
+  ReduceMin: [1],
+  ReduceProd: [1],
+  ReduceL1: [1],
+  ReduceL2: [1],
+  ReduceLogSum: [1],
+  ReduceLogSumExp: [1],
+  ReduceSumSquare: [1],
+};
+
+/** Operators whose result's shape depends on values, so that it is known only when the engine runs. */
+const shapeFromData = new Set([
+  'NonZero',
+  'NonMaxSuppression',
+  'Unique',
+  'Compress',
+  'StringSplit',
+  'If',
+  'Loop',
+  'Scan',
+]);
+const random = new Set([
+  'RandomNormal',
+  'RandomNormalLike',
+  'RandomUniform',
+  'RandomUniformLike',
+  'Multinomial',
+  'Bernoulli',
+]);
+const identities = new Set(['Identity', 'Dropout']);
+const owners = new Set(['If', 'Loop', 'Scan', 'SequenceMap']);
+
+/** Operators that move or view data without computing: where no layer names one, its neighbour may have taken it up. */
+export const movesData = new Set([
+  'Reshape',
+  'Flatten',
+  'Squeeze',
+  'Unsqueeze',
+  'Transpose',
+  'Slice',
+  'Split',
+  'Concat',
+  'Expand',
+  'Cast',
+  'CastLike',
+  'Identity',
+  'Dropout',
+  'Gather',
+  'Tile',
+  'DepthToSpace',
+  'SpaceToDepth',
+  'Pad',
+]);
+
+/** Operators that only give a tensor another shape: free wherever the data lies in order. */
+export const viewsData = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Identity', 'Dropout']);
+
+export interface NodeRoles {
+  /** By index of the node. */
+  roles: NodeRole[];
+  /** True where the graph's shapes are known before the build: then shape arithmetic is constant. */
+  staticShapes: boolean;
+}
+
+/**
+ * Sorts nodes into data, constants, shape arithmetic, identities and dead code, by the graph alone.
+ * `fixedInputs`: graph inputs whose dynamic shape the build pinned to one value. `live`: tensors that the engine gives
+ * back besides the model's outputs (outputs marked at build time).
+ */
+export function nodeRoles(graph: ModelGraph, fixedInputs: ReadonlySet<string>, live: readonly number[]): NodeRoles {
+  const { constant, fixed, arithmetic, staticShapes } = constness(graph, fixedInputs);
+  const host = hostShapes(graph, constant, arithmetic);
+  const alive = liveNodes(graph, live);
+  const roles = graph.nodes.map((node, index): NodeRole => {
+    if (constant[index]) return 'constant';
+    if (!alive[index]) return 'dead';
+    if (host[index]) return 'shape';
+    // Shape and Size read no data; where nobody needs the value as a shape it still costs the device nothing.
+    if (isShapeOp(node)) return fixed[index] ? 'constant' : 'shape';
+    return identities.has(node.op) && isOnnx(node) ? 'identity' : 'data';
+  });
+  return { roles, staticShapes };
+}
+
+const isOnnx = (node: OnnxNode): boolean => node.domain === '' || node.domain === 'ai.onnx';
+const isShapeOp = (node: OnnxNode): boolean => (node.op === 'Shape' || node.op === 'Size') && isOnnx(node);
+
+interface Constness {
+  constant: Uint8Array;
+  /** The shapes of a node's outputs are known before the build. */
+  fixed: Uint8Array;
+  /** Depends on shapes and constants only. */
+  arithmetic: Uint8Array;
+  staticShapes: boolean;
+}
+
+function constness(graph: ModelGraph, fixedInputs: ReadonlySet<string>): Constness {
+  const count = graph.nodes.length;
+  const result = { constant: new Uint8Array(count), fixed: new Uint8Array(count), arithmetic: new Uint8Array(count) };
+  const { constant, fixed, arithmetic } = result;
+  const isConstant = (tensor: number): boolean => {
+    const { producer, kind } = graph.tensors[tensor]!;
+    return kind === 'initializer' || (producer >= 0 && constant[producer] === 1);
+  };
+  const isFixed = (tensor: number): boolean => {
+    const { producer, kind, value, name } = graph.tensors[tensor]!;
+    if (kind === 'initializer' || hasStaticShape(value)) return true;
+    if (kind === 'input') return fixedInputs.has(name);
+    return producer >= 0 && (constant[producer] === 1 || fixed[producer] === 1);
+  };
+  const isArithmetic = (tensor: number): boolean => {
+    const { producer } = graph.tensors[tensor]!;
+    return producer >= 0 && arithmetic[producer] === 1;
+  };
+  for (const index of inDataOrder(graph)) {
+    const node = graph.nodes[index]!;
+    const reads = readsOf(graph, index);
+    const isOwner = owners.has(node.op) || node.subgraphs.length > 0;
+    if (isShapeOp(node)) {
+      if (reads.every(isFixed) && reads.length > 0) constant[index] = 1;
+      else arithmetic[index] = 1;
+      fixed[index] = 1;
+      continue;
+    }
+    if (!isOwner && !random.has(node.op)) {
+      if (reads.every(isConstant)) constant[index] = 1;
+      else if (reads.every((tensor) => isConstant(tensor) || isArithmetic(tensor))) arithmetic[index] = 1;
+    }
+    if (constant[index] || hasFixedShape(graph, index, reads, isConstant, isFixed)) fixed[index] = 1;
+  }
+  const staticShapes = graph.tensors.every(
+    ({ kind, value, name }) => kind !== 'input' || hasStaticShape(value) || fixedInputs.has(name),
+  );
+  return { ...result, staticShapes };
+}
+
+function hasFixedShape(
+  graph: ModelGraph,
+  index: number,
+  reads: number[],
+  isConstant: (tensor: number) => boolean,
+  isFixed: (tensor: number) => boolean,
+): boolean {
+  const node = graph.nodes[index]!;
+  if (graph.outputs[index]!.every((tensor) => hasStaticShape(graph.tensors[tensor]!.value))) return true;
+  if (shapeFromData.has(node.op) || !reads.every(isFixed)) return false;
+  return (shapeInputs[node.op] ?? []).every((at) => {
+    const tensor = graph.inputs[index]![at] ?? -1;
+    return tensor < 0 || isConstant(tensor);
+  });
+}
+
+const hasStaticShape = (value: OnnxValue | null): boolean =>
+  value?.shape?.every((dim) => typeof dim === 'number' && dim >= 0) ?? false;
+
+/** Shape arithmetic that a shape, an axis or a size depends on: TensorRT computes exactly that on the host. */
+function hostShapes(graph: ModelGraph, constant: Uint8Array, arithmetic: Uint8Array): Uint8Array {
+  const host = new Uint8Array(graph.nodes.length);
+  const stack: number[] = [];
+  const need = (tensor: number): void => {
+    const producer = tensor < 0 ? -1 : graph.tensors[tensor]!.producer;
+    if (producer >= 0 && arithmetic[producer] && !host[producer]) {
+      host[producer] = 1;
+      stack.push(producer);
+    }
+  };
+  graph.nodes.forEach((node, index) => {
+    if (constant[index]) return;
+    for (const at of shapeInputs[node.op] ?? []) need(graph.inputs[index]![at] ?? -1);
+  });
+  while (stack.length > 0) {
+    const node = stack.pop()!;
+    if (!isShapeOp(graph.nodes[node]!)) for (const tensor of readsOf(graph, node)) need(tensor);
+  }
+  return host;
+}
+
+function liveNodes(graph: ModelGraph, live: readonly number[]): Uint8Array {
+  const alive = new Uint8Array(graph.nodes.length);
+  const stack: number[] = [];
+  const need = (tensor: number): void => {
+    const { producer, kind, owner } = graph.tensors[tensor]!;
+    const node = producer >= 0 ? producer : kind === 'formal' ? owner : -1;
+    if (node >= 0 && !alive[node]) {
+      alive[node] = 1;
+      stack.push(node);
+    }
+  };
+  for (const tensor of [...graph.graphOutputs, ...live]) need(tensor);
+  while (stack.length > 0) {
+    const node = stack.pop()!;
+    for (const tensor of readsOf(graph, node)) need(tensor);
+    for (const tensor of graph.bodyOutputs.get(node) ?? []) need(tensor);
+  }
+  return alive;
+}

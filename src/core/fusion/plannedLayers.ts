@@ -1,0 +1,55 @@
+import type { BuildPhase } from '../engine/buildLog.ts';
+import type { EngineLayer } from '../engine/engineLayer.ts';
+import { atomsOf, parseLayerName } from './layerName.ts';
+import type { NodeNames } from './nodeNames.ts';
+
+/**
+ * The layers that a build meant to have when its log ended: those in final order where that is known, else those that
+ * it timed, then those that its fusions made and that it had not come to. Without tensors, since no engine exists.
+ */
+export function plannedLayers(phase: BuildPhase, finalLayers: readonly string[], known: NodeNames): EngineLayer[] {
+  const layers = new Map<string, EngineLayer>();
+  const add = (name: string, line: number | null): void => {
+    if (name !== '' && !layers.has(name)) layers.set(name, plannedLayer(name, line));
+  };
+  for (const name of finalLayers) add(name, null);
+  for (const { name, line } of phase.tactics) add(name, line);
+  for (const { name, line } of fusedLater(phase, known, layers.keys())) add(name, line);
+  return [...layers.values()];
+}
+
+/** What fusions after the Myelin stage made: before it, the result may still have gone into a ForeignNode. */
+function fusedLater(phase: BuildPhase, known: NodeNames, timed: Iterable<string>): { name: string; line: number }[] {
+  const stage = phase.funnel.find(({ stage: name }) => /myelin/i.test(name));
+  if (!stage) return [];
+  const done = new Set<string>();
+  for (const name of timed) for (const atom of atomsOf(parseLayerName(name, known))) done.add(atom);
+  const made = new Map<string, number>();
+  for (const event of phase.events) {
+    if (event.kind !== 'fuse' || event.line < stage.line) continue;
+    const [first = '', second = ''] = event.layers;
+    made.delete(first);
+    made.delete(second);
+    if (first !== '' && second !== '') made.set(joined(first, second), event.line);
+  }
+  return [...made]
+    .filter(([name]) => !atomsOf(parseLayerName(name, known)).some((atom) => done.has(atom)))
+    .map(([name, line]) => ({ name, line }));
+}
+
+const joined = (first: string, second: string): string =>
+  first.startsWith('PWN(') || second.startsWith('PWN(') ? `PWN(${first}, ${second})` : `${first} + ${second}`;
+
+const plannedLayer = (name: string, line: number | null): EngineLayer => ({
+  name,
+  type: '',
+  inputs: [],
+  outputs: [],
+  metadata: null,
+  tacticName: null,
+  tactic: null,
+  streamId: null,
+  profile: 0,
+  line,
+  extra: {},
+});

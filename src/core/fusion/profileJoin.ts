@@ -1,0 +1,90 @@
+import type { ProfileRow } from '../engine/buildLog.ts';
+import type { EngineLayer } from '../engine/engineLayer.ts';
+import type { Problem } from '../text/problem.ts';
+
+/** A profile's times put to the engine's layers. */
+export interface ProfileJoin {
+  /** By index of the layer; null where no row is its. */
+  averageMs: (number | null)[];
+  percent: (number | null)[];
+  problems: Problem[];
+}
+
+/** Kernels count anew where a branch or loop decides what runs, and repeat their number with the region's. */
+const withoutCount = (name: string): string => name.replace(/(_myl\d+)_\d+$/, '$1');
+const regionNumber = (name: string): string | undefined => /_myl(\d+)(?:_\d+)?$/.exec(name)?.[1];
+
+/**
+ * Rows and layers are the same names in the same order, except with an If or a Loop: then only what ran has a row.
+ * Rows of kernels whose ForeignNode is one opaque layer here are added up for it, by its place
+ * among the engine's layers, which the kernels' names carry.
+ */
+export function joinProfile(layers: readonly EngineLayer[], rows: readonly ProfileRow[]): ProfileJoin {
+  const join: ProfileJoin = {
+    averageMs: layers.map(() => null),
+    percent: layers.map(() => null),
+    problems: [],
+  };
+  const put = (layer: number, row: ProfileRow): void => {
+    join.averageMs[layer] = (join.averageMs[layer] ?? 0) + row.averageMs;
+    join.percent[layer] = (join.percent[layer] ?? 0) + row.percentage;
+  };
+  if (rows.length === layers.length && rows.every(({ name }, i) => name === layers[i]!.name)) {
+    rows.forEach((row, i) => put(i, row));
+    return join;
+  }
+  const left = byTurns(layers, rows, put, (name) => name);
+  const later = byTurns(layers, left, put, withoutCount, join.averageMs);
+  const lost = byRegion(layers, later, put);
+  if (lost.length > 0) {
+    const share = lost.reduce((sum, { percentage }) => sum + percentage, 0);
+    join.problems.push({
+      severity: 'warning',
+      code: 'profile-mismatch',
+      message:
+        `${lost.length} of ${rows.length} rows of the profile (${share.toFixed(1)} % of the time) belong to no layer, ` +
+        `the first to "${lost[0]!.name.slice(0, 120)}". Are profile and layers from the same engine?`,
+    });
+  }
+  return join;
+}
+
+/** Gives each row to the next layer of its name that has none; returns the rows that are left. */
+function byTurns(
+  layers: readonly EngineLayer[],
+  rows: readonly ProfileRow[],
+  put: (layer: number, row: ProfileRow) => void,
+  key: (name: string) => string,
+  taken?: readonly (number | null)[],
+): ProfileRow[] {
+  const queues = new Map<string, { layers: number[]; next: number }>();
+  layers.forEach(({ name }, index) => {
+    if (taken && taken[index] !== null) return;
+    const queue = queues.get(key(name));
+    if (queue) queue.layers.push(index);
+    else queues.set(key(name), { layers: [index], next: 0 });
+  });
+  return rows.filter((row) => {
+    const queue = queues.get(key(row.name));
+    const layer = queue?.layers[queue.next];
+    if (layer === undefined) return true;
+    queue!.next++;
+    put(layer, row);
+    return false;
+  });
+}
+
+/** `_myl2_14` is a kernel of the ForeignNode at place 2 of the engine's layers. */
+function byRegion(
+  layers: readonly EngineLayer[],
+  rows: readonly ProfileRow[],
+  put: (layer: number, row: ProfileRow) => void,
+): ProfileRow[] {
+  return rows.filter((row) => {
+    const place = Number(regionNumber(row.name) ?? -1);
+    const layer = layers[place];
+    if (!layer?.name.startsWith('{ForeignNode[')) return true;
+    put(place, row);
+    return false;
+  });
+}

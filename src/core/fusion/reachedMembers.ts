@@ -1,0 +1,234 @@
+import { atomsOf } from './layerName.ts';
+import { bodyOf, readsOf } from './modelGraph.ts';
+import { movesData } from './nodeRoles.ts';
+import { claim, isFree, join, modelTensor, type Basis, type Resolution } from './resolution.ts';
+
+/** Second step: nodes that TensorRT does not name, from the graph between the tensors that it does name. */
+export function claimReached(to: Resolution): void {
+  const border = engineTensors(to);
+  to.view.regions.forEach((_, region) => {
+    if (!to.listed[region]) walkRegion(to, region, border);
+  });
+  joinOwners(to);
+  to.view.layers.forEach((_, layer) => {
+    if (to.view.regionOf[layer]! < 0) walkLayer(to, layer, border);
+  });
+  joinNeighbours(to);
+  joinOwners(to);
+}
+
+/** Which layers write each tensor of the model; the layers of one region count as one writer. */
+function engineTensors(to: Resolution): Map<number, Set<number>> {
+  const writers = new Map<number, Set<number>>();
+  const add = (tensor: number, writer: number): void => {
+    if (tensor < 0) return;
+    const known = writers.get(tensor);
+    if (known) known.add(writer);
+    else writers.set(tensor, new Set([writer]));
+  };
+  to.view.layers.forEach(({ outputs }, layer) => {
+    const region = to.view.regionOf[layer]!;
+    // A reformat only hands on what another layer wrote.
+    if (to.view.names[layer]!.kind === 'reformat') return;
+    for (const { name } of outputs) add(modelTensor(to, name), region < 0 ? layer : regionWriter(region));
+  });
+  to.view.regions.forEach(({ outputs, layers }, region) => {
+    if (layers.length === 0 || to.view.layers[layers[0]!]!.outputs.length === 0) {
+      for (const name of outputs) add(modelTensor(to, name), regionWriter(region));
+    }
+  });
+  return writers;
+}
+
+const regionWriter = (region: number): number => -1 - region;
+
+/** What a walk may pass: it stops at the tensors that others write and at those that the layer itself is given. */
+interface Walk {
+  writer: number;
+  inputs: Set<number>;
+  border: Map<number, Set<number>>;
+}
+
+const stopsAt = (walk: Walk, tensor: number): boolean => {
+  if (walk.inputs.has(tensor)) return true;
+  const writers = walk.border.get(tensor);
+  return writers !== undefined && !writers.has(walk.writer);
+};
+
+function walkRegion(to: Resolution, region: number, border: Map<number, Set<number>>): void {
+  const { inputs, outputs } = to.view.regions[region]!;
+  const written = outputs.map((name) => modelTensor(to, name)).filter((tensor) => tensor >= 0);
+  const given = new Set(inputs.map((name) => modelTensor(to, name)));
+  given.delete(-1);
+  for (const tensor of written) given.delete(tensor);
+  const walk: Walk = { writer: regionWriter(region), inputs: given, border };
+  const stack = [...written];
+  for (const node of to.members[region]!) stack.push(...readsOf(to.graph, node));
+  const basis: Basis = { by: 'reach', layer: -1, region };
+  const start = new Set(written);
+  const seen = new Set<number>();
+  while (stack.length > 0) {
+    const tensor = stack.pop()!;
+    if (seen.has(tensor) || (!start.has(tensor) && stopsAt(walk, tensor))) continue;
+    seen.add(tensor);
+    const node = to.graph.tensors[tensor]!.producer;
+    if (node < 0) continue;
+    if (isFree(to, node)) {
+      if (!isPassed(to, node)) continue;
+      if (to.roles[node] === 'data' && !to.gone.has(node)) join(to, region, node, false, basis);
+      stack.push(...readsOf(to.graph, node));
+    } else if (to.regionOf[node]! < 0) {
+      joinSplit(to, region, node, tensor, border);
+    }
+  }
+}
+
+/** Data, and identities and eliminated nodes, which hand on what they are given. */
+const isPassed = (to: Resolution, node: number): boolean => {
+  const role = to.roles[node];
+  return role === 'data' || role === 'identity';
+};
+
+/**
+ * A node of a native layer whose result no layer writes: its last part (the bias of a Gemm, the transpose after a
+ * NonMaxSuppression) happens inside the region, at whose border TensorRT made a tensor of its own.
+ */
+function joinSplit(
+  to: Resolution,
+  region: number,
+  node: number,
+  tensor: number,
+  border: Map<number, Set<number>>,
+): void {
+  if (border.has(tensor)) return;
+  const unresolved = new Set(to.view.regions[region]!.inputs.filter((name) => modelTensor(to, name) < 0));
+  const layer = to.nodeLayers[node]!.find(
+    (index) =>
+      to.view.names[index]!.kind !== 'horizontal' &&
+      to.view.layers[index]!.outputs.some(({ name }) => unresolved.has(name)),
+  );
+  if (layer !== undefined) join(to, region, node, false, { by: 'split', region, layer });
+}
+
+/** Data movement without a layer of its own that a native layer's tensors enclose. */
+function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number>>): void {
+  const nodes = to.layerNodes[layer]!;
+  const { inputs, outputs } = to.view.layers[layer]!;
+  if (to.view.names[layer]!.kind === 'reformat' || outputs.length === 0) return;
+  const given = new Set(inputs.map(({ name }) => modelTensor(to, name)));
+  given.delete(-1);
+  const written = outputs.map(({ name }) => modelTensor(to, name)).filter((tensor) => tensor >= 0);
+  for (const tensor of written) given.delete(tensor);
+  const walk: Walk = { writer: layer, inputs: given, border };
+  const start = new Set(written);
+  const stack = [...written];
+  for (const node of nodes) stack.push(...readsOf(to.graph, node));
+  const seen = new Set<number>();
+  while (stack.length > 0) {
+    const tensor = stack.pop()!;
+    if (seen.has(tensor) || (!start.has(tensor) && stopsAt(walk, tensor))) continue;
+    seen.add(tensor);
+    const node = to.graph.tensors[tensor]!.producer;
+    if (node < 0 || !isFree(to, node) || !isPassed(to, node)) continue;
+    if (!movesData.has(to.graph.nodes[node]!.op)) continue;
+    if (to.roles[node] === 'data' && !to.gone.has(node)) {
+      claim(to, layer, node, 'reach', false, { by: 'reach', layer, region: -1 });
+    }
+    stack.push(...readsOf(to.graph, node));
+  }
+}
+
+/** A Loop or an If belongs where its body does, and what nobody names of a body belongs where its owner does. */
+function joinOwners(to: Resolution): void {
+  const { graph } = to;
+  for (let node = graph.nodes.length - 1; node >= 0; node--) {
+    const region = to.regionOf[node]!;
+    const owner = graph.owner[node]!;
+    if (region >= 0 && owner >= 0 && isFree(to, owner)) join(to, region, owner, false, { by: 'body', region, node });
+  }
+  for (let node = 0; node < graph.nodes.length; node++) {
+    const region = to.regionOf[node]!;
+    if (region < 0 || graph.nodes[node]!.subgraphs.length === 0) continue;
+    for (const inner of bodyOf(graph, node)) {
+      if (isFree(to, inner) && to.roles[inner] === 'data' && !to.gone.has(inner)) {
+        join(to, region, inner, false, { by: 'owner', region, node });
+      }
+    }
+  }
+}
+
+/**
+ * What is left is sorted by connected pieces: a piece that only one ForeignNode touches, or that holds the ends of only
+ * one ForeignNode's name, is part of it.
+ */
+function joinNeighbours(to: Resolution): void {
+  const isLeft = (node: number): boolean =>
+    to.graph.owner[node]! < 0 && isFree(to, node) && to.roles[node] === 'data' && !to.gone.has(node);
+  const ends = endsOfNames(to);
+  const seen = new Set<number>();
+  for (let start = 0; start < to.graph.nodes.length; start++) {
+    if (seen.has(start) || !isLeft(start)) continue;
+    const { piece, touched, native } = pieceFrom(to, start, isLeft, seen);
+    const inside = new Set(piece.flatMap((node) => ends.get(node) ?? []));
+    const candidates = inside.size > 0 ? inside : native ? new Set<number>() : touched;
+    const [region] = candidates;
+    const only = to.view.regions.length === 1 && hasOpenBorder(to, 0) && (touched.size === 1 || !native);
+    const home = candidates.size === 1 ? region! : only ? 0 : -1;
+    if (home < 0) continue;
+    for (const node of piece) join(to, home, node, false, { by: 'neighbours', region: home });
+  }
+}
+
+function pieceFrom(
+  to: Resolution,
+  start: number,
+  isLeft: (node: number) => boolean,
+  seen: Set<number>,
+): { piece: number[]; touched: Set<number>; native: boolean } {
+  const piece: number[] = [];
+  const touched = new Set<number>();
+  let native = false;
+  const stack = [start];
+  seen.add(start);
+  const visit = (node: number): void => {
+    if (node < 0) return;
+    if (isLeft(node)) {
+      if (!seen.has(node)) {
+        seen.add(node);
+        stack.push(node);
+      }
+    } else if (to.regionOf[node]! >= 0) touched.add(to.regionOf[node]!);
+    else if (to.nodeLayers[node]!.length > 0) native = true;
+  };
+  while (stack.length > 0) {
+    const node = stack.pop()!;
+    piece.push(node);
+    for (const tensor of readsOf(to.graph, node)) visit(to.graph.tensors[tensor]!.producer);
+    for (const tensor of to.graph.outputs[node]!) to.graph.tensors[tensor]!.consumers.forEach(visit);
+  }
+  return { piece, touched, native };
+}
+
+/** Nodes that the name `{ForeignNode[a...b]}` of a region names at its ends, or that read a constant named there. */
+function endsOfNames(to: Resolution): Map<number, number[]> {
+  const ends = new Map<number, number[]>();
+  to.view.regions.forEach((region, index) => {
+    const layer = region.layers[0];
+    const name = layer === undefined ? undefined : to.view.names[layer];
+    if (!region.named || to.listed[index] || !name) return;
+    for (const atom of atomsOf(name)) {
+      const tensor = to.graph.byName.get(atom.replace(/\[Constant\]$/, ''));
+      const nodes = to.names.nodesOfLayer(atom);
+      const near = nodes.length > 0 ? nodes : tensor === undefined ? [] : to.graph.tensors[tensor]!.consumers;
+      if (near.length !== 1) continue;
+      ends.set(near[0]!, [...(ends.get(near[0]!) ?? []), index]);
+    }
+  });
+  return ends;
+}
+
+/** A border that is not known in full: no tensors at all, or tensors that TensorRT made. */
+function hasOpenBorder(to: Resolution, region: number): boolean {
+  const { inputs, outputs } = to.view.regions[region]!;
+  return outputs.length === 0 || [...inputs, ...outputs].some((name) => modelTensor(to, name) < 0);
+}

@@ -1,0 +1,117 @@
+import type { Problem } from '../text/problem.ts';
+import { outsideName, type EngineView } from './engineView.ts';
+import type { Evidence } from './fusionReport.ts';
+import type { ModelGraph } from './modelGraph.ts';
+import type { NodeNames } from './nodeNames.ts';
+import type { NodeRole } from './nodeRoles.ts';
+
+/** How it is known what became of a node; becomes the sentence in its `reason`. */
+export type Basis =
+  /** A layer's metadata or name says it. */
+  | { by: 'metadata' | 'name'; layer: number }
+  /** The log's `ForeignNode … metadata:` line. */
+  | { by: 'line'; region: number }
+  /** Found between tensors of the layer's or ForeignNode's border. */
+  | { by: 'reach'; layer: number; region: number }
+  /** The only ForeignNode that it can belong to. */
+  | { by: 'neighbours'; region: number }
+  /** Its owner's, or its body's. */
+  | { by: 'owner' | 'body'; region: number; node: number }
+  /** One part of the node is a layer of its own, another is inside the ForeignNode. */
+  | { by: 'split'; region: number; layer: number }
+  /** The log says that TensorRT removed or eliminated it. */
+  | { by: 'event'; pass: string; line: number };
+
+/** What is known so far: filled step by step, each step adding only where those before it said nothing. */
+export interface Resolution {
+  graph: ModelGraph;
+  names: NodeNames;
+  view: EngineView;
+  roles: NodeRole[];
+  /** Nodes that each layer computes, and how that is known. */
+  layerNodes: Set<number>[];
+  layerEvidence: Set<Evidence>[];
+  /** Layers that compute each node. */
+  nodeLayers: number[][];
+  /** Members of each region. */
+  members: Set<number>[];
+  /** Region of each node; -1: none. */
+  regionOf: Int32Array;
+  /** 1 where TensorRT itself named the node for that place. */
+  exact: Uint8Array;
+  basis: (Basis | undefined)[];
+  /** Nodes that the log says are gone. */
+  gone: Map<number, Basis>;
+  /** Regions whose members TensorRT listed in full. */
+  listed: boolean[];
+  problems: Problem[];
+}
+
+export function createResolution(graph: ModelGraph, names: NodeNames, view: EngineView, roles: NodeRole[]): Resolution {
+  return {
+    graph,
+    names,
+    view,
+    roles,
+    layerNodes: view.layers.map(() => new Set()),
+    layerEvidence: view.layers.map(() => new Set()),
+    nodeLayers: graph.nodes.map(() => []),
+    members: view.regions.map(() => new Set()),
+    regionOf: new Int32Array(graph.nodes.length).fill(-1),
+    exact: new Uint8Array(graph.nodes.length),
+    basis: [],
+    gone: new Map(),
+    listed: view.regions.map(() => false),
+    problems: [],
+  };
+}
+
+/** Notes that a layer computes a node, all or in part; inside a region that makes it a member. */
+export function claim(
+  to: Resolution,
+  layer: number,
+  node: number,
+  evidence: Evidence,
+  exact: boolean,
+  why?: Basis,
+): void {
+  const nodes = to.layerNodes[layer]!;
+  to.layerEvidence[layer]!.add(evidence);
+  if (!nodes.has(node)) {
+    nodes.add(node);
+    to.nodeLayers[node]!.push(layer);
+  }
+  const region = to.view.regionOf[layer]!;
+  const basis = why ?? { by: evidence === 'metadata' ? 'metadata' : 'name', layer };
+  if (region >= 0) join(to, region, node, exact, basis);
+  else if (to.regionOf[node]! < 0 && (!to.basis[node] || (exact && !to.exact[node]))) {
+    to.exact[node] = exact ? 1 : 0;
+    to.basis[node] = basis;
+  }
+}
+
+/** Makes a node a member of a region. The first region that has it keeps it. */
+export function join(to: Resolution, region: number, node: number, exact: boolean, basis: Basis): void {
+  to.members[region]!.add(node);
+  if (to.regionOf[node]! >= 0) {
+    if (to.regionOf[node] === region && exact) to.exact[node] = 1;
+    return;
+  }
+  to.regionOf[node] = region;
+  to.exact[node] = exact ? 1 : 0;
+  to.basis[node] = basis;
+}
+
+/** True where nothing claims the node yet. */
+export const isFree = (of: Resolution, node: number): boolean =>
+  of.regionOf[node]! < 0 && of.nodeLayers[node]!.length === 0;
+
+/** The tensor of the model that an engine tensor is; -1 where TensorRT made it. */
+export function modelTensor(of: Resolution, engineTensor: string): number {
+  const name = outsideName(of.view, engineTensor);
+  const found = of.graph.byName.get(name);
+  if (found !== undefined) return found;
+  // The parser appends `_6` to a tensor whose name is taken, as by a layer.
+  const bare = /^([^]+)_\d+$/.exec(name)?.[1];
+  return (bare === undefined ? undefined : of.graph.byName.get(bare)) ?? -1;
+}

@@ -1,0 +1,69 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readProfile } from '../../../../src/core/engine/readProfile.ts';
+import { createReport, type ReportInput } from '../../../../src/core/fusion/createReport.ts';
+import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { captureText, fixturePath, modelPath } from '../../../support/fixtures.ts';
+
+/** Folders of all captured builds, `tensorrt-10.6.0/vit_tiny.fp16`. */
+export function captures(): string[] {
+  const root = fixturePath('captures');
+  return readdirSync(root)
+    .filter((version) => version.startsWith('tensorrt-'))
+    .flatMap((version) => readdirSync(`${root}/${version}`).map((name) => `${version}/${name}`))
+    .filter((name) => existsSync(`${root}/${name}/meta.json`))
+    .toSorted();
+}
+
+interface Meta {
+  model?: string;
+  result?: string;
+}
+
+export const metaOf = (capture: string): Meta =>
+  JSON.parse(readFileSync(`${fixturePath('captures')}/${capture}/meta.json`, 'utf8')) as Meta;
+
+const models = new Map<string, Promise<OnnxModel | undefined>>();
+
+/** One of the captured models; undefined where there is none of that name. */
+export function modelOf(name: string): Promise<OnnxModel | undefined> {
+  let model = models.get(name);
+  if (!model) {
+    const path = modelPath(name);
+    model = existsSync(path)
+      ? readModel(bytesOf(readFileSync(path))).then(({ value }) => value)
+      : Promise.resolve(undefined);
+    models.set(name, model);
+  }
+  return model;
+}
+
+/** What a capture has, read; undefined where it has no model or neither layers nor log. */
+export async function inputOf(capture: string): Promise<ReportInput | undefined> {
+  const name = metaOf(capture).model;
+  const model = name ? await modelOf(name) : undefined;
+  const logText = captureText(`${capture}/log.txt`) ?? captureText(`${capture}/log0.txt`);
+  const layersText = captureText(`${capture}/layers.json`);
+  const profileText = captureText(`${capture}/profile.json`);
+  if (!model || (logText === undefined && layersText === undefined)) return undefined;
+  const log = logText === undefined ? undefined : readBuildLog(logText);
+  const layers = layersText === undefined ? undefined : readLayerInfo(layersText);
+  const profile = profileText === undefined ? undefined : readProfile(profileText);
+  return {
+    model,
+    modelFile: `${name}.onnx`,
+    layerInfo: layers?.value,
+    log: log?.value,
+    profile: profile?.value,
+    problems: [...(layers?.problems ?? []), ...(log?.problems ?? []), ...(profile?.problems ?? [])],
+  };
+}
+
+export async function reportOf(capture: string): Promise<FusionReport | undefined> {
+  const input = await inputOf(capture);
+  return input && createReport(input);
+}
