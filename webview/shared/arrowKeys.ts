@@ -3,10 +3,9 @@
  * first and last, Enter or Space clicks. Marks are the elements that match `selector` below `root`; call the result after
  * drawing anew, it keeps the focus on the mark with the same `data-id`.
  */
-export function arrowKeys(
-  root: Element & { addEventListener: HTMLElement['addEventListener'] },
-  selector: string,
-): () => void {
+export function arrowKeys(container: HTMLElement | SVGSVGElement, selector: string): () => void {
+  // Both have the same events; the union of their overloads has none.
+  const root = container as HTMLElement;
   let current: string | null = null;
   let hadFocus = false;
   const marks = (): (Element & HTMLOrSVGElement)[] => [...root.querySelectorAll<SVGElement>(selector)];

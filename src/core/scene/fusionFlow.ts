@@ -44,6 +44,8 @@ export interface FusionFlow {
   links: FlowLink[];
   /** Units of each item by id, for marking what is selected. */
   units: Map<string, FusionUnit[]>;
+  /** Id of each node by the position that units give. */
+  nodeIds: string[];
   /** Sum of the weights: the engine's milliseconds, or the model's nodes. */
   total: number;
 }
@@ -90,6 +92,7 @@ export function toFusionFlow(
     },
     links: [...linksBetween(left, middle, options.weight), ...linksBetween(middle, right, options.weight)],
     units: new Map(all.flat().map((draft) => [draft.id, draft.units])),
+    nodeIds: report.nodes.map(({ id }) => id),
     total,
   };
 }

@@ -1,0 +1,334 @@
+import { select } from 'd3-selection';
+import type { Selection as D3Selection } from 'd3-selection';
+import type { EngineTensor } from '../../src/core/engine/engineLayer.ts';
+import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../../src/core/fusion/fusionReport.ts';
+import { layerLabel, nodeLabel, shareOf, totalMs } from '../../src/core/scene/fusionText.ts';
+import { layerTitle } from '../../src/core/scene/kernelFamilies.ts';
+import type { Selection, ViewHost } from '../../src/protocol/views.ts';
+import { counted, milliseconds, strings } from '../shared/strings.ts';
+
+const texts = strings.fusion.details;
+/** Lines of a list at first, and that each press on `more` adds. */
+const page = 50;
+
+interface Line {
+  text: string;
+  small: string;
+  selection: Selection;
+}
+
+interface Fact {
+  name: string;
+  value: string;
+}
+
+interface Content {
+  title: string;
+  /** TensorRT's own name, where the title is not it. */
+  name: string;
+  exact: boolean | null;
+  sentence: string;
+  facts: Fact[];
+  lists: { title: string; lines: Line[] }[];
+  nodes: string[];
+  line: number | null;
+}
+
+/** The pane that tells everything about what is selected; its lists select in turn. */
+export function detailsPane(parent: HTMLElement, host: ViewHost, onSelect: (selection: Selection) => void) {
+  const pane = select(parent).append('div').attr('class', 'details-inner').attr('aria-live', 'polite');
+
+  const show = (report: FusionReport, selection: Selection) => {
+    pane.selectChildren().remove();
+    const content = contentOf(report, selection);
+    if (content === null) {
+      pane.append('p').attr('class', 'muted').text(texts.none);
+      return;
+    }
+    const head = pane.append('div').attr('class', 'details-head');
+    head.append('h2').text(content.title);
+    head
+      .append('button')
+      .attr('type', 'button')
+      .attr('aria-label', texts.clear)
+      .attr('title', texts.clear)
+      .text('×')
+      .on('click', () => onSelect({ kind: 'none' }));
+    if (content.name !== '' && content.name !== content.title)
+      pane.append('p').attr('class', 'mono name').text(content.name);
+    if (content.sentence !== '') pane.append('p').text(content.sentence);
+    if (content.exact !== null) {
+      pane
+        .append('p')
+        .attr('class', content.exact ? 'evidence' : 'evidence derived')
+        .text(content.exact ? texts.exact : texts.derived);
+    }
+    drawFacts(pane, content.facts);
+    drawLinks(pane, content, host);
+    for (const { title, lines } of content.lists) drawList(pane, title, lines, onSelect);
+  };
+  return { show };
+}
+
+type Pane = D3Selection<HTMLDivElement, unknown, null, undefined>;
+
+function drawFacts(pane: Pane, facts: Fact[]): void {
+  if (facts.length === 0) return;
+  const list = pane.append('dl');
+  for (const { name, value } of facts) {
+    list.append('dt').text(name);
+    list.append('dd').text(value);
+  }
+}
+
+function drawLinks(pane: Pane, { line, nodes }: Content, host: ViewHost): void {
+  const links = pane.append('div').attr('class', 'links');
+  if (nodes.length > 0) {
+    links
+      .append('button')
+      .attr('type', 'button')
+      .text(texts.graph)
+      .on('click', () => host.run('openGraph', nodes));
+  }
+  if (line !== null) {
+    links
+      .append('button')
+      .attr('type', 'button')
+      .text(texts.logLine(line))
+      .on('click', () => host.openLine('log', line));
+  }
+}
+
+function drawList(pane: Pane, title: string, lines: Line[], onSelect: (selection: Selection) => void): void {
+  if (lines.length === 0) return;
+  pane.append('h3').text(title);
+  const list = pane.append('ul');
+  const more = pane.append('button').attr('type', 'button').attr('class', 'more');
+  let shown = 0;
+  const grow = () => {
+    for (const { text, small, selection } of lines.slice(shown, shown + page)) {
+      const button = list.append('li').append('button').attr('type', 'button');
+      button.append('span').text(text);
+      if (small !== '') button.append('small').text(small);
+      button.attr('title', text).on('click', () => onSelect(selection));
+    }
+    shown = Math.min(lines.length, shown + page);
+    more.property('hidden', shown === lines.length).text(texts.more(lines.length - shown));
+  };
+  more.on('click', grow);
+  grow();
+}
+
+function contentOf(report: FusionReport, selection: Selection): Content | null {
+  switch (selection.kind) {
+    case 'none':
+      return null;
+    case 'foreignNode': {
+      const foreign = report.foreignNodes.find(({ id }) => id === selection.id);
+      return foreign === undefined ? null : foreignContent(report, foreign);
+    }
+    case 'layers': {
+      const ids = new Set(selection.ids);
+      const layers = report.layers.filter(({ id }) => ids.has(id));
+      const [only] = layers;
+      if (only === undefined) return null;
+      return layers.length === 1 ? layerContent(report, only) : layersContent(report, layers);
+    }
+    case 'nodes': {
+      const ids = new Set(selection.ids);
+      const nodes = report.nodes.filter(({ id }) => ids.has(id));
+      const [only] = nodes;
+      if (only === undefined) return null;
+      return nodes.length === 1
+        ? nodeContent(report, only)
+        : nodesContent(report, nodes, texts.manyNodes(nodes.length));
+    }
+    case 'fate': {
+      const fate = selection.fate as keyof typeof strings.fates;
+      const nodes = report.nodes.filter((node) => node.fate === fate);
+      const content = nodesContent(report, nodes, `${strings.fates[fate]}: ${counted(nodes.length, 'node')}`);
+      return { ...content, sentence: `${strings.fateMeanings[fate]}.` };
+    }
+  }
+}
+
+const empty: Content = { title: '', name: '', exact: null, sentence: '', facts: [], lists: [], nodes: [], line: null };
+
+function foreignContent(report: FusionReport, foreign: ReportForeignNode): Content {
+  const members = new Set(foreign.nodes);
+  const own = new Set(foreign.layers);
+  const layers = report.layers.filter(({ id, kind }) => own.has(id) && kind !== 'foreign');
+  return {
+    ...empty,
+    title: `ForeignNode ${foreign.id}`,
+    name: foreign.name,
+    exact: foreign.exact,
+    sentence: [texts.nodes(foreign.nodes.length), layers.length > 0 ? texts.kernels(layers.length) : '']
+      .filter((part) => part !== '')
+      .join(', '),
+    facts: [
+      ...timeFact(report, foreign.averageMs),
+      { name: texts.inputs, value: foreign.inputs.join(', ') },
+      { name: texts.outputs, value: foreign.outputs.join(', ') },
+    ].filter(({ value }) => value !== ''),
+    lists: [
+      remarkList(
+        report,
+        (remark) => remark.layers.some((id) => own.has(id)) || remark.nodes.some((id) => members.has(id)),
+      ),
+      { title: texts.kernels(layers.length), lines: layerLines(report, slowestFirst(layers)) },
+      { title: texts.nodes(foreign.nodes.length), lines: nodeLines(report.nodes.filter(({ id }) => members.has(id))) },
+    ],
+    nodes: foreign.nodes,
+    line: foreign.line,
+  };
+}
+
+function layerContent(report: FusionReport, layer: ReportLayer): Content {
+  const ids = new Set(layer.nodes);
+  const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
+  return {
+    ...empty,
+    title: layerTitle(layer, ops),
+    name: layer.name,
+    exact: layer.evidence.length === 0 ? null : layer.evidence.some((evidence) => evidence !== 'reach'),
+    facts: [
+      { name: texts.type, value: layer.type },
+      ...timeFact(report, layer.averageMs),
+      { name: texts.tactic, value: layer.tactic ?? '' },
+      { name: texts.evidence, value: layer.evidence.map((evidence) => strings.fusion.evidence[evidence]).join(', ') },
+      { name: texts.inputs, value: layer.inputs.map(tensorText).join('\n') },
+      { name: texts.outputs, value: layer.outputs.map(tensorText).join('\n') },
+    ].filter(({ value }) => value !== ''),
+    lists: [
+      groupList(report, [layer]),
+      remarkList(report, (remark) => remark.layers.includes(layer.id)),
+      {
+        title: `${texts.computes} ${texts.nodes(ids.size)}`,
+        lines: nodeLines(report.nodes.filter(({ id }) => ids.has(id))),
+      },
+    ],
+    nodes: layer.nodes,
+    line: layer.line,
+  };
+}
+
+function layersContent(report: FusionReport, layers: ReportLayer[]): Content {
+  const nodes = [...new Set(layers.flatMap((layer) => layer.nodes))];
+  return {
+    ...empty,
+    title: texts.manyLayers(layers.length),
+    sentence: `${texts.computes} ${texts.nodes(nodes.length)}.`,
+    facts: timeFact(report, totalMs(layers)),
+    lists: [
+      groupList(report, layers),
+      { title: texts.layers(layers.length), lines: layerLines(report, slowestFirst(layers)) },
+    ],
+    nodes,
+  };
+}
+
+function nodeContent(report: FusionReport, node: ReportNode): Content {
+  const own = new Set(node.layers);
+  const layers = report.layers.filter(({ id }) => own.has(id));
+  return {
+    ...empty,
+    title: node.name === '' ? texts.unnamed(node.op, node.id) : nodeLabel(node),
+    name: node.name,
+    exact: node.fate === 'unknown' ? null : node.exact,
+    sentence: node.reason,
+    facts: [
+      { name: 'Op', value: node.op },
+      { name: texts.becomes, value: `${strings.fates[node.fate]}: ${strings.fateMeanings[node.fate]}` },
+    ],
+    lists: [
+      groupList(report, layers),
+      { title: `${texts.computedBy} ${texts.layers(layers.length)}`, lines: layerLines(report, layers) },
+      remarkList(report, (remark) => remark.nodes.includes(node.id)),
+    ],
+    nodes: [node.id],
+  };
+}
+
+/** Several nodes: which groups they went into (each a part that can be selected on its own), then all of them. */
+function nodesContent(report: FusionReport, nodes: ReportNode[], title: string): Content {
+  const parts = new Map<string, ReportNode[]>();
+  for (const node of nodes) {
+    const name =
+      node.fate === 'foreign' && node.foreignNode !== null
+        ? `ForeignNode ${node.foreignNode}`
+        : strings.fates[node.fate];
+    parts.set(name, [...(parts.get(name) ?? []), node]);
+  }
+  const lines = [...parts].map(([text, own]): Line => ({
+    text,
+    small: texts.nodes(own.length),
+    selection: { kind: 'nodes', ids: own.map(({ id }) => id) },
+  }));
+  return {
+    ...empty,
+    title,
+    lists: [
+      { title: texts.becomes, lines },
+      { title: texts.nodes(nodes.length), lines: nodeLines(nodes) },
+    ],
+    nodes: nodes.map(({ id }) => id),
+  };
+}
+
+function groupList(report: FusionReport, layers: ReportLayer[]): Content['lists'][number] {
+  const ids = new Set(layers.flatMap(({ foreignNode }) => foreignNode ?? []));
+  const lines = report.foreignNodes
+    .filter(({ id }) => ids.has(id))
+    .map(({ id, name, nodes }): Line => ({
+      text: `ForeignNode ${id} ${name}`,
+      small: texts.nodes(nodes.length),
+      selection: { kind: 'foreignNode', id },
+    }));
+  return { title: 'ForeignNode', lines };
+}
+
+function remarkList(
+  report: FusionReport,
+  fits: (remark: FusionReport['remarks'][number]) => boolean,
+): Content['lists'][number] {
+  const lines = report.remarks.filter(fits).map(({ message, nodes, layers, code }): Line => ({
+    text: message,
+    small: code,
+    selection: nodes.length > 0 ? { kind: 'nodes', ids: nodes } : { kind: 'layers', ids: layers },
+  }));
+  return { title: texts.remarks, lines };
+}
+
+function timeFact(report: FusionReport, ms: number | null): Fact[] {
+  if (ms === null) return [];
+  const share = shareOf(report, ms);
+  return [{ name: texts.time, value: milliseconds(ms) + (share === null ? '' : ` · ${texts.ofAll(share * 100)}`) }];
+}
+
+const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>
+  layers.toSorted((a, b) => (b.averageMs ?? -1) - (a.averageMs ?? -1));
+
+const layerLines = (report: FusionReport, layers: ReportLayer[]): Line[] => {
+  const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
+  return layers.map((layer) => ({
+    text:
+      layerTitle(layer, ops) === layerLabel(layer)
+        ? layerLabel(layer)
+        : `${layerTitle(layer, ops)}: ${layerLabel(layer)}`,
+    small: layer.averageMs === null ? '' : milliseconds(layer.averageMs),
+    selection: { kind: 'layers', ids: [layer.id] },
+  }));
+};
+
+const nodeLines = (nodes: ReportNode[]): Line[] =>
+  nodes.map((node) => ({
+    text: node.name === '' ? texts.unnamed(node.op, node.id) : node.name,
+    small: node.exact || node.fate === 'unknown' ? node.op : `${node.op} · ${strings.common.derived}`,
+    selection: { kind: 'nodes', ids: [node.id] },
+  }));
+
+const tensorText = ({ name, type, dims, format }: EngineTensor): string =>
+  [name, dims === null ? '' : `[${dims.map((dim) => (dim === -1 ? '?' : dim)).join('×')}]`, format ?? type ?? '']
+    .filter((part) => part !== '')
+    .join(' ');

@@ -1,0 +1,324 @@
+import { sankey, sankeyLinkHorizontal } from 'd3-sankey';
+import type { SankeyLink, SankeyNode } from 'd3-sankey';
+import { select } from 'd3-selection';
+import type { Selection as D3Selection } from 'd3-selection';
+import type { FlowColumn, FlowItem, FlowLink, FusionFlow } from '../../src/core/scene/fusionFlow.ts';
+import { weightOf } from '../../src/core/scene/fusionUnits.ts';
+import type { FusionUnit, Weight } from '../../src/core/scene/fusionUnits.ts';
+import type { Selection } from '../../src/protocol/views.ts';
+import { arrowKeys } from '../shared/arrowKeys.ts';
+import { fitText, textWidth } from '../shared/fitText.ts';
+import { counted, count, milliseconds, percent, strings } from '../shared/strings.ts';
+import { definePatterns, lineOf, paintOf } from './paint.ts';
+import type { SelectionSet } from './selectionSet.ts';
+
+type Node = SankeyNode<FlowItem, FlowLink>;
+type Link = SankeyLink<FlowItem, FlowLink>;
+
+export interface ChartEvents {
+  select(selection: Selection): void;
+  open(id: string): void;
+}
+
+const columnOrder: FlowColumn[] = ['modules', 'groups', 'kernels'];
+const padding = 17;
+const heading = 26;
+const barWidth = 12;
+
+/** The ribbons: modules on the left, fusion groups as blocks in the middle, kernels on the right. */
+export function flowChart(parent: HTMLElement, events: ChartEvents) {
+  const svg = select(parent).append('svg').attr('class', 'flow').attr('role', 'group');
+  svg.attr('aria-label', strings.fusion.flow.title).attr('aria-description', strings.fusion.flow.help);
+  const element = svg.node();
+  if (element === null) throw new Error('An SVG element could not be made.');
+  definePatterns(element);
+  const headings = svg.append('g').attr('class', 'headings').attr('aria-hidden', 'true');
+  const ribbons = svg.append('g').attr('class', 'ribbons').attr('aria-hidden', 'true');
+  const marked = svg.append('g').attr('class', 'marked').attr('aria-hidden', 'true');
+  const blocks = svg.append('g').attr('class', 'blocks');
+  const keepFocus = arrowKeys(element, '.block');
+  let shown: { flow: FusionFlow; links: Link[]; weight: Weight } | null = null;
+
+  svg.on('keydown', (event: KeyboardEvent) => {
+    if (event.key !== '+' || !(event.target instanceof SVGElement)) return;
+    const item = select<SVGElement, Node | undefined>(event.target).datum();
+    if (item?.opens !== null && item?.opens !== undefined) events.open(item.opens);
+  });
+
+  const mark = (set: SelectionSet) => {
+    if (shown === null) return;
+    const { flow, links, weight } = shown;
+    svg.classed('selecting', !set.none);
+    const fraction = (units: readonly FusionUnit[], whole: number) =>
+      whole > 0 ? units.reduce((sum, unit) => sum + (set.unit(unit) ? weightOf(unit, weight) : 0), 0) / whole : 0;
+    const parts = new Map(links.map((link) => [link, set.none ? 0 : fraction(link.units, link.value)]));
+    marked
+      .selectAll<SVGPathElement, Link>('path')
+      .data(links.filter((link) => (parts.get(link) ?? 0) > 0))
+      .join('path')
+      .attr('d', sankeyLinkHorizontal())
+      .style('stroke', (link) => ribbonColour(link))
+      .attr('stroke-width', (link) => Math.max(1.5, (link.width ?? 0) * (parts.get(link) ?? 0)));
+    blocks
+      .selectAll<SVGGElement, Node>('.block')
+      .classed('on', (item) => !set.none && (flow.units.get(item.id) ?? []).some(set.unit))
+      .attr('aria-pressed', (item) =>
+        String(!set.none && JSON.stringify(item.selection) === JSON.stringify(set.selection)),
+      );
+  };
+
+  const draw = (flow: FusionFlow, weight: Weight, width: number) => {
+    const frame = frameOf(width);
+    const rows = Math.max(...columnOrder.map((column) => flow.columns[column].length));
+    const height = heading + Math.max(260, rows * (padding + 9));
+    svg.attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height);
+    const { nodes, links } = layOut(flow, frame, height);
+    shown = { flow, links, weight };
+    drawHeadings(headings, frame, flow);
+    ribbons
+      .selectAll<SVGPathElement, Link>('path')
+      .data(links, (link) => `${idOf(link.source)}>${idOf(link.target)}`)
+      .join((enter) => enter.append('path').call((path) => path.append('title')))
+      .attr('d', sankeyLinkHorizontal())
+      .attr('class', (link) => (exactOf(link) ? null : 'derived'))
+      .style('stroke', (link) => ribbonColour(link))
+      .attr('stroke-width', (link) => Math.max(1, link.width ?? 0))
+      .on('click', (_, link) => events.select(nodesOf(link, flow)))
+      .select('title')
+      .text((link) => ribbonTitle(link, weight));
+    const groups = blocks
+      .selectAll<SVGGElement, Node>('.block')
+      .data(nodes, (item) => item.id)
+      .join((enter) => enter.append('g').attr('class', 'block').attr('role', 'button').call(addParts))
+      .order()
+      .attr('data-id', (item) => item.id)
+      .classed('derived', (item) => !item.exact)
+      .attr('aria-label', (item) => spoken(item, flow.total, weight))
+      .attr('aria-expanded', (item) => (item.opens === null ? null : 'false'))
+      .on('click', (event: MouseEvent, item) => {
+        const onHandle = event.target instanceof Element && event.target.classList.contains('handle');
+        if (onHandle && item.opens !== null) events.open(item.opens);
+        else if (item.selection.kind === 'none' && item.opens !== null) events.open(item.opens);
+        else events.select(item.selection);
+      });
+    drawBlocks(groups, frame, flow.total, weight);
+    keepFocus();
+  };
+
+  return { draw, mark };
+}
+
+interface Frame {
+  width: number;
+  font: string;
+  /** Left and right edge of each column's blocks. */
+  x: Record<FlowColumn, [number, number]>;
+}
+
+function frameOf(width: number): Frame {
+  const left = Math.min(270, Math.max(110, width * 0.2));
+  const right = Math.min(400, Math.max(150, width * 0.3));
+  const block = Math.min(190, Math.max(110, width * 0.16));
+  const middle = left + (width - left - right) * 0.5;
+  const style = getComputedStyle(document.body);
+  return {
+    width,
+    font: `${style.fontSize} ${style.fontFamily}`,
+    x: {
+      modules: [left, left + barWidth],
+      groups: [middle - block / 2, middle + block / 2],
+      kernels: [width - right - barWidth, width - right],
+    },
+  };
+}
+
+function layOut(flow: FusionFlow, { x }: Frame, height: number): { nodes: Node[]; links: Link[] } {
+  const nodes = columnOrder.flatMap((column) => flow.columns[column].map((item): Node => ({ ...item })));
+  if (nodes.length === 0 || flow.links.length === 0) return { nodes: [], links: [] };
+  const links = flow.links.map((link) => ({ ...link, source: link.from, target: link.to, value: link.weight }));
+  const graph = sankey<FlowItem, FlowLink>()
+    .nodeId(({ id }) => id)
+    .nodeAlign(({ column }) => columnOrder.indexOf(column))
+    .nodeWidth(barWidth)
+    .nodePadding(padding)
+    // The order is the model's and the engine's: it means something, fewer crossings do not.
+    .nodeSort(null as unknown as (a: Node, b: Node) => number)
+    .extent([
+      [0, heading + 6],
+      [1, height - 10],
+    ])({ nodes, links });
+  for (const node of graph.nodes) [node.x0, node.x1] = x[node.column];
+  return graph;
+}
+
+const idOf = (end: Link['source']): string => (typeof end === 'object' ? end.id : String(end));
+const itemOf = (end: Link['source']): Node | undefined => (typeof end === 'object' ? end : undefined);
+
+/** A ribbon has its group's colour, on both sides of the group. */
+function groupOf(link: Link): Node | undefined {
+  const source = itemOf(link.source);
+  return source?.column === 'groups' ? source : itemOf(link.target);
+}
+function ribbonColour(link: Link): string {
+  const group = groupOf(link);
+  return group === undefined ? 'var(--lens-grey)' : lineOf(group);
+}
+const exactOf = (link: Link): boolean => groupOf(link)?.exact ?? true;
+
+function nodesOf(link: Link, flow: FusionFlow): Selection {
+  const target = itemOf(link.target);
+  const source = itemOf(link.source);
+  if (source === undefined || target === undefined) return { kind: 'none' };
+  // Between a group and its kernels the kernels say all; between a module and a group it is the nodes of both.
+  if (target.column === 'kernels') return target.selection;
+  const inGroup = new Set(flow.units.get(target.id) ?? []);
+  if (source.selection.kind !== 'nodes') return source.selection;
+  return { kind: 'nodes', ids: nodeIds(flow, source, inGroup) };
+}
+
+function nodeIds(flow: FusionFlow, source: FlowItem, inGroup: ReadonlySet<FusionUnit>): string[] {
+  const ids = new Set<string>();
+  for (const unit of flow.units.get(source.id) ?? []) {
+    const id = unit.node === null ? undefined : flow.nodeIds[unit.node];
+    if (id !== undefined && inGroup.has(unit)) ids.add(id);
+  }
+  return [...ids];
+}
+
+const amount = (value: number, weight: Weight): string =>
+  weight === 'time' ? milliseconds(value) : counted(Math.round(value), 'node');
+
+const ribbonTitle = (link: Link, weight: Weight): string =>
+  strings.fusion.flow.ribbon(
+    itemOf(link.source)?.label ?? '',
+    itemOf(link.target)?.label ?? '',
+    amount(link.value, weight),
+  ) + (exactOf(link) ? '' : ` (${strings.common.derived})`);
+
+const facts = (item: FlowItem, total: number, weight: Weight): string =>
+  [
+    item.nodes > 0 && item.column !== 'modules' ? counted(item.nodes, 'node') : '',
+    item.column === 'groups' && item.layers > 1
+      ? counted(item.layers, item.foreignNode === null ? 'layer' : 'kernel')
+      : '',
+    weight === 'time' ? `${percent((item.weight / total) * 100)} · ${milliseconds(item.ms)}` : '',
+    item.exact ? '' : strings.common.derived,
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+
+const spoken = (item: FlowItem, total: number, weight: Weight): string =>
+  [item.label, item.detail, item.column === 'modules' ? counted(item.nodes, 'node') : '', facts(item, total, weight)]
+    .filter((part) => part !== '')
+    .join(', ');
+
+function drawHeadings(
+  parent: D3Selection<SVGGElement, unknown, null, undefined>,
+  { x }: Frame,
+  flow: FusionFlow,
+): void {
+  parent
+    .selectAll<SVGTextElement, FlowColumn>('text')
+    .data(columnOrder.filter((column) => flow.columns[column].length > 0))
+    .join('text')
+    .attr('y', 14)
+    .attr('x', (column) =>
+      column === 'modules' ? x[column][1] : column === 'groups' ? (x[column][0] + x[column][1]) / 2 : x[column][0],
+    )
+    .attr('text-anchor', (column) => (column === 'modules' ? 'end' : column === 'groups' ? 'middle' : 'start'))
+    .text((column) => strings.fusion.flow.columns[column]);
+}
+
+function addParts(block: D3Selection<SVGGElement, Node, SVGGElement, unknown>): void {
+  block.append('title');
+  block.append('rect').attr('class', 'body');
+  block.append('text').attr('class', 'value');
+  block.append('text').attr('class', 'label');
+  block.append('text').attr('class', 'detail');
+  block.append('text').attr('class', 'handle').attr('aria-hidden', 'true');
+}
+
+function drawBlocks(
+  blocks: D3Selection<SVGGElement, Node, SVGGElement, unknown>,
+  frame: Frame,
+  total: number,
+  weight: Weight,
+): void {
+  blocks.each(function (item) {
+    const block = select<SVGGElement, Node>(this);
+    const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
+    const tall = Math.max(2, y1 - y0);
+    block.select('title').text(`${spoken(item, total, weight)}`);
+    block
+      .select('.body')
+      .attr('x', x0)
+      .attr('y', y0)
+      .attr('width', x1 - x0)
+      .attr('height', tall)
+      .attr('rx', item.column === 'groups' ? 4 : 2)
+      .style('fill', paintOf(item))
+      .style('stroke', lineOf(item));
+    const place = item.column === 'groups' ? insideText : besideText;
+    place(block, item, frame, total, weight);
+  });
+}
+
+const put = (
+  block: D3Selection<SVGGElement, Node, null, undefined>,
+  part: string,
+  text: string,
+  x: number,
+  y: number,
+  anchor: 'start' | 'middle' | 'end',
+) => block.select(`.${part}`).attr('x', x).attr('y', y).attr('text-anchor', anchor).text(text);
+
+/** A group's texts lie in its block; over a thin block they keep their place and get a halo from the style sheet. */
+function insideText(
+  block: D3Selection<SVGGElement, Node, null, undefined>,
+  item: Node,
+  { font }: Frame,
+  total: number,
+  weight: Weight,
+): void {
+  const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
+  const middle = (x0 + x1) / 2;
+  const room = x1 - x0 - 12;
+  const center = (y0 + y1) / 2;
+  const lines = y1 - y0 > 40;
+  block.classed('thin', y1 - y0 < 20);
+  const label = lines
+    ? item.label
+    : `${item.label} · ${weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight))}`;
+  put(block, 'label', fitText(label, room, `bold ${font}`), middle, center + (lines ? -5 : 4), 'middle');
+  put(block, 'detail', lines ? fitText(facts(item, total, weight), room, font) : '', middle, center + 12, 'middle');
+  put(block, 'value', '', middle, center, 'middle');
+  put(block, 'handle', item.opens === null ? '' : '⊕', x1 - 8, center + 4, 'end');
+}
+
+/** Left of the modules' bars, right of the kernels': value next to the bar, then the label, then what is told in small. */
+function besideText(
+  block: D3Selection<SVGGElement, Node, null, undefined>,
+  item: Node,
+  { font, width }: Frame,
+  total: number,
+  weight: Weight,
+): void {
+  const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
+  const left = item.column === 'modules';
+  const y = (y0 + y1) / 2 + 4;
+  const value = weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight * 10) / 10);
+  const valueWidth = 52;
+  const handleWidth = item.opens === null ? 0 : 18;
+  const edge = left ? x0 - 6 : x1 + 6;
+  const sign = left ? -1 : 1;
+  const anchor = left ? 'end' : 'start';
+  const start = edge + sign * valueWidth;
+  const room = (left ? start : width - start) - handleWidth - 4;
+  const label = fitText(item.label, room, font, left ? 'end' : 'start');
+  const used = textWidth(label, font) + handleWidth;
+  const detail = room - used > 40 ? fitText(item.detail, room - used - 8, font) : '';
+  put(block, 'value', value, left ? edge : edge + valueWidth - 8, y, 'end');
+  put(block, 'handle', item.opens === null ? '' : '⊕', start, y, anchor);
+  put(block, 'label', label, start + sign * handleWidth, y, anchor);
+  put(block, 'detail', detail, start + sign * (used + 8), y, anchor);
+}

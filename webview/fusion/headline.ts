@@ -1,0 +1,121 @@
+import { select } from 'd3-selection';
+import type { Fate, FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { fusionSentence } from '../../src/core/scene/fusionText.ts';
+import { count, percent, strings } from '../shared/strings.ts';
+import type { ChartEvents } from './flowChart.ts';
+import { paintOf } from './paint.ts';
+import type { SelectionSet } from './selectionSet.ts';
+
+const fates: Fate[] = ['foreign', 'fused', 'single', 'shape', 'folded', 'removed', 'unknown'];
+
+interface Segment {
+  fate: Fate;
+  nodes: number;
+  share: number;
+}
+
+/** The sentence, the whole model as one bar by fate, and the funnel as steps. */
+export function headline(parent: HTMLElement, events: ChartEvents) {
+  const sentence = select(parent).append('p').attr('class', 'sentence');
+  const pair = select(parent).append('div').attr('class', 'pair');
+  const accounting = pair.append('section').attr('class', 'accounting');
+  const accountingTitle = accounting.append('h2');
+  const bar = accounting.append('div').attr('class', 'whole').attr('aria-hidden', 'true');
+  const legend = accounting.append('div').attr('class', 'legend').attr('role', 'group');
+  const funnel = pair.append('section').attr('class', 'funnel');
+  const funnelTitle = funnel.append('h2');
+  const steps = funnel.append('ol');
+  const funnelNote = funnel.append('p').attr('class', 'note');
+
+  const draw = (report: FusionReport) => {
+    sentence.text(fusionSentence(report));
+    accountingTitle.text(strings.fusion.accounting.title(report.accounting.total));
+    legend.attr('aria-label', strings.fusion.accounting.title(report.accounting.total));
+    const segments = fates.map((fate): Segment => ({
+      fate,
+      nodes: report.accounting[fate],
+      share: report.accounting.total > 0 ? report.accounting[fate] / report.accounting.total : 0,
+    }));
+    bar
+      .selectAll<HTMLDivElement, Segment>('div')
+      .data(segments, ({ fate }) => fate)
+      .join('div')
+      .attr('data-fate', ({ fate }) => fate)
+      .style('flex-grow', ({ share }) => share)
+      .style('background', ({ fate }) => background(fate))
+      .classed('empty', ({ nodes }) => nodes === 0)
+      .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }));
+    legend
+      .selectAll<HTMLButtonElement, Segment>('button')
+      .data(segments, ({ fate }) => fate)
+      .join((enter) => {
+        const button = enter.append('button').attr('type', 'button');
+        button.append('i').attr('aria-hidden', 'true');
+        button.append('span').attr('class', 'name');
+        button.append('b');
+        return button;
+      })
+      .attr('data-fate', ({ fate }) => fate)
+      .classed('empty', ({ nodes }) => nodes === 0)
+      .attr('title', ({ fate }) => strings.fateMeanings[fate])
+      .attr('aria-label', ({ fate, nodes, share }) =>
+        strings.fusion.accounting.segment(strings.fates[fate], nodes, share * 100, strings.fateMeanings[fate]),
+      )
+      .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
+      .each(function ({ fate, nodes, share }) {
+        const own = select(this);
+        own.select('i').style('background', background(fate));
+        own.select('.name').text(strings.fates[fate]);
+        own.select('b').text(nodes === 0 ? '0' : `${count(nodes)} · ${percent(share * 100)}`);
+      });
+    drawFunnel(report);
+  };
+
+  const drawFunnel = ({ funnel: stages }: FusionReport) => {
+    const kept = stages.filter(
+      ({ layers }, i) => i === 0 || i === stages.length - 1 || layers !== stages[i - 1]?.layers,
+    );
+    const most = Math.max(1, ...kept.map(({ layers }) => layers));
+    const [first] = kept;
+    const last = kept.at(-1);
+    funnelTitle.text(
+      first === undefined || last === undefined
+        ? strings.fusion.funnel.one
+        : strings.fusion.funnel.title(first.layers, last.layers),
+    );
+    funnelNote.text(kept.length === 0 ? strings.fusion.funnel.none : '');
+    steps
+      .selectAll<HTMLLIElement, { stage: string; layers: number }>('li')
+      .data(kept)
+      .join((enter) => {
+        const step = enter.append('li');
+        step.append('b');
+        step.append('i').attr('aria-hidden', 'true');
+        step.append('span');
+        return step;
+      })
+      .attr('title', ({ stage, layers }) => strings.fusion.funnel.step(stage, layers))
+      .each(function ({ stage, layers }) {
+        const own = select(this);
+        own.select('b').text(count(layers));
+        own.select('i').style('width', `${(layers / most) * 100}%`);
+        own.select('span').text(stage);
+      });
+  };
+
+  const mark = (set: SelectionSet) => {
+    const { selection } = set;
+    const fate = selection.kind === 'fate' ? selection.fate : null;
+    legend
+      .selectAll<HTMLButtonElement, Segment>('button')
+      .attr('aria-pressed', (segment) => String(segment.fate === fate));
+    bar.classed('selecting', fate !== null);
+    bar.selectAll<HTMLDivElement, Segment>('div').classed('on', (segment) => segment.fate === fate);
+  };
+  return { draw, mark };
+}
+
+const background = (fate: Fate): string =>
+  fate === 'unknown'
+    ? 'repeating-linear-gradient(45deg, var(--lens-muted) 0 2px, transparent 2px 6px)'
+    : paintOf({ kind: fate, foreignNode: null, exact: true });

@@ -1,0 +1,4 @@
+import { connect } from '../shared/connect.ts';
+import { mountFusion } from './mountFusion.ts';
+
+connect(mountFusion);

@@ -1,0 +1,240 @@
+import { select } from 'd3-selection';
+import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/fusionFlow.ts';
+import { toFusionIcicle } from '../../src/core/scene/fusionIcicle.ts';
+import { toFusionUnits } from '../../src/core/scene/fusionUnits.ts';
+import type { FusionUnits, Weight } from '../../src/core/scene/fusionUnits.ts';
+import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
+import { viewState } from '../shared/connect.ts';
+import { strings } from '../shared/strings.ts';
+import '../shared/base.css';
+import { detailsPane } from './detailsPane.ts';
+import { flowChart } from './flowChart.ts';
+import type { ChartEvents } from './flowChart.ts';
+import './fusion.css';
+import { headline } from './headline.ts';
+import { icicleChart } from './icicleChart.ts';
+import { namesOf } from './namesOf.ts';
+import { sameSelection, toSelectionSet } from './selectionSet.ts';
+import { timelineChart } from './timelineChart.ts';
+
+interface Kept {
+  weight: Weight | null;
+  open: [string, number][];
+  scroll: number;
+}
+
+interface Shown {
+  data: ViewData;
+  report: FusionReport;
+  units: FusionUnits;
+  names: string[];
+}
+
+/**
+ * The fusion page: what became of every node, how modules flow through fusion groups into kernels, when each kernel
+ * runs and what takes the time. One selection in all of it. Redraws when its width changes; `root` may be hidden at first.
+ */
+export function mountFusion(root: HTMLElement, host: ViewHost): View {
+  const kept = viewState<Kept>('fusion');
+  const before = kept.get();
+  let shown: Shown | null = null;
+  let selection: Selection = { kind: 'none' };
+  let weight: Weight | null = before?.weight ?? null;
+  const open = new Map(before?.open ?? []);
+
+  const page = select(root).append('div').attr('class', 'fusion');
+  const blank = page.append('div').attr('class', 'blank').property('hidden', true);
+  const body = page.append('div').attr('class', 'fusion-body').property('hidden', true);
+  const charts = body.append('div').attr('class', 'charts');
+  const aside = body.append('aside').attr('class', 'details').attr('aria-label', strings.fusion.details.title);
+
+  const chosen = (next: Selection) => {
+    choose(sameSelection(next, selection) ? { kind: 'none' } : next);
+    host.selected(selection);
+  };
+  const events: ChartEvents = {
+    select: chosen,
+    open: (id) => {
+      open.set(id, (open.get(id) ?? 0) + openedParts);
+      remember();
+      drawFlow();
+      mark();
+    },
+  };
+
+  const top = headline(node(charts.append('header')), events);
+  const flowBox = section('flow-section', strings.fusion.flow.title);
+  const controls = flowBox.append('div').attr('class', 'controls');
+  const note = flowBox.append('p').attr('class', 'note');
+  const flow = flowChart(node(flowBox.append('div')), events);
+  const timelineBox = section('timeline-section', strings.fusion.timeline.title);
+  const timeline = timelineChart(node(timelineBox), events);
+  const icicleBox = section('icicle-section', '');
+  const icicle = icicleChart(node(icicleBox), events);
+  const details = detailsPane(node(aside), host, (next) => {
+    choose(next);
+    host.selected(selection);
+  });
+  const hints = charts.append('section').attr('class', 'hints').property('hidden', true);
+  drawControls();
+
+  function section(name: string, title: string) {
+    const box = charts.append('section').attr('class', name);
+    box.append('h2').text(title);
+    return box;
+  }
+
+  function drawControls(): void {
+    const group = controls.append('div').attr('role', 'group').attr('aria-label', strings.fusion.flow.weight);
+    group.append('span').attr('class', 'muted').text(`${strings.fusion.flow.weight}: `);
+    for (const choice of ['time', 'nodes'] as const) {
+      group
+        .append('button')
+        .attr('type', 'button')
+        .attr('data-weight', choice)
+        .text(strings.fusion.flow[choice])
+        .on('click', () => {
+          weight = choice;
+          remember();
+          drawAll();
+        });
+    }
+    controls
+      .append('button')
+      .attr('type', 'button')
+      .attr('class', 'close-all')
+      .text(strings.fusion.flow.collapse)
+      .on('click', closeAll);
+  }
+
+  function closeAll(): void {
+    open.clear();
+    remember();
+    drawFlow();
+    mark();
+  }
+
+  function remember(): void {
+    kept.set({ weight, open: [...open], scroll: node(charts).scrollTop });
+  }
+
+  function choose(next: Selection): void {
+    selection = next;
+    mark();
+  }
+
+  const weightNow = (): Weight => (shown?.units.timed === true ? (weight ?? 'time') : 'nodes');
+  const width = (): number => Math.max(480, Math.floor(node(flowBox).clientWidth));
+
+  function drawFlow(): void {
+    if (shown === null) return;
+    const { report, units, names } = shown;
+    const now = weightNow();
+    flow.draw(toFusionFlow(report, units, names, { ...flowDefaults, weight: now, open }), now, width());
+    controls.select('.close-all').property('hidden', open.size === 0);
+  }
+
+  function drawAll(): void {
+    if (shown === null || node(flowBox).clientWidth === 0) return;
+    const { data, report, units, names } = shown;
+    const now = weightNow();
+    top.draw(report);
+    controls
+      .selectAll<HTMLButtonElement, unknown>('button[data-weight]')
+      .attr('aria-pressed', function () {
+        return String(this.dataset['weight'] === now);
+      })
+      .property('disabled', function () {
+        return this.dataset['weight'] === 'time' && !units.timed;
+      });
+    const { folded, removed, shape, unknown } = report.accounting;
+    const rest = folded + removed + shape + unknown;
+    note.text(
+      [
+        units.timed ? '' : strings.fusion.flow.noTime,
+        now === 'time' ? strings.fusion.flow.sharing : '',
+        now === 'time' && rest > 0 ? strings.fusion.flow.restNodes(rest) : '',
+      ]
+        .filter((part) => part !== '')
+        .join(' · '),
+    );
+    drawFlow();
+    timeline.draw(report, width());
+    icicleBox.select('h2').text(strings.fusion.icicle.title(now));
+    icicle.draw(toFusionIcicle(report, units, names, now), now, width());
+    drawHints(data);
+    mark();
+  }
+
+  function drawHints({ hints: missing, report }: ViewData): void {
+    const said = [...missing, ...(report?.problems ?? []).map(({ message }) => message)];
+    hints
+      .property('hidden', said.length === 0)
+      .selectChildren()
+      .remove();
+    hints.append('h2').text(strings.fusion.missing);
+    hints.append('ul').selectAll('li').data(said.slice(0, 50)).join('li').text(String);
+  }
+
+  function mark(): void {
+    if (shown === null) return;
+    const { report, units } = shown;
+    const set = toSelectionSet(report, units.units, selection);
+    top.mark(set);
+    flow.mark(set);
+    timeline.mark(set);
+    icicle.mark(set);
+    details.show(report, selection);
+  }
+
+  page.on('keydown', (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && selection.kind !== 'none') chosen({ kind: 'none' });
+    else if (event.key === '-' && open.size > 0 && event.target instanceof SVGElement && event.target.closest('.flow'))
+      closeAll();
+  });
+  node(charts).addEventListener('scrollend', remember);
+  new ResizeObserver(drawAll).observe(node(flowBox));
+
+  return {
+    show(data, message) {
+      const report = data?.report ?? null;
+      blank.property('hidden', report !== null);
+      body.property('hidden', report === null);
+      if (data === null || report === null) {
+        shown = null;
+        drawBlank(message);
+        return;
+      }
+      const first = shown === null;
+      shown = { data, report, units: toFusionUnits(report), names: namesOf(report, data.graph) };
+      drawAll();
+      if (first) node(charts).scrollTop = before?.scroll ?? 0;
+    },
+    select: choose,
+  };
+
+  function drawBlank(message: string): void {
+    blank.selectChildren().remove();
+    blank.append('h2').text(message === '' ? strings.fusion.empty.noBuild : message);
+    blank.append('p').attr('class', 'muted').text(strings.fusion.empty.howTo);
+    const buttons = blank.append('p');
+    const command = (text: string, name: 'build' | 'openLog', style: string) =>
+      buttons
+        .append('button')
+        .attr('type', 'button')
+        .attr('class', style)
+        .text(text)
+        .on('click', () => host.run(name, []));
+    command(strings.common.build, 'build', 'primary');
+    command(strings.common.openLog, 'openLog', '');
+  }
+}
+
+/** The element of a selection that was just made; it is always there. */
+function node<T extends Element>(selection: { node(): T | null }): T {
+  const element = selection.node();
+  if (element === null) throw new Error('The page lost one of its own elements.');
+  return element;
+}
