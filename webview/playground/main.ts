@@ -1,0 +1,128 @@
+import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
+import { mountFusion } from '../fusion/mountFusion.ts';
+import { mountGraph } from '../graph/mountGraph.ts';
+import { viewState } from '../shared/connect.ts';
+import { strings } from '../shared/strings.ts';
+import '../shared/base.css';
+import { groupTree } from './groupTree.ts';
+import { loadData } from './loadData.ts';
+import { pageHeader } from './pageHeader.ts';
+import type { Tab, ThemeChoice } from './pageHeader.ts';
+import './playground.css';
+import { splitter } from './splitter.ts';
+
+interface Kept {
+  tab: Tab;
+  theme: ThemeChoice;
+}
+
+/** Both views and the tree of groups on one plain page; what is selected in one is selected in all. */
+function start(root: HTMLElement): void {
+  const kept = viewState<Kept>('page');
+  const now: Kept = { tab: 'fusion', theme: 'system', ...kept.get() };
+  const views: { name: 'tree' | 'fusion' | 'graph'; select(selection: Selection): void }[] = [];
+
+  const box = (parent: HTMLElement, tag: 'div' | 'main' | 'nav' | 'section', name: string): HTMLElement => {
+    const element = document.createElement(tag);
+    element.className = name;
+    parent.append(element);
+    return element;
+  };
+  const page = box(root, 'div', 'page');
+  const headBox = box(page, 'div', 'page-top');
+  const body = box(page, 'div', 'page-body');
+  const side = box(body, 'nav', 'side');
+  const sideBar = box(body, 'div', 'splitter');
+  const main = box(body, 'main', 'views');
+  const graphBox = box(main, 'section', 'view graph-view');
+  const middleBar = box(main, 'div', 'splitter');
+  const fusionBox = box(main, 'section', 'view fusion-view');
+  const said = box(page, 'div', 'toast');
+  side.setAttribute('aria-label', strings.playground.groups);
+  graphBox.setAttribute('aria-label', strings.playground.graph);
+  fusionBox.setAttribute('aria-label', strings.playground.fusion);
+  said.setAttribute('role', 'status');
+
+  let timer = 0;
+  const say = (text: string) => {
+    said.textContent = text;
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => (said.textContent = ''), 8000);
+  };
+  const selected = (from: string, selection: Selection) => {
+    for (const view of views) if (view.name !== from) view.select(selection);
+  };
+  const showTab = (tab: Tab) => {
+    now.tab = tab;
+    kept.set(now);
+    graphBox.hidden = tab === 'fusion';
+    fusionBox.hidden = tab === 'graph';
+    middleBar.hidden = tab !== 'both';
+    main.dataset['tab'] = tab;
+  };
+  const header = pageHeader(headBox, now, {
+    tab: showTab,
+    theme: (theme) => {
+      now.theme = theme;
+      kept.set(now);
+    },
+  });
+
+  const host = (name: 'fusion' | 'graph'): ViewHost => ({
+    ready: () => {},
+    selected: (selection) => selected(name, selection),
+    openLine: (file, line) => say(strings.playground.lineAt(strings.playground.files[file], line)),
+    exportPicture: download,
+    run: (command, nodeIds) => {
+      if (command === 'openGraph' || command === 'openFusion') {
+        header.choose(now.tab === 'both' ? 'both' : command === 'openGraph' ? 'graph' : 'fusion');
+        if (nodeIds.length > 0) selected('', { kind: 'nodes', ids: nodeIds });
+      } else say(strings.playground.commands[command]);
+    },
+    failed: (message) => say(strings.playground.failed(message)),
+  });
+  window.addEventListener('error', ({ message }) => say(strings.playground.failed(message)));
+
+  const graph: View = mountGraph(graphBox, host('graph'));
+  const fusion: View = mountFusion(fusionBox, host('fusion'));
+  const tree = groupTree(side, (selection) => {
+    tree.select(selection);
+    selected('tree', selection);
+  });
+  views.push(
+    { name: 'tree', select: (selection) => tree.select(selection) },
+    { name: 'graph', select: (selection) => graph.select(selection) },
+    { name: 'fusion', select: (selection) => fusion.select(selection) },
+  );
+  splitter(sideBar, strings.playground.splitter, 22, (percent) => side.style.setProperty('flex-basis', `${percent}%`));
+  splitter(middleBar, strings.playground.middle, 50, (percent) => {
+    graphBox.style.setProperty('flex-basis', `${percent}%`);
+  });
+
+  graph.show(null, strings.playground.loading);
+  fusion.show(null, strings.playground.loading);
+  tree.show(null);
+  void loadData().then(({ data, message }) => {
+    header.show(data);
+    tree.show(data?.report ?? null);
+    side.hidden = sideBar.hidden = (data?.report ?? null) === null;
+    graph.show(data, message);
+    fusion.show(data, message);
+    document.documentElement.dataset['shown'] = data === null ? 'nothing' : 'data';
+  });
+}
+
+/** Offers a picture as a file to save. */
+function download(kind: 'svg' | 'png', content: string, name: string): void {
+  const type = kind === 'svg' ? 'image/svg+xml' : 'image/png';
+  const bytes = kind === 'svg' ? content : Uint8Array.from(atob(content), (letter) => letter.codePointAt(0) ?? 0);
+  const url = URL.createObjectURL(new Blob([bytes], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+const root = document.getElementById('root');
+if (root !== null) start(root);
