@@ -1,0 +1,179 @@
+import type { BuildLog, PrecisionLine } from '../engine/buildLog.ts';
+import type { EngineTensor } from '../engine/engineLayer.ts';
+import type { LayerInfo } from '../engine/layerInfo.ts';
+import type { Fate, FusionReport, LayerKind } from '../fusion/fusionReport.ts';
+
+/** What precision overrides need to know of the last build, as plain JSON: it also travels to the language server. */
+export interface BuildFacts {
+  product: 'tensorrt' | 'tensorrt-rtx' | null;
+  version: string | null;
+  gpu: string | null;
+  /** The types and constraints that the build was run with; null: not known. */
+  flags: BuildFlags | null;
+  foreignNodes: { name: string; exact: boolean }[];
+  /** By position of the node in the model. */
+  nodes: BuiltNode[];
+  layers: BuiltLayer[];
+  /** Names of TensorRT layers that are no node names, with the nodes (positions) that they stand for. */
+  aliases: { name: string; nodes: number[] }[];
+  /** The log's lines about precision; null: there was no log. */
+  lines: PrecisionLine[] | null;
+}
+
+export interface BuildFlags {
+  types: string[];
+  constraints: 'none' | 'prefer' | 'obey';
+  stronglyTyped: boolean;
+}
+
+export interface BuiltNode {
+  fate: Fate;
+  /** Position in `foreignNodes`, or -1. */
+  foreign: number;
+  /** Positions in `layers`. */
+  layers: number[];
+  averageMs: number | null;
+}
+
+export interface BorderTensor {
+  name: string;
+  type: string | null;
+  /** Number of elements; null where it is not known or dynamic. */
+  elements: number | null;
+}
+
+export interface BuiltLayer {
+  name: string;
+  /** LayerType: `CaskConvolution`, `kgen`, `gemm`, … */
+  type: string;
+  kind: LayerKind;
+  tactic: string | null;
+  /** Positions of its nodes. */
+  nodes: number[];
+  inputs: BorderTensor[];
+  outputs: BorderTensor[];
+  /** Compute type where the layer says it (its weights' type), else null. */
+  weights: string | null;
+  averageMs: number | null;
+}
+
+/**
+ * Joins a fusion report with the log and the layer info it was made from. `nodes` follow the report's order, which is
+ * the model's. `flags` come from the build's command; by default from the command in the log.
+ */
+export function buildFacts(
+  report: FusionReport,
+  log: BuildLog | null,
+  layerInfo: LayerInfo | null = null,
+  flags: BuildFlags | null = flagsOfLog(log),
+): BuildFacts {
+  const positions = new Map(report.nodes.map((node, i) => [node.id, i]));
+  const at = (ids: readonly string[]) => ids.map((id) => positions.get(id)).filter((i) => i !== undefined);
+  const layerAt = new Map(report.layers.map((layer, i) => [layer.id, i]));
+  const foreignAt = new Map(report.foreignNodes.map((group, i) => [group.id, i]));
+  const weights = weightTypes(layerInfo);
+  const layers = report.layers.map((layer) => ({
+    name: layer.name,
+    type: layer.type,
+    kind: layer.kind,
+    tactic: layer.tactic,
+    nodes: at(layer.nodes),
+    inputs: layer.inputs.map(border),
+    outputs: layer.outputs.map(border),
+    weights: weights.get(layer.name) ?? null,
+    averageMs: layer.averageMs,
+  }));
+  return {
+    product: report.tensorrt.product,
+    version: report.tensorrt.version,
+    gpu: log?.gpu ?? null,
+    flags,
+    foreignNodes: report.foreignNodes.map(({ name, exact }) => ({ name, exact })),
+    nodes: report.nodes.map((node) => {
+      const own = node.layers.map((id) => layerAt.get(id)).filter((i) => i !== undefined);
+      const times = own.map((i) => layers[i]?.averageMs ?? null).filter((ms) => ms !== null);
+      return {
+        fate: node.fate,
+        foreign: node.foreignNode === null ? -1 : (foreignAt.get(node.foreignNode) ?? -1),
+        layers: own,
+        averageMs: times.length > 0 ? times.reduce((sum, ms) => sum + ms, 0) : null,
+      };
+    }),
+    layers,
+    aliases: log ? registeredAliases(log, report) : [],
+    lines: log?.precision ?? null,
+  };
+}
+
+function border(tensor: EngineTensor): BorderTensor {
+  const known = tensor.dims?.every((dim) => dim >= 0) ? tensor.dims : null;
+  return { name: tensor.name, type: tensor.type, elements: known ? known.reduce((size, dim) => size * dim, 1) : null };
+}
+
+/** `Weights.Type` of detailed layer info, by layer name. */
+function weightTypes(layerInfo: LayerInfo | null): Map<string, string> {
+  const types = new Map<string, string>();
+  for (const { name, extra } of layerInfo?.layers ?? []) {
+    const weights: unknown = extra['Weights'];
+    if (typeof weights !== 'object' || weights === null || !('Type' in weights)) continue;
+    if (typeof weights.Type === 'string') types.set(name, weights.Type);
+  }
+  return types;
+}
+
+/** Layers that the parser made for a node under another name. */
+function registeredAliases(log: BuildLog, report: FusionReport): { name: string; nodes: number[] }[] {
+  const byName = new Map<string, number[]>();
+  for (const [i, node] of report.nodes.entries()) {
+    const found = byName.get(node.name);
+    if (found) found.push(i);
+    else byName.set(node.name, [i]);
+  }
+  const aliases = new Map<string, number[]>();
+  for (const parsed of log.parsedNodes) {
+    const nodes = byName.get(parsed.name);
+    if (!nodes) continue;
+    for (const layer of parsed.layers) if (!byName.has(layer)) aliases.set(layer, nodes);
+  }
+  return [...aliases].map(([name, nodes]) => ({ name, nodes }));
+}
+
+const typeFlags: Readonly<Record<string, string[]>> = {
+  fp16: ['fp16'],
+  bf16: ['bf16'],
+  int8: ['int8'],
+  fp8: ['fp8'],
+  int4: ['int4'],
+  best: ['fp16', 'bf16', 'int8', 'fp8'],
+};
+
+/** The flags of the last command in a log; null where it names none. */
+function flagsOfLog(log: BuildLog | null): BuildFlags | null {
+  const command = log?.runs?.at(-1)?.command;
+  return command === undefined ? null : flagsOfCommand(command.split(/\s+/));
+}
+
+/** What a build's command line (trtexec's or Polygraphy's, one argument an element) says about precision; null for no such command. */
+export function flagsOfCommand(command: readonly string[]): BuildFlags | null {
+  if (!command.some((argument) => /trtexec|polygraphy/.test(argument)) && !command.some((a) => a.startsWith('--onnx')))
+    return null;
+  const flags: BuildFlags = { types: ['fp32'], constraints: 'none', stronglyTyped: false };
+  for (const [i, argument] of command.entries()) {
+    const [name, value] = split(argument);
+    const types = Object.hasOwn(typeFlags, name) ? typeFlags[name] : undefined;
+    if (types) for (const type of types) if (!flags.types.includes(type)) flags.types.push(type);
+    if (name === 'stronglyTyped' || name === 'strongly-typed') flags.stronglyTyped = true;
+    if (name === 'precisionConstraints' || name === 'precision-constraints') {
+      const word = value ?? command[i + 1] ?? '';
+      if (word === 'obey' || word === 'prefer' || word === 'none') flags.constraints = word;
+    }
+  }
+  return flags;
+}
+
+function split(argument: string): [string, string | undefined] {
+  const body = argument.replace(/^--?/, '');
+  if (body === argument) return ['', undefined];
+  const equals = body.indexOf('=');
+  return equals < 0 ? [body, undefined] : [body.slice(0, equals), body.slice(equals + 1)];
+}

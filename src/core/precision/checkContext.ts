@@ -1,0 +1,45 @@
+import type { BuildFacts } from './buildFacts.ts';
+import type { RuleFacts } from './checkOverrides.ts';
+import type { NodeIndex } from './nodeIndex.ts';
+import type { OverrideFile } from './overrideFile.ts';
+import { problemAt } from './precisionProblem.ts';
+import type { Fix, PrecisionProblem, TextRange } from './precisionProblem.ts';
+import type { Resolution } from './resolveOverrides.ts';
+import type { TensorrtTarget } from './tensorrtTarget.ts';
+
+/** Everything that one family of checks looks at; it adds to `problems`. */
+export interface CheckContext {
+  file: OverrideFile;
+  index: NodeIndex;
+  build: BuildFacts | null;
+  target: TensorrtTarget;
+  resolution: Resolution;
+  rules: RuleFacts[];
+  problems: PrecisionProblem[];
+}
+
+/** Adds a problem to the context and gives it back, for what else belongs to it. */
+export function report(
+  context: CheckContext,
+  range: TextRange,
+  severity: PrecisionProblem['severity'],
+  code: string,
+  message: string,
+  fixes: Fix[] = [],
+): PrecisionProblem {
+  const problem = problemAt(range, severity, code, message, fixes);
+  context.problems.push(problem);
+  return problem;
+}
+
+/** `1 node`, `2 nodes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
+/** The first names of a list in double quotes, and how many more there are. */
+export function someNames(names: readonly string[], limit = 3): string {
+  const shown = names.slice(0, limit).map((name) => JSON.stringify(name));
+  const rest = names.length - shown.length;
+  return rest > 0 ? `${shown.join(', ')} and ${rest.toLocaleString('en-US')} more` : shown.join(', ');
+}

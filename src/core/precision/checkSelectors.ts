@@ -1,0 +1,211 @@
+import { counted, report, someNames } from './checkContext.ts';
+import type { CheckContext } from './checkContext.ts';
+import { explainUnknownName } from './explainUnknownName.ts';
+import { closestWords } from './closestWords.ts';
+import type { Selector } from './overrideFile.ts';
+import { replaceRange } from './precisionProblem.ts';
+import type { Fix } from './precisionProblem.ts';
+import { quoteName } from './quoteName.ts';
+import { groupsNamed } from './resolveOverrides.ts';
+import type { RuleMatch } from './resolveOverrides.ts';
+
+/** Selectors that select nothing, less or more than a person means. */
+export function checkSelectors(context: CheckContext): void {
+  for (const match of context.resolution.matches) {
+    const { rule } = match;
+    for (const [s, selector] of rule.selectors.entries()) {
+      if (selector.text === '' || isUnread(context, selector)) continue;
+      const selected = match.selected[s] ?? new Int32Array(0);
+      if (selector.kind === 'group') checkGroup(context, selector);
+      if (selected.length === 0) {
+        if (selector.kind !== 'group') explainNothing(context, selector);
+        continue;
+      }
+      if (selector.negated) checkTakenAway(context, match, s);
+      else checkReach(context, selector, selected);
+    }
+    if (rule.usable && match.nodes.length === 0 && match.selected.some((selected) => selected.length > 0)) {
+      const message = 'The "not:" selectors take away everything that this rule selects.';
+      report(context, rule.range, 'warning', 'matches-nothing', message).unnecessary = true;
+    }
+  }
+}
+
+/** The reader has found something wrong with this very text already. */
+function isUnread({ file }: CheckContext, { range }: Selector): boolean {
+  if (file.problems.length === 0) return false;
+  return file.problems.some(
+    (problem) => problem.line === range.line && problem.column < range.endColumn && problem.endColumn > range.column,
+  );
+}
+
+function explainNothing(context: CheckContext, selector: Selector): void {
+  if (selector.kind === 'name') {
+    const { code, message, fixes } = explainUnknownName(context, selector);
+    report(context, selector.range, 'warning', code, message, fixes);
+  } else if (selector.kind === 'glob') {
+    explainGlob(context, selector);
+  } else {
+    explainOp(context, selector);
+  }
+}
+
+function explainGlob(context: CheckContext, selector: Selector): void {
+  const { index } = context;
+  const fixes: Fix[] = [];
+  let hint = '';
+  if (index.named(selector.text).length > 0) {
+    hint = ' A node has exactly this name: a name with pattern characters goes in double quotes.';
+    fixes.push({
+      title: 'Put the name in double quotes',
+      edits: [replaceRange(selector.textRange, quoteName(selector.text))],
+      preferred: true,
+    });
+  }
+  for (const pattern of widerPatterns(selector.text)) {
+    const found = index.matching(pattern).length;
+    if (found === 0) continue;
+    hint ||= ` "*" stays inside one path segment, "**" crosses them: "${pattern}" selects ${counted(found, 'node')}.`;
+    fixes.push({
+      title: `Change to ${pattern} (${counted(found, 'node')})`,
+      edits: [replaceRange(selector.textRange, pattern)],
+    });
+    break;
+  }
+  const message = `No node's name matches "${selector.text}".${hint}`;
+  report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
+}
+
+/** The same pattern reaching further: across segments, from anywhere, into the module that it names. */
+function widerPatterns(pattern: string): string[] {
+  const crossing = pattern.replace(/\*+/g, '**');
+  const anywhere = `**/${pattern.replace(/^(?:\*\*)?\/+/, '')}`;
+  const inside = `${pattern.replace(/[/*]+$/, '')}/**`;
+  const all = [inside, crossing, anywhere, `**/${crossing.replace(/^(?:\*\*)?\/+/, '')}`];
+  return all.filter((wider) => wider !== pattern);
+}
+
+function explainOp(context: CheckContext, selector: Selector): void {
+  const { index } = context;
+  const written = selector.domain === null ? selector.text : `${selector.domain}::${selector.text}`;
+  const elsewhere = selector.domain === null ? 0 : index.ofOp(selector.text, null).length;
+  const fixes: Fix[] = [];
+  let hint = '';
+  if (elsewhere > 0) {
+    hint = ` The model has ${counted(elsewhere, 'node')} of this type in another domain.`;
+    fixes.push({
+      title: `Change to op:${selector.text}`,
+      edits: [replaceRange(selector.textRange, selector.text)],
+      preferred: true,
+    });
+  } else {
+    const near = closestWords(
+      selector.text.toLowerCase(),
+      index.ops().map(({ op }) => op.toLowerCase()),
+      3,
+    );
+    const ops = near.map((lower) => index.ops().find(({ op }) => op.toLowerCase() === lower)?.op ?? lower);
+    if (ops.length > 0) hint = ` Similar: ${ops.join(', ')}.`;
+    for (const [i, op] of ops.entries()) {
+      fixes.push({ title: `Change to op:${op}`, edits: [replaceRange(selector.textRange, op)], preferred: i === 0 });
+    }
+  }
+  const message = `The model has no node of type ${written}.${hint}`;
+  report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
+}
+
+function checkGroup(context: CheckContext, selector: Selector): void {
+  const { build } = context;
+  if (!build) {
+    const message =
+      '"group:" names a ForeignNode of the last build, and there is no build of this model yet. Build it once, or open its log.';
+    report(context, selector.range, 'warning', 'group-needs-build', message);
+    return;
+  }
+  const found = groupsNamed(selector.text, build);
+  if (found.length === 1) return;
+  const names = (found.length > 0 ? found : build.foreignNodes.map((_, i) => i)).map(
+    (i) => build.foreignNodes[i]?.name ?? '',
+  );
+  const fixes = names.slice(0, 5).map((name) => ({
+    title: `Change to group:${quoteName(name)}`,
+    edits: [replaceRange(selector.textRange, quoteName(name))],
+  }));
+  if (found.length > 1) {
+    const message = `${counted(found.length, 'ForeignNode')} begin with "${selector.text}": ${someNames(names)}. Write more of the name.`;
+    report(context, selector.range, 'error', 'group-ambiguous', message, fixes);
+  } else {
+    const known = names.length > 0 ? ` It has ${someNames(names)}.` : ' It has none.';
+    report(
+      context,
+      selector.range,
+      'warning',
+      'group-unknown',
+      `The last build has no ForeignNode "${selector.text}".${known}`,
+      fixes,
+    );
+  }
+}
+
+function checkTakenAway(context: CheckContext, match: RuleMatch, position: number): void {
+  const taken = match.selected[position];
+  const before = new Set<number>();
+  for (const [s, selector] of match.rule.selectors.slice(0, position).entries()) {
+    for (const node of match.selected[s] ?? []) {
+      if (selector.negated) before.delete(node);
+      else before.add(node);
+    }
+  }
+  if (!taken || taken.some((node) => before.has(node)) || before.size === 0) return;
+  const selector = match.rule.selectors[position];
+  if (!selector) return;
+  const message = `This "not:" takes nothing away: the selectors before it do not select ${counted(taken.length, 'such node')}.`;
+  report(context, selector.range, 'warning', 'takes-nothing', message).unnecessary = true;
+}
+
+function checkReach(context: CheckContext, selector: Selector, selected: Int32Array): void {
+  const { index } = context;
+  if (selector.kind === 'name' && selected.length > 1) {
+    const message = `${counted(selected.length, 'node')} have this name; the rule takes all of them. TensorRT numbers the further ones (_1, _2, …), so flags reach only the first.`;
+    report(context, selector.range, 'info', 'matches-more', message);
+    return;
+  }
+  if (selector.kind !== 'glob') return;
+  if (checkDigits(context, selector, selected)) return;
+  let own = 0;
+  for (const node of selected) if (index.nodes[node]?.role === 'compute') own++;
+  if (selector.text !== '**' && own > 20 && own * 2 > index.computing) {
+    const message = `This pattern selects ${own.toLocaleString('en-US')} of the ${counted(index.computing, 'node')} that compute. Write "**" if all of them are meant.`;
+    report(context, selector.range, 'info', 'matches-more', message);
+  }
+}
+
+/** `/layers.1*` also takes layers.10, layers.11, … */
+function checkDigits(context: CheckContext, selector: Selector, selected: Int32Array): boolean {
+  const star = /^([^*?[]*\d)\*+(.*)$/.exec(selector.text);
+  if (!star) return false;
+  const [, head = '', tail = ''] = star;
+  const longer: string[] = [];
+  let exact = 0;
+  for (const node of selected) {
+    const name = context.index.names[node] ?? '';
+    if (/\d/.test(name.charAt(head.length))) longer.push(name);
+    else exact++;
+  }
+  if (longer.length === 0 || exact === 0) return false;
+  const narrower = tail.startsWith('/') ? head + tail : `${head}/**`;
+  const fits = context.index.matching(narrower).length;
+  const fixes =
+    fits > 0
+      ? [
+          {
+            title: `Change to ${narrower} (${counted(fits, 'node')})`,
+            edits: [replaceRange(selector.textRange, narrower)],
+            preferred: true,
+          },
+        ]
+      : [];
+  const message = `The "*" after a digit also takes longer numbers: ${someNames(longer, 2)}.`;
+  report(context, selector.range, 'warning', 'matches-more', message, fixes);
+  return true;
+}

@@ -1,0 +1,156 @@
+import { counted, report, someNames } from './checkContext.ts';
+import type { CheckContext } from './checkContext.ts';
+import type { NodeFacts, NodeRole } from './modelFacts.ts';
+import { halfSince } from './opTypes.ts';
+import type { Selector, TypeWord } from './overrideFile.ts';
+import { removeLine } from './precisionProblem.ts';
+import { isFloating } from './precisionType.ts';
+import type { PrecisionType } from './precisionType.ts';
+import type { RuleMatch } from './resolveOverrides.ts';
+import { hasLayerFlags, missingCapability, targetName, typeSince } from './tensorrtTarget.ts';
+
+/** Types that the version, the GPU or the operator cannot do, and nodes that take no precision. */
+export function checkTypes(context: CheckContext): void {
+  for (const match of context.resolution.matches) {
+    const { rule } = match;
+    if (!rule.usable || !rule.type) continue;
+    for (const word of [rule.type, ...rule.outputs]) checkTarget(context, word);
+    checkRoles(context, match);
+    checkComputeType(context, match, rule.type);
+    checkOutputCount(context, match);
+  }
+}
+
+function checkTarget(context: CheckContext, word: TypeWord): void {
+  const { target } = context;
+  if (!word.type) return;
+  const since = typeSince(word.type, target);
+  if (since) {
+    report(
+      context,
+      word.range,
+      'error',
+      'type-unsupported-version',
+      `${targetName(target)} does not know ${word.type} here; it came with TensorRT ${since}.`,
+    );
+    return;
+  }
+  const capability = missingCapability(word.type, target);
+  if (capability !== null) {
+    const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) cannot compute in ${word.type}: that needs ${decimal(capability)}.`;
+    report(context, word.range, 'warning', 'type-unsupported-gpu', message);
+  }
+}
+
+function decimal(capability: number | null): string {
+  return capability === null ? '?' : (capability / 10).toFixed(1);
+}
+
+const roleText: Readonly<Record<Exclude<NodeRole, 'compute'>, { code: string; text: string }>> = {
+  integer: { code: 'integer-node', text: 'makes integers or booleans, which have no precision to choose' },
+  convert: { code: 'convert-node', text: 'makes the type that the model names: there is none to choose' },
+  shape: { code: 'shape-node', text: 'computes a shape, which TensorRT does in integers' },
+  constant: { code: 'constant-node', text: 'depends on constants only: TensorRT evaluates it while it builds' },
+  control: { code: 'control-node', text: 'is no layer of its own: select the nodes inside its subgraphs' },
+};
+
+function checkRoles(context: CheckContext, match: RuleMatch): void {
+  for (const [s, selector] of match.rule.selectors.entries()) {
+    const selected = match.selected[s] ?? new Int32Array(0);
+    if (selector.negated || selected.length === 0) continue;
+    const nodes = Array.from(selected.subarray(0, 1), (i) => context.index.nodes[i]);
+    const firstRole = nodes[0]?.role ?? 'compute';
+    if (firstRole === 'compute' || selected.some((i) => context.index.nodes[i]?.role === 'compute')) {
+      if (selector.kind === 'name') checkFolded(context, selector, selected);
+      continue;
+    }
+    const { code, text } = roleText[firstRole];
+    const message =
+      selected.length === 1
+        ? `This node ${text}.`
+        : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
+    const only = match.rule.selectors.length === 1;
+    const fixes = only ? [{ title: 'Remove this line', edits: [removeLine(match.rule.range.line)] }] : [];
+    report(context, selector.range, 'warning', code, message, fixes);
+  }
+}
+
+/** A named node that the last build had no work for. */
+function checkFolded(context: CheckContext, selector: Selector, selected: Int32Array): void {
+  const node = selected[0] ?? -1;
+  const fate = context.build?.nodes[node]?.fate;
+  if (selected.length !== 1 || (fate !== 'folded' && fate !== 'removed' && fate !== 'shape')) return;
+  const text = {
+    folded: 'was evaluated while the last engine was built',
+    removed: 'needed no work in the last engine',
+    shape: 'computed a shape on the host in the last engine',
+  }[fate];
+  report(context, selector.range, 'warning', 'folded-node', `This node ${text}: a precision has no effect on it.`);
+}
+
+function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWord): void {
+  const type = word.type;
+  if (!type) return;
+  const eligible: NodeFacts[] = [];
+  for (const i of match.nodes) {
+    const node = context.index.nodes[i];
+    if (node?.role === 'compute') eligible.push(node);
+  }
+  if (eligible.length === 0) return;
+  if (type === 'int32' || type === 'int64' || type === 'bool') {
+    const ops = [...new Set(eligible.map(({ op }) => op))];
+    report(
+      context,
+      word.range,
+      'error',
+      'type-unsupported-op',
+      `${someNames(ops)} compute in floating point: ${type} is no type for them.`,
+    );
+    return;
+  }
+  if (!isFloating(type) || type === 'fp8') {
+    quantised(context, word, type);
+    return;
+  }
+  if (type === 'fp32') return;
+  const half = type === 'fp16' ? 'float16' : 'bfloat16';
+  const opset = context.index.facts.opset;
+  const single = eligible.filter(({ op, domain }) => halfSince(op, domain, half) > opset);
+  if (single.length === 0) return;
+  const ops = [...new Set(single.map(({ op }) => op))];
+  const newest = Math.max(...ops.map((op) => halfSince(op, '', half)));
+  const when = newest >= 999 ? 'in no opset' : `only from opset ${newest} on (this model has ${opset})`;
+  const all = single.length === eligible.length;
+  const rest = all ? '' : ` A rewritten model keeps ${counted(single.length, 'such node')} in fp32.`;
+  const message = `ONNX allows ${type} for ${someNames(ops)} ${when}.${rest}`;
+  // Flags name no ONNX types: there it is TensorRT's own layer that counts.
+  const severity = all && hasLayerFlags(context.target) !== true ? 'error' : 'info';
+  report(context, word.range, severity, 'type-unsupported-op', message);
+}
+
+function quantised(context: CheckContext, word: TypeWord, type: PrecisionType): void {
+  if (type === 'int8' && hasLayerFlags(context.target) !== false) {
+    const message =
+      'INT8 also needs scales: calibration, dynamic ranges, or Q/DQ nodes in the model. Without them TensorRT keeps the layer in floating point.';
+    report(context, word.range, 'info', 'type-needs-scales', message);
+    return;
+  }
+  const message = `${targetName(context.target)} computes in ${type} only between Q/DQ nodes of the model; a rule cannot make a node ${type}. Quantise the model first.`;
+  report(context, word.range, 'error', 'type-needs-qdq', message);
+}
+
+function checkOutputCount(context: CheckContext, match: RuleMatch): void {
+  const given = match.rule.outputs.length;
+  const first = match.rule.outputs[0];
+  const last = match.rule.outputs.at(-1);
+  if (given < 2 || !first || !last) return;
+  const wrong: string[] = [];
+  for (const i of match.nodes) {
+    const node = context.index.nodes[i];
+    if (node && node.outputs.length !== given) wrong.push(`${context.index.names[i]} (${node.outputs.length})`);
+  }
+  if (wrong.length === 0) return;
+  const range = { ...first.range, endColumn: last.range.endColumn };
+  const message = `${counted(given, 'output type')} given, but ${someNames(wrong)} ${wrong.length === 1 ? 'has' : 'have'} another number of outputs. Give one type for all outputs, or one each.`;
+  report(context, range, 'error', 'output-count', message);
+}

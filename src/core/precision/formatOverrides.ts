@@ -1,0 +1,91 @@
+import type { OverrideFile, OverrideLine, Rule, Selector } from './overrideFile.ts';
+import { readOverrides } from './readOverrides.ts';
+import { isBareName, quoteName } from './quoteName.ts';
+
+/** Longest selector list that takes part in a block's column; longer ones stand out alone. */
+const widest = 64;
+
+interface Piece {
+  head: string;
+  tail: string;
+  comment: string;
+}
+
+/**
+ * Formats an override file: one blank between words, types by their short names in one column a block, comments where
+ * they are. Lines that cannot be read keep their text; line ends stay what they are. Formatting twice changes nothing.
+ */
+export function formatOverrides(text: string): string {
+  const file = readOverrides(text);
+  const ends = [...text.matchAll(/\r\n|\n|\r/g)].map(([end]) => end);
+  const lines = text.split(/\r\n|\n|\r/);
+  const pieces = file.lines.map((line, i) => pieceOf(line, lines[i] ?? '', file));
+  let out = '';
+  for (let i = 0; i < pieces.length;) {
+    let end = i + 1;
+    while (end < pieces.length && sameBlock(pieces[i], pieces[end], file.lines[i], file.lines[end])) end++;
+    const column = Math.max(
+      0,
+      ...pieces
+        .slice(i, end)
+        .map((piece) => width(piece))
+        .filter((size) => size <= widest),
+    );
+    for (; i < end; i++) out += layOut(pieces[i], lines[i] ?? '', column) + (ends[i] ?? '');
+  }
+  return out;
+}
+
+/** Lines in a row of the same kind share a column; an empty line or a comment of its own starts another block. */
+function sameBlock(
+  a: Piece | null | undefined,
+  b: Piece | null | undefined,
+  x?: OverrideLine,
+  y?: OverrideLine,
+): boolean {
+  return Boolean(a?.tail && b?.tail) && x?.statement?.kind === y?.statement?.kind;
+}
+
+function width(piece: Piece | null): number {
+  return piece?.tail ? piece.head.length : 0;
+}
+
+function layOut(piece: Piece | null | undefined, raw: string, column: number): string {
+  if (!piece) return raw.trimEnd();
+  const body = piece.tail
+    ? `${piece.head}${' '.repeat(Math.max(0, column - width(piece)))}  ${piece.tail}`
+    : piece.head;
+  return [body, piece.comment].filter((part) => part !== '').join('  ');
+}
+
+function pieceOf(line: OverrideLine, raw: string, file: OverrideFile): Piece | null {
+  const comment = line.comment?.text.trimEnd() ?? '';
+  const { statement } = line;
+  if (!statement) return { head: '', tail: '', comment };
+  if (!statement.usable && !isRepeated(statement, file)) return null;
+  if (statement.kind === 'rule') return { head: selectorsText(statement, raw), tail: typesText(statement), comment };
+  const { column, endColumn } = statement.valueRange;
+  return { head: statement.name, tail: raw.slice(column - 1, endColumn - 1).trim(), comment };
+}
+
+/** A second `base` line is an error, but it can be read. */
+function isRepeated(statement: Rule | OverrideLine['statement'], file: OverrideFile): boolean {
+  return statement?.kind === 'directive' && statement.value !== null && file[statement.name] !== statement;
+}
+
+function selectorsText(rule: Rule, raw: string): string {
+  return rule.selectors.map((selector) => selectorText(selector, raw)).join(', ');
+}
+
+/** A selector as it is written; a bare name that the grammar wants in quotes gets them. */
+function selectorText(selector: Selector, raw: string): string {
+  const { range, textRange } = selector;
+  const written = raw.slice(range.column - 1, range.endColumn - 1);
+  if (selector.kind !== 'name' || selector.quoted || isBareName(selector.text)) return written;
+  return raw.slice(range.column - 1, textRange.column - 1) + quoteName(selector.text);
+}
+
+function typesText(rule: Rule): string {
+  const outputs = rule.outputs.map(({ type }) => type).join(', ');
+  return `${rule.type?.type ?? ''}${outputs ? ` -> ${outputs}` : ''}`;
+}

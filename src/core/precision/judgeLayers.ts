@@ -1,0 +1,139 @@
+import type { BorderTensor, BuildFacts, BuiltLayer } from './buildFacts.ts';
+import { shorten } from './foreignNodeEvidence.ts';
+import type { PlannedNode } from './precisionPlan.ts';
+import { isFloating, typeOfEngineTensor } from './precisionType.ts';
+import type { PrecisionType } from './precisionType.ts';
+import type { Verdict } from './verifyPrecision.ts';
+
+/** What the layers that compute a node show of its type. */
+export interface LayerJudgement {
+  verdict: Verdict;
+  certain: boolean;
+  reason: string;
+  layer: string | null;
+}
+
+const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
+const normalisations: ReadonlySet<string> = new Set([
+  'LayerNormalization',
+  'GroupNormalization',
+  'InstanceNormalization',
+  'RMSNormalization',
+]);
+
+/** Judges a node by the data types at the borders of its layers: exact where a layer is its own, cautious where nodes share a kernel. */
+export function judgeLayers(node: PlannedNode, build: BuildFacts): LayerJudgement {
+  const own = build.nodes[node.position]?.layers ?? [];
+  const layers = own.map((i) => build.layers[i]).filter((layer) => layer !== undefined);
+  if (layers.length === 0) {
+    const group = build.foreignNodes[build.nodes[node.position]?.foreign ?? -1];
+    const reason = group
+      ? `It is inside ${shorten(group.name)}, and no kernel of it names this node: its type cannot be seen.`
+      : 'No layer of this engine names it, so its type cannot be seen.';
+    return unseen(reason, null);
+  }
+  const judged = telling(node, layers).map((layer) => judgeLayer(node, layer));
+  const worst =
+    judged.find(({ verdict }) => verdict === 'disobeyed') ??
+    judged.find(({ verdict }) => verdict === 'unseen') ??
+    judged.find(({ certain }) => !certain);
+  return worst ?? judged[0] ?? unseen('No layer of this engine shows its type.', null);
+}
+
+/** Copies and casts around a product carry its name, too: where a product has kernels of its own, those count. */
+function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
+  const floating = layers.filter((layer) =>
+    [...layer.inputs, ...layer.outputs].some((tensor) => floatType(tensor) !== null),
+  );
+  const candidates = floating.length > 0 ? floating : layers;
+  if (!products.has(node.op)) return candidates;
+  const own = candidates.filter((layer) => !layer.name.startsWith('__myl_'));
+  return own.length > 0 ? own : candidates;
+}
+
+function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
+  const name = shorten(layer.name);
+  const want = node.compute;
+  if (layer.inputs.length + layer.outputs.length === 0) {
+    return unseen(
+      'The engine was recorded with names only, so types cannot be seen. Build with detailed profiling verbosity.',
+      layer.name,
+    );
+  }
+  if (layer.kind === 'foreign')
+    return unseen(`It is inside ${name}, which this version shows as one layer: its type cannot be seen.`, layer.name);
+  if (/^_(?:gemm_mha|gemv_mha|mha)/.test(layer.name)) {
+    return unseen(`It is inside the fused attention kernel ${name}: what that computes in cannot be seen.`, layer.name);
+  }
+  const weights = typeOfEngineTensor(layer.weights);
+  if (weights !== null) return byType(node, layer, weights === want, `its weights are ${weights}`);
+  const outputs = floatTypes(layer.outputs);
+  const inputs = floatTypes(large(layer.inputs));
+  const all = [...inputs, ...outputs];
+  if (all.length === 0)
+    return unseen(`The kernel ${name} has no floating-point inputs or outputs: its type cannot be seen.`, layer.name);
+  if (all.every((type) => type === want)) {
+    const reason = `reads and writes ${want} only`;
+    return {
+      verdict: 'obeyed',
+      certain: layer.nodes.length <= 1,
+      reason: `${layer.nodes.length <= 1 ? 'The' : 'Probably: the'} kernel ${name} ${reason}.`,
+      layer: layer.name,
+    };
+  }
+  if (layer.nodes.length <= 1 && (inputs.length > 0 ? inputs : outputs).every((type) => type !== want)) {
+    return byType(node, layer, false, `it reads ${listed(inputs.length > 0 ? inputs : outputs)}`);
+  }
+  if (layer.nodes.length <= 1 && inputs.length > 0 && inputs.every((type) => type === want)) {
+    return byType(node, layer, true, `it reads ${want}`);
+  }
+  return shared(node, layer, name);
+}
+
+/** A kernel of several nodes with several types: only a normalisation's own constants tell. */
+function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgement {
+  const constants = layer.inputs.filter((tensor) => /(?:dconst|constant|_constant)/i.test(tensor.name));
+  const wanted = constants.filter((tensor) => floatType(tensor) === node.compute);
+  const elsewhere = large(layer.inputs).some(
+    (tensor) => floatType(tensor) !== null && floatType(tensor) !== node.compute,
+  );
+  if (normalisations.has(node.op) && wanted.length >= 2 && elsewhere) {
+    const reason = `Probably: the kernel ${name} takes ${wanted.length} constants (its scale and bias) in ${node.compute}, while other inputs are not.`;
+    return { verdict: 'obeyed', certain: false, reason, layer: layer.name };
+  }
+  const types = listed([...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)]);
+  const what = layer.nodes.length > 1 ? `computes ${layer.nodes.length} nodes and ` : '';
+  return unseen(
+    `The kernel ${name} ${what}has ${types} at its border: what this node computes in cannot be seen.`,
+    layer.name,
+  );
+}
+
+function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: string): LayerJudgement {
+  const reason = `In the layer ${shorten(layer.name)} ${fact}${obeyed ? '' : `, not ${node.compute}`}.`;
+  return { verdict: obeyed ? 'obeyed' : 'disobeyed', certain: true, reason, layer: layer.name };
+}
+
+/** Without the scalars alpha and beta that FP16 gemms take in FP32. */
+function large(tensors: readonly BorderTensor[]): BorderTensor[] {
+  const named = tensors.filter(({ name }) => !/_(?:alpha|beta)$/.test(name));
+  const several = named.filter(({ elements }) => elements === null || elements > 1);
+  return several.length > 0 ? several : named;
+}
+
+function floatType(tensor: BorderTensor): PrecisionType | null {
+  const type = typeOfEngineTensor(tensor.type);
+  return type !== null && (isFloating(type) || type === 'int8' || type === 'int4') ? type : null;
+}
+
+function floatTypes(tensors: readonly BorderTensor[]): PrecisionType[] {
+  return tensors.map(floatType).filter((type) => type !== null);
+}
+
+function listed(types: readonly PrecisionType[]): string {
+  return [...new Set(types)].sort().join(' and ');
+}
+
+function unseen(reason: string, layer: string | null): LayerJudgement {
+  return { verdict: 'unseen', certain: true, reason, layer };
+}

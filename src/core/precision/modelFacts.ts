@@ -1,0 +1,115 @@
+import type { OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
+import { inferTypes } from './inferTypes.ts';
+import type { TensorTypes } from './inferTypes.ts';
+import { isFloatingOnnx } from './precisionType.ts';
+
+/** What precision overrides need to know of a model, as plain JSON: it also travels to the language server. */
+export interface ModelFacts {
+  /** File name for messages. */
+  file: string;
+  /** Version of the standard operator set. */
+  opset: number;
+  /** Every node in the report's order, subgraphs after their owner. */
+  nodes: NodeFacts[];
+}
+
+export interface NodeFacts {
+  id: string;
+  /** The model's name, '' where it has none. */
+  name: string;
+  op: string;
+  domain: string;
+  /** Names of its output tensors; '' for one that is not used. */
+  outputs: string[];
+  /** ONNX element type of each output; null: cannot be told. */
+  types: (string | null)[];
+  role: NodeRole;
+}
+
+/**
+ * What a precision means for a node: `compute` takes one; `integer` only makes integers or booleans; `convert` (Cast,
+ * Q/DQ) makes the type that the model names; `shape` works on shapes; `constant` depends on nothing but constants;
+ * `control` (If, Loop, Scan) is no layer itself.
+ */
+export type NodeRole = 'compute' | 'integer' | 'convert' | 'shape' | 'constant' | 'control';
+
+/** The name under which TensorRT knows a node: its own, or `node_of_<first output>`. */
+export function effectiveName(node: { name: string; outputs: readonly string[] }): string {
+  return node.name !== '' ? node.name : `node_of_${node.outputs.find((name) => name !== '') ?? ''}`;
+}
+
+/** Takes the facts out of a model. `types` may be given where they have been inferred already. */
+export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = inferTypes(model)): ModelFacts {
+  const roles = new Map<string, NodeRole>();
+  rolesOf(model.graph, new Map(), types, roles);
+  return {
+    file,
+    opset: standardOpset(model),
+    nodes: model.nodes.map((node) => ({
+      id: node.id,
+      name: node.name,
+      op: node.op,
+      domain: node.domain,
+      outputs: node.outputs,
+      types: types.outputsOf(node),
+      role: roles.get(node.id) ?? 'compute',
+    })),
+  };
+}
+
+/** What a tensor is made of: constants only, shapes (and constants), or data. */
+type Origin = 'constant' | 'shape' | 'data';
+
+const control: ReadonlySet<string> = new Set(['If', 'Loop', 'Scan']);
+const convert: ReadonlySet<string> = new Set([
+  'Cast',
+  'CastLike',
+  'BitCast',
+  'QuantizeLinear',
+  'DequantizeLinear',
+  'DynamicQuantizeLinear',
+]);
+const random: ReadonlySet<string> = new Set(['RandomNormal', 'RandomUniform', 'Multinomial', 'Bernoulli']);
+
+function rolesOf(
+  graph: OnnxGraph,
+  around: ReadonlyMap<string, Origin>,
+  types: TensorTypes,
+  roles: Map<string, NodeRole>,
+): void {
+  const origins = new Map(around);
+  for (const value of graph.inputs) origins.set(value.name, 'data');
+  // Old files list initializers among the inputs, too; TensorRT takes them as constants all the same.
+  for (const tensor of graph.initializers) origins.set(tensor.name, 'constant');
+  for (const node of graph.nodes) {
+    const origin = originOf(node, origins);
+    for (const output of node.outputs) if (output !== '') origins.set(output, origin);
+    roles.set(node.id, roleOf(node, origin, types));
+    for (const { graph: body } of node.subgraphs) rolesOf(body, origins, types, roles);
+  }
+}
+
+function originOf(node: OnnxNode, origins: ReadonlyMap<string, Origin>): Origin {
+  if (node.subgraphs.length > 0 || random.has(node.op)) return 'data';
+  const inputs = node.inputs.filter((name) => name !== '').map((name) => origins.get(name) ?? 'data');
+  if (node.op === 'Shape' || node.op === 'Size') return inputs[0] === 'constant' ? 'constant' : 'shape';
+  if (inputs.includes('data')) return 'data';
+  return inputs.includes('shape') ? 'shape' : 'constant';
+}
+
+function roleOf(node: OnnxNode, origin: Origin, types: TensorTypes): NodeRole {
+  if (control.has(node.op) && node.subgraphs.length > 0) return 'control';
+  if (origin === 'constant') return 'constant';
+  const outputs = types.outputsOf(node);
+  const whole =
+    outputs.length > 0 &&
+    outputs.every((type, i) => node.outputs[i] === '' || (type !== null && !isFloatingOnnx(type)));
+  if (origin === 'shape') return 'shape';
+  if (convert.has(node.op)) return 'convert';
+  return whole ? 'integer' : 'compute';
+}
+
+/** The version of the standard operator set that a model imports; 1 where it names none. */
+export function standardOpset(model: OnnxModel): number {
+  return model.opsets.find(({ domain }) => domain === '' || domain === 'ai.onnx')?.version ?? 1;
+}

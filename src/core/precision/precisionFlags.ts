@@ -1,0 +1,156 @@
+import type { Problem } from '../text/problem.ts';
+import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
+import type { PrecisionType } from './precisionType.ts';
+import { hasLayerFlags, noLayerFlags, typeSince } from './tensorrtTarget.ts';
+import type { TensorrtTarget } from './tensorrtTarget.ts';
+import { cannotCarry, dialectOf, writeLayerSpecs } from './trtexecSpec.ts';
+import type { LayerSpec } from './trtexecSpec.ts';
+
+/** A plan in the words of one program: arguments, one an element, and what could not be said in them. */
+export interface PrecisionArguments {
+  args: string[];
+  problems: Problem[];
+}
+
+/** What a build needs beside its other options; the same for every back-end with layer precisions. */
+export interface LayerWishes {
+  /** Types beside FP32 that the builder must be allowed to use. */
+  allow: ('fp16' | 'bf16' | 'int8' | 'fp8' | 'int4')[];
+  constraints: 'obey' | 'prefer' | 'none';
+  layerPrecisions: { name: string; type: PrecisionType }[];
+  layerOutputTypes: { name: string; types: PrecisionType[] }[];
+}
+
+const switches = ['fp16', 'bf16', 'int8', 'fp8', 'int4'] as const;
+
+/** Longest single argument that Linux passes to a program (MAX_ARG_STRLEN), in bytes; Windows allows 32,767 for all together. */
+const longestArgument = 131_071;
+
+/** A plan as layer names and types: exact names only, since wildcards mean different things in different versions. */
+export function layerWishes(plan: PrecisionPlan): LayerWishes {
+  const asked = new Set<string>(plan.base === 'keep' ? [] : [plan.base]);
+  for (const { compute, outputs } of plan.nodes) for (const type of [compute, ...(outputs ?? [])]) asked.add(type);
+  const unique = firstOfEachName(plan.nodes);
+  return {
+    allow: switches.filter((type) => asked.has(type)),
+    constraints: plan.nodes.length > 0 ? plan.require : 'none',
+    layerPrecisions: unique.map(({ name, compute }) => ({ name, type: compute })),
+    layerOutputTypes: unique.flatMap(({ name, outputs }) => (outputs ? [{ name, types: outputs }] : [])),
+  };
+}
+
+/** TensorRT numbers the layers of nodes that share a name; the plain name is the first one's. */
+function firstOfEachName(nodes: readonly PlannedNode[]): PlannedNode[] {
+  const seen = new Set<string>();
+  return nodes.filter(({ name }) => !seen.has(name) && seen.add(name));
+}
+
+/** The plan as arguments of a trtexec of this version. `names` are all names of the model. */
+export function trtexecArguments(
+  plan: PrecisionPlan,
+  target: TensorrtTarget,
+  names: readonly string[],
+): PrecisionArguments {
+  const problems: Problem[] = [];
+  if (hasLayerFlags(target) === false && plan.nodes.length + Number(plan.base !== 'keep') > 0) {
+    problems.push(error('no-layer-flags', `${noLayerFlags(target)} Use "trtlens precision apply".`));
+    return { args: [], problems };
+  }
+  const dialect = dialectOf(target.version);
+  const starred = names.some((name) => name.includes('*')) ? names : [];
+  const wishes = layerWishes(plan);
+  const carried = (name: string): boolean => {
+    const reason = cannotCarry(name, dialect, starred);
+    if (reason !== null)
+      problems.push(error('trtexec-cannot-carry', `${JSON.stringify(name)} is left out: ${reason}.`));
+    return reason === null;
+  };
+  const kept = wishes.layerPrecisions.filter(({ name }) => carried(name));
+  const names_ = new Set(kept.map(({ name }) => name));
+  const outputs = wishes.layerOutputTypes.filter(({ name }) => names_.has(name));
+  for (const type of wishes.allow) {
+    const since = typeSince(type, target);
+    if (since)
+      problems.push(
+        error('type-unsupported-version', `--${type} came with TensorRT ${since}; it is given all the same.`),
+      );
+  }
+  const args: string[] = wishes.allow.map((type) => `--${type}`);
+  if (kept.length > 0) args.push(`--precisionConstraints=${wishes.constraints}`);
+  addSpecs(
+    args,
+    problems,
+    'layerPrecisions',
+    kept.map(({ name, type }) => ({ name, types: [type] })),
+  );
+  addSpecs(args, problems, 'layerOutputTypes', outputs);
+  return { args, problems };
+}
+
+function addSpecs(args: string[], problems: Problem[], flag: string, specs: LayerSpec[]): void {
+  if (specs.length === 0) return;
+  const argument = `--${flag}=${writeLayerSpecs(specs)}`;
+  const bytes = utf8Length(argument);
+  if (bytes > longestArgument) {
+    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux passes at most ${longestArgument} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
+    problems.push(error('argument-too-long', message));
+  }
+  args.push(argument);
+}
+
+const polygraphyWords: Readonly<Record<PrecisionType, string>> = {
+  fp32: 'float32',
+  fp16: 'float16',
+  bf16: 'bfloat16',
+  int8: 'int8',
+  fp8: 'fp8',
+  int4: 'int4',
+  int32: 'int32',
+  int64: 'int64',
+  bool: 'bool',
+};
+
+/** The plan as arguments of Polygraphy (`run --trt`, `convert`). It splits at the last colon only, so any name fits. */
+export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget): PrecisionArguments {
+  const problems: Problem[] = [];
+  if (hasLayerFlags(target) === false && plan.nodes.length + Number(plan.base !== 'keep') > 0) {
+    problems.push(error('no-layer-flags', `${noLayerFlags(target)} Use "trtlens precision apply".`));
+    return { args: [], problems };
+  }
+  const wishes = layerWishes(plan);
+  const args: string[] = wishes.allow.map((type) => `--${type}`);
+  if (wishes.layerPrecisions.length > 0) {
+    args.push('--precision-constraints', wishes.constraints, '--layer-precisions');
+    for (const { name, type } of wishes.layerPrecisions) {
+      if (name.startsWith('-')) {
+        problems.push(
+          error('polygraphy-cannot-carry', `${JSON.stringify(name)} is left out: Polygraphy takes it for an option.`),
+        );
+      } else {
+        args.push(`${name}:${polygraphyWords[type]}`);
+      }
+    }
+  }
+  if (wishes.layerOutputTypes.length > 0) {
+    const count = wishes.layerOutputTypes.length;
+    problems.push({
+      severity: 'warning',
+      code: 'no-output-types',
+      message: `Polygraphy has no option for layers' output types: ${count} of them ${count === 1 ? 'is' : 'are'} left out.`,
+    });
+  }
+  return { args, problems };
+}
+
+function error(code: string, message: string): Problem {
+  return { severity: 'error', code, message };
+}
+
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}

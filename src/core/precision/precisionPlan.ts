@@ -1,0 +1,72 @@
+import type { NodeIndex } from './nodeIndex.ts';
+import type { OverrideFile, Rule } from './overrideFile.ts';
+import type { PrecisionType } from './precisionType.ts';
+import type { Resolution } from './resolveOverrides.ts';
+
+/** What a person wants of each node, after all rules: the input of both back-ends and of the check after a build. */
+export interface PrecisionPlan {
+  base: 'keep' | 'fp16' | 'bf16';
+  require: 'obey' | 'prefer';
+  /** Nodes with a wish, in the model's order. Nodes that take no precision are left out. */
+  nodes: PlannedNode[];
+  /** Per rule (same order as in the file) the nodes that it decides for but that take no precision. */
+  skipped: { line: number; nodes: number }[];
+}
+
+export interface PlannedNode {
+  /** Position in the model's nodes. */
+  position: number;
+  id: string;
+  /** The name under which TensorRT knows it. */
+  name: string;
+  op: string;
+  compute: PrecisionType;
+  /** One type an output; null: not asked for. */
+  outputs: PrecisionType[] | null;
+  /** Line of the rule, from 1. */
+  line: number;
+}
+
+/** Works out every node's wish from the rules as resolved. Rules with errors are no part of it. */
+export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: Resolution): PrecisionPlan {
+  const plan: PrecisionPlan = { base: baseOf(file), require: requireOf(file), nodes: [], skipped: [] };
+  const skipped = new Map<number, number>();
+  for (const [position, r] of resolution.winner.entries()) {
+    const rule = resolution.matches[r]?.rule;
+    const node = index.nodes[position];
+    if (!rule?.type?.type || !node) continue;
+    if (node.role !== 'compute') {
+      skipped.set(rule.range.line, (skipped.get(rule.range.line) ?? 0) + 1);
+      continue;
+    }
+    plan.nodes.push({
+      position,
+      id: node.id,
+      name: index.names[position] ?? '',
+      op: node.op,
+      compute: rule.type.type,
+      outputs: outputTypesOf(rule, node.outputs.length),
+      line: rule.range.line,
+    });
+  }
+  plan.skipped = [...skipped].map(([line, nodes]) => ({ line, nodes })).sort((a, b) => a.line - b.line);
+  return plan;
+}
+
+function outputTypesOf(rule: Rule, count: number): PrecisionType[] | null {
+  const types = rule.outputs.map(({ type }) => type).filter((type) => type !== null);
+  const only = types[0];
+  if (only === undefined || (types.length > 1 && types.length !== count)) return null;
+  return types.length === 1 ? Array.from({ length: count }, () => only) : types;
+}
+
+/** The `base` line's word; `keep` without one. */
+export function baseOf(file: OverrideFile): PrecisionPlan['base'] {
+  const value = file.base?.usable ? file.base.value : null;
+  return value === 'fp16' || value === 'bf16' ? value : 'keep';
+}
+
+/** The `require` line's word; `obey` without one. */
+export function requireOf(file: OverrideFile): PrecisionPlan['require'] {
+  return file.require?.usable && file.require.value === 'prefer' ? 'prefer' : 'obey';
+}

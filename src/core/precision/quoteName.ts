@@ -1,0 +1,21 @@
+/** Characters that end a bare name or make it a pattern, and the arrow. */
+const special = /[\s,#"'*?[\]]|->/;
+const prefixed = /^(?:op|group|not):/;
+const directive = /^(?:model|base|require)$/;
+
+/** Whether a name stands for itself when it is written bare at the place of a selector. */
+export function isBareName(name: string): boolean {
+  return name !== '' && !special.test(name) && !prefixed.test(name) && !directive.test(name);
+}
+
+/** A name as an override file writes it: bare where that is exact, else in double quotes with JSON escapes. */
+export function writeName(name: string): string {
+  return isBareName(name) ? name : quoteName(name);
+}
+
+/** A text in double quotes with JSON escapes; control characters and the line separators U+2028 and U+2029 are escaped, too. */
+export function quoteName(text: string): string {
+  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => {
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}

@@ -1,0 +1,337 @@
+import { closestWords } from './closestWords.ts';
+import { lexOverrideLine } from './lexOverrideLine.ts';
+import type { OverrideToken, WordToken } from './lexOverrideLine.ts';
+import type { Directive, OverrideFile, OverrideLine, Rule, Selector, TypeWord } from './overrideFile.ts';
+import { problemAt, replaceRange } from './precisionProblem.ts';
+import type { Fix, PrecisionProblem, TextRange } from './precisionProblem.ts';
+import { precisionType, precisionTypes } from './precisionType.ts';
+import { quoteName } from './quoteName.ts';
+
+/** Reads an override file. Never throws: a line that cannot be read is an error with its range, and the others count. */
+export function readOverrides(text: string): OverrideFile {
+  const file: OverrideFile = { lines: [], rules: [], model: null, base: null, require: null, problems: [] };
+  const lines = text.split(/\r\n|\n|\r/);
+  for (const [index, content] of lines.entries()) {
+    const reader = new LineReader(content, index + 1);
+    const line = reader.read();
+    file.lines.push(line);
+    for (const problem of reader.problems) file.problems.push(problem);
+    if (line.statement?.kind === 'rule') file.rules.push(line.statement);
+    if (line.statement?.kind === 'directive') placeDirective(file, line.statement);
+  }
+  return file;
+}
+
+function placeDirective(file: OverrideFile, directive: Directive): void {
+  const earlier = file[directive.name];
+  if (earlier === null) {
+    file[directive.name] = directive;
+    return;
+  }
+  const problem = problemAt(
+    directive.range,
+    'error',
+    'duplicate-directive',
+    `There is a "${directive.name}" line already (line ${earlier.range.line}); only that one counts. Keep one of them.`,
+  );
+  problem.related.push({ range: earlier.range, message: `first "${directive.name}" line` });
+  directive.usable = false;
+  file.problems.push(problem);
+}
+
+const directiveNames: readonly string[] = ['model', 'base', 'require'];
+const directiveValues: Readonly<Record<string, readonly string[]>> = {
+  base: ['keep', 'fp16', 'bf16'],
+  require: ['obey', 'prefer'],
+};
+
+/** Recursive descent over one line; `problems` collects what is wrong. */
+class LineReader {
+  readonly problems: PrecisionProblem[] = [];
+  private readonly tokens: OverrideToken[];
+  private readonly comment: OverrideToken | undefined;
+  private readonly text: string;
+  private readonly line: number;
+  private at = 0;
+
+  constructor(text: string, line: number) {
+    this.text = text;
+    this.line = line;
+    const all = lexOverrideLine(text);
+    this.comment = all.at(-1)?.kind === 'comment' ? all.pop() : undefined;
+    this.tokens = all;
+  }
+
+  read(): OverrideLine {
+    const comment = this.comment && {
+      text: this.text.slice(this.comment.start, this.comment.end),
+      range: this.range(this.comment.start, this.comment.end),
+    };
+    return { statement: this.statement(), comment: comment ?? null };
+  }
+
+  private statement(): Rule | Directive | null {
+    const first = this.tokens[0];
+    if (first === undefined) return null;
+    if (first.kind === 'word' && isDirective(first) && this.tokens[1]?.kind !== 'comma') return this.directive(first);
+    return this.rule();
+  }
+
+  private directive(first: WordToken): Directive {
+    const name = first.text as Directive['name'];
+    const rest = this.tokens.slice(1);
+    const start = rest[0]?.start ?? first.end;
+    const end = this.end();
+    const range = this.range(first.start, end);
+    const valueRange = this.range(start, end);
+    const one = rest.length === 1 && rest[0]?.kind === 'word' ? rest[0] : null;
+    const value = one?.quoted ? one.text : this.text.slice(start, end).trim();
+    const directive: Directive = { kind: 'directive', name, value, valueRange, range, usable: true };
+    const wrong = (message: string, fixes: Fix[] = []) => {
+      directive.usable = false;
+      this.problems.push(problemAt(rest.length ? valueRange : range, 'error', 'bad-directive', message, fixes));
+    };
+    if (value === '') {
+      directive.value = null;
+      wrong(name === 'model' ? 'Write the path of the model after "model".' : `Write ${list(name)} after "${name}".`);
+    } else if (one?.flaw) {
+      wrong(flawText(one));
+    } else if (name !== 'model' && !directiveValues[name]?.includes(value)) {
+      const near = closestWords(value, directiveValues[name] ?? [], 1);
+      wrong(
+        `"${name}" takes ${list(name)}. If this rule is for a node called "${name}", write the name in double quotes.`,
+        near.map((word) => ({ title: `Change to "${word}"`, edits: [replaceRange(valueRange, word)] })),
+      );
+    }
+    return directive;
+  }
+
+  private rule(): Rule {
+    const selectors = this.selectors();
+    const typeStart = this.at;
+    const words = this.tokens.slice(typeStart).filter((token) => token.kind === 'word');
+    const rule: Rule = {
+      kind: 'rule',
+      range: this.range(this.tokens[0]?.start ?? 0, this.end()),
+      selectors,
+      type: null,
+      outputs: [],
+      usable: true,
+    };
+    const next = this.tokens[this.at];
+    const unclosed = this.tokens.find((token) => token.kind === 'word' && token.flaw === 'unclosed');
+    if (unclosed?.kind === 'word') {
+      this.flaw(unclosed);
+      return { ...rule, usable: false };
+    }
+    if (next?.kind === 'word' && words.length > 1 && !isType(next) && this.unquotedName(words)) {
+      return { ...rule, usable: false };
+    }
+    this.types(rule);
+    this.checkSelectors(rule);
+    rule.usable = !this.problems.some((problem) => problem.severity === 'error');
+    return rule;
+  }
+
+  private selectors(): Selector[] {
+    const selectors: Selector[] = [];
+    for (;;) {
+      const token = this.tokens[this.at];
+      if (token?.kind !== 'word') {
+        const at = token ?? { start: this.end(), end: this.end() };
+        this.error(
+          at.start,
+          at.end,
+          'missing-selector',
+          'A name, a pattern, "op:", "group:" or "not:" is missing here.',
+        );
+      } else {
+        selectors.push(this.selector(token));
+        this.at++;
+      }
+      if (this.tokens[this.at]?.kind !== 'comma') return selectors;
+      this.at++;
+    }
+  }
+
+  private selector(word: WordToken): Selector {
+    const { prefix, quoted } = word;
+    const colons = prefix === 'op' ? word.text.lastIndexOf('::') : -1;
+    return {
+      kind: prefix ?? (!quoted && /[*?[]/.test(word.text) ? 'glob' : 'name'),
+      negated: word.negations > 0,
+      quoted,
+      text: colons < 0 ? word.text : word.text.slice(colons + 2),
+      domain: colons < 0 ? null : word.text.slice(0, colons),
+      range: this.range(word.start, word.end),
+      textRange: this.range(word.textStart, word.end),
+    };
+  }
+
+  private checkSelectors(rule: Rule): void {
+    const words = this.tokens.filter((token) => token.kind === 'word').slice(0, rule.selectors.length);
+    for (const [i, selector] of rule.selectors.entries()) {
+      const word = words[i];
+      if (word?.flaw) this.flaw(word);
+      if ((word?.negations ?? 0) > 1) {
+        this.problems.push(problemAt(selector.range, 'error', 'double-not', 'Write "not:" once.'));
+      } else if (selector.negated && i === 0) {
+        const message = 'There is nothing before this "not:" to take away from: put a selector first, such as "**".';
+        const fix = {
+          title: 'Put "**" first',
+          edits: [replaceRange({ ...selector.range, endColumn: selector.range.column }, '**, ')],
+        };
+        this.problems.push(problemAt(selector.range, 'error', 'not-without-selector', message, [fix]));
+      }
+      if (selector.text !== '') continue;
+      const what = {
+        op: 'an operator type, such as op:Softmax',
+        group: "a ForeignNode's name",
+        name: 'a name',
+        glob: 'a name',
+      };
+      this.problems.push(problemAt(selector.range, 'error', 'empty-selector', `Write ${what[selector.kind]} here.`));
+    }
+  }
+
+  private types(rule: Rule): void {
+    const first = this.tokens[this.at];
+    if (first?.kind === 'word') {
+      rule.type = this.type(first);
+      this.at++;
+    } else {
+      this.missingType(rule);
+    }
+    const arrow = this.tokens[this.at];
+    if (arrow?.kind === 'arrow') {
+      this.at++;
+      this.outputTypes(rule, arrow.end);
+    }
+    const rest = this.tokens[this.at];
+    if (rest) {
+      this.error(
+        rest.start,
+        this.end(),
+        'unexpected-text',
+        'The line should end here. A comment starts with "#" after a blank.',
+      );
+    }
+  }
+
+  private outputTypes(rule: Rule, arrowEnd: number): void {
+    for (;;) {
+      const token = this.tokens[this.at];
+      if (token?.kind !== 'word') {
+        this.error(arrowEnd - 2, this.end(), 'missing-type', 'Write an output type here, such as fp32.');
+        return;
+      }
+      rule.outputs.push(this.type(token));
+      this.at++;
+      if (this.tokens[this.at]?.kind !== 'comma') return;
+      this.at++;
+    }
+  }
+
+  private type(word: WordToken): TypeWord {
+    const range = this.range(word.start, word.end);
+    const text = this.text.slice(word.start, word.end);
+    const type = isType(word) ? precisionType(word.text) : null;
+    if (type === null) {
+      const near = closestWords(text.toLowerCase(), precisionTypes, 2);
+      const fixes = near.map((word, i) => ({
+        title: `Change to ${word}`,
+        edits: [replaceRange(range, word)],
+        preferred: i === 0,
+      }));
+      const message = `"${text}" is no type. The types are ${precisionTypes.join(', ')}.`;
+      this.problems.push(problemAt(range, 'error', 'unknown-type', message, fixes));
+    }
+    return { type, text, range };
+  }
+
+  /** `a, fp32`: the comma made the type a selector. */
+  private missingType(rule: Rule): void {
+    const last = rule.selectors.at(-1);
+    const before = rule.selectors.at(-2);
+    const end = this.tokens[this.at]?.start ?? this.end();
+    if (last && before && last.kind === 'name' && !last.quoted && !last.negated && precisionType(last.text) !== null) {
+      const gap = { line: this.line, column: before.range.endColumn, endColumn: last.range.column };
+      const fix = { title: `Make ${last.text} the type`, edits: [replaceRange(gap, ' ')], preferred: true };
+      const message = `No type: the comma makes "${last.text}" one more name. Leave the comma away.`;
+      this.problems.push(problemAt(last.range, 'error', 'missing-type', message, [fix]));
+      return;
+    }
+    this.error(
+      this.tokens[0]?.start ?? 0,
+      end,
+      'missing-type',
+      'A type is missing at the end of this rule, such as fp32.',
+    );
+  }
+
+  /** `A + B fp32`: a name with blanks that is not in quotes. */
+  private unquotedName(words: WordToken[]): boolean {
+    const stop = this.tokens.findIndex((token, i) => i >= this.at && token.kind === 'arrow');
+    const before = this.tokens.slice(0, stop < 0 ? undefined : stop).filter((token) => token.kind === 'word');
+    const last = before.at(-1);
+    const start = this.tokens[this.at - 1]?.start;
+    if (last === undefined || start === undefined || !isType(last) || !words.includes(last)) return false;
+    const name = this.text.slice(start, last.start).trimEnd();
+    const range = this.range(start, start + name.length);
+    const fix = {
+      title: 'Put the name in double quotes',
+      edits: [replaceRange(range, quoteName(name))],
+      preferred: true,
+    };
+    const message = 'A name with blanks goes in double quotes.';
+    this.problems.push(problemAt(range, 'error', 'unquoted-name', message, [fix]));
+    return true;
+  }
+
+  private flaw(word: WordToken): void {
+    const range = this.range(word.textStart, word.end);
+    const code = word.flaw === 'unclosed' ? 'unclosed-quote' : word.flaw === 'escape' ? 'bad-escape' : 'unquoted-name';
+    const fixes: Fix[] =
+      word.flaw === 'quote-inside'
+        ? [
+            {
+              title: 'Put the name in double quotes',
+              edits: [replaceRange(range, quoteName(word.text))],
+              preferred: true,
+            },
+          ]
+        : [];
+    this.problems.push(problemAt(range, 'error', code, flawText(word), fixes));
+  }
+
+  private error(start: number, end: number, code: string, message: string): void {
+    this.problems.push(problemAt(this.range(start, Math.max(start, end)), 'error', code, message));
+  }
+
+  private range(start: number, end: number): TextRange {
+    return { line: this.line, column: start + 1, endColumn: end + 1 };
+  }
+
+  /** Where the statement ends, without the comment. */
+  private end(): number {
+    return this.tokens.at(-1)?.end ?? 0;
+  }
+}
+
+function isDirective(word: WordToken): boolean {
+  return !word.quoted && word.prefix === null && word.negations === 0 && directiveNames.includes(word.text);
+}
+
+function isType(word: WordToken): boolean {
+  return !word.quoted && word.prefix === null && word.negations === 0 && precisionType(word.text) !== null;
+}
+
+function list(name: string): string {
+  return (directiveValues[name] ?? []).map((word) => `"${word}"`).join(' or ');
+}
+
+function flawText(word: WordToken): string {
+  if (word.flaw === 'unclosed') return 'The closing double quote is missing.';
+  if (word.flaw === 'escape') return 'This text has an escape that JSON does not have. A backslash is written "\\\\".';
+  return 'A name with a double quote in it goes in double quotes, and the inner one is written \\".';
+}

@@ -1,0 +1,189 @@
+import { before, parseVersion } from '../build/trtexecFlags.ts';
+import type { BuildFacts } from './buildFacts.ts';
+import { counted } from './checkContext.ts';
+import { judgeLayers } from './judgeLayers.ts';
+import type { NodeFacts } from './modelFacts.ts';
+import type { NodeIndex } from './nodeIndex.ts';
+import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
+import { isFloatingOnnx, precisionType } from './precisionType.ts';
+import type { PrecisionType } from './precisionType.ts';
+
+/** What became of a wish: the engine computes so, it does not, or nothing that the build left says so. */
+export type Verdict = 'obeyed' | 'disobeyed' | 'unseen';
+
+export interface NodeVerdict {
+  node: PlannedNode;
+  verdict: Verdict;
+  /** False where TensorRT's own words leave room: "probably". */
+  certain: boolean;
+  /** One sentence with the evidence. */
+  reason: string;
+  /** Name of the layer or kernel that says so; null where it is not about a layer. */
+  layer: string | null;
+  /** Line of the log that says so. */
+  logLine: number | null;
+}
+
+export interface RuleVerdict {
+  line: number;
+  /** Disobeyed if one node is, else unseen if one node is. */
+  verdict: Verdict;
+  counts: Record<Verdict, number>;
+  message: string;
+  nodes: NodeVerdict[];
+}
+
+/**
+ * Holds a plan against the build that was made with it, rule by rule in the order of the file. `index` is the model that
+ * was built: in a strongly typed build its own types tell where no kernel does.
+ */
+export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: NodeIndex | null = null): RuleVerdict[] {
+  const byLine = new Map<number, NodeVerdict[]>();
+  const log = readLines(build);
+  const typed = isStronglyTyped(build) ? index : null;
+  for (const node of plan.nodes) {
+    const verdict = judgeNode(node, build, log, typed?.nodes[node.position] ?? null);
+    const found = byLine.get(node.line);
+    if (found) found.push(verdict);
+    else byLine.set(node.line, [verdict]);
+  }
+  for (const { line } of plan.skipped) if (!byLine.has(line)) byLine.set(line, []);
+  return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
+}
+
+function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
+  const counts: Record<Verdict, number> = { obeyed: 0, disobeyed: 0, unseen: 0 };
+  for (const { verdict } of nodes) counts[verdict]++;
+  const verdict = counts.disobeyed > 0 ? 'disobeyed' : counts.unseen > 0 || nodes.length === 0 ? 'unseen' : 'obeyed';
+  return { line, verdict, counts, message: ruleMessage(verdict, counts, nodes), nodes };
+}
+
+function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
+  const total = nodes.length;
+  if (total === 0) return 'None of the nodes of this rule takes a precision.';
+  const telling = nodes.find((node) => node.verdict === verdict);
+  if (total === 1) return telling?.reason ?? '';
+  const sure = verdict === 'obeyed' && nodes.some(({ certain }) => !certain) ? 'probably ' : '';
+  const words = { obeyed: `${sure}obeyed`, disobeyed: 'not obeyed', unseen: 'cannot be seen' };
+  const parts = (['obeyed', 'disobeyed', 'unseen'] as const)
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${counts[kind].toLocaleString('en-US')} ${words[kind]}`);
+  return `Of ${counted(total, 'node')}: ${parts.join(', ')}. ${telling ? `"${telling.node.name}": ${telling.reason}` : ''}`;
+}
+
+/** What the log says about layer precisions, ready for look-ups. */
+interface LogLines {
+  /** Layer → line of `Set layer …`. */
+  set: Map<string, number>;
+  skipped: Map<string, { reason: string; line: number }>;
+  nonConforming: Map<string, number>;
+  /** Line of the warning that all were ignored. */
+  ignored: number | null;
+  /** The version writes `Set layer …` for each name that it found, and layer precisions were given. */
+  tells: boolean;
+}
+
+function readLines(build: BuildFacts): LogLines {
+  const result: LogLines = {
+    set: new Map(),
+    skipped: new Map(),
+    nonConforming: new Map(),
+    ignored: null,
+    tells: false,
+  };
+  for (const { kind, layer, reason, line } of build.lines ?? []) {
+    if (kind === 'set') result.set.set(layer, line);
+    else if (kind === 'skipped') result.skipped.set(layer, { reason: reason ?? '', line });
+    else if (kind === 'non-conforming') result.nonConforming.set(layer, line);
+    else if (kind === 'ignored') result.ignored = line;
+  }
+  const version = parseVersion(build.version);
+  const writes = version !== null && !before(version, [9, 0, 0]) && before(version, [11, 0, 0]);
+  const asked = build.flags !== null && build.flags.constraints !== 'none' && !build.flags.stronglyTyped;
+  result.tells = writes && asked && result.set.size > 0;
+  return result;
+}
+
+function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: NodeFacts | null): NodeVerdict {
+  const give = (verdict: Verdict, reason: string, more: Partial<NodeVerdict> = {}): NodeVerdict => ({
+    node,
+    verdict,
+    certain: true,
+    reason,
+    layer: null,
+    logLine: null,
+    ...more,
+  });
+  const built = build.nodes[node.position];
+  if (built && (built.fate === 'folded' || built.fate === 'removed' || built.fate === 'shape')) {
+    const fates = {
+      folded: 'was evaluated while the engine was built',
+      removed: 'needs no work in this engine',
+      shape: 'computes a shape on the host',
+    };
+    return give('unseen', `It ${fates[built.fate]}: there is nothing to obey.`);
+  }
+  const only = onlyType(build);
+  if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
+  const seen = judgeLayers(node, build);
+  if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
+  const declared = typed && declaredType(typed);
+  if (declared) {
+    const reason = `the build was strongly typed, and in the model this node makes ${declared}.`;
+    if (declared === node.compute) return give('obeyed', `Probably: ${reason}`, { certain: false, layer: seen.layer });
+    return give('disobeyed', `T${reason.slice(1)}`, { layer: seen.layer });
+  }
+  if (only === node.compute) return give('obeyed', `The build allowed ${only} only.`);
+  const refused = log.nonConforming.get(node.name);
+  if (refused !== undefined)
+    return give('disobeyed', 'TensorRT chose an implementation that does not conform, and says so in the log.', {
+      logLine: refused,
+    });
+  if (log.ignored !== null) {
+    return give(
+      'disobeyed',
+      'TensorRT was not asked: it ignored all layer precisions, because --precisionConstraints was none.',
+      { logLine: log.ignored },
+    );
+  }
+  const skipped = log.skipped.get(node.name);
+  if (skipped) return give('disobeyed', `trtexec skipped it: ${skipped.reason}`, { logLine: skipped.line });
+  const line = log.set.get(node.name);
+  if (line !== undefined)
+    return give('unseen', `TensorRT took the wish (log line ${line}), but ${decapitalised(seen.reason)}`, {
+      layer: seen.layer,
+      logLine: line,
+    });
+  if (log.tells)
+    return give(
+      'disobeyed',
+      'The build was not asked for it: the log has "Set layer … to precision" for others and not for this node.',
+    );
+  return give('unseen', seen.reason, { layer: seen.layer });
+}
+
+/** The one type that a weakly typed build could use; null where there was a choice or it is not known. */
+function onlyType(build: BuildFacts): 'fp32' | null {
+  const { flags } = build;
+  return flags !== null && !flags.stronglyTyped && flags.types.length === 1 && flags.types[0] === 'fp32'
+    ? 'fp32'
+    : null;
+}
+
+/** TensorRT 11 and TensorRT-RTX know no other builds. */
+function isStronglyTyped(build: BuildFacts): boolean {
+  const version = parseVersion(build.version);
+  if (build.product === 'tensorrt-rtx' || (version !== null && !before(version, [11, 0, 0]))) return true;
+  return build.flags?.stronglyTyped ?? false;
+}
+
+/** The one floating-point type of a node's outputs; null for none or several. */
+function declaredType(node: NodeFacts): PrecisionType | null {
+  const types = new Set(node.types.filter((type) => type !== null && isFloatingOnnx(type)));
+  const only = [...types][0];
+  return types.size === 1 && only ? precisionType(only) : null;
+}
+
+function decapitalised(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
