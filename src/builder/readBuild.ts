@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import type { LayerInfo } from '../core/engine/layerInfo.ts';
@@ -58,8 +58,11 @@ export async function readReport(files: ReportFiles): Promise<ReportRead> {
   return { report, model: model.value, log: log?.value, layers: layers?.value, profile: profile?.value };
 }
 
-/** The same for a build folder: its own files, and the model where the manifest says it is. */
-export function readBuildReport({ folder, manifest }: Build, onnx = manifest.model.file): Promise<ReportRead> {
+/** The same for a build folder: its own files, and the model where the manifest says it is (relative: to the folder). */
+export function readBuildReport(
+  { folder, manifest }: Build,
+  onnx = resolve(folder, manifest.model.file),
+): Promise<ReportRead> {
   const { log, layers, profile } = manifest.files;
   const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
   return readReport({ onnx, log: inside(log), layers: inside(layers), profile: inside(profile) });

@@ -133,6 +133,7 @@ def make_monitor(trt, channel, stop):
         def __init__(self):
             trt.IProgressMonitor.__init__(self)
             self._open = {}
+            self._told = 0.0
 
         def phase_start(self, phase_name, parent_phase, num_steps):
             self._open[phase_name] = (parent_phase, num_steps)
@@ -140,7 +141,10 @@ def make_monitor(trt, channel, stop):
 
         def step_complete(self, phase_name, step):
             parent, steps = self._open.get(phase_name, (None, None))
-            channel.send("progress", phase=phase_name, parent=parent, step=step + 1, steps=steps)
+            now = time.monotonic()
+            if now - self._told >= 0.05 or step + 1 == steps:  # tens of thousands come within a second
+                self._told = now
+                channel.send("progress", phase=phase_name, parent=parent, step=step + 1, steps=steps)
             return not (stop.asked() or channel.closed)
 
         def phase_finish(self, phase_name):
@@ -237,7 +241,7 @@ def set_precisions(trt, network, options):
         with open(options.precisions, encoding="utf-8") as file:
             wanted = json.load(file)
         types = dict(wanted.get("precisions", {})), dict(wanted.get("outputTypes", {}))
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError) as error:
         raise BuildError("arguments", "--precisions %s: %s" % (options.precisions, error)) from None
     left = set(types[0]) | set(types[1])
     for layer in (network.get_layer(index) for index in range(network.num_layers)):

@@ -1,0 +1,145 @@
+// `npm start [-- MODEL.onnx] [--no-serve] [--port N] [options of trtlens build]`: from a fresh clone to the first
+// picture. Plain Node, no package is needed before this has installed them.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const example = join(root, 'examples', 'vit_tiny.onnx');
+const recorded = join(root, 'examples', 'recorded', 'vit_tiny');
+
+const { model, serve, port, passed } = readArguments(process.argv.slice(2));
+requireNode(20, 19);
+installPackages();
+run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …');
+
+const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
+const data = join(folder, 'data.json');
+try {
+  build();
+  const page = readPage(data);
+  if (serve) showAt(page, port);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function readArguments(args) {
+  const found = { model: undefined, serve: true, port: 0, passed: [] };
+  while (args.length > 0) {
+    const argument = args.shift();
+    if (argument === '--no-serve') found.serve = false;
+    else if (argument === '--port') found.port = Number(args.shift());
+    else if (argument.startsWith('-') || found.model !== undefined) found.passed.push(argument);
+    // npm runs this in the package's folder; the path was meant from where the person stands.
+    else found.model = isAbsolute(argument) ? argument : resolve(process.env.INIT_CWD ?? process.cwd(), argument);
+  }
+  if (!Number.isInteger(found.port) || found.port < 0 || found.port > 65535)
+    fail('--port: expected a number up to 65535');
+  if (found.model !== undefined && !existsSync(found.model)) fail(`${found.model}: no such file`);
+  return found;
+}
+
+function requireNode(major, minor) {
+  const [a, b] = process.versions.node.split('.').map(Number);
+  if (a < major || (a === major && b < minor))
+    fail(`Node ${major}.${minor} or newer is needed, this is ${process.versions.node}`);
+}
+
+function installPackages() {
+  const installed = join(root, 'node_modules', '.package-lock.json');
+  const lock = join(root, 'package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  // Under `npm start` npm says where it is; as a script of Node it needs no shell on any system.
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const heading = 'Installing packages …';
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...args], heading);
+  else run('npm', args, heading);
+}
+
+/** Builds the model for real. Where TensorRT-RTX cannot be had, the example is shown as it was recorded. */
+function build() {
+  if (trtlens(['setup', '--yes']) !== 0) {
+    if (model !== undefined) fail('Without TensorRT-RTX this model cannot be built here.');
+    console.error(
+      '\nTensorRT-RTX cannot be had here. What follows is a RECORDED build of the example model, not one of yours.\n',
+    );
+    const log = join(recorded, 'build.log.gz');
+    if (trtlens(['fusion', '--onnx', example, '--log', log]) !== 0) fail('The recorded build could not be read.');
+    if (trtlens(['report', '--build', recorded, '-o', data]) !== 0) fail('The recorded build could not be shown.');
+    return;
+  }
+  // The example is shipped without its weights: what TensorRT fuses does not hang on them.
+  const own = model === undefined ? [example, '--random-weights'] : [model];
+  const backend = passed.some((argument) => /^--backend(=|$)/.test(argument)) ? [] : ['--backend', 'rtx'];
+  const status = trtlens(['build', ...own, ...backend, '--yes', '--report', data, ...passed]);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function trtlens(args) {
+  return spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { stdio: 'inherit' }).status;
+}
+
+function run(program, args, heading) {
+  console.error(heading);
+  const { status, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (error || status !== 0) fail(`${program} ${args.join(' ')}: ${error ? error.message : `exit status ${status}`}`);
+}
+
+function fail(message) {
+  console.error(`npm start: ${message}`);
+  process.exit(2);
+}
+
+/** The files that are served, read once: nothing else can be asked for. */
+function readPage(dataFile) {
+  const view = (name) => readFileSync(join(root, 'dist', 'webview', name));
+  return new Map([
+    ['/', ['text/html; charset=utf-8', view('playground.html')]],
+    ['/playground.js', ['text/javascript; charset=utf-8', view('playground.js')]],
+    ['/playground.css', ['text/css; charset=utf-8', view('playground.css')]],
+    ['/data.json', ['application/json', readFileSync(dataFile)]],
+  ]);
+}
+
+/** Serves the views to this machine alone. The Host header is checked, so that no web page elsewhere can read them. */
+function showAt(page, wanted) {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data: blob:",
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const server = createServer((request, response) => {
+    const { port: own } = server.address();
+    const answer = (status, type, body) => {
+      response.writeHead(status, {
+        'Content-Type': type,
+        'Content-Length': body.length,
+        'Content-Security-Policy': policy,
+        'X-Content-Type-Options': 'nosniff',
+        'Referrer-Policy': 'no-referrer',
+        'Cross-Origin-Resource-Policy': 'same-origin',
+        'Cache-Control': 'no-store',
+      });
+      response.end(request.method === 'HEAD' ? undefined : body);
+    };
+    const refuse = (status, text) => answer(status, 'text/plain; charset=utf-8', Buffer.from(text));
+    if (![`127.0.0.1:${own}`, `localhost:${own}`].includes(request.headers.host)) return refuse(403, 'Wrong host.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'Only GET.');
+    const found = page.get(new URL(request.url, 'http://127.0.0.1').pathname);
+    return found ? answer(200, found[0], found[1]) : refuse(404, 'No such page.');
+  });
+  server.on('error', (error) => fail(`cannot listen on 127.0.0.1:${wanted}: ${error.message}`));
+  server.listen(wanted, '127.0.0.1', () => {
+    console.log(`\nThe same in pictures: http://127.0.0.1:${server.address().port}/   (Ctrl+C ends)`);
+  });
+}

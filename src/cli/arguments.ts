@@ -1,0 +1,31 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { Usage } from './command.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/**
+ * Reads a command's arguments; unknown options, missing values and too many positional arguments are said in words.
+ * @param positionals names of the positional arguments that must be there
+ */
+export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
+  const parse = () => parseArgs({ args, options, allowPositionals: true, strict: true });
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse();
+  } catch (error) {
+    // Node's own text has advice about `--` behind the first sentence.
+    throw new Usage((error as Error).message.split('. ')[0]!);
+  }
+  const missing = positionals[parsed.positionals.length];
+  if (missing !== undefined) throw new Usage(`${missing} is missing`);
+  const extra = parsed.positionals[positionals.length];
+  if (extra !== undefined) throw new Usage(`unexpected argument '${extra}'`);
+  return parsed;
+}
+
+/** A whole number of an option, or a Usage error that names the option. */
+export function wholeNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new Usage(`${option}: '${text}' is no whole number`);
+  return Number(text);
+}

@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import type { Build } from '../builder/buildFolder.ts';
+import type { BuildProgress } from '../builder/driverEvent.ts';
+import { readBuildReport, toViewData } from '../builder/readBuild.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
+import type { Backend, PrecisionMode, ShapeRange } from '../core/build/engineOptions.ts';
+import { formatReport } from '../core/fusion/reportText.ts';
+import { readArguments, wholeNumber } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { confirmDownload } from './confirmDownload.ts';
+import { writeReport } from './report.ts';
+import { printJson, type Terminal } from './terminal.ts';
+
+const backends: (Backend | 'auto')[] = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'];
+const precisions: PrecisionMode[] = ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'];
+
+const options = {
+  backend: { type: 'string' },
+  engine: { type: 'string', short: 'o' },
+  precision: { type: 'string' },
+  'strongly-typed': { type: 'boolean' },
+  'min-shapes': { type: 'string', multiple: true },
+  'opt-shapes': { type: 'string', multiple: true },
+  'max-shapes': { type: 'string', multiple: true },
+  workspace: { type: 'string' },
+  'optimization-level': { type: 'string' },
+  'timing-cache': { type: 'string' },
+  'calibration-cache': { type: 'string' },
+  'compute-capability': { type: 'string', multiple: true },
+  output: { type: 'string', multiple: true },
+  'all-outputs': { type: 'boolean' },
+  'version-compatible': { type: 'boolean' },
+  'no-tf32': { type: 'boolean' },
+  'random-weights': { type: 'boolean' },
+  argument: { type: 'string', multiple: true },
+  python: { type: 'string' },
+  trtexec: { type: 'string' },
+  polygraphy: { type: 'string' },
+  folder: { type: 'string' },
+  report: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+  verbose: { type: 'boolean', short: 'v' },
+  json: { type: 'boolean' },
+} as const;
+
+export const build: Command = {
+  name: 'build',
+  summary: 'build an engine and report on it',
+  help: `trtlens build MODEL.onnx [--backend ${backends.join('|')}] [options] [--json]
+
+Builds an engine and says what became of every node. Leaves a build folder with log, layer info, profile (where a GPU
+is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RTX, which it sets up after asking.
+
+  --backend NAME            default auto: trtexec or Python's tensorrt beside a GPU, else rtx
+  -o, --engine FILE         where the engine goes (default: the build folder)
+  --folder FOLDER           parent of the build folder (default: the user's cache)
+  --random-weights          build with random weights in place of the model's external ones
+  --precision MODE          ${precisions.join(', ')}
+  --strongly-typed          types come from the model alone
+  --min-shapes, --opt-shapes, --max-shapes INPUT:1x3x224x224[,…]
+                            an optimization profile; repeat all three for more profiles
+  --workspace MIB           limit of the workspace pool
+  --optimization-level N    0 to 5
+  --timing-cache FILE       read where it exists, written after the build
+  --calibration-cache FILE  scales for --precision int8
+  --compute-capability 8.9  TensorRT-RTX: GPUs to build for; may be repeated
+  --output TENSOR           make this tensor an output; may be repeated
+  --all-outputs             make every tensor an output
+  --version-compatible, --no-tf32
+  --argument ARG            one more argument for the program itself; may be repeated
+  --python, --trtexec, --polygraphy PROGRAM
+                            the program to use, in place of the first one on the PATH
+  --report FILE             also write the page of trtlens report
+  -y, --yes                 download TensorRT-RTX without asking
+  -v, --verbose             the build log on stderr
+  --json                    { "build": manifest, "fusion": report }
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+    const wanted = buildOptions(positionals[0]!, values, terminal);
+    const made = await runBuild(wanted, follow(terminal, values.verbose ?? false), terminal.signal);
+    terminal.status(null);
+    const passed = made.manifest.result === 'passed';
+    const read = passed ? await readBuildReport(made) : null;
+    if (values.json) await printJson(terminal, { build: made.manifest, fusion: read?.report ?? null });
+    else if (read) await terminal.out(formatReport(read.report));
+    if (read && values.report !== undefined) await writeReport(values.report, toViewData(read, made.manifest));
+    terminal.note(summary(made, wanted));
+    return passed ? exitCodes.done : exitCodes.cannot;
+  },
+};
+
+type Values = ReturnType<typeof readArguments<typeof options>>['values'];
+
+function buildOptions(model: string, values: Values, terminal: Terminal): BuildOptions {
+  const backend = oneOf('--backend', values.backend ?? 'auto', backends);
+  const precision = values.precision === undefined ? undefined : oneOf('--precision', values.precision, precisions);
+  const given: { [K in keyof BuildOptions]?: BuildOptions[K] | undefined } = {
+    engine: values.engine,
+    precision,
+    stronglyTyped: values['strongly-typed'],
+    profiles: profiles(values),
+    workspace: wholeNumber('--workspace', values.workspace),
+    optimizationLevel: wholeNumber('--optimization-level', values['optimization-level']),
+    timingCache: values['timing-cache'],
+    calibrationCache: values['calibration-cache'],
+    computeCapability: values['compute-capability']?.flatMap((one) => one.split(',')),
+    outputs: values['all-outputs'] ? 'all' : values.output,
+    versionCompatible: values['version-compatible'],
+    noTF32: values['no-tf32'],
+    extraArguments: values.argument,
+    randomWeights: values['random-weights'],
+    python: values.python,
+    trtexec: values.trtexec,
+    polygraphy: values.polygraphy,
+    folder: values.folder,
+  };
+  const chosen = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return {
+    ...(chosen as Partial<BuildOptions>),
+    model,
+    backend,
+    driver: join(__dirname, 'driver', 'build_engine.py'),
+    confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
+    setUpProgress: (line) => terminal.note(line),
+  };
+}
+
+function oneOf<T extends string>(option: string, text: string, known: T[]): T {
+  const found = known.find((one) => one === text);
+  if (found === undefined) throw new Usage(`${option}: '${text}' is none of ${known.join(', ')}`);
+  return found;
+}
+
+/** The n-th of each of the three options makes the n-th profile. A missing one is as the optimum. */
+function profiles(values: Values): Record<string, ShapeRange>[] | undefined {
+  const kinds = (['min', 'opt', 'max'] as const).map((kind) => ({
+    kind,
+    texts: values[`${kind}-shapes`] ?? [],
+  }));
+  const count = Math.max(...kinds.map(({ texts }) => texts.length));
+  if (count === 0) return undefined;
+  return Array.from({ length: count }, (_, index) => {
+    const given = new Map<string, Partial<ShapeRange>>();
+    for (const { kind, texts } of kinds)
+      for (const [name, shape] of shapes(`--${kind}-shapes`, texts[index]))
+        given.set(name, { ...given.get(name), [kind]: shape });
+    return Object.fromEntries(
+      [...given].map(([name, { min, opt, max }]) => {
+        const best = opt ?? max ?? min!;
+        return [name, { min: min ?? best, opt: best, max: max ?? best }];
+      }),
+    );
+  });
+}
+
+/** `input:1x3x224x224,other:8`: a name ends at its last colon, for names may hold colons themselves. */
+function shapes(option: string, text: string | undefined): [string, string][] {
+  return (text ?? '')
+    .split(',')
+    .filter(Boolean)
+    .map((part) => {
+      const match = /^(.+):(\d+(?:x\d+)*)$/.exec(part);
+      if (!match) throw new Usage(`${option}: '${part}' is not of the form INPUT:1x3x224x224`);
+      return [match[1]!, match[2]!];
+    });
+}
+
+function follow(terminal: Terminal, verbose: boolean): BuildEvents {
+  return {
+    started: ({ folder, manifest }, notes) => {
+      for (const { message } of notes) terminal.note(`note: ${message}`);
+      const { product, version } = manifest.tensorrt;
+      const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
+      terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}), log in ${folder}`);
+    },
+    log: (text) => {
+      if (verbose) terminal.note(text);
+    },
+    progress: (progress) => terminal.status(progressLine(progress)),
+  };
+}
+
+function progressLine({ phase, step, steps, finished }: BuildProgress): string | null {
+  if (finished) return null;
+  return steps && steps > 1 ? `${phase}: ${step} of ${steps}` : `${phase} …`;
+}
+
+function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOptions): string {
+  const { result, seconds, files, error } = manifest;
+  if (result !== 'passed')
+    return `trtlens build: ${model}: ${(error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ')} (log: ${join(folder, files.log ?? '')})`;
+  const weights = randomWeights ? ', with random weights' : '';
+  return `Built in ${(seconds ?? 0).toFixed(1)} s${weights}: ${files.engine === null ? folder : join(folder, files.engine)}`;
+}

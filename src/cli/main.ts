@@ -1,0 +1,70 @@
+import { Unusable } from '../builder/unusable.ts';
+import { build } from './build.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { fusion } from './fusion.ts';
+import { inspect } from './inspect.ts';
+import { processTerminal } from './processTerminal.ts';
+import { report } from './report.ts';
+import { setup } from './setup.ts';
+import type { Terminal } from './terminal.ts';
+import { version } from './version.ts';
+
+const commands: Command[] = [fusion, inspect, build, report, setup];
+
+const help = () => `trtlens ${version}: which ONNX nodes TensorRT fused into which layers
+
+usage: trtlens COMMAND [options]
+
+${commands.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+
+trtlens COMMAND --help says more. Every input may be gzip-compressed.
+Exit status: 0 done; 1 done, and what was checked does not hold; 2 cannot be done, one line on stderr says why.
+`;
+
+/** Runs one command line and gives the exit status. */
+async function run([name, ...rest]: string[], terminal: Terminal): Promise<number> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    await terminal.out(help());
+    return name === undefined ? exitCodes.cannot : exitCodes.done;
+  }
+  if (name === '--version' || name === '-V') {
+    await terminal.out(`${version}\n`);
+    return exitCodes.done;
+  }
+  const command = commands.find((one) => one.name === name);
+  if (!command) {
+    terminal.note(`trtlens: no command '${name}'; there are: ${commands.map((one) => one.name).join(', ')}`);
+    return exitCodes.cannot;
+  }
+  const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+  if (options.includes('--help') || options.includes('-h')) {
+    await terminal.out(command.help);
+    return exitCodes.done;
+  }
+  try {
+    return await command.run(rest, terminal);
+  } catch (error) {
+    if (error instanceof Usage)
+      terminal.note(`trtlens ${name}: ${oneLine(error.message)} (see trtlens ${name} --help)`);
+    else if (error instanceof Unusable) terminal.note(`trtlens ${name}: ${oneLine(error.message)}`);
+    else throw error;
+    return exitCodes.cannot;
+  }
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ');
+
+const terminal = processTerminal();
+run(process.argv.slice(2), terminal).then(
+  (code) => {
+    // Never process.exit here: megabytes may still be on their way into a pipe.
+    const { aborted, reason } = terminal.signal;
+    process.exitCode = aborted ? (reason === 'SIGTERM' ? 143 : 130) : code;
+  },
+  (error: unknown) => {
+    terminal.note(
+      `trtlens: a defect of trtlens itself, please report it: ${error instanceof Error ? error.stack : String(error)}`,
+    );
+    process.exitCode = exitCodes.cannot;
+  },
+);

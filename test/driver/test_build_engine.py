@@ -1,0 +1,337 @@
+"""Unit tests of the driver: arguments, profiles, flags and files, with a stand-in for the binding.
+
+The stand-in has the names that TensorRT 10 and TensorRT-RTX give and remembers what it was told; what TensorRT itself
+makes of it is tested with the real TensorRT-RTX in driver.test.ts.
+"""
+import contextlib
+import enum
+import io
+import json
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "driver"))
+import build_engine  # noqa: E402
+
+
+class Binding(types.SimpleNamespace):
+    """TensorRT 10.6 as far as the driver uses it."""
+
+    __version__ = "10.6.0"
+    __name__ = "tensorrt"
+    BuilderFlag = enum.IntEnum("BuilderFlag", "FP16 BF16 INT8 FP8 TF32 VERSION_COMPATIBLE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS", start=0)
+    DataType = enum.IntEnum("DataType", "FLOAT HALF INT8 INT32 BOOL INT64 BF16", start=0)
+    MemoryPoolType = enum.IntEnum("MemoryPoolType", "WORKSPACE TACTIC_DRAM", start=0)
+    ProfilingVerbosity = enum.IntEnum("ProfilingVerbosity", "LAYER_NAMES_ONLY DETAILED NONE", start=0)
+    TacticSource = enum.IntEnum("TacticSource", "CUBLAS CUDNN JIT_CONVOLUTIONS", start=0)
+    NetworkDefinitionCreationFlag = enum.IntEnum("NetworkDefinitionCreationFlag", "EXPLICIT_BATCH STRONGLY_TYPED", start=0)
+    HardwareCompatibilityLevel = enum.IntEnum("HardwareCompatibilityLevel", "NONE AMPERE_PLUS", start=0)
+
+
+class Config:
+    def __init__(self):
+        self.flags, self.pools, self.profiles, self.sources = {Binding.BuilderFlag.TF32}, {}, [], 0b011
+        self.timing_cache = None
+
+    def set_flag(self, flag):
+        self.flags.add(flag)
+
+    def clear_flag(self, flag):
+        self.flags.discard(flag)
+
+    def set_memory_pool_limit(self, pool, size):
+        self.pools[pool] = size
+
+    def get_tactic_sources(self):
+        return self.sources
+
+    def set_tactic_sources(self, sources):
+        self.sources = sources
+
+    def add_optimization_profile(self, profile):
+        self.profiles.append(profile.shapes)
+        return len(self.profiles) - 1
+
+    def create_timing_cache(self, content):
+        return None if content == b"of another version" else content
+
+    def set_timing_cache(self, cache, _ignore):
+        self.timing_cache = cache
+        return True
+
+
+class Profile:
+    def __init__(self):
+        self.shapes = {}
+
+    def set_shape(self, name, low, best, high):
+        if not all(a <= b <= c for a, b, c in zip(low, best, high)):
+            raise ValueError("inconsistent")
+        self.shapes[name] = (low, best, high)
+
+
+class Tensor(types.SimpleNamespace):
+    is_shape_tensor = is_network_input = is_network_output = False
+
+
+class Layer:
+    def __init__(self, name, outputs):
+        self.name, self.outputs, self.types = name, outputs, {}
+        self.num_outputs = len(outputs)
+        self.precision = None
+
+    def get_output(self, index):
+        return self.outputs[index]
+
+    def set_output_type(self, index, kind):
+        self.types[index] = kind
+
+
+class Network:
+    def __init__(self, inputs=(), layers=()):
+        self.inputs, self.layers = inputs, layers
+        self.num_inputs, self.num_layers = len(inputs), len(layers)
+        self.marked, self.debug = [], []
+
+    def get_input(self, index):
+        return self.inputs[index]
+
+    def get_layer(self, index):
+        return self.layers[index]
+
+    def mark_output(self, tensor):
+        self.marked.append(tensor.name)
+
+    def mark_debug(self, tensor):
+        self.debug.append(tensor.name)
+
+
+class Builder:
+    def create_optimization_profile(self):
+        return Profile()
+
+    def create_network(self, bits):
+        return bits
+
+
+class Logger:
+    errors = []
+
+    def cause(self, otherwise):
+        return otherwise
+
+
+def parse(*args):
+    return build_engine.arguments(["--onnx", "model.onnx", *args])
+
+
+class Arguments(unittest.TestCase):
+    def test_refuses_what_it_does_not_know(self):
+        for args in (["--fp17"], ["--module", "torch"], ["--optimization-level", "high"]):
+            with self.subTest(args), contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as caught:
+                parse(*args)
+            self.assertEqual(caught.exception.code, 2)
+
+    def test_takes_no_abbreviations(self):
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            parse("--strongly")
+
+    def test_values_may_begin_with_a_dash(self):
+        self.assertEqual(parse("--output=-1", "--output=--all-outputs").output, ["-1", "--all-outputs"])
+
+
+class Profiles(unittest.TestCase):
+    inputs = [Tensor(name="a:b,c", shape=(-1, 3)), Tensor(name="fixed", shape=(2, 2))]
+
+    def add(self, *texts):
+        config = Config()
+        options = parse(*["--profile=" + text for text in texts])
+        build_engine.add_profiles(Builder(), Network(self.inputs), config, options, Logger())
+        return config.profiles
+
+    def test_one_for_each_option(self):
+        texts = [json.dumps({"a:b,c": {"min": [1, 3], "opt": [top, 3], "max": [top, 3]}}) for top in (4, 8)]
+        self.assertEqual([shapes["a:b,c"] for shapes in self.add(*texts)], [((1, 3), (4, 3), (4, 3)), ((1, 3), (8, 3), (8, 3))])
+
+    def test_the_optimum_stands_in_for_what_is_left_out(self):
+        self.assertEqual(self.add('{"a:b,c": {"opt": [4, 3]}}'), [{"a:b,c": ((4, 3),) * 3}])
+
+    def test_without_any_unknown_dimensions_are_1(self):
+        self.assertEqual(self.add(), [{"a:b,c": ((1, 3),) * 3}])
+
+    def test_none_where_nothing_is_dynamic(self):
+        config = Config()
+        build_engine.add_profiles(Builder(), Network(self.inputs[1:]), config, parse(), Logger())
+        self.assertEqual(config.profiles, [])
+
+    def test_names_the_inputs_where_a_name_is_wrong(self):
+        with self.assertRaises(build_engine.BuildError) as caught:
+            self.add('{"image": {"opt": [1, 3]}}')
+        self.assertEqual(caught.exception.stage, "profile")
+        self.assertIn("'image'", str(caught.exception))
+        self.assertIn("a:b,c, fixed", str(caught.exception))
+
+    def test_says_the_shapes_that_do_not_fit_together(self):
+        with self.assertRaises(build_engine.BuildError) as caught:
+            self.add('{"a:b,c": {"min": [8, 3], "opt": [4, 3], "max": [2, 3]}}')
+        self.assertIn("min (8, 3), opt (4, 3), max (2, 3)", str(caught.exception))
+
+    def test_refuses_other_text(self):
+        for text in ("", "[]", '{"a:b,c": 3}', '{"a:b,c": {}}', '{"a:b,c": {"opt": ["x"]}}'):
+            with self.subTest(text), self.assertRaises(build_engine.BuildError) as caught:
+                self.add(text)
+            self.assertEqual(caught.exception.stage, "arguments")
+
+
+class Flags(unittest.TestCase):
+    def set(self, *args, trt=Binding, typed=False):
+        config = Config()
+        build_engine.set_flags(trt, config, parse(*args), typed)
+        return config
+
+    def test_precision(self):
+        flags = Binding.BuilderFlag
+        self.assertEqual(self.set("--fp16", "--precision-constraints=obey").flags, {flags.TF32, flags.FP16, flags.OBEY_PRECISION_CONSTRAINTS})
+        self.assertEqual(self.set("--no-tf32").flags, set())
+
+    def test_says_what_a_version_lacks_and_why(self):
+        class Newer(Binding):
+            BuilderFlag = enum.IntEnum("BuilderFlag", "TF32", start=0)
+            __version__ = "11.2.1"
+
+        with self.assertRaises(build_engine.BuildError) as caught:
+            self.set("--fp16", trt=Newer, typed=True)
+        self.assertIn("strongly typed", str(caught.exception))
+        self.assertIn("11.2.1", str(caught.exception))
+
+    def test_pools_are_in_mib(self):
+        self.assertEqual(self.set("--pool=workspace=64").pools, {Binding.MemoryPoolType.WORKSPACE: 64 << 20})
+        for text in ("workspace", "workspace=1G", "lake=3"):
+            with self.subTest(text), self.assertRaises(build_engine.BuildError):
+                self.set("--pool=" + text)
+
+    def test_tactic_sources_are_added_and_taken_away(self):
+        self.assertEqual(self.set("--tactic-sources=+JIT_CONVOLUTIONS,-CUBLAS").sources, 0b110)
+
+    def test_strong_typing_is_asked_for_or_the_only_way(self):
+        self.assertEqual(build_engine.make_network(Binding, Builder(), parse())[0], 0)
+        self.assertEqual(build_engine.make_network(Binding, Builder(), parse("--strongly-typed"))[0], 0b10)
+
+        class Old(Binding):
+            NetworkDefinitionCreationFlag = enum.IntEnum("NetworkDefinitionCreationFlag", "EXPLICIT_BATCH", start=0)
+            __version__ = "8.6.1"
+
+        self.assertEqual(build_engine.make_network(Old, Builder(), parse())[0], 0b1)
+        with self.assertRaises(build_engine.BuildError):
+            build_engine.make_network(Old, Builder(), parse("--strongly-typed"))
+
+    def test_only_tensorrt_rtx_builds_for_other_gpus(self):
+        with self.assertRaises(build_engine.BuildError) as caught:
+            build_engine.set_targets(Binding, Config(), "8.9", None)
+        self.assertIn("TensorRT-RTX", str(caught.exception))
+
+
+class Layers(unittest.TestCase):
+    def setUp(self):
+        self.layers = [Layer("/a/Conv", [Tensor(name="x")]), Layer("/b/Softmax", [Tensor(name="y"), None])]
+        self.network = Network(layers=self.layers)
+
+    def precisions(self, content):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(content)
+            file.flush()
+            build_engine.set_precisions(Binding, self.network, parse("--precisions=" + file.name))
+
+    def test_precision_and_output_types_by_name(self):
+        self.precisions('{"precisions": {"/b/Softmax": "fp32"}, "outputTypes": {"/b/Softmax": ["fp32", "int32", "int8"]}}')
+        self.assertIsNone(self.layers[0].precision)
+        self.assertEqual(self.layers[1].precision, Binding.DataType.FLOAT)
+        self.assertEqual(self.layers[1].types, {0: Binding.DataType.FLOAT, 1: Binding.DataType.INT32})
+
+    def test_a_name_that_matches_nothing_is_an_error(self):
+        with self.assertRaises(build_engine.BuildError) as caught:
+            self.precisions('{"precisions": {"/b/softmax": "fp32"}}')
+        self.assertIn("'/b/softmax'", str(caught.exception))
+
+    def test_other_content_is_an_error(self):
+        for content in ("", "[]", '{"precisions": {"/a/Conv": "half"}}', '{"precisions": 3}'):
+            with self.subTest(content), self.assertRaises(build_engine.BuildError) as caught:
+                self.precisions(content)
+            self.assertEqual(caught.exception.stage, "arguments")
+
+    def test_outputs(self):
+        build_engine.mark_tensors(self.network, parse("--output=y", "--debug=x"))
+        self.assertEqual((self.network.marked, self.network.debug), (["y"], ["x"]))
+        with self.assertRaises(build_engine.BuildError) as caught:
+            build_engine.mark_tensors(self.network, parse("--output=z"))
+        self.assertIn("'z'", str(caught.exception))
+
+    def test_every_output_but_shapes(self):
+        self.layers[0].outputs[0].is_shape_tensor = True
+        build_engine.mark_tensors(self.network, parse("--all-outputs"))
+        self.assertEqual(self.network.marked, ["y"])
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def test_written_whole(self):
+        build_engine.write_whole(self.path("engine"), b"new", build_engine.Stop(1))
+        self.assertEqual(os.listdir(self.folder.name), ["engine"])
+
+    def test_cancelled_while_writing_leaves_nothing(self):
+        stop = build_engine.Stop(1)
+        stop.ask()
+        with self.assertRaises(build_engine.BuildError) as caught:
+            build_engine.write_whole(self.path("engine"), b"new", stop)
+        self.assertEqual(caught.exception.stage, "cancelled")
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_no_such_folder(self):
+        with self.assertRaises(build_engine.BuildError) as caught:
+            build_engine.write_whole(self.path("no/engine"), b"new", build_engine.Stop(1))
+        self.assertIn(self.path("no/engine"), str(caught.exception))
+
+    def test_a_timing_cache_of_another_version_is_replaced(self):
+        with open(self.path("cache"), "wb") as file:
+            file.write(b"of another version")
+        config = Config()
+        build_engine.open_timing_cache(config, self.path("cache"))
+        self.assertEqual(config.timing_cache, b"")
+
+    def test_text(self):
+        for content, text in ((b"hello\n", True), (b"\x08\x07\x12", False)):
+            with open(self.path("file"), "wb") as file:
+                file.write(content)
+            self.assertEqual(build_engine.looks_like_text(self.path("file")), text)
+
+
+class Stopping(unittest.TestCase):
+    def test_overdue_after_the_grace_period_only(self):
+        stop = build_engine.Stop(60)
+        self.assertFalse(stop.asked() or stop.overdue())
+        stop.ask()
+        self.assertTrue(stop.asked())
+        self.assertFalse(stop.overdue())
+        late = build_engine.Stop(-1)
+        late.ask()
+        self.assertTrue(late.overdue())
+
+    def test_asking_twice_does_not_prolong(self):
+        stop = build_engine.Stop(0)
+        stop.ask()
+        first = stop._deadline
+        stop.ask()
+        self.assertEqual(stop._deadline, first)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setUpRtx, type RtxInstall } from '../../src/builder/setUpRtx.ts';
+
+/** The driver as it lies in the sources. */
+export const driverPath = fileURLToPath(new URL('../../src/driver/build_engine.py', import.meta.url));
+
+/** TensorRT-RTX as a user gets it, from the user's own cache once it is there. */
+export const rtxForTests = (): Promise<RtxInstall> =>
+  setUpRtx({ confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
+
+/** A folder that is gone when the process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-test-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
