@@ -38,7 +38,10 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     sessions,
     builds,
     tree,
-    builds.onDidEnd(({ uri }) => void sessions.reloadBuild(uri)),
+    builds.onDidEnd(({ uri, build: { manifest } }) => {
+      void sessions.reloadBuild(uri);
+      if (manifest.result === 'passed') sessions.setCurrent(uri);
+    }),
     vscode.tasks.registerTaskProvider(taskType, tasks),
     vscode.window.registerCustomEditorProvider(
       graphViewType,
@@ -46,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       { supportsMultipleEditorsPerDocument: true },
     ),
     ...registerCommands({
-      [commands.build]: (uri) => build(sessions, tasks, uri),
+      [commands.build]: (uri, more) => build(sessions, tasks, uri, more),
       [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),
       [commands.openGraph]: async (uri) => {
         const model = uri instanceof vscode.Uri ? uri : (sessions.current?.uri ?? (await askForModel()));

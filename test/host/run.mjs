@@ -2,8 +2,8 @@
 // extension by mouse and keyboard (test/host/ui). Installs, builds and packages what they need, and ends with one line
 // `N passed, N failed`. More arguments name the test files of `ui` to run: `… ui walk`.
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -33,13 +33,19 @@ async function runHost() {
   for (const path of ['package.json', 'package.nls.json', 'media', 'dist'])
     cpSync(path, join(extension, path), { recursive: true });
   await bundleTests('out/host/tests');
+  // TensorRT-RTX is there before the first test: nobody is there to agree to its download. Kept for the next run.
+  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
+  run(node, ['dist/cli.js', 'setup', '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: cache } });
   const results = join(folder, 'results.json');
-  const workspace = workspaceOf(folder);
+  const fake = fakeTrtexec(folder);
   const env = {
     EXTENSION_FOLDER: extension,
-    TEST_WORKSPACE: workspace,
+    TEST_WORKSPACE: workspaceOf(folder, fake),
+    REPOSITORY: process.cwd(),
     RESULTS: results,
-    TENSORRT_LENS_CACHE: join(folder, 'cache'),
+    TENSORRT_LENS_CACHE: cache,
+    FAKE_TRTEXEC: join(fake, 'fakeTrtexec.mjs'),
+    FAKE_PIDS: join(fake, 'pids.txt'),
   };
   const status = await runAside(node, ['node_modules/.bin/vscode-test', '--config', 'test/host/.vscode-test.mjs'], env);
   if (!existsSync(results)) return { passed: 0, failed: 1 };
@@ -66,13 +72,36 @@ async function runUi() {
   return { passed: count('pass'), failed: Math.max(bad, status === 0 ? 0 : 1) };
 }
 
-/** A folder with models to open and to build, which tests may change. */
+/** A folder with models to open and to build, and with tasks.json, which tests may change. */
 function workspaceOf(parent) {
   const workspace = join(parent, 'workspace');
-  mkdirSync(workspace);
+  mkdirSync(join(workspace, '.vscode'), { recursive: true });
   for (const name of ['fp16_overflow.onnx', 'loop_if.onnx', 'unsupported_op.onnx'])
     cpSync(`test/fixtures/models/${name}`, join(workspace, name));
+  const task = (label, rest) => ({ label, type: 'tensorrt', model: '${workspaceFolder}/loop_if.onnx', ...rest });
+  const tasks = [
+    task('build without weights', { model: 'unsupported_op.onnx', backend: 'rtx', randomWeights: true }),
+    task('build the loop', {
+      backend: 'rtx',
+      randomWeights: true,
+      engine: '${workspaceFolder}/out/loop.engine',
+      computeCapability: ['89'],
+    }),
+    task('wrong backend', { backend: 'abacus' }),
+    task('wrong property', { optimizationLevel: 'high' }),
+    task('never ends', { backend: 'trtexec' }),
+  ];
+  writeFileSync(join(workspace, '.vscode/tasks.json'), JSON.stringify({ version: '2.0.0', tasks }, null, 2));
   return workspace;
+}
+
+/** Gives the folder of a trtexec that never ends by itself. */
+function fakeTrtexec(parent) {
+  const place = join(parent, 'fake');
+  mkdirSync(place);
+  cpSync('test/host/fakeTrtexec.mjs', join(place, 'fakeTrtexec.mjs'));
+  cpSync('test/fixtures/captures/tensorrt-10.6.0/cli.help/log.txt', join(place, 'help.txt'));
+  return place;
 }
 
 async function bundleTests(out) {
@@ -94,8 +123,9 @@ async function bundleTests(out) {
 }
 
 /** Runs a step to its end; with `quiet`, its output is shown only when it fails. */
-function run(program, args, { quiet = false } = {}) {
+function run(program, args, { quiet = false, env = {} } = {}) {
   const { status, stdout, stderr } = spawnSync(program, args, {
+    env: { ...process.env, ...env },
     stdio: quiet ? 'pipe' : 'inherit',
     encoding: 'utf8',
     maxBuffer: 2 ** 28,

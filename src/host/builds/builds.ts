@@ -5,7 +5,7 @@ import type { BuildEvents } from '../../builder/runBuild.ts';
 import { NotConfirmed } from '../../builder/setUpRtx.ts';
 import { Unusable } from '../../builder/unusable.ts';
 import type { Build } from '../../builder/buildFolder.ts';
-import type { EngineOptions } from '../../core/build/engineOptions.ts';
+import type { TaskOptions } from '../tasks/taskDefinition.ts';
 import { severityOf } from './severityOf.ts';
 import { progressText } from './progressText.ts';
 import { mayDownload } from './consent.ts';
@@ -62,7 +62,7 @@ export class Builds implements vscode.Disposable {
   }
 
   /** Runs one build to its end, with its log to `line`. Resolves to an exit code: 0 when there is an engine. Never rejects. */
-  async run(options: EngineOptions, line: LineSink, cancel: AbortController): Promise<number> {
+  async run(options: TaskOptions, line: LineSink, cancel: AbortController): Promise<number> {
     // The last of three looks at trust: nothing is started before this one.
     if (!mayRun()) {
       line(untrustedMessage(), 'error');
@@ -76,18 +76,28 @@ export class Builds implements vscode.Disposable {
     }
     this.#running.set(key, { uri, cancel, progress: vscode.l10n.t('starting') });
     this.#changed.fire(uri);
+    let build: Build | undefined;
     try {
-      return await this.#runShown(uri, options, line, cancel);
+      build = await this.#runShown(uri, options, line, cancel);
     } finally {
       this.#running.delete(key);
       this.#changed.fire(uri);
     }
+    if (build === undefined) return 1;
+    this.#ended.fire({ uri, build });
+    void tellOutcome(uri, build);
+    return build.manifest.result === 'passed' ? 0 : 1;
   }
 
-  async #runShown(uri: vscode.Uri, options: EngineOptions, line: LineSink, cancel: AbortController): Promise<number> {
+  async #runShown(
+    uri: vscode.Uri,
+    options: TaskOptions,
+    line: LineSink,
+    cancel: AbortController,
+  ): Promise<Build | undefined> {
     const title = vscode.l10n.t('Building {0}', basename(options.model));
     const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    const build = await vscode.window.withProgress(shown, async (progress, token) => {
+    return vscode.window.withProgress(shown, (progress, token) => {
       token.onCancellationRequested(() => cancel.abort());
       const say = (text: string) => {
         progress.report({ message: text });
@@ -95,16 +105,12 @@ export class Builds implements vscode.Disposable {
       };
       return this.#build(uri, options, line, say, cancel.signal);
     });
-    if (build === undefined) return 1;
-    this.#ended.fire({ uri, build });
-    void tellOutcome(uri, build);
-    return build.manifest.result === 'passed' ? 0 : 1;
   }
 
   /** undefined: the build could not begin, and the person has been told why. */
   async #build(
     uri: vscode.Uri,
-    options: EngineOptions,
+    options: TaskOptions,
     line: LineSink,
     say: (text: string) => void,
     signal: AbortSignal,

@@ -21,11 +21,13 @@ export async function tellOutcome(uri: vscode.Uri, { folder, manifest }: Build):
     return;
   }
   const openLog = vscode.l10n.t('Open Log');
+  const random = vscode.l10n.t('Build with Random Weights');
   const reason = manifest.error ?? vscode.l10n.t('the log says why');
-  const answer = await vscode.window.showErrorMessage(
-    vscode.l10n.t('{0} could not be built: {1}', name, reason),
-    openLog,
-  );
+  // What TensorRT fuses hangs on structure, shapes and types: a model without its weights can still be studied.
+  const weightless = /weights file .* cannot be opened|Failed to open file: /.test(reason);
+  const text = vscode.l10n.t('{0} could not be built: {1}', name, reason);
+  const answer = await vscode.window.showErrorMessage(text, openLog, ...(weightless ? [random] : []));
+  if (answer === random) await vscode.commands.executeCommand(commands.build, uri, { randomWeights: true });
   if (answer === openLog && manifest.files.log !== null)
     await openTextAt(vscode.Uri.file(join(folder, manifest.files.log)), Number.MAX_SAFE_INTEGER);
 }

@@ -4,8 +4,14 @@ import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { pickModel } from './pickModel.ts';
 
-/** Builds a model's engine as a task, so that it has a terminal and can be found and ended like any other. */
-export async function build(sessions: Sessions, tasks: BuildTaskProvider, argument: unknown): Promise<void> {
+/** Builds a model's engine as a task, so that it has a terminal and can be found and ended like any other. `more` comes from
+ * the offer after a build that lacked its weights. */
+export async function build(
+  sessions: Sessions,
+  tasks: BuildTaskProvider,
+  argument: unknown,
+  more?: unknown,
+): Promise<void> {
   if (!mayRun()) {
     await tellUntrusted();
     return;
@@ -19,5 +25,7 @@ export async function build(sessions: Sessions, tasks: BuildTaskProvider, argume
     return;
   }
   sessions.setCurrent(uri);
-  await vscode.tasks.executeTask(tasks.taskFor(uri));
+  const randomWeights =
+    typeof more === 'object' && more !== null && 'randomWeights' in more && more.randomWeights === true;
+  await vscode.tasks.executeTask(tasks.taskFor(uri, randomWeights ? { randomWeights } : {}));
 }

@@ -38,10 +38,10 @@ export class BuildTaskProvider implements vscode.TaskProvider {
   }
 
   /** The task that builds one model, whether a folder holds it or not. */
-  taskFor(uri: vscode.Uri): vscode.Task {
+  taskFor(uri: vscode.Uri, more: { randomWeights?: boolean } = {}): vscode.Task {
     const folder = vscode.workspace.getWorkspaceFolder(uri);
     const model = folder === undefined ? uri.fsPath : vscode.workspace.asRelativePath(uri, false);
-    return this.#task({ type: taskType, model }, folder ?? vscode.TaskScope.Workspace, model);
+    return this.#task({ type: taskType, model, ...more }, folder ?? vscode.TaskScope.Workspace, model);
   }
 
   #task(

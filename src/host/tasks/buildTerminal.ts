@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import type { Builds } from '../builds/builds.ts';
+import type { TaskOptions } from './taskDefinition.ts';
 import { terminalText } from './terminalText.ts';
 
 /** A verbose log comes at thousands of lines a second: the terminal gets them in batches. */
@@ -12,7 +12,7 @@ const batchLimit = 200_000;
 export class BuildTerminal implements vscode.Pseudoterminal {
   readonly #builds: Builds;
   /** Options, or what is wrong with the task. */
-  readonly #options: EngineOptions | string;
+  readonly #options: TaskOptions | string;
   readonly #cancel = new AbortController();
   readonly #write = new vscode.EventEmitter<string>();
   readonly #close = new vscode.EventEmitter<number>();
@@ -24,7 +24,7 @@ export class BuildTerminal implements vscode.Pseudoterminal {
   readonly onDidWrite = this.#write.event;
   readonly onDidClose = this.#close.event;
 
-  constructor(builds: Builds, options: EngineOptions | string) {
+  constructor(builds: Builds, options: TaskOptions | string) {
     this.#builds = builds;
     this.#options = options;
   }

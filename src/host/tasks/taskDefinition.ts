@@ -3,6 +3,11 @@ import * as vscode from 'vscode';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import { backends } from '../platform/settings.ts';
 
+/** Options of a build as a task can give them. */
+export interface TaskOptions extends EngineOptions {
+  randomWeights?: boolean;
+}
+
 type Kind = 'text' | 'path' | 'flag' | 'number' | 'texts' | 'textsOrAll' | 'numbersByName' | 'textsByName' | 'profiles';
 
 /** What a task of tasks.json may say, beside model and backend. package.json has the same as a schema. */
@@ -29,7 +34,8 @@ const properties = {
   noTF32: 'flag',
   extraArguments: 'texts',
   environment: 'textsByName',
-} as const satisfies Partial<Record<keyof EngineOptions, Kind>>;
+  randomWeights: 'flag',
+} as const satisfies Partial<Record<keyof TaskOptions, Kind>>;
 
 export const taskProperties: readonly string[] = ['model', 'backend', ...Object.keys(properties)];
 
@@ -38,7 +44,7 @@ export const taskProperties: readonly string[] = ['model', 'backend', ...Object.
  * paths made absolute; what else is there does not reach the build.
  * @returns the options, or what is wrong with the definition, for people
  */
-export function toEngineOptions(definition: vscode.TaskDefinition, folder: string | undefined): EngineOptions | string {
+export function toEngineOptions(definition: vscode.TaskDefinition, folder: string | undefined): TaskOptions | string {
   const absolute = (path: string): string | undefined =>
     isAbsolute(path) ? path : folder === undefined ? undefined : resolve(folder, path);
   const model: unknown = definition['model'];
@@ -69,7 +75,7 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
     }
     options[name] = good;
   }
-  return options as unknown as EngineOptions;
+  return options as unknown as TaskOptions;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\u0000');

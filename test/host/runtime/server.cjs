@@ -42,10 +42,14 @@ async function startServer({ vsix, testDriver = false, askTrust = false, setting
   const port = await freePort();
   const args = codeServerArgs(
     profile,
-    ...['--auth', 'none', '--bind-addr', `${LOCALHOST}:${port}`, '--ignore-last-opened'],
-    ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
+    '--auth=none',
+    `--bind-addr=${LOCALHOST}:${port}`,
+    '--ignore-last-opened',
+    '--disable-telemetry',
+    '--disable-update-check',
+    '--disable-getting-started-override',
     ...(askTrust ? [] : ['--disable-workspace-trust']),
-    ...['--log', 'info'], // A higher level would silence mocha's output too.
+    '--log=info', // A higher level would silence mocha's output too.
     ...(testDriver ? ['--vscode-option', 'enable-smoke-test-driver'] : []),
   );
   const logFile = path.join(profile, 'server.log');

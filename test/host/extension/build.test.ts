@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { buildsFolder } from '../../../src/builder/buildFolder.ts';
+import { configuredTask, inWorkspace, lens, nextEvent, offeredTask, openModel, runTask, until } from './support.ts';
+
+describe('building', () => {
+  afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  it('offers a task for each model of the workspace', async () => {
+    const tasks = await vscode.tasks.fetchTasks({ type: 'tensorrt' });
+    for (const model of ['fp16_overflow.onnx', 'loop_if.onnx', 'unsupported_op.onnx']) {
+      const task = tasks.find(({ name }) => name === model);
+      assert.ok(task, model);
+      assert.deepEqual({ ...task.definition }, { type: 'tensorrt', model });
+      assert.equal(task.group, vscode.TaskGroup.Build);
+    }
+  });
+
+  it('builds a model for real by the command of the context menu', async function () {
+    this.timeout(120_000);
+    const { sessions, builds } = await lens();
+    const uri = inWorkspace('fp16_overflow.onnx');
+    const ended = nextEvent(builds.onDidEnd, (end) => end.uri.toString() === uri.toString());
+    await vscode.commands.executeCommand('tensorrtLens.build', uri);
+    const { build } = await ended;
+    assert.equal(build.manifest.result, 'passed', build.manifest.error ?? '');
+    assert.equal(build.manifest.backend, 'rtx');
+    assert.ok(existsSync(path.join(build.folder, build.manifest.files.engine!)));
+
+    await until(sessions.onDidChange, () => (sessions.current?.state.newest?.report ?? null) !== null);
+    assert.equal(sessions.current?.key, uri.toString());
+    const { report } = sessions.current.state.newest!;
+    assert.ok(report!.foreignNodes[0]!.nodes.length > 5);
+    assert.equal(report!.accounting.total, report!.nodes.length);
+  });
+
+  it('shows the groups in the side bar, and a click selects them in the graph', async () => {
+    const { sessions, tree } = await lens();
+    const session = await openModel(inWorkspace('fp16_overflow.onnx'));
+    await until(sessions.onDidChange, () => session.state.newest !== null);
+    sessions.setCurrent(session.uri);
+    const [group] = tree.getChildren();
+    assert.equal(group!.selection.kind, 'foreignNode');
+    await vscode.commands.executeCommand('tensorrtLens.selectItem', group);
+    assert.deepEqual(session.selection, { kind: 'foreignNode', id: 0 });
+    const node = tree.getChildren(group)[0]!;
+    await vscode.commands.executeCommand('tensorrtLens.selectItem', node);
+    assert.equal(session.selection.kind, 'nodes');
+    assert.equal(tree.getParent(node), group);
+  });
+
+  it('runs a task of tasks.json, with its variables filled in', async function () {
+    this.timeout(120_000);
+    const task = await configuredTask('build the loop');
+    assert.equal(await runTask(task), 0);
+    assert.ok(existsSync(inWorkspace('out/loop.engine').fsPath));
+  });
+
+  it('refuses a definition that makes no sense, with exit code 1', async () => {
+    assert.equal(await runTask(await configuredTask('wrong backend')), 1);
+    assert.equal(await runTask(await configuredTask('wrong property')), 1);
+  });
+
+  it('names the operator that TensorRT lacks', async function () {
+    this.timeout(120_000);
+    const { sessions } = await lens();
+    const session = await openModel(inWorkspace('unsupported_op.onnx'));
+    assert.equal(await runTask(await configuredTask('build without weights')), 1);
+    await until(sessions.onDidChange, () => session.state.newest !== null);
+    assert.equal(session.state.newest!.build.result, 'failed');
+    assert.match(session.state.newest!.problem, /FancyGate|node \d+|Plugin not found/);
+    assert.notEqual(session.state.newest!.log, null);
+  });
+
+  it('says which weights are missing', async function () {
+    this.timeout(120_000);
+    const { builds } = await lens();
+    const ended = nextEvent(builds.onDidEnd);
+    assert.equal(await runTask(await offeredTask('loop_if.onnx')), 1);
+    assert.match((await ended).build.manifest.error!, /weights\.bin/);
+  });
+
+  it('leaves no process and no engine when it is cancelled', async function () {
+    this.timeout(120_000);
+    const { builds } = await lens();
+    const pids = () => (existsSync(process.env['FAKE_PIDS']!) ? readFileSync(process.env['FAKE_PIDS']!, 'utf8') : '');
+    const uri = inWorkspace('loop_if.onnx');
+    const settings = vscode.workspace.getConfiguration('tensorrtLens');
+    await settings.update('trtexec.path', process.env['FAKE_TRTEXEC'], vscode.ConfigurationTarget.Global);
+    try {
+      const task = await configuredTask('never ends');
+      const ended = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.name === 'never ends');
+      const over = nextEvent(builds.onDidEnd);
+      const execution = await vscode.tasks.executeTask(task);
+      await until(builds.onDidChange, () => builds.progressOf(uri) === 'running');
+      for (let wait = 0; pids() === ''; wait += 1) {
+        assert.ok(wait < 600, 'the program did not start');
+        // oxlint-disable-next-line no-await-in-loop -- it says so in a file
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      execution.terminate();
+      await ended;
+      const { build } = await over;
+      assert.equal(build.manifest.result, 'cancelled');
+      const running = pids().trim().split('\n').map(Number).filter(isAlive);
+      assert.deepEqual(running, []);
+      assert.deepEqual(readdirSync(build.folder).toSorted(), ['build.log', 'manifest.json']);
+      assert.equal(builds.progressOf(uri), undefined);
+    } finally {
+      await settings.update('trtexec.path', undefined, vscode.ConfigurationTarget.Global);
+      rmSync(buildsFolder(uri.fsPath), { recursive: true, force: true });
+    }
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // What has ended but was not waited for is no process that holds anything.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

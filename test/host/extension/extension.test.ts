@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import * as vscode from 'vscode';
+import { extensionId, inRepository, lens } from './support.ts';
+
+interface Manifest {
+  contributes: {
+    commands: { command: string; title: string; category: string }[];
+    views: Record<string, { id: string }[]>;
+    customEditors: { viewType: string }[];
+  };
+}
+
+const manifest = (): Manifest => JSON.parse(readFileSync(inRepository('package.json'), 'utf8')) as Manifest;
+
+describe('the extension', () => {
+  it('activates', async () => {
+    await lens();
+    assert.equal(vscode.extensions.getExtension(extensionId)?.isActive, true);
+  });
+
+  it('registers every command that it contributes, and contributes every one that it registers', async () => {
+    await lens();
+    const registered = (await vscode.commands.getCommands(true)).filter((id) => id.startsWith('tensorrtLens.'));
+    const contributed = manifest().contributes.commands.map(({ command }) => command);
+    // The editor adds commands of its own for each view.
+    const own = registered.filter((id) => !/^tensorrtLens\.fusion\./.test(id));
+    assert.deepEqual(own.toSorted(), contributed.toSorted());
+  });
+
+  it('shows its names, not the keys of its translations', () => {
+    const { packageJSON } = vscode.extensions.getExtension(extensionId)!;
+    assert.doesNotMatch(JSON.stringify(packageJSON), /"%[\w.]+%"/);
+  });
+
+  it('brings up its side bar', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
+  });
+});

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import type { ExtensionApi } from '../../../src/host/extension.ts';
+import type { Session } from '../../../src/host/workspace/session.ts';
+
+export const extensionId = 'tensorrt-lens.tensorrt-lens';
+
+/** The extension, activated. */
+export async function lens(): Promise<ExtensionApi> {
+  const extension = vscode.extensions.getExtension<ExtensionApi>(extensionId);
+  if (extension === undefined) throw new Error(`${extensionId} is not installed`);
+  return extension.activate();
+}
+
+export const workspaceFolder = (): vscode.Uri => vscode.workspace.workspaceFolders![0]!.uri;
+export const inWorkspace = (name: string): vscode.Uri => vscode.Uri.joinPath(workspaceFolder(), name);
+
+/** A file of the repository, which the runner names. */
+export function inRepository(name: string): string {
+  const file = path.join(process.env['REPOSITORY'] ?? '', name);
+  if (!existsSync(file)) throw new Error(`No such file: ${file}`);
+  return file;
+}
+
+/** Resolves with the first event that is accepted. Call it before the event is caused. */
+export function nextEvent<T>(event: vscode.Event<T>, accepts: (value: T) => boolean = () => true): Promise<T> {
+  return new Promise((resolve) => {
+    const listener = event((value) => {
+      if (!accepts(value)) return;
+      listener.dispose();
+      resolve(value);
+    });
+  });
+}
+
+/** Resolves when a condition holds, which is looked at after each event. */
+export async function until<T>(event: vscode.Event<T>, holds: () => boolean): Promise<void> {
+  if (!holds()) await nextEvent(event, holds);
+}
+
+/** Opens a file the way that a double click does, and resolves to its session when the file has been read. */
+export async function openModel(uri: vscode.Uri): Promise<Session> {
+  const { sessions } = await lens();
+  await vscode.commands.executeCommand('vscode.open', uri);
+  await until(sessions.onDidChange, () => {
+    const session = sessions.find(uri);
+    return session !== undefined && session.state.model !== 'loading';
+  });
+  return sessions.find(uri)!;
+}
+
+/** Runs a task to its end and gives its exit code. */
+export async function runTask(task: vscode.Task): Promise<number | undefined> {
+  const ended = nextEvent(vscode.tasks.onDidEndTaskProcess, ({ execution }) => execution.task.name === task.name);
+  await vscode.tasks.executeTask(task);
+  return (await ended).exitCode;
+}
+
+/** The task of the workspace for one model, as the extension offers it. */
+export async function offeredTask(model: string): Promise<vscode.Task> {
+  const tasks = await vscode.tasks.fetchTasks({ type: 'tensorrt' });
+  const task = tasks.find(({ name, definition }) => name === model && Object.keys(definition).length === 2);
+  if (task === undefined) throw new Error(`No task for ${model} among ${tasks.map(({ name }) => name).join(', ')}`);
+  return task;
+}
+
+/** A task with any definition, made as the editor makes one of tasks.json: through the provider. */
+export async function configuredTask(label: string): Promise<vscode.Task> {
+  const tasks = await vscode.tasks.fetchTasks({ type: 'tensorrt' });
+  const task = tasks.find(({ name }) => name === label);
+  if (task === undefined) throw new Error(`No task ${label} among ${tasks.map(({ name }) => name).join(', ')}`);
+  return task;
+}

@@ -1,0 +1,144 @@
+// `node test/host/run.mjs host` runs test/host/extension inside VS Code's extension host; `… ui` drives the packaged
+// extension by mouse and keyboard (test/host/ui). Installs, builds and packages what they need, and ends with one line
+// `N passed, N failed`. More arguments name the test files of `ui` to run: `… ui walk`.
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('file:///work/main/')));
+const [kind, ...names] = process.argv.slice(2);
+const parts = { host: runHost, ui: runUi };
+if (!(kind in parts)) {
+  console.error('Usage: node test/host/run.mjs host|ui [test file …]');
+  process.exit(2);
+}
+// The test runners need Node 22 or later, which the development dependencies bring along.
+const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+const started = Date.now();
+run('bash', ['test/host/runtime/install-host.sh'], { quiet: true });
+
+const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
+const { passed, failed } = await parts[kind]();
+rmSync(folder, { recursive: true, force: true });
+console.log(`${Math.round((Date.now() - started) / 1000)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+async function runHost() {
+  run(node, ['/tmp/hk/esb.mjs'], { env: { OUT: '/work/main/' }, quiet: true });
+  // A copy of what ships, so that a rebuild meanwhile does not pull the files from under a running VS Code.
+  const extension = join(folder, 'extension');
+  for (const path of ['package.json', 'package.nls.json', 'media', 'dist'])
+    cpSync(path, join(extension, path), { recursive: true });
+  await bundleTests('out/host/tests');
+  // TensorRT-RTX is there before the first test: nobody is there to agree to its download. Kept for the next run.
+  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
+  
+  const results = join(folder, 'results.json');
+  const fake = fakeTrtexec(folder);
+  const env = {
+    EXTENSION_FOLDER: extension,
+    TEST_WORKSPACE: workspaceOf(folder, fake),
+    REPOSITORY: process.cwd(),
+    RESULTS: results,
+    TENSORRT_LENS_CACHE: cache,
+    FAKE_TRTEXEC: join(fake, 'fakeTrtexec.mjs'),
+    FAKE_PIDS: join(fake, 'pids.txt'),
+  };
+  const status = await runAside(node, ['node_modules/.bin/vscode-test', '--config', 'test/host/.vscode-test.mjs'], env);
+  if (!existsSync(results)) return { passed: 0, failed: 1 };
+  const count = JSON.parse(readFileSync(results, 'utf8'));
+  return { passed: count.passed, failed: Math.max(count.failed, status === 0 ? 0 : 1) };
+}
+
+async function runUi() {
+  run(node, ['scripts/package.mjs'], { quiet: true });
+  const vsix = join(folder, 'extension.vsix');
+  cpSync('dist/tensorrt-lens.vsix', vsix);
+  const files = readdirSync('test/host/ui')
+    .filter((file) => file.endsWith('.test.mjs') && (names.length === 0 || names.some((name) => file.includes(name))))
+    .map((file) => `test/host/ui/${file}`);
+  const results = join(folder, 'results.tap');
+  const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
+  const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
+  // One window after the other: they share two cores, and a loaded machine makes every wait longer.
+  const args = ['--test', '--test-concurrency=1', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
+  const status = await runAside(node, args, { VSIX: vsix, TENSORRT_LENS_CACHE: join(folder, 'cache') });
+  const tap = existsSync(results) ? readFileSync(results, 'utf8') : '';
+  const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
+  const bad = count('fail') + count('cancelled') + count('skipped') + count('todo');
+  return { passed: count('pass'), failed: Math.max(bad, status === 0 ? 0 : 1) };
+}
+
+/** A folder with models to open and to build, and with tasks.json, which tests may change. */
+function workspaceOf(parent) {
+  const workspace = join(parent, 'workspace');
+  mkdirSync(join(workspace, '.vscode'), { recursive: true });
+  for (const name of ['fp16_overflow.onnx', 'loop_if.onnx', 'unsupported_op.onnx'])
+    cpSync(`test/fixtures/models/${name}`, join(workspace, name));
+  const task = (label, rest) => ({ label, type: 'tensorrt', model: '${workspaceFolder}/loop_if.onnx', ...rest });
+  const tasks = [
+    task('build without weights', { model: 'unsupported_op.onnx', backend: 'rtx', randomWeights: true }),
+    task('build the loop', {
+      backend: 'rtx',
+      randomWeights: true,
+      engine: '${workspaceFolder}/out/loop.engine',
+      computeCapability: ['89'],
+    }),
+    task('wrong backend', { backend: 'abacus' }),
+    task('wrong property', { optimizationLevel: 'high' }),
+    task('never ends', { backend: 'trtexec' }),
+  ];
+  writeFileSync(join(workspace, '.vscode/tasks.json'), JSON.stringify({ version: '2.0.0', tasks }, null, 2));
+  return workspace;
+}
+
+/** Gives the folder of a trtexec that never ends by itself. */
+function fakeTrtexec(parent) {
+  const place = join(parent, 'fake');
+  mkdirSync(place);
+  cpSync('test/host/fakeTrtexec.mjs', join(place, 'fakeTrtexec.mjs'));
+  cpSync('test/fixtures/captures/tensorrt-10.6.0/cli.help/log.txt', join(place, 'help.txt'));
+  return place;
+}
+
+async function bundleTests(out) {
+  const { build } = await import('esbuild');
+  rmSync(out, { recursive: true, force: true });
+  const files = readdirSync('test/host/extension').filter((file) => file.endsWith('.test.ts'));
+  await build({
+    entryPoints: files.map((file) => `test/host/extension/${file}`),
+    outdir: out,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    sourcemap: 'inline',
+    external: ['vscode'],
+    logLevel: 'warning',
+  });
+}
+
+/** Runs a step to its end; with `quiet`, its output is shown only when it fails. */
+function run(program, args, { quiet = false, env = {} } = {}) {
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    env: { ...process.env, ...env },
+    stdio: quiet ? 'pipe' : 'inherit',
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (status === 0) return;
+  console.error(`${stdout ?? ''}${stderr ?? ''}\n${program} ${args.join(' ')} ended with ${status}`);
+  console.log('0 passed, 1 failed');
+  process.exit(1);
+}
+
+/** Resolves to the exit status. */
+function runAside(program, args, env) {
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal));
+  return new Promise((resolve) => child.on('close', resolve));
+}
