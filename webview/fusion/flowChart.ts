@@ -21,9 +21,10 @@ export interface ChartEvents {
 }
 
 const columnOrder: FlowColumn[] = ['modules', 'groups', 'kernels'];
-const padding = 17;
+const padding = 18;
 const heading = 26;
 const barWidth = 12;
+const lowestBlock = 17;
 
 /** The ribbons: modules on the left, fusion groups as blocks in the middle, kernels on the right. */
 export function flowChart(parent: HTMLElement, events: ChartEvents) {
@@ -80,7 +81,7 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .data(links, (link) => `${idOf(link.source)}>${idOf(link.target)}`)
       .join((enter) => enter.append('path').call((path) => path.append('title')))
       .attr('d', sankeyLinkHorizontal())
-      .attr('class', (link) => (exactOf(link) ? null : 'derived'))
+      .attr('class', (link) => (isDerived(link) ? 'derived' : null))
       .style('stroke', (link) => ribbonColour(link))
       .attr('stroke-width', (link) => Math.max(1, link.width ?? 0))
       .on('click', (_, link) => events.select(nodesOf(link, flow)))
@@ -92,7 +93,6 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .join((enter) => enter.append('g').attr('class', 'block').attr('role', 'button').call(addParts))
       .order()
       .attr('data-id', (item) => item.id)
-      .classed('derived', (item) => !item.exact)
       .attr('aria-label', (item) => spoken(item, flow.total, weight))
       .attr('aria-expanded', (item) => (item.opens === null ? null : 'false'))
       .on('click', (event: MouseEvent, item) => {
@@ -116,9 +116,9 @@ interface Frame {
 }
 
 function frameOf(width: number): Frame {
-  const left = Math.min(270, Math.max(110, width * 0.2));
-  const right = Math.min(400, Math.max(150, width * 0.3));
-  const block = Math.min(190, Math.max(110, width * 0.16));
+  const left = Math.min(280, Math.max(110, width * 0.25));
+  const right = Math.min(420, Math.max(150, width * 0.33));
+  const block = Math.min(220, Math.max(120, width * 0.2));
   const middle = left + (width - left - right) * 0.5;
   const style = getComputedStyle(document.body);
   return {
@@ -163,7 +163,8 @@ function ribbonColour(link: Link): string {
   const group = groupOf(link);
   return group === undefined ? 'var(--lens-grey)' : lineOf(group);
 }
-const exactOf = (link: Link): boolean => groupOf(link)?.exact ?? true;
+/** Drawn as derived where most of it is; how much, its title says. */
+const isDerived = (link: Link): boolean => link.derived > link.value / 2;
 
 function nodesOf(link: Link, flow: FusionFlow): Selection {
   const target = itemOf(link.target);
@@ -193,7 +194,7 @@ const ribbonTitle = (link: Link, weight: Weight): string =>
     itemOf(link.source)?.label ?? '',
     itemOf(link.target)?.label ?? '',
     amount(link.value, weight),
-  ) + (exactOf(link) ? '' : ` (${strings.common.derived})`);
+  ) + (link.derived > 0 ? ` (${strings.fusion.flow.derived(amount(link.derived, weight))})` : '');
 
 const facts = (item: FlowItem, total: number, weight: Weight): string =>
   [
@@ -245,14 +246,18 @@ function drawBlocks(
   weight: Weight,
 ): void {
   blocks.each(function (item) {
-    const block = select<SVGGElement, Node>(this);
+    const block = select<SVGGElement, Node>(this).attr(
+      'class',
+      `block in-${item.column}${item.exact ? '' : ' derived'}`,
+    );
     const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
-    const tall = Math.max(2, y1 - y0);
+    // A group's name lies in its block, however little goes through it; the padding keeps neighbours apart.
+    const tall = Math.max(item.column === 'groups' ? lowestBlock : 2, y1 - y0);
     block.select('title').text(`${spoken(item, total, weight)}`);
     block
       .select('.body')
       .attr('x', x0)
-      .attr('y', y0)
+      .attr('y', (y0 + y1 - tall) / 2)
       .attr('width', x1 - x0)
       .attr('height', tall)
       .attr('rx', item.column === 'groups' ? 4 : 2)
@@ -272,7 +277,7 @@ const put = (
   anchor: 'start' | 'middle' | 'end',
 ) => block.select(`.${part}`).attr('x', x).attr('y', y).attr('text-anchor', anchor).text(text);
 
-/** A group's texts lie in its block; over a thin block they keep their place and get a halo from the style sheet. */
+/** A group's texts lie in its block: two lines where they fit, else one. */
 function insideText(
   block: D3Selection<SVGGElement, Node, null, undefined>,
   item: Node,
@@ -285,7 +290,6 @@ function insideText(
   const room = x1 - x0 - 12;
   const center = (y0 + y1) / 2;
   const lines = y1 - y0 > 40;
-  block.classed('thin', y1 - y0 < 20);
   const label = lines
     ? item.label
     : `${item.label} · ${weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight))}`;

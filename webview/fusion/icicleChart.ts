@@ -72,7 +72,7 @@ export function icicleChart(parent: HTMLElement, events: ChartEvents) {
       .order()
       .attr('data-id', ({ data }) => data.id)
       .attr('aria-label', (cell) => spoken(cell, root.weight, weight))
-      .classed('derived', ({ data }) => !data.exact)
+      .classed('derived', ({ data, x0, x1 }) => !data.exact && x1 - x0 > 24)
       .classed('module', ({ data }) => data.kind === 'module' || data.kind === 'model')
       .on('click', (_, { data }) => events.select(data.selection))
       .on('dblclick', (_, { data }) => zoom(data.id))

@@ -4,6 +4,7 @@ import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/fu
 import { toFusionIcicle } from '../../src/core/scene/fusionIcicle.ts';
 import { toFusionUnits } from '../../src/core/scene/fusionUnits.ts';
 import type { FusionUnits, Weight } from '../../src/core/scene/fusionUnits.ts';
+import { modulePaths } from '../../src/core/scene/moduleTree.ts';
 import type { ViewData } from '../../src/core/scene/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
@@ -15,7 +16,6 @@ import type { ChartEvents } from './flowChart.ts';
 import './fusion.css';
 import { headline } from './headline.ts';
 import { icicleChart } from './icicleChart.ts';
-import { namesOf } from './namesOf.ts';
 import { sameSelection, toSelectionSet } from './selectionSet.ts';
 import { timelineChart } from './timelineChart.ts';
 
@@ -29,7 +29,8 @@ interface Shown {
   data: ViewData;
   report: FusionReport;
   units: FusionUnits;
-  names: string[];
+  /** Modules of each node. */
+  paths: string[][];
 }
 
 /**
@@ -130,15 +131,15 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
 
   function drawFlow(): void {
     if (shown === null) return;
-    const { report, units, names } = shown;
+    const { report, units, paths } = shown;
     const now = weightNow();
-    flow.draw(toFusionFlow(report, units, names, { ...flowDefaults, weight: now, open }), now, width());
+    flow.draw(toFusionFlow(report, units, paths, { ...flowDefaults, weight: now, open }), now, width());
     controls.select('.close-all').property('hidden', open.size === 0);
   }
 
   function drawAll(): void {
     if (shown === null || node(flowBox).clientWidth === 0) return;
-    const { data, report, units, names } = shown;
+    const { data, report, units, paths } = shown;
     const now = weightNow();
     top.draw(report);
     controls
@@ -163,7 +164,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     drawFlow();
     timeline.draw(report, width());
     icicleBox.select('h2').text(strings.fusion.icicle.title(now));
-    icicle.draw(toFusionIcicle(report, units, names, now), now, width());
+    icicle.draw(toFusionIcicle(report, units, paths, now), now, width());
     drawHints(data);
     mark();
   }
@@ -208,7 +209,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
         return;
       }
       const first = shown === null;
-      shown = { data, report, units: toFusionUnits(report), names: namesOf(report, data.graph) };
+      shown = { data, report, units: toFusionUnits(report), paths: modulePaths(report, data.graph) };
       drawAll();
       if (first) node(charts).scrollTop = before?.scroll ?? 0;
     },

@@ -20,7 +20,6 @@ interface Row {
 /** The side bar's tree on the plain page. In an editor its own tree view shows the same model. */
 export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) => void) {
   const box = select(parent).append('div').attr('class', 'groups');
-  const sentence = box.append('p').attr('class', 'panel-sentence');
   const search = box
     .append('input')
     .attr('type', 'search')
@@ -157,7 +156,6 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
     if (report === null) return;
     const text = search.property('value') as string;
     panel = toFusionPanel(report, { sort: sort.property('value') as PanelSort, search: text });
-    sentence.text(panel.sentence);
     hits.text(panel.hits === null ? '' : texts.hits(panel.hits.nodes, panel.hits.layers));
     draw();
   };

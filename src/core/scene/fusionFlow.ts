@@ -37,6 +37,8 @@ export interface FlowLink {
   to: string;
   weight: number;
   units: FusionUnit[];
+  /** Part of the weight that is derived from the graph. */
+  derived: number;
 }
 
 export interface FusionFlow {
@@ -69,16 +71,16 @@ interface Draft extends Omit<FlowItem, 'ms' | 'nodes' | 'layers' | 'weight'> {
   units: FusionUnit[];
 }
 
-/** Modules → groups → kernels with widths. `names` is one a node, in the report's order: its own, or one that stands for it. */
+/** Modules → groups → kernels with widths. `paths` are the nodes' modules (`modulePaths`). */
 export function toFusionFlow(
   report: FusionReport,
   found: FusionUnits,
-  names: readonly string[],
+  paths: readonly string[][],
   options: FlowOptions,
 ): FusionFlow {
   const units = found.units.filter((unit) => weightOf(unit, options.weight) > 0);
   const total = sumOf(units, options.weight);
-  const modules = moduleDrafts(report, units, names, options);
+  const modules = moduleDrafts(report, units, paths, options);
   const groups = groupDrafts(found, units, options);
   const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
   const kernels = groups.flatMap((group) => kernelDrafts({ report, ops, total, options }, group));
@@ -120,12 +122,11 @@ function linksBetween(from: Draft[], to: Draft[], weight: Weight): FlowLink[] {
       const source = owner.get(unit);
       if (source === undefined) continue;
       const key = `${source}\u0000${id}`;
-      const link = links.get(key);
-      if (link === undefined) links.set(key, { from: source, to: id, weight: weightOf(unit, weight), units: [unit] });
-      else {
-        link.weight += weightOf(unit, weight);
-        link.units.push(unit);
-      }
+      const link = links.get(key) ?? { from: source, to: id, weight: 0, units: [], derived: 0 };
+      links.set(key, link);
+      link.weight += weightOf(unit, weight);
+      link.units.push(unit);
+      if (!unit.exact) link.derived += weightOf(unit, weight);
     }
   }
   return [...links.values()];
@@ -136,14 +137,14 @@ function linksBetween(from: Draft[], to: Draft[], weight: Weight): FlowLink[] {
 function moduleDrafts(
   report: FusionReport,
   units: FusionUnit[],
-  names: readonly string[],
+  paths: readonly string[][],
   options: FlowOptions,
 ): Draft[] {
   const byNode = unitsBy(units, ({ node }) => node ?? -1);
   const added = byNode.get(-1) ?? [];
   byNode.delete(-1);
   const kept = [...byNode.keys()].toSorted((a, b) => a - b);
-  const tree = toModuleTree(names, kept);
+  const tree = toModuleTree(paths, kept);
   const rows = moduleRows(tree, report, options);
   const drafts = rows.map(({ id, label, detail, nodes, opens }): Draft => ({
     id: `module:${id}`,
@@ -255,7 +256,9 @@ function entryRow(entry: ModuleEntry, report: FusionReport): Row {
 
 /** A part's label says whose part it is: `attn` alone would be one of many. */
 const underneath = (entry: ModuleEntry, row: Row): Row =>
-  row.id.endsWith('//') ? row : { ...row, label: `${entry.label}/${row.label}` };
+  row.id.endsWith('//') || row.label.startsWith(`${entry.label}.`)
+    ? row
+    : { ...row, label: `${entry.label}/${row.label}` };
 
 /* Groups */
 

@@ -36,7 +36,7 @@ interface Context {
 export function toFusionIcicle(
   report: FusionReport,
   found: FusionUnits,
-  names: readonly string[],
+  paths: readonly string[][],
   weight: Weight,
 ): IcicleCell {
   const units = found.units.filter((unit) => weightOf(unit, weight) > 0);
@@ -51,7 +51,7 @@ export function toFusionIcicle(
     weight,
   };
   const tree = toModuleTree(
-    names,
+    paths,
     [...byNode.keys()].toSorted((a, b) => a - b),
   );
   const children = insideOf(context, tree, 1);

@@ -1,8 +1,9 @@
 import type { Fate, FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../fusion/fusionReport.ts';
-import { moduleEntries, nodesBelow, toModuleTree } from './moduleTree.ts';
+import { moduleEntries, modulePaths, nodesBelow, toModuleTree } from './moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
 import {
   aboutTime,
+  derivedText,
   ellipsis,
   fusionSentence,
   layerLabel,
@@ -10,8 +11,10 @@ import {
   phrase,
   reformatsOf,
   shareOf,
+  timeText,
   totalMs,
 } from './fusionText.ts';
+import type { GraphData } from './viewData.ts';
 
 /** What an item stands for, in the terms of `Selection` in src/protocol/views.ts. */
 export type PanelSelection =
@@ -53,7 +56,7 @@ export type PanelSort = 'time' | 'size' | 'order';
 
 interface Context {
   report: FusionReport;
-  names: string[];
+  paths: string[][];
   /** Position of each node by id. */
   positions: Map<string, number>;
   layers: Map<number, ReportLayer>;
@@ -67,13 +70,13 @@ type Draft = Omit<PanelItem, 'parent' | 'children' | 'hasChildren'>;
 /**
  * The side bar's tree: ForeignNodes with the modules below them, fused and single layers, reformats, what is not
  * computed, and what is unknown (always there, so that zero can be seen). `search` keeps nodes and layers whose name,
- * op or type contains it, in any case; what it says about counts and time is still about whole groups.
+ * op or type contains it, in any case; `graph` tells the modules of nodes without names. What it says about counts and time is still about whole groups.
  */
 export function toFusionPanel(
   report: FusionReport,
-  { sort = 'time', search = '' }: { sort?: PanelSort; search?: string } = {},
+  { sort = 'time', search = '', graph = null }: { sort?: PanelSort; search?: string; graph?: GraphData | null } = {},
 ): FusionPanel {
-  const context = contextOf(report, sort, search.trim().toLowerCase());
+  const context = contextOf(report, graph, sort, search.trim().toLowerCase());
   const items = [
     ...foreignItems(context),
     ...nativeItems(context),
@@ -125,14 +128,14 @@ function isNarrower(path: PanelItem[], than: PanelItem[]): boolean {
   return size(path) < size(than);
 }
 
-function contextOf(report: FusionReport, sort: PanelSort, search: string): Context {
+function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSort, search: string): Context {
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
   const contains = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(search));
   const found = report.nodes.map((node) => search === '' || contains(node.name, node.op, node.id));
   const positions = new Map(report.nodes.map((node, index) => [node.id, index]));
   return {
     report,
-    names: report.nodes.map(({ name }) => name),
+    paths: modulePaths(report, graph),
     positions,
     layers,
     sort,
@@ -193,13 +196,14 @@ function foreignItem(context: Context, foreign: ReportForeignNode, layers: Repor
       [foreign.nodes.length, 'node'],
       kernels.length > 0 && [kernels.length, 'kernel'],
       aboutTime(share, foreign.averageMs),
-      !foreign.exact && 'derived',
+      derivedText(foreign, report),
     ]),
     tooltip: [
       foreign.name,
       foreign.exact
         ? 'Exact: TensorRT itself named every member.'
         : 'Derived: TensorRT named the borders; the members follow from the graph.',
+      ...timeLine(foreign.averageMs),
       `Inputs: ${ellipsis(foreign.inputs)}`,
       `Outputs: ${ellipsis(foreign.outputs)}`,
     ].join('\n'),
@@ -208,7 +212,7 @@ function foreignItem(context: Context, foreign: ReportForeignNode, layers: Repor
     selection: { kind: 'foreignNode', id: foreign.id },
   };
   return item(null, draft, (self) => {
-    const modules = moduleItems(context, self, toModuleTree(context.names, kept));
+    const modules = moduleItems(context, self, toModuleTree(context.paths, kept));
     const shown = kernels.filter(context.keepsLayer);
     if (shown.length === 0) return modules;
     return [...modules, layersItem(context, self, 'kernels', 'Kernels', shown)];
@@ -241,6 +245,8 @@ const byTime = (context: Context, layers: ReportLayer[]): ReportLayer[] =>
     ({ averageMs }) => averageMs,
     ({ nodes }) => nodes.length,
   );
+
+const timeLine = (ms: number | null): string[] => (ms === null ? [] : [`Time: ${timeText(ms)}`]);
 
 function layersItem(
   context: Context,
@@ -280,6 +286,7 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
     tooltip: [
       layer.name,
       `Type: ${layer.type === '' ? 'not recorded' : layer.type}`,
+      ...timeLine(layer.averageMs),
       ...(layer.tactic === null ? [] : [`Tactic: ${layer.tactic}`]),
       ...(layer.evidence.length === 0 ? [] : [`Known from: ${layer.evidence.join(', ')}`]),
     ].join('\n'),
@@ -335,7 +342,7 @@ function fateItem(context: Context, parent: PanelItem | null, fate: Fate, label:
     exact: true,
     selection: { kind: 'fate', fate },
   };
-  const make = (self: PanelItem) => moduleItems(context, self, toModuleTree(context.names, nodes));
+  const make = (self: PanelItem) => moduleItems(context, self, toModuleTree(context.paths, nodes));
   return item(parent, draft, nodes.length === 0 ? null : make);
 }
 

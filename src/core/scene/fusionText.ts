@@ -1,4 +1,4 @@
-import type { FusionReport, ReportLayer, ReportNode } from '../fusion/fusionReport.ts';
+import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../fusion/fusionReport.ts';
 
 const grouped = new Intl.NumberFormat('en-US');
 
@@ -26,9 +26,17 @@ export function timeText(ms: number): string {
   return `${Number(ms.toPrecision(3))} ms`;
 }
 
-/** Time of a group; false where it was not measured. */
+/** Share of time of a group, or its time where there is no whole; false where it was not measured. */
 export const aboutTime = (share: number | null, ms: number | null): string | false =>
-  ms === null ? false : share === null ? timeText(ms) : `${percentText(share * 100)} · ${timeText(ms)}`;
+  ms === null ? false : share === null ? timeText(ms) : percentText(share * 100);
+
+/** How many members of a ForeignNode follow from the graph only: `120 derived`, `derived` for all, false for none. */
+export function derivedText({ exact, nodes }: ReportForeignNode, report: FusionReport): string | false {
+  if (exact) return false;
+  const members = new Set(nodes);
+  const derived = report.nodes.filter((node) => !node.exact && members.has(node.id)).length;
+  return derived === 0 || derived === nodes.length ? 'derived' : `${grouped.format(derived)} derived`;
+}
 
 /** Milliseconds of all that were measured; null where none was. */
 export function totalMs(layers: readonly ReportLayer[]): number | null {
@@ -117,7 +125,11 @@ export function fusionSentence(report: FusionReport): string {
     );
     const share = shareOf(report, ms);
     const time = share === null ? '' : `, ${percentText(share * 100)} of the time`;
-    const derived = foreignNodes.some(({ exact }) => !exact) ? ' (members derived from the graph)' : '';
+    const guessed = report.nodes.filter(({ fate, exact }) => fate === 'foreign' && !exact).length;
+    const derived =
+      guessed === 0
+        ? ''
+        : ` (${guessed === accounting.foreign ? 'all' : grouped.format(guessed)} derived from the graph)`;
     parts.push(
       layers === 1
         ? 'The whole engine is one ForeignNode'

@@ -17,6 +17,8 @@ export interface FusionUnit {
   group: string;
   ms: number;
   count: number;
+  /** false: that the node is part of the group is derived from the graph. */
+  exact: boolean;
 }
 
 /** ForeignNodes one by one, TensorRT's own layers by kind, nodes without a layer by fate. */
@@ -80,9 +82,16 @@ export function toFusionUnits(report: FusionReport): FusionUnits {
     const nodes = layerNodes[index] ?? [];
     const ms = layer.averageMs ?? 0;
     if (layer.averageMs !== null && layer.foreignNode !== null) measured.add(layer.foreignNode);
-    if (nodes.length === 0) units.push({ node: null, layer: index, group: own, ms, count: 0 });
+    if (nodes.length === 0) units.push({ node: null, layer: index, group: own, ms, count: 0, exact: true });
     for (const node of nodes) {
-      units.push({ node, layer: index, group: own, ms: ms / nodes.length, count: 1 / (computed[node] ?? 1) });
+      units.push({
+        node,
+        layer: index,
+        group: own,
+        ms: ms / nodes.length,
+        count: 1 / (computed[node] ?? 1),
+        exact: isExact(report, node),
+      });
     }
   });
   addForeignWholes(report, positions, measured, units, group);
@@ -90,6 +99,8 @@ export function toFusionUnits(report: FusionReport): FusionUnits {
   const timed = units.some(({ ms }) => ms > 0);
   return { units, groups: inOrder([...groups.values()]), timed };
 }
+
+const isExact = (report: FusionReport, node: number): boolean => report.nodes[node]?.exact ?? true;
 
 type GroupMaker = (id: string, make: () => Omit<FusionGroup, 'id'>) => string;
 
@@ -129,14 +140,23 @@ function addForeignWholes(
     if (averageMs === null || measured.has(id)) continue;
     const own = foreignGroup(report, id, group);
     const members = nodes.flatMap((node) => positions.get(node) ?? []);
-    if (members.length === 0) units.push({ node: null, layer: null, group: own, ms: averageMs, count: 0 });
-    for (const node of members) units.push({ node, layer: null, group: own, ms: averageMs / members.length, count: 0 });
+    if (members.length === 0) units.push({ node: null, layer: null, group: own, ms: averageMs, count: 0, exact: true });
+    for (const node of members) {
+      units.push({
+        node,
+        layer: null,
+        group: own,
+        ms: averageMs / members.length,
+        count: 0,
+        exact: isExact(report, node),
+      });
+    }
   }
 }
 
 /** Nodes that no layer names: members of a ForeignNode that no kernel mentions, and those that are not computed. */
 function addWithoutLayer(report: FusionReport, computed: number[], units: FusionUnit[], group: GroupMaker): void {
-  report.nodes.forEach(({ fate, foreignNode }, node) => {
+  report.nodes.forEach(({ fate, foreignNode, exact }, node) => {
     if ((computed[node] ?? 0) > 0) return;
     const own =
       fate === 'foreign' && foreignNode !== null
@@ -148,7 +168,7 @@ function addWithoutLayer(report: FusionReport, computed: number[], units: Fusion
             exact: true,
             selection: { kind: 'fate', fate },
           }));
-    units.push({ node, layer: null, group: own, ms: 0, count: 1 });
+    units.push({ node, layer: null, group: own, ms: 0, count: 1, exact });
   });
 }
 

@@ -1,4 +1,6 @@
-import type { ReportNode } from '../fusion/fusionReport.ts';
+import type { FusionReport, ReportNode } from '../fusion/fusionReport.ts';
+import { lastPart, scopeOf } from './hierarchy.ts';
+import type { GraphData } from './viewData.ts';
 
 /** A module of the user's model, read from node names. Numbers are positions in the report's `nodes`. */
 export interface ModuleNode {
@@ -29,36 +31,36 @@ export interface ModuleEntry {
 const smallestFamily = 3;
 
 /**
- * The modules that a node's name tells of, outermost first, without the node's own part: `/blocks/blocks.0/attn/Mul`
- * gives `blocks.0`, `attn` (a parent that its child repeats is left out). Names without slashes are split at dots:
- * `layers.0.attn.Mul` gives `layers.0`, `attn`. No module: [].
+ * The modules that each node of a report lies in, outermost first: as the exporter recorded them, else from its name,
+ * else from its first output's name, which exporters form alike. Nodes of a subgraph lie in the node that owns it.
  */
-export function modulePath(name: string): string[] {
-  const parts = name.includes('/') ? name.split('/').filter((part) => part !== '') : dotted(name);
-  parts.pop();
-  return parts.filter((part, i) => {
-    const next = parts[i + 1];
-    return next === undefined || !next.startsWith(`${part}.`);
+export function modulePaths(report: FusionReport, graph: GraphData | null): string[][] {
+  const drawn = new Map(graph?.nodes.map((node) => [node.id, node]));
+  const paths = new Map<string, string[]>();
+  return report.nodes.map(({ id, name, op }) => {
+    const own = drawn.get(id);
+    const path = [...ownerPath(paths, id), ...scopeOf(name === '' ? (own?.outputs[0] ?? '') : name, own?.scope)];
+    paths.set(id, [...path, lastPart(name) || op]);
+    return path;
   });
 }
 
-function dotted(name: string): string[] {
-  const parts: string[] = [];
-  for (const part of name.split('.')) {
-    if (/^\d+$/.test(part) && parts.length > 0) parts.push(`${parts.pop() ?? ''}.${part}`);
-    else if (part !== '') parts.push(part);
-  }
-  return parts;
+/** `20/then_branch/3` lies in node 20, in its `then_branch`. */
+function ownerPath(paths: ReadonlyMap<string, string[]>, id: string): string[] {
+  const parts = id.split('/');
+  const branch = parts.at(-2);
+  if (branch === undefined) return [];
+  return [...(paths.get(parts.slice(0, -2).join('/')) ?? []), branch];
 }
 
-/** The tree of modules over `names` (one a node, in the report's order; '' has no module). Only `kept` positions count, all without it. */
-export function toModuleTree(names: readonly string[], kept?: readonly number[]): ModuleNode {
+/** The tree of modules over `paths` (one a node, in the report's order). Only `kept` positions count, all without it. */
+export function toModuleTree(paths: readonly string[][], kept?: readonly number[]): ModuleNode {
   const root: ModuleNode = { path: '', label: '', own: [], children: [], size: 0 };
   const byPath = new Map<string, ModuleNode>([['', root]]);
   const add = (index: number) => {
     let module = root;
     module.size += 1;
-    for (const part of modulePath(names[index] ?? '')) {
+    for (const part of paths[index] ?? []) {
       const path = module.path === '' ? part : `${module.path}/${part}`;
       let child = byPath.get(path);
       if (child === undefined) {
@@ -71,7 +73,7 @@ export function toModuleTree(names: readonly string[], kept?: readonly number[])
     }
     module.own.push(index);
   };
-  if (kept === undefined) names.forEach((_, index) => add(index));
+  if (kept === undefined) paths.forEach((_, index) => add(index));
   else kept.forEach(add);
   root.children = root.children.map(withoutChains);
   return root;
@@ -110,10 +112,17 @@ export function moduleEntries(module: ModuleNode, nodes: readonly ReportNode[]):
   }
   const entries: ModuleEntry[] = [];
   for (const [stem, members] of families) {
-    if (members.length < smallestFamily) entries.push(...members.map(single));
+    if (members.length < smallestFamily) entries.push(...members.flatMap((member) => withoutShell(member, nodes)));
     else entries.push(familyOf(module, stem, members, nodes));
   }
   return entries;
+}
+
+/** A module that holds nothing but one family (`blocks` of `blocks.0 … blocks.11`) says nothing that the family does not. */
+function withoutShell(module: ModuleNode, nodes: readonly ReportNode[]): ModuleEntry[] {
+  if (module.own.length > 0 || module.children.length < smallestFamily) return [single(module)];
+  const inside = moduleEntries(module, nodes);
+  return inside.length === 1 ? inside : [single(module)];
 }
 
 /** One module as a line of a list. */
@@ -137,9 +146,9 @@ function familyOf(parent: ModuleNode, stem: string, found: ModuleNode[], nodes: 
   };
 }
 
-/** `blocks.11/attn` → `blocks.#/attn`; a label without a number is its own stem. */
-const stemOf = (label: string): string => label.replace(/\d+/, '#');
-const numberOf = (label: string): number => Number(/\d+/.exec(label)?.[0] ?? 0);
+/** `blocks.11` → `blocks.#`, `layer1.0` → `layer1.#`; a label without a number is its own stem. */
+const stemOf = (label: string): string => label.replace(/\d+(?=[^\d/]*(?:\/|$))/, '#');
+const numberOf = (label: string): number => Number(/(\d+)[^\d/]*(?:\/|$)/.exec(label)?.[1] ?? 0);
 
 /** Equal for two modules whose nodes have the same names below them, the same fates, and share layers in the same way. */
 function signature(module: ModuleNode, nodes: readonly ReportNode[]): string {
