@@ -88,8 +88,8 @@ export function* readEntry(cursor: WireCursor, entry: { key: string; value: stri
   while (cursor.pos < end) {
     if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === ENTRY.key) entry.key = yield* cursor.text();
-    else if (tag === ENTRY.value) entry.value = yield* cursor.text();
+    if (tag === ENTRY.key) entry.key = cursor.hasText ? cursor.text() : yield* cursor.longText();
+    else if (tag === ENTRY.value) entry.value = cursor.hasText ? cursor.text() : yield* cursor.longText();
     else cursor.skip();
   }
 }
@@ -99,7 +99,7 @@ export function* readOpset(cursor: WireCursor, opset: { domain: string; version:
   while (cursor.pos < end) {
     if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === OPSET.domain) opset.domain = yield* cursor.text();
+    if (tag === OPSET.domain) opset.domain = cursor.hasText ? cursor.text() : yield* cursor.longText();
     else if (tag === OPSET.version) opset.version = cursor.value;
     else cursor.skip();
   }

@@ -146,13 +146,13 @@ function* readModelField(reading: ModelReading, model: OnnxModel, tag: number, e
       model.irVersion = cursor.value;
       break;
     case MODEL.producer:
-      model.producer = yield* cursor.text();
+      model.producer = yield* cursor.longText();
       break;
     case MODEL.producerVersion:
-      model.producerVersion = yield* cursor.text();
+      model.producerVersion = yield* cursor.longText();
       break;
     case MODEL.domain:
-      model.domain = yield* cursor.text();
+      model.domain = yield* cursor.longText();
       break;
     case MODEL.opset: {
       const opset = { domain: '', version: 0 };
@@ -194,11 +194,11 @@ function* readFunction(reading: ModelReading, functions: OnnxFunction[], end: nu
     while (cursor.pos < end) {
       if (cursor.lacks(HEAD)) yield HEAD;
       const tag = cursor.field(end);
-      if (tag === FUNCTION.name) body.name = yield* cursor.text();
-      else if (tag === FUNCTION.domain) body.domain = yield* cursor.text();
-      else if (tag === FUNCTION.overload) body.overload = yield* cursor.text();
-      else if (tag === FUNCTION.input) body.inputs.push(yield* cursor.text());
-      else if (tag === FUNCTION.output) body.outputs.push(yield* cursor.text());
+      if (tag === FUNCTION.name) body.name = yield* cursor.longText();
+      else if (tag === FUNCTION.domain) body.domain = yield* cursor.longText();
+      else if (tag === FUNCTION.overload) body.overload = yield* cursor.longText();
+      else if (tag === FUNCTION.input) body.inputs.push(yield* cursor.longText());
+      else if (tag === FUNCTION.output) body.outputs.push(yield* cursor.longText());
       else if (tag === FUNCTION.node) yield* readNode(reading, body.nodes, path, 0);
       else if (tag === FUNCTION.opset) {
         const opset = { domain: '', version: 0 };

@@ -48,7 +48,7 @@ export function* readTensor(cursor: WireCursor, tensor: OnnxTensor, end: number)
     if (tag === TENSOR.dim) tensor.shape.push(cursor.value);
     else if (tag === TENSOR.dims) yield* readInts(cursor, tensor.shape);
     else if (tag === TENSOR.dataType) tensor.type = dataTypeName(cursor.value);
-    else if (tag === TENSOR.name) tensor.name = yield* cursor.text();
+    else if (tag === TENSOR.name) tensor.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
     else if (tag === TENSOR.location) contents.isExternal = cursor.value === 1;
     else if (tag === TENSOR.externalData) {
       const entry = { key: '', value: '' };

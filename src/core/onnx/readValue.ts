@@ -11,7 +11,7 @@ export function* readValue(cursor: WireCursor, value: OnnxValue, end: number): R
   while (cursor.pos < end) {
     if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === VALUE.name) value.name = yield* cursor.text();
+    if (tag === VALUE.name) value.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
     else if (tag === VALUE.type) yield* readType(cursor, value, cursor.pos + cursor.size);
     else cursor.skip();
   }
@@ -53,7 +53,8 @@ function* readShape(cursor: WireCursor, shape: (number | string | null)[], end: 
       const tag = cursor.field(dimensionEnd);
       // Some exporters write -1 for a size that they do not know.
       if (tag === DIMENSION.value) shape[index] = cursor.value < 0 ? null : cursor.value;
-      else if (tag === DIMENSION.parameter) shape[index] = (yield* cursor.text()) || null;
+      else if (tag === DIMENSION.parameter)
+        shape[index] = (cursor.hasText ? cursor.text() : yield* cursor.longText()) || null;
       else cursor.skip();
     }
   }

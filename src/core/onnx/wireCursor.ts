@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
+import { TextCache } from './textCache.ts';
 
 /** A part of the reader: yields how many bytes it needs at the cursor, and goes on when the cursor holds them. */
 export type Reading<T = void> = Generator<number, T, void>;
@@ -41,6 +42,7 @@ export class WireCursor {
   size = 0;
   /** After `field`: the value of a varint (signed, exact up to 2^53), float or double. */
   value = 0;
+  private readonly texts = new TextCache();
   private reader = new protobuf.Reader(new Uint8Array(0));
   private base = 0;
   private wire = 0;
@@ -151,7 +153,7 @@ export class WireCursor {
   }
 
   /** The payload of the current field as text: UTF-8, at most `limit` bytes of it. */
-  *text(limit = TEXT_LIMIT): Reading<string> {
+  *longText(limit = TEXT_LIMIT): Reading<string> {
     const length = Math.min(this.size, limit);
     const end = this.pos + this.size;
     if (end > this.fileSize) throw this.truncated();
@@ -159,9 +161,21 @@ export class WireCursor {
     const { reader } = this;
     if (reader.pos + length > reader.len) throw this.truncated();
     const cut = length < this.size ? characterStart(reader.buf, reader.pos + length) : reader.pos + length;
-    const text = protobuf.util.utf8.read(reader.buf, reader.pos, cut);
+    const text = this.texts.read(reader.buf, reader.pos, cut);
     this.seek(end);
     return text;
+  }
+
+  /** True when the payload of the current field is in memory: `text` gives it then, without the cost of a generator. */
+  get hasText(): boolean {
+    return this.reader.pos + this.size <= this.reader.len && this.size <= TEXT_LIMIT;
+  }
+
+  text(): string {
+    const { reader } = this;
+    const start = reader.pos;
+    reader.pos += this.size;
+    return this.texts.read(reader.buf, start, reader.pos);
   }
 
   truncated(): WireError {
@@ -172,11 +186,24 @@ export class WireCursor {
     return new WireError('malformed', 'a value runs past the end of the message that it is in', this.at);
   }
 
+  /** A 64-bit varint as a number. protobufjs makes a Long of it, which is slow, and axes of -1 are everywhere. */
   private signed(): number {
     const { reader } = this;
-    if (reader.pos < reader.len && reader.buf[reader.pos]! < 128) return reader.buf[reader.pos++]!;
-    // A Long or a number, depending on what the bundle holds.
-    return Number(reader.int64());
+    const { buf } = reader;
+    let low = 0;
+    let high = 0;
+    for (let index = 0; index < 10; index++) {
+      if (reader.pos >= reader.len) throw this.truncated();
+      const byte = buf[reader.pos++]!;
+      const bits = byte & 0x7f;
+      if (index < 4) low |= bits << (7 * index);
+      else if (index === 4) {
+        low |= bits << 28;
+        high = bits >> 4;
+      } else high |= bits << (7 * index - 32);
+      if (byte < 128) return high === 0 ? low >>> 0 : high * 2 ** 32 + (low >>> 0);
+    }
+    throw new WireError('malformed', 'a number is longer than ten bytes', this.at);
   }
 
   private length(limit: number): number {
