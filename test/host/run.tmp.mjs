@@ -54,7 +54,7 @@ async function runHost() {
 }
 
 async function runUi() {
-  run(node, ['scripts/package.mjs'], { quiet: true });
+  run(node, ['/tmp/hk/package.mjs'], { quiet: true });
   const vsix = join(folder, 'extension.vsix');
   cpSync('dist/tensorrt-lens.vsix', vsix);
   const files = readdirSync('test/host/ui')

@@ -1,0 +1,49 @@
+// A browser, servers and windows for the tests of one file; each test gets a window of its own, so that one failure
+// does not bring down the tests after it.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { launchBrowser, newPage } from '../runtime/browser.cjs';
+import { startServer } from '../runtime/server.cjs';
+import { Workbench } from './workbench.mjs';
+
+const models = fileURLToPath(new URL('../../fixtures/models/', import.meta.url));
+
+/**
+ * Call once at the top of a test file. `options` are those of startServer; `files` are models to copy to the folder that
+ * the windows show. Gives `open()`, which resolves to a new Workbench, and `folder`.
+ */
+export function windows({ files, ...options }) {
+  const vsix = process.env.VSIX;
+  if (!vsix) throw new Error('VSIX names no package: run these tests by `node test/host/run.mjs ui`');
+  const parent = mkdtempSync(join(tmpdir(), 'tensorrt-lens-ui-'));
+  const folder = join(parent, 'models');
+  mkdirSync(folder);
+  for (const file of files) copyFileSync(join(models, file), join(folder, file));
+  let server;
+  let browser;
+  let workbench;
+
+  before(async () => {
+    server = await startServer({ vsix, ...options });
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+    rmSync(parent, { recursive: true, force: true });
+  });
+  afterEach(async (t) => {
+    await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
+    await workbench?.page.context().close();
+    workbench = undefined;
+  });
+  const open = async (browserOptions) => {
+    workbench = new Workbench(await newPage(browser, browserOptions));
+    await workbench.open(server, folder, files[0]);
+    return workbench;
+  };
+  return { open, folder };
+}

@@ -1,0 +1,111 @@
+// Handles of the VS Code window for tests of the user interface, by what a person sees.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Time for one step: generous, because a loaded machine is many times slower. */
+export const STEP = 60_000;
+
+const shots = process.env.SHOTS ?? fileURLToPath(new URL('../../shots', import.meta.url));
+
+/** One window of VS Code. */
+export class Workbench {
+  /** Violations of a content policy that any page reported. */
+  violations = [];
+
+  constructor(page) {
+    this.page = page;
+    page.setDefaultTimeout(STEP);
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text()) && !/frame-ancestors|report-only/i.test(message.text()))
+        this.violations.push(`${message.text()} (${message.location().url})`);
+    });
+  }
+
+  /** Opens a folder. Resolves when the explorer shows the named file. */
+  async open(server, folder, file) {
+    await this.page.goto(`${server.origin}/?folder=${folder}`);
+    await this.row(file).waitFor();
+  }
+
+  /** A file in the explorer. */
+  row(name) {
+    return this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);
+  }
+
+  menuItem(text) {
+    return this.page.locator('.monaco-menu .action-item', { hasText: text }).first();
+  }
+
+  async openContextMenu(name) {
+    await this.row(name).click({ button: 'right' });
+    await this.menuItem('Copy Path').waitFor();
+  }
+
+  /** By key, because VS Code ignores a click on a menu item in the first 100 ms after the menu has opened. */
+  async pickMenuItem(text) {
+    await this.menuItem(text).hover();
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** A file opened before the extension is known would open as text, and stay so. */
+  async untilExtensionKnown(file, item = 'Open Build Log or Layer Info') {
+    const deadline = Date.now() + STEP;
+    for (let known = false; !known;) {
+      assert.ok(Date.now() < deadline, `The menu of ${file} never had "${item}"`);
+      await this.openContextMenu(file);
+      known = await this.menuItem(item).isVisible();
+      await this.page.keyboard.press('Escape');
+      await this.menuItem('Copy Path').waitFor({ state: 'hidden' });
+    }
+  }
+
+  async runCommand(name) {
+    await this.page.keyboard.press('F1');
+    const box = this.page.locator('.quick-input-widget input');
+    await box.waitFor();
+    await box.fill(`>${name}`);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+    await this.page.keyboard.press('Enter');
+  }
+
+  dialog(text) {
+    return this.page.locator('.monaco-dialog-box', { hasText: text });
+  }
+
+  toast(text) {
+    return this.page.locator('.notification-toast', { hasText: text });
+  }
+
+  /** What the active terminal shows. */
+  terminal(text) {
+    return this.page.locator('.terminal-wrapper.active .xterm-rows', { hasText: text });
+  }
+
+  /** A line of the side bar's tree, by the beginning of what is read aloud. */
+  group(label) {
+    return this.page.locator(`.sidebar .monaco-list-row[role="treeitem"][aria-label^="${label}"]`);
+  }
+
+  /** The sentences above the side bar's tree. */
+  get message() {
+    return this.page.locator('.sidebar .tree-explorer-viewlet-tree-view .message');
+  }
+
+  tab(name) {
+    return this.page.locator('.tabs-container .tab', { hasText: name });
+  }
+
+  /** The document inside of the visible webview, which VS Code wraps in two frames. */
+  get view() {
+    return this.page
+      .frameLocator('.editor-instance iframe.webview.ready, iframe.webview.ready')
+      .frameLocator('iframe#active-frame');
+  }
+
+  /** Saves a picture to test/shots. */
+  async shot(name, options = {}) {
+    mkdirSync(shots, { recursive: true });
+    await this.page.screenshot({ path: `${shots}/${name}.png`, ...options });
+  }
+}
