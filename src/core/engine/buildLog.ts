@@ -39,6 +39,19 @@ export interface BuildLog {
   model?: LoggedModel | null;
   /** Things that were counted but not kept, by category: memory is bounded on a log of any size. */
   dropped?: Record<string, number>;
+  evidence?: LogEvidence;
+}
+
+/** What speaks for this text being a log of TensorRT's tools at all, in lines. */
+export interface LogEvidence {
+  /** Lines with a prefix that the library itself writes (`[TRT]`). */
+  library: number;
+  /** Lines with any writer's prefix. */
+  prefixed: number;
+  /** Lines with a known phrase of TensorRT, with or without a prefix. */
+  phrases: number;
+  /** Lines that only trtexec or Polygraphy write. */
+  tools: number;
 }
 
 export interface LoggedMemory {

@@ -3,6 +3,34 @@ import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { enterStage, keep, kept } from './logState.ts';
 
+/** What only Polygraphy says; a log of it need not hold a build. */
+const TOOL_PHRASES: [string, PhraseHandler][] = [
+  "'colored' module is not installed",
+  'TF32 is disabled by default',
+  'Loading tactic replay file',
+  'Loading model: ',
+  'Loading bytes from ',
+  '==== TensorRT Engine ====',
+  '==== ONNX Model ====',
+  '==== Data (',
+  'Accuracy Comparison | ',
+  'Saving input file',
+  'the following plugins matched',
+  'Will generate inference input data',
+].map((text): [string, PhraseHandler] => [text, onTool]);
+
+function onTool(state: LogState): void {
+  state.evidence.tools++;
+  state.log.writer ??= 'polygraphy';
+}
+
+function onBuilding(state: LogState, cursor: LogCursor): void {
+  onTool(state);
+  state.begun = true;
+  state.verdict = null;
+  enterStage(state, 'optimize', cursor.line);
+}
+
 /** Lines about the program that writes, its versions and the device. */
 export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['&&&& ', onFrame],
@@ -15,6 +43,8 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['Trying to load shared library libnvinfer', onLibrary],
   ['Selected Device: ', (state, cursor, at) => (state.log.gpu = kept(state, cursor, at).trim() || null)],
   ['=== Model Options ===', (state) => (state.log.writer ??= 'trtexec')],
+  ...TOOL_PHRASES,
+  ['Building engine with configuration:', onBuilding],
   ['Number of target compute capabilities: ', (state) => (state.aheadOfTime = true)],
 ];
 
@@ -43,6 +73,7 @@ function onFrame(state: LogState, cursor: LogCursor, at: number): void {
   );
   if (match === null) return;
   const [, word, program = '', version, command = ''] = match;
+  state.evidence.tools++;
   state.log.writer = 'trtexec';
   state.log.product = /rtx/i.test(program) ? 'tensorrt-rtx' : (state.log.product ?? 'tensorrt');
   if (version) setVersion(state, version, 1);
@@ -51,6 +82,7 @@ function onFrame(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function startRunOf(state: LogState, cursor: LogCursor, program: string, command: string): void {
+  state.evidence.tools++;
   if (program === 'polygraphy') state.log.writer = 'polygraphy';
   state.ended = null;
   state.begun = true;
@@ -73,7 +105,7 @@ function end(state: LogState, cursor: LogCursor, outcome: 'passed' | 'failed'): 
 function onModule(state: LogState, cursor: LogCursor, at: number): void {
   const match = /^(\S+) +\| Version: (\S+)/.exec(cursor.text.slice(at, cursor.to));
   if (match === null) return;
-  state.log.writer ??= 'polygraphy';
+  onTool(state);
   if (!/^tensorrt(?:_rtx)?$/.test(match[1]!)) return;
   if (match[1] === 'tensorrt_rtx') state.log.product = 'tensorrt-rtx';
   setVersion(state, match[2]!, 3);

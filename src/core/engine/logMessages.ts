@@ -100,7 +100,7 @@ export function addMessage(state: LogState, cursor: LogCursor, severity: 'warnin
   const text = own(state, cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + MAX_MESSAGE)));
   state.block = 'message';
   state.message = null;
-  if (severity === 'error' && FATAL.test(text)) state.verdict = 'failed';
+  if (severity === 'error' && (FATAL.test(text) || isCritical(cursor))) state.verdict = 'failed';
   state.onEvent?.({ kind: 'message', severity, text, line: cursor.line });
   if (!keep(state.room.messages, text.length)) return;
   const message: LogMessage = {
@@ -115,9 +115,14 @@ export function addMessage(state: LogState, cursor: LogCursor, severity: 'warnin
   groupParserErrors(state, message);
 }
 
+/** Polygraphy's `[!]` ends the program; indented, it is another program's inside of it. */
+function isCritical(cursor: LogCursor): boolean {
+  return cursor.text.startsWith('[!] ', cursor.from - 4) && cursor.text.charCodeAt(cursor.from) !== 0x20;
+}
+
 /** Errors after which no engine comes. */
 const FATAL =
-  /^(?:Engine could not be created|Building engine failed|Parsing model failed|Failed to (?:create engine|parse onnx)|Engine set up failed|Engine deserialization failed|Got invalid engine|Inference set up failed|Network And Config setup failed|Error opening engine file|Unknown option|Invalid (?:Engine|network|DataType)|Could not parse|Could not open file|\(deserializeOnnxModel\)|(?:Error\[\d+\]: )?IBuilder::buildSerializedNetwork: Error Code|\d+: \[builder\.cpp::buildSerializedNetwork|\w+\.cpp:\d+: (?:While parsing node number|ERROR: ))/;
+  /^(?:Engine could not be created|Building engine failed|Parsing model failed|Failed to (?:create engine|parse onnx)|Engine set up failed|Engine deserialization failed|Got invalid engine|Inference set up failed|Network And Config setup failed|Error opening engine file|Unknown option|Invalid (?:Engine|network|DataType)|Could not parse|Could not open file|\(deserializeOnnxModel\)|(?:Error\[\d+\]: )?IBuilder::buildSerializedNetwork: Error Code|\d+: \[builder\.cpp::buildSerializedNetwork|\w+\.cpp:\d+: (?:While parsing node number|ERROR: )|[\w.]*(?:Error|Exception): )/;
 
 /** A line without prefix belongs to the message before it. */
 export function onMessageContinued(state: LogState, cursor: LogCursor): void {

@@ -1,7 +1,7 @@
 import type { ParsedNode } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
-import { enterStage, forget, keep, kept, own } from './logState.ts';
+import { enterStage, forget, keep, kept } from './logState.ts';
 
 /** Lines of the ONNX parser. */
 export const PARSER_PHRASES: [string, PhraseHandler][] = [

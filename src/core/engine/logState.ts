@@ -2,6 +2,7 @@ import type { BuildEvent, BuildStage } from './buildEvent.ts';
 import type {
   BuildLog,
   BuildPhase,
+  LogEvidence,
   LoggedForeignNode,
   LogMessage,
   ParsedNode,
@@ -37,6 +38,7 @@ export interface LogState {
   room: Record<KeptKind, Room>;
   /** Copy what is kept: the text that it stands in must not live on behind it. */
   copies: boolean;
+  evidence: LogEvidence;
   /** Parser */
   node: ParsedNode | null;
   checking: string | null;
@@ -177,6 +179,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     block: 'none',
     room: newRooms(),
     copies,
+    evidence: { library: 0, prefixed: 0, phrases: 0, tools: 0 },
     node: null,
     checking: null,
     nodesByName: null,

@@ -11,7 +11,7 @@ export const TACTIC_PHRASES: [string, PhraseHandler][] = [
   ['Tactic: ', onTactic],
   ['Tactic Name: ', onNamedTactic],
   ['Tactic ', onOldTactic],
-  ['=============== Computing costs for ', onCosts],
+  ['=============== Computing costs for', onCosts],
   ['=============== Computing reformatting costs', onReformattingCosts],
   ['*************** Autotuning format combination: ', onCombination],
   ['*************** Autotuning Reformat: ', onReformatCombination],
@@ -42,7 +42,9 @@ function startTactics(state: LogState, line: number): void {
 
 function onCosts(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
-  openLayer(state, kept(state, cursor, at), cursor.line, false);
+  // Old versions leave the name out, and the blank before it may be gone, too.
+  const from = cursor.text.charCodeAt(at) === 0x20 ? at + 1 : at;
+  openLayer(state, kept(state, cursor, Math.min(from, cursor.to)), cursor.line, false);
 }
 
 function openLayer(state: LogState, name: string, line: number, reformat: boolean): TimedLayer {

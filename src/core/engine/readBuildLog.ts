@@ -105,6 +105,7 @@ export class BuildLogReader {
     finishLists(state);
     finishOutcome(state);
     finishProduct(state);
+    log.evidence = state.evidence;
     return { value: log, problems: this.#problems() };
   }
 
@@ -178,6 +179,8 @@ function readLine(state: LogState, cursor: LogCursor): void {
 }
 
 function readPrefixed(state: LogState, cursor: LogCursor): void {
+  state.evidence.prefixed++;
+  if (cursor.library) state.evidence.library++;
   if (cursor.writer !== null) state.writers.set(cursor.writer, (state.writers.get(cursor.writer) ?? 0) + 1);
   if (state.block !== 'none') {
     if (state.block === 'profile' && onProfileLine(state, cursor)) return;
@@ -187,7 +190,10 @@ function readPrefixed(state: LogState, cursor: LogCursor): void {
     state.message = null;
   }
   if (cursor.severity === 'error' || cursor.severity === 'warning') onMessage(state, cursor);
-  if (runPhrase(state, cursor)) return;
+  if (runPhrase(state, cursor)) {
+    state.evidence.phrases++;
+    return;
+  }
   if (state.section === 'parse') return;
   if (onFusion(state, cursor)) return;
   if (state.section === 'tactics' && cursor.severity !== 'info') onTacticLine(state, cursor);
@@ -239,7 +245,7 @@ function leaveBlock(state: LogState): void {
   if (state.list !== null) closeList(state);
 }
 
-const OWN_ERROR = /^(?:Could not open file |\w*(?:Error|Exception): |[\w.]+:\S+:\d+: .*Assertion ['`].*failed)/;
+const OWN_ERROR = /^(?:Could not open file |[\w.]*(?:Error|Exception): |[\w.]+:\S+:\d+:.*Assertion ['`].*failed)/;
 
 /** What programs print without a prefix when they fail. */
 function isOwnError(state: LogState, cursor: LogCursor): boolean {
@@ -253,14 +259,25 @@ function isOwnError(state: LogState, cursor: LogCursor): boolean {
   return true;
 }
 
-/** Lists that scripts print without a prefix, and tables of newer versions inside of other text. */
+/** Phrases that no other text starts a line with: a log that lost its prefixes, or never had any (TensorRT 5). */
+const BARE_PHRASE =
+  /^ *(?:-{15} Timing |={15} Computing |\*{15} Autotuning |>{15} Chose |Autotuning op |For layer .* a non-conforming |No implementation of layer |(?:Static check for parsing|Parsing) node: |Registering layer: .* (?:for ONNX node:|required by ONNX-TRT)|(?:Original|After .*): \d+ layers$|ForeignNode \{ForeignNode\[)/;
+const BARE_TACTIC = /^ *(?:Tactic(?::| Name:)? |Fastest Tactic: |The selected tactic is )/;
+const BARE_ERROR =
+  /^(?:Error Code:? \d+|Error\[\d+\]|Internal Error): |(?:\bI[A-Z]\w+::\w+|\[\w+\.cpp::\w+::\d+\]): Error Code \d+: /;
+
+/** Lists that scripts print without a prefix, and lines whose prefix was taken away. */
 function readLoose(state: LogState, cursor: LogCursor): void {
   const { text, from, to } = cursor;
-  if (to - from === 7 && text.startsWith('Layers:', from)) openList(state, cursor);
-  else if (text.startsWith('Engine Layer Information:', from)) openList(state, cursor);
-  else if (state.operation !== null && onTableRow(state, cursor, from)) return;
-  else if (text.startsWith('    Autotuning op ', from)) {
-    cursor.from = from + 4;
-    runPhrase(state, cursor);
+  if ((to - from === 7 && text.startsWith('Layers:', from)) || text.startsWith('Engine Layer Information:', from)) {
+    openList(state, cursor);
+    return;
+  }
+  if (state.operation !== null && onTableRow(state, cursor, from)) return;
+  const head = text.slice(from, Math.min(to, from + 400));
+  if (BARE_ERROR.test(head)) addMessage(state, cursor, 'error');
+  else if (BARE_PHRASE.test(head) || (state.section === 'tactics' && BARE_TACTIC.test(head))) {
+    while (text.charCodeAt(cursor.from) === 0x20) cursor.from++;
+    if (runPhrase(state, cursor)) state.evidence.phrases++;
   }
 }

@@ -128,7 +128,7 @@ class JsonReader {
       const start = this.#at;
       const first = this.#text[this.#at];
       if (first !== '{' && first !== '[' && (documents.length > 0 || !this.#startsScalar())) {
-        this.#at = this.#nextDocument(start);
+        this.#at = first === ',' ? start + 1 : this.#nextDocument(start);
         this.#problem(
           'warning',
           'json-trailing',

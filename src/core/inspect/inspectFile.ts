@@ -1,0 +1,142 @@
+import type { Inspection } from './inspection.ts';
+import type { ByteSource } from '../text/byteSource.ts';
+import { BuildLogReader } from '../engine/readBuildLog.ts';
+import { readModel, sniffModel } from '../onnx/readModel.ts';
+import { Utf8Decoder } from '../text/utf8Decoder.ts';
+import { inspectBinary } from './inspectBinary.ts';
+import { countOf, inspection } from './inspection.ts';
+import { inspectJson } from './inspectJson.ts';
+import { inspectCalibration, inspectLog, inspectOverrides } from './inspectText.ts';
+
+const HEAD = 1 << 16;
+const CHUNK = 1 << 20;
+/** Longest text that is read as a whole; a longer one can only be a log. */
+const MAX_WHOLE = 400 << 20;
+/** Calibration caches and overrides are small. */
+const MAX_SMALL = 64 << 20;
+
+/**
+ * Says what a file is, by its content: never by its name, except that an empty file whose name speaks of layers is the
+ * layer info that trtexec leaves when the engine keeps none. The source holds the file unpacked (no gzip). Never throws
+ * on content; a source that fails makes it `unknown` with the problem `unreadable`.
+ */
+export async function inspectFile(source: ByteSource, options: { name?: string } = {}): Promise<Inspection> {
+  try {
+    return await inspectContent(source, options.name ?? '');
+  } catch (error) {
+    return unknown(
+      'The file cannot be read',
+      'unreadable',
+      `The file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function unknown(summary: string, code: string, message: string): Inspection {
+  return inspection('unknown', summary, { problems: [{ severity: 'error', code, message }] });
+}
+
+async function inspectContent(source: ByteSource, name: string): Promise<Inspection> {
+  if (source.size === 0) return inspectEmpty(name);
+  const head = await source.read(0, Math.min(HEAD, source.size));
+  if (head[0] === 0x1f && head[1] === 0x8b)
+    return unknown('A gzip-compressed file', 'compressed', 'The file is compressed with gzip; unpack it first.');
+  const binary = inspectBinary(head, source.size);
+  if (binary !== null) return binary;
+  // Text may happen to read as the first fields of a model, but no model is text throughout.
+  if (!isText(head)) return (await inspectModel(source, head)) ?? inspectUnknownBinary(source.size);
+  return (await inspectText(source)) ?? (await inspectModel(source, head)) ?? unknownText();
+}
+
+function inspectEmpty(name: string): Inspection {
+  const message =
+    'The file is empty (0 bytes). trtexec writes such a layer info when the engine was built with profilingVerbosity=none; build with --profilingVerbosity=detailed.';
+  const problems = [{ severity: 'warning' as const, code: 'empty-file', message }];
+  if (/layer|graph\.json$|engine_info/i.test(name))
+    return inspection('layer-info', 'Layer info without layers: an empty file', { counts: { layers: 0 }, problems });
+  return inspection('unknown', 'An empty file', { problems });
+}
+
+/** Text has no control characters but tabs, line ends, escapes and TensorRT's separators. */
+function isText(head: Uint8Array): boolean {
+  for (const byte of head)
+    if (
+      byte < 0x20 &&
+      byte !== 0x09 &&
+      byte !== 0x0a &&
+      byte !== 0x0d &&
+      byte !== 0x1b &&
+      byte !== 0x1e &&
+      byte !== 0x1f
+    )
+      return false;
+  return true;
+}
+
+async function inspectModel(source: ByteSource, head: Uint8Array): Promise<Inspection | null> {
+  if (!sniffModel(head)) return null;
+  const { value, problems } = await readModel(source);
+  if (value === undefined) return null;
+  const counts = { nodes: value.nodes.length, inputs: value.graph.inputs.length, outputs: value.graph.outputs.length };
+  return inspection('onnx', `ONNX model: ${countOf(counts.nodes, 'node')}`, { counts, problems });
+}
+
+function inspectUnknownBinary(size: number): Inspection {
+  return unknown(
+    'A binary file of no kind that is known here',
+    'unknown-kind',
+    `These ${countOf(size, 'byte')} are no ONNX model, no TensorRT engine and no timing cache.`,
+  );
+}
+
+function unknownText(): Inspection {
+  return unknown(
+    'Text of no kind that is known here',
+    'unknown-kind',
+    'This text is no build log, layer info, profile, replay or calibration cache of TensorRT, and no precision overrides.',
+  );
+}
+
+async function inspectText(source: ByteSource): Promise<Inspection | null> {
+  const first = await textOf(source, Math.min(source.size, HEAD));
+  if (source.size <= MAX_WHOLE && looksLikeJson(first)) {
+    const found = inspectJson(await textOf(source, source.size), first);
+    if (found !== null) return found;
+  }
+  if (source.size <= MAX_SMALL) {
+    const text = source.size <= HEAD ? first : await textOf(source, source.size);
+    const found = inspectCalibration(text) ?? inspectOverrides(text);
+    if (found !== null) return found;
+  }
+  return inspectAsLog(source);
+}
+
+/** JSON starts with a bracket, also after comments; a log's brackets hold a level, a time or a name. */
+function looksLikeJson(first: string): boolean {
+  const start = first.replace(/^(?:\uFEFF|\s|#.*\n)*/, '');
+  if (start.startsWith('{"event":')) return false;
+  return /^(?:,\s*)?(?:\{|\[\s*(?:[\]{["]|$))/.test(start);
+}
+
+async function textOf(source: ByteSource, length: number): Promise<string> {
+  const decoder = new Utf8Decoder();
+  const parts: string[] = [];
+  for (let at = 0; at < length; at += CHUNK) {
+    // eslint-disable-next-line no-await-in-loop -- one piece after the other keeps memory low
+    parts.push(decoder.push(await source.read(at, Math.min(CHUNK, length - at))));
+  }
+  parts.push(decoder.end());
+  return parts.join('');
+}
+
+async function inspectAsLog(source: ByteSource): Promise<Inspection | null> {
+  const reader = new BuildLogReader();
+  const decoder = new Utf8Decoder();
+  for (let at = 0; at < source.size; at += CHUNK) {
+    // eslint-disable-next-line no-await-in-loop -- a log may be larger than memory
+    reader.push(decoder.push(await source.read(at, Math.min(CHUNK, source.size - at))));
+  }
+  reader.push(decoder.end());
+  const { value, problems } = reader.end();
+  return inspectLog(value, problems);
+}

@@ -1,0 +1,137 @@
+import type { Inspection } from './inspection.ts';
+import type { BuildLog, LogEvidence } from '../engine/buildLog.ts';
+import type { Problem } from '../text/problem.ts';
+import { countOf, inspection } from './inspection.ts';
+import { decodeVersion } from '../engine/logFrame.ts';
+import { readOverrides } from '../precision/readOverrides.ts';
+
+const CALIBRATION_HEADER = /^TRT-(\d+)-(\w+)$/;
+const CALIBRATION_LINE = /^(.+): ([0-9a-fA-F]{8})$/;
+/** Histograms of TensorRT's legacy calibrator: counts and doubles, no header. */
+const HISTOGRAM_LINE = /^\d+ [0-9a-fA-F]{16}(?: |$)/;
+
+/** Recognises an INT8 calibration cache, with its header or without; null for other text. */
+export function inspectCalibration(text: string): Inspection | null {
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
+  const header = CALIBRATION_HEADER.exec(lines[0] ?? '');
+  if (header === null && HISTOGRAM_LINE.test(lines[0] ?? '')) {
+    return inspection('calibration-cache', `INT8 calibration cache of the legacy calibrator, without a header`, {
+      counts: { lines: lines.filter((line) => line !== '').length },
+    });
+  }
+  let tensors = 0;
+  const problems: Problem[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '' || (index === 0 && header !== null)) continue;
+    if (CALIBRATION_LINE.test(line)) tensors++;
+    else if (header === null) return null;
+    else if (problems.length < 20)
+      problems.push({
+        severity: 'warning',
+        code: 'calibration-line',
+        message:
+          'This line is no "tensor: scale" with a scale of eight hexadecimal digits; TensorRT ignores it or the cache.',
+        line: index + 1,
+      });
+  }
+  if (header === null && tensors === 0) return null;
+  const version = header ? decodeVersion(header[1]!) : null;
+  const by = header ? `, ${header[2]}${version === null ? '' : ` of TensorRT ${version}`}` : ', without a header';
+  return inspection('calibration-cache', `INT8 calibration cache${by}: ${countOf(tensors, 'tensor')}`, {
+    tensorrt: { product: 'tensorrt', version },
+    counts: { tensors },
+    problems,
+  });
+}
+
+/** Overrides are short lines, nearly all of which can be read; prose is not. */
+const MAX_OVERRIDES = 4_000_000;
+
+/** Recognises precision overrides by their grammar; null for other text. */
+export function inspectOverrides(text: string): Inspection | null {
+  if (text.length > MAX_OVERRIDES || /[<>{}]/.test(text.replace(/->|"(?:[^"\\\n]|\\.)*"|group:\S*|#.*/g, '')))
+    return null;
+  const lines = text.split('\n').filter((line) => /^\s*[^\s#]/.test(line));
+  if (lines.length === 0) return null;
+  const file = readOverrides(text);
+  const usable = file.rules.filter((rule) => rule.usable).length;
+  const directives = [file.model, file.base, file.require].filter((directive) => directive?.usable).length;
+  // A few broken lines are mistakes in overrides; many are another kind of text.
+  if (usable === 0 && directives === 0) return null;
+  if (usable + directives < lines.length * 0.75) return null;
+  const problems = file.problems.map(({ severity, code, message, line, column, endColumn }): Problem => ({
+    severity,
+    code,
+    message,
+    line,
+    column,
+    endColumn,
+  }));
+  return inspection('overrides', `Precision overrides: ${countOf(file.rules.length, 'rule')}`, {
+    counts: { rules: file.rules.length, directives },
+    problems,
+  });
+}
+
+/** What a text that was read as a build log is; null where nothing in it comes from TensorRT's tools. */
+export function inspectLog(log: BuildLog, problems: Problem[]): Inspection | null {
+  const evidence = log.evidence ?? { library: 0, phrases: 0, prefixed: 0, tools: 0 };
+  if (
+    evidence.library + evidence.tools === 0 &&
+    evidence.phrases === 0 &&
+    log.engineLayers.length === 0 &&
+    log.messages.length === 0
+  )
+    return null;
+  // Errors of any program look alike: without a word of TensorRT they are no evidence.
+  if (
+    evidence.library + evidence.tools + evidence.phrases + log.engineLayers.length === 0 &&
+    !log.messages.some(({ text }) => TENSORRT_WORDS.test(text))
+  )
+    return null;
+  if (isHelp(log, evidence)) return null;
+  const last = log.phases.at(-1);
+  const counts: Record<string, number> = {
+    lines: log.lines,
+    parsedNodes: log.parsedNodes.length,
+    builds: log.phases.length,
+    engineLayers: log.engineLayers.length,
+    foreignNodes: last?.foreignNodes.length ?? 0,
+    timedLayers: log.phases.reduce((sum, phase) => sum + phase.tactics.filter((layer) => !layer.reformat).length, 0),
+    profileRows: log.profile.length,
+    warnings: log.messages.filter((message) => message.severity === 'warning').length,
+    errors: log.messages.filter((message) => message.severity === 'error').length,
+  };
+  for (const [key, value] of Object.entries(counts))
+    if (value === 0 && key !== 'warnings' && key !== 'errors') delete counts[key];
+  return inspection('build-log', summaryOf(log), {
+    tensorrt: { product: log.product, version: log.version },
+    counts,
+    problems,
+  });
+}
+
+/** A program's answer to --help is framed as a run, but nothing in it is logged. */
+function isHelp(log: BuildLog, evidence: LogEvidence): boolean {
+  const logged =
+    evidence.library + evidence.prefixed + log.messages.length + log.engineLayers.length + log.phases.length;
+  return (log.runs ?? []).length > 0 && logged === 0;
+}
+
+const TENSORRT_WORDS = /TensorRT|trtexec|Myelin|tactic|\{ForeignNode\[|onnx2trt|ModelImporter|tensorrt|polygraphy/;
+
+const WRITERS = {
+  trtexec: 'trtexec',
+  polygraphy: 'Polygraphy',
+  python: 'the Python API',
+  onnxruntime: 'ONNX Runtime',
+  driver: 'the TensorRT library',
+};
+const OUTCOMES = { passed: 'passed', failed: 'failed', 'cut-off': 'cut off', unknown: 'no build, or none that ends' };
+
+function summaryOf(log: BuildLog): string {
+  const writer = log.writer === null ? '' : ` by ${WRITERS[log.writer]}`;
+  const product = log.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
+  const version = log.version === null ? '' : ` ${log.version}`;
+  return `Log of ${product}${version}${writer}: ${OUTCOMES[log.outcome]}, ${countOf(log.lines, 'line')}`;
+}

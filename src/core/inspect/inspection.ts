@@ -1,0 +1,39 @@
+import type { Problem } from '../text/problem.ts';
+
+export type FileKind =
+  | 'onnx'
+  | 'layer-info'
+  | 'build-log'
+  | 'profile'
+  | 'timing'
+  | 'replay'
+  | 'choices'
+  | 'calibration-cache'
+  | 'timing-cache'
+  | 'engine'
+  | 'overrides'
+  | 'unknown';
+
+/** What a file is, by its content. */
+export interface Inspection {
+  kind: FileKind;
+  /** One sentence for a person: what it is and what it holds. */
+  summary: string;
+  tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
+  /** Numbers of what it holds: `nodes`, `layers`, `rows`, `tensors`, `bytes`, … */
+  counts: Record<string, number>;
+  problems: Problem[];
+}
+
+export function inspection(
+  kind: FileKind,
+  summary: string,
+  parts: Partial<Omit<Inspection, 'kind' | 'summary'>> = {},
+): Inspection {
+  return { kind, summary, tensorrt: { product: null, version: null }, counts: {}, problems: [], ...parts };
+}
+
+/** `1 layer`, `2 layers` */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+}
