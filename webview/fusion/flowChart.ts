@@ -69,7 +69,7 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
   };
 
   const draw = (flow: FusionFlow, weight: Weight, width: number) => {
-    const frame = frameOf(width);
+    const frame = frameOf(flow, weight, width);
     const rows = Math.max(...columnOrder.map((column) => flow.columns[column].length));
     const height = heading + Math.max(260, rows * (padding + 9));
     svg.attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height);
@@ -111,19 +111,27 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
 interface Frame {
   width: number;
   font: string;
+  /** Of what is told in small. */
+  small: string;
+  /** Room for the widest value beside a bar. */
+  valueWidth: number;
   /** Left and right edge of each column's blocks. */
   x: Record<FlowColumn, [number, number]>;
 }
 
-function frameOf(width: number): Frame {
+function frameOf(flow: FusionFlow, weight: Weight, width: number): Frame {
   const left = Math.min(280, Math.max(110, width * 0.25));
   const right = Math.min(420, Math.max(150, width * 0.33));
-  const block = Math.min(220, Math.max(120, width * 0.2));
+  const block = Math.min(230, Math.max(120, width * 0.22));
   const middle = left + (width - left - right) * 0.5;
   const style = getComputedStyle(document.body);
+  const font = `${style.fontSize} ${style.fontFamily}`;
+  const beside = [...flow.columns.modules, ...flow.columns.kernels];
   return {
     width,
-    font: `${style.fontSize} ${style.fontFamily}`,
+    font,
+    small: `${Number.parseFloat(style.fontSize) * 0.92}px ${style.fontFamily}`,
+    valueWidth: 14 + Math.max(30, ...beside.map((item) => textWidth(valueOf(item, flow.total, weight), font))),
     x: {
       modules: [left, left + barWidth],
       groups: [middle - block / 2, middle + block / 2],
@@ -196,6 +204,12 @@ const ribbonTitle = (link: Link, weight: Weight): string =>
     amount(link.value, weight),
   ) + (link.derived > 0 ? ` (${strings.fusion.flow.derived(amount(link.derived, weight))})` : '');
 
+/** What a person asks first, then the rest: each entry may become a line of its own. */
+const factLines = (item: FlowItem, total: number, weight: Weight): string[] => {
+  const all = facts(item, total, weight).split(' · ');
+  return all.length < 3 ? [all.join(' · ')] : [all.slice(0, 2).join(' · '), all.slice(2).join(' · ')];
+};
+
 const facts = (item: FlowItem, total: number, weight: Weight): string =>
   [
     item.nodes > 0 && item.column !== 'modules' ? counted(item.nodes, 'node') : '',
@@ -236,6 +250,7 @@ function addParts(block: D3Selection<SVGGElement, Node, SVGGElement, unknown>): 
   block.append('text').attr('class', 'value');
   block.append('text').attr('class', 'label');
   block.append('text').attr('class', 'detail');
+  block.append('text').attr('class', 'second detail');
   block.append('text').attr('class', 'handle').attr('aria-hidden', 'true');
 }
 
@@ -275,13 +290,13 @@ const put = (
   x: number,
   y: number,
   anchor: 'start' | 'middle' | 'end',
-) => block.select(`.${part}`).attr('x', x).attr('y', y).attr('text-anchor', anchor).text(text);
+) => block.select(part).attr('x', x).attr('y', y).attr('text-anchor', anchor).text(text);
 
 /** A group's texts lie in its block: two lines where they fit, else one. */
 function insideText(
   block: D3Selection<SVGGElement, Node, null, undefined>,
   item: Node,
-  { font }: Frame,
+  { font, small }: Frame,
   total: number,
   weight: Weight,
 ): void {
@@ -289,29 +304,32 @@ function insideText(
   const middle = (x0 + x1) / 2;
   const room = x1 - x0 - 12;
   const center = (y0 + y1) / 2;
-  const lines = y1 - y0 > 40;
-  const label = lines
-    ? item.label
-    : `${item.label} · ${weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight))}`;
-  put(block, 'label', fitText(label, room, `bold ${font}`), middle, center + (lines ? -5 : 4), 'middle');
-  put(block, 'detail', lines ? fitText(facts(item, total, weight), room, font) : '', middle, center + 12, 'middle');
-  put(block, 'value', '', middle, center, 'middle');
-  put(block, 'handle', item.opens === null ? '' : '⊕', x1 - 8, center + 4, 'end');
+  const lines = y1 - y0 < 38 ? [] : factLines(item, total, weight).slice(0, y1 - y0 < 54 ? 1 : 2);
+  const short = weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight));
+  const label = lines.length > 0 ? item.label : `${item.label} · ${short}`;
+  const first = center + 4 - lines.length * 8;
+  put(block, '.label', fitText(label, room, `600 ${font}`), middle, first, 'middle');
+  put(block, '.detail', fitText(lines[0] ?? '', room, small), middle, first + 16, 'middle');
+  put(block, '.second', fitText(lines[1] ?? '', room, small), middle, first + 32, 'middle');
+  put(block, '.value', '', middle, center, 'middle');
+  put(block, '.handle', item.opens === null ? '' : '⊕', x1 - 8, center + 4, 'end');
 }
+
+const valueOf = (item: FlowItem, total: number, weight: Weight): string =>
+  weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight * 10) / 10);
 
 /** Left of the modules' bars, right of the kernels': value next to the bar, then the label, then what is told in small. */
 function besideText(
   block: D3Selection<SVGGElement, Node, null, undefined>,
   item: Node,
-  { font, width }: Frame,
+  { font, small, width, valueWidth }: Frame,
   total: number,
   weight: Weight,
 ): void {
   const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
   const left = item.column === 'modules';
   const y = (y0 + y1) / 2 + 4;
-  const value = weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight * 10) / 10);
-  const valueWidth = 52;
+  const value = valueOf(item, total, weight);
   const handleWidth = item.opens === null ? 0 : 18;
   const edge = left ? x0 - 6 : x1 + 6;
   const sign = left ? -1 : 1;
@@ -320,9 +338,9 @@ function besideText(
   const room = (left ? start : width - start) - handleWidth - 4;
   const label = fitText(item.label, room, font, left ? 'end' : 'start');
   const used = textWidth(label, font) + handleWidth;
-  const detail = room - used > 40 ? fitText(item.detail, room - used - 8, font) : '';
-  put(block, 'value', value, left ? edge : edge + valueWidth - 8, y, 'end');
-  put(block, 'handle', item.opens === null ? '' : '⊕', start, y, anchor);
-  put(block, 'label', label, start + sign * handleWidth, y, anchor);
-  put(block, 'detail', detail, start + sign * (used + 8), y, anchor);
+  const detail = room - used > 40 ? fitText(item.detail, room - used - 8, small) : '';
+  put(block, '.value', value, left ? edge : edge + valueWidth - 10, y, 'end');
+  put(block, '.handle', item.opens === null ? '' : '⊕', start, y, anchor);
+  put(block, '.label', label, start + sign * handleWidth, y, anchor);
+  put(block, '.detail', detail, start + sign * (used + 8), y, anchor);
 }

@@ -9,7 +9,7 @@ import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from './paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
-const height = 84;
+const tallest = 84;
 const narrowest = 4;
 
 /** A bar a kernel in order of execution, runs of kernels where there are more than fit. */
@@ -28,6 +28,7 @@ export function timelineChart(parent: HTMLElement, events: ChartEvents) {
     report = data;
     const runs = toTimeline(data, Math.floor(width / narrowest));
     const most = Math.max(0, ...runs.map(({ ms }) => ms));
+    const height = most === 0 ? 14 : tallest;
     const step = Math.max(1, ...runs.map(({ layers }) => layers.length));
     const said = most === 0 ? [strings.fusion.timeline.none] : [strings.fusion.timeline.most(most)];
     if (step > 1) said.push(strings.fusion.timeline.runs(step));

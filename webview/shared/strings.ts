@@ -88,7 +88,7 @@ export const strings = {
       open: (label: string) => `Open ${label}`,
       help: 'Arrow keys move, Enter selects, + opens, − closes all, Escape clears the selection.',
       sharing: 'A kernel’s time is divided equally among its nodes.',
-      restNodes: (value: number) => `${counted(value, 'node')} not computed take no time`,
+      restNodes: (value: number) => `without ${counted(value, 'node')} that no kernel computes`,
       derived: (amount: string) => `${amount} derived from the graph`,
       ribbon: (from: string, to: string, amount: string) => `${from} into ${to}: ${amount}`,
     },

@@ -5,7 +5,7 @@ import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies, layerTitle } from './kernelFamilies.ts';
 import type { KernelFamily } from './kernelFamilies.ts';
-import { moduleEntries, nodesBelow, toModuleTree } from './moduleTree.ts';
+import { moduleEntries, nodesBelow, single, toModuleTree } from './moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
 
 export type FlowColumn = 'modules' | 'groups' | 'kernels';
@@ -86,10 +86,11 @@ export function toFusionFlow(
   const kernels = groups.flatMap((group) => kernelDrafts({ report, ops, total, options }, group));
   const all = [modules, groups, kernels].map((drafts) => drafts.filter((draft) => draft.units.length > 0));
   const [left = [], middle = [], right = []] = all;
+  const wholes = groupCounts(report, found);
   return {
     columns: {
       modules: left.map((draft) => toItem(report, draft, options.weight)),
-      groups: middle.map((draft) => toItem(report, draft, options.weight)),
+      groups: middle.map((draft) => ({ ...toItem(report, draft, options.weight), ...wholes.get(draft.id) })),
       kernels: right.map((draft) => toItem(report, draft, options.weight)),
     },
     links: [...linksBetween(left, middle, options.weight), ...linksBetween(middle, right, options.weight)],
@@ -100,17 +101,27 @@ export function toFusionFlow(
 }
 
 function toItem(report: FusionReport, { units, ...draft }: Draft, weight: Weight): FlowItem {
+  const ms = units.reduce((sum, unit) => sum + unit.ms, 0);
+  return { ...draft, ...countsOf(report, units), ms, weight: sumOf(units, weight) };
+}
+
+function countsOf(report: FusionReport, units: readonly FusionUnit[]): { nodes: number; layers: number } {
   const nodes = new Set<number>();
   const layers = new Set<number>();
-  let ms = 0;
-  let sum = 0;
-  for (const unit of units) {
-    if (unit.node !== null) nodes.add(unit.node);
-    if (unit.layer !== null && report.layers[unit.layer]?.kind !== 'foreign') layers.add(unit.layer);
-    ms += unit.ms;
-    sum += weightOf(unit, weight);
+  for (const { node, layer } of units) {
+    if (node !== null) nodes.add(node);
+    if (layer !== null && report.layers[layer]?.kind !== 'foreign') layers.add(layer);
   }
-  return { ...draft, ms, nodes: nodes.size, layers: layers.size, weight: sum };
+  return { nodes: nodes.size, layers: layers.size };
+}
+
+/** Nodes and layers of each whole group: without the weight that not all of it has. */
+function groupCounts(report: FusionReport, found: FusionUnits): Map<string, { nodes: number; layers: number }> {
+  const counts = [...unitsBy(found.units, ({ group }) => group)].map(([id, units]) => {
+    const { nodes, layers } = countsOf(report, units);
+    return [`group:${id}`, { nodes, layers }] as const;
+  });
+  return new Map(counts);
 }
 
 function linksBetween(from: Draft[], to: Draft[], weight: Weight): FlowLink[] {
@@ -239,13 +250,11 @@ function entryRow(entry: ModuleEntry, report: FusionReport): Row {
     : '';
   const parts = (): Row[] => {
     if (!family && only !== undefined) return partsOf(only, report, entry.label).map((row) => underneath(entry, row));
-    return entry.members.map((member) =>
-      entryRow({ id: member.path, label: member.label, members: [member], size: member.size, alike: null }, report),
-    );
+    return entry.members.map((member) => entryRow(single(member), report));
   };
   return {
     id: entry.id,
-    label: entry.label,
+    label: entry.short,
     detail,
     nodes,
     first: nodes[0] ?? 0,
@@ -337,6 +346,7 @@ function kernelDrafts({ report, ops, total, options }: KernelContext, group: Dra
     selection: { kind: 'layers', ids: own.flatMap((layer) => report.layers[layer]?.id ?? []) },
     opens,
     units: own.flatMap((layer) => byLayer.get(layer) ?? []),
+    exact: own.every((layer) => (byLayer.get(layer) ?? []).every(({ exact }) => exact)),
   });
   const drafts = families
     .filter((family) => shown.has(family))
@@ -355,7 +365,7 @@ function kernelDrafts({ report, ops, total, options }: KernelContext, group: Dra
   }
   if (unnamed.length > 0 && !group.id.startsWith('group:fate-')) {
     const whole = layers.length === 0;
-    const label = whole ? `${group.label} as a whole` : 'Named by no kernel';
+    const label = whole ? `${group.label} as a whole` : 'No kernel names them';
     const detail = whole ? 'its kernels are not listed' : '';
     drafts.push({
       ...base,

@@ -4,7 +4,7 @@ import { layerLabel } from './fusionText.ts';
 import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionGroup, FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
-import { moduleEntries, nodesBelow, single, toModuleTree } from './moduleTree.ts';
+import { mergedModule, moduleEntries, nodesBelow, single, toModuleTree } from './moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
 
 /** A cell of the icicle: modules above, then the group, then its kernels. Children's weights sum to the parent's. */
@@ -23,6 +23,8 @@ export interface IcicleCell {
 
 /** Levels of modules above the group, families counted as one. */
 const moduleLevels = 3;
+/** Larger families are shown as what their members have in common: hundreds of equal slivers say nothing. */
+const mostMembers = 16;
 
 interface Context {
   report: FusionReport;
@@ -103,10 +105,13 @@ function entryCell(context: Context, entry: ModuleEntry, level: number): IcicleC
   const units = unitsOf(context, entry.members.flatMap(nodesBelow));
   const family = entry.members.length > 1;
   const [only] = entry.members;
-  const own = cell(context, entry.id, entry.label, units);
+  const own = cell(context, entry.id, entry.short, units);
   if (family) {
     own.detail = `×${entry.members.length}${entry.alike === true ? ', all alike' : ', fused differently'}`;
-    own.children = entry.members.map((member) => entryCell(context, single(member), level + 1));
+    own.children =
+      entry.members.length <= mostMembers
+        ? entry.members.map((member) => entryCell(context, single(member), level + 1))
+        : insideOf(context, mergedModule(entry.id, entry.members), level + 1);
   } else if (only !== undefined && level < moduleLevels && only.children.length > 0) {
     own.children = insideOf(context, only, level + 1);
   } else own.children = groupCells(context, entry.id, units);
@@ -119,7 +124,7 @@ function groupCells(context: Context, within: string, units: FusionUnit[]): Icic
     const own = byGroup.get(group.id);
     if (own === undefined) return [];
     const id = `${within}>${group.id}`;
-    const colours = { kind: group.kind, foreignNode: group.foreignNode, exact: group.exact };
+    const colours = { kind: group.kind, foreignNode: group.foreignNode, exact: own.every(({ exact }) => exact) };
     return [{ ...cell(context, id, group.label, own), ...colours, children: kernelCells(context, id, group, own) }];
   });
 }
@@ -137,7 +142,7 @@ function kernelCells(context: Context, within: string, group: FusionGroup, units
       ...cell(context, `${within}>${first}`, family.label, own),
       kind: layer?.kind ?? group.kind,
       foreignNode: group.foreignNode,
-      exact: group.exact,
+      exact: own.every((unit) => unit.exact),
       detail: alone ? layerLabel(layer) : `×${family.layers.length}${family.name === '' ? '' : ` ${family.name}`}`,
       selection: { kind: 'layers', ids: family.layers.flatMap((index) => report.layers[index]?.id ?? []) },
     };

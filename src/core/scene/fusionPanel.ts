@@ -1,5 +1,5 @@
 import type { Fate, FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../fusion/fusionReport.ts';
-import { moduleEntries, modulePaths, nodesBelow, toModuleTree } from './moduleTree.ts';
+import { moduleEntries, modulePaths, nodesBelow, single, toModuleTree } from './moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
 import {
   aboutTime,
@@ -30,7 +30,7 @@ export interface PanelItem {
   id: string;
   kind: 'foreignNode' | 'layers' | 'layer' | 'kernels' | 'module' | 'node' | 'fate' | 'none';
   label: string;
-  /** The numbers: `453 nodes · 209 kernels · 93.5 %`. */
+  /** The numbers: `93.5 % · 453 nodes · 209 kernels`. */
   description: string;
   /** Whole names and how it is known; several lines of plain text. */
   tooltip: string;
@@ -193,9 +193,9 @@ function foreignItem(context: Context, foreign: ReportForeignNode, layers: Repor
     kind: 'foreignNode',
     label: `ForeignNode ${foreign.id}`,
     description: phrase([
+      aboutTime(share, foreign.averageMs),
       [foreign.nodes.length, 'node'],
       kernels.length > 0 && [kernels.length, 'kernel'],
-      aboutTime(share, foreign.averageMs),
       derivedText(foreign, report),
     ]),
     tooltip: [
@@ -262,7 +262,7 @@ function layersItem(
     id: parent === null ? id : `${parent.id}/${id}`,
     kind: parent === null ? 'layers' : 'kernels',
     label: `${label} (${layers.length})`,
-    description: phrase([nodes.size > 0 && [nodes.size, 'node'], aboutTime(share, ms)]),
+    description: phrase([aboutTime(share, ms), nodes.size > 0 && [nodes.size, 'node']]),
     tooltip: `${label}: ${layers.length}`,
     share,
     exact: true,
@@ -279,8 +279,8 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
     kind: 'layer',
     label: layerLabel(layer),
     description: phrase([
-      layer.nodes.length > 0 && [layer.nodes.length, 'node'],
       aboutTime(share, layer.averageMs),
+      layer.nodes.length > 0 && [layer.nodes.length, 'node'],
       derived && 'derived',
     ]),
     tooltip: [
@@ -389,15 +389,7 @@ function moduleItem(context: Context, parent: PanelItem, entry: ModuleEntry): Pa
   return item(parent, draft, (self) => {
     const [only] = entry.members;
     if (!family && only !== undefined) return moduleItems(context, self, only);
-    return entry.members.map((member) =>
-      moduleItem(context, self, {
-        id: member.path,
-        label: member.label,
-        members: [member],
-        size: member.size,
-        alike: null,
-      }),
-    );
+    return entry.members.map((member) => moduleItem(context, self, single(member)));
   });
 }
 

@@ -6,7 +6,7 @@ const grouped = new Intl.NumberFormat('en-US');
 export const counted = (value: number, noun: string): string =>
   `${grouped.format(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** Facts in a row: `453 nodes · 209 kernels · 93.5 %`. A pair is a number with its noun; what is false or empty is left out. */
+/** Facts in a row: `93.5 % · 453 nodes · 209 kernels`. A pair is a number with its noun; what is false or empty is left out. */
 export function phrase(parts: (string | false | [number, string])[]): string {
   return parts
     .map((part) => (Array.isArray(part) ? counted(part[0], part[1]) : part))

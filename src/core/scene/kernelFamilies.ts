@@ -51,6 +51,7 @@ export function kernelFamilies(
 
 /** What a layer does, in few words: its nodes' ops, else its kind, else its name. `ops` is op by node id. */
 export function layerTitle(layer: ReportLayer, ops: Map<string, string>): string {
+  if (layer.kind === 'foreign') return 'Kernels not listed';
   const own = opsLabel(layer.nodes.flatMap((id) => ops.get(id) ?? []));
   if (own !== '') return own;
   if (layer.kind === 'reformat') return 'Reformat';

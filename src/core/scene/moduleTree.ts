@@ -21,6 +21,8 @@ export interface ModuleEntry {
   /** The module's path, or `<parent>/<stem>*` for a family. */
   id: string;
   label: string;
+  /** For a family, what fits into less: `blocks.0 … 11`. */
+  short: string;
   members: ModuleNode[];
   size: number;
   /** For a family: whether all members have the same nodes with the same fate, fused the same way. null for one module. */
@@ -129,6 +131,7 @@ function withoutShell(module: ModuleNode, nodes: readonly ReportNode[]): ModuleE
 export const single = (module: ModuleNode): ModuleEntry => ({
   id: module.path,
   label: module.label,
+  short: module.label,
   members: [module],
   size: module.size,
   alike: null,
@@ -140,9 +143,29 @@ function familyOf(parent: ModuleNode, stem: string, found: ModuleNode[], nodes: 
   return {
     id: `${parent.path}/${stem}*`,
     label: `${members[0]?.label ?? ''} … ${members.at(-1)?.label ?? ''}`,
+    short: `${members[0]?.label ?? ''} … ${numberOf(members.at(-1)?.label ?? '')}`,
     members,
     size: members.reduce((sum, member) => sum + member.size, 0),
     alike: signatures.size === 1,
+  };
+}
+
+/** The members of a family as one module: parts with equal names become one part. */
+export function mergedModule(id: string, members: readonly ModuleNode[]): ModuleNode {
+  const parts = new Map<string, ModuleNode[]>();
+  for (const { children } of members) {
+    for (const child of children) {
+      const same = parts.get(child.label);
+      if (same === undefined) parts.set(child.label, [child]);
+      else same.push(child);
+    }
+  }
+  return {
+    path: id,
+    label: members[0]?.label ?? '',
+    own: members.flatMap(({ own }) => own),
+    children: [...parts].map(([label, same]) => ({ ...mergedModule(`${id}/${label}`, same), label })),
+    size: members.reduce((sum, { size }) => sum + size, 0),
   };
 }
 

@@ -12,8 +12,8 @@ function everything(items: PanelItem[]): PanelItem[] {
 describe('the tree of the side bar', () => {
   test('shows ForeignNodes, native layers, reformats, what is not computed, and unknown', () => {
     expect(lines(toFusionPanel(blocksReport()).items)).toEqual([
-      'ForeignNode 0 | 12 nodes · 8 kernels · 80 %',
-      '/stem/Conv | 1 node · 15 %',
+      'ForeignNode 0 | 80 % · 12 nodes · 8 kernels',
+      '/stem/Conv | 15 % · 1 node',
       'Reformat (1) | 5 %',
       'Folded and removed | 2 nodes',
       'Unknown | 1 node',
@@ -24,7 +24,7 @@ describe('the tree of the side bar', () => {
     const [foreign] = toFusionPanel(blocksReport()).items;
     expect(lines(foreign?.children() ?? [])).toEqual([
       'blocks.0/attn … blocks.3/attn | 3 each · all alike',
-      'Kernels (8) | 12 nodes · 80 %',
+      'Kernels (8) | 80 % · 12 nodes',
     ]);
   });
 
