@@ -24,7 +24,9 @@ export function buildsFolder(model: string, cache = cacheFolder()): string {
 
 /** Makes a new build folder. Its id is the time, to the second, and a number where that is taken: ids sort by time. */
 export async function newBuildFolder(parent: string, started: Date): Promise<{ id: string; folder: string }> {
-  await mkdir(parent, { recursive: true });
+  await mkdir(parent, { recursive: true }).catch((error: unknown) => {
+    throw fileTrouble(parent, error);
+  });
   const time = started.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
   for (let number = 0; ; number += 1) {
     const id = `${time}-${String(number).padStart(2, '0')}`;

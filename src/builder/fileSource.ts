@@ -29,13 +29,28 @@ export async function openFile(path: string): Promise<FileSource> {
     // A pipe or device has no size and no random access.
     const whole = status.isFile() ? undefined : await handle.readFile();
     const head = whole?.subarray(0, 2) ?? (await readAt(handle, 0, 2));
-    if (head[0] !== 0x1f || head[1] !== 0x8b) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);
+    if (!isGzipHead(head)) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);
     return await inMemory(handle, await unpack(path, whole ?? (await handle.readFile())));
   } catch (error) {
     await handle.close();
     throw error instanceof Unusable ? error : fileTrouble(path, error);
   }
 }
+
+/** Whether a file is gzip-compressed, whatever its name. */
+export async function isGzip(path: string): Promise<boolean> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, 'r');
+    return isGzipHead(await readAt(handle, 0, 2));
+  } catch (error) {
+    throw fileTrouble(path, error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+const isGzipHead = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b;
 
 /**
  * The whole content of a file, unpacked where it is gzip-compressed.

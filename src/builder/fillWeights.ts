@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
-import { access, copyFile, type FileHandle, mkdir, open, rename, rm, statfs, writeFile } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  rename,
+  rm,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import type { OnnxFunction, OnnxGraph, OnnxNode, OnnxTensor } from '../core/onnx/onnxModel.ts';
 import { readModel } from '../core/onnx/readModel.ts';
 import { byteLength } from '../core/onnx/tensorTypes.ts';
 import { fingerprint } from './buildFolder.ts';
 import { cacheFolder } from './cacheFolder.ts';
-import { openFile } from './fileSource.ts';
+import { isGzip, openFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';
 import { fileTrouble, Unusable } from './unusable.ts';
 
@@ -24,9 +35,9 @@ export async function fillWeights(model: string, cache = cacheFolder()): Promise
   if (await exists(path)) return path;
 
   const places = await externalPlaces(model);
-  const temporary = `${folder}.${process.pid}.tmp`;
-  await rm(temporary, { recursive: true, force: true });
-  await mkdir(temporary, { recursive: true });
+  if (places.length === 0 && !(await isGzip(model))) return resolve(model);
+  await mkdir(dirname(folder), { recursive: true });
+  const temporary = await mkdtemp(`${folder}.tmp-`);
   try {
     await checkSpace(temporary, places);
     await writeWeights(temporary, places);
@@ -80,6 +91,9 @@ function externalPlace(path: string, tensor: OnnxTensor): Place[] {
   const file = normalize(location.replaceAll('\\', '/'));
   const what = `${path}: the external data of tensor "${tensor.name}"`;
   // A model must not make us write anywhere but into the folder of its copy.
+  const own = basename(path).replace(/\.gz$/i, '').toLowerCase();
+  if (file.toLowerCase() === own)
+    throw new Unusable(`${what} lies in the model file itself: random weights cannot stand in for it`);
   if (location === '' || isAbsolute(file) || /^[A-Za-z]:/.test(file) || file.split(/[/\\]/).includes('..'))
     throw new Unusable(
       `${what} lies outside the model's folder ("${location}"): random weights cannot stand in for it`,

@@ -1,6 +1,7 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { stopIfCancelled } from './unusable.ts';
 
 /**
  * Runs `work` while no other process does so for the same folder: the file `<folder>.lock` names the process that is
@@ -16,7 +17,7 @@ export async function withFolderLock<T>(
   await mkdir(dirname(lock), { recursive: true });
   let told = false;
   while (!(await take(lock))) {
-    signal?.throwIfAborted();
+    stopIfCancelled(signal);
     if (!told) waiting?.();
     told = true;
     await wait(200);

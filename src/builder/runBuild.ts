@@ -6,11 +6,11 @@ import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts'
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
-import { openFile } from './fileSource.ts';
+import { isGzip, openFile } from './fileSource.ts';
 import { fillWeights } from './fillWeights.ts';
 import { LogFile } from './logFile.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
-import { fileTrouble, Unusable } from './unusable.ts';
+import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
 /** What to build, with what, and where the result goes. */
 export interface BuildOptions extends EngineOptions, BuildTools {
@@ -37,11 +37,13 @@ export interface BuildEvents {
  * the engine, `manifest.json`. A build that fails or is cancelled is a result, too (`manifest.result`, with one line
  * in `manifest.error`): its folder keeps the log, never an engine or a temporary file. Cancelling through `signal` ends
  * the whole process group within two seconds.
+ * @throws {Cancelled} when it was cancelled before it began
  * @throws {Unusable} when the build cannot begin: no such model, no TensorRT, a wish that this version cannot meet
  */
 export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
   await checkModel(options.model);
   const plan = await planBuild(options, { ...options, signal });
+  stopIfCancelled(signal);
   const started = new Date();
   const { id, folder } = await newBuildFolder(options.folder ?? buildsFolder(options.model, options.cache), started);
   try {
@@ -111,12 +113,10 @@ class Run {
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, [this.#plan.program, ...args]) };
     await writeManifest(build);
     this.#events.started?.(build, notes);
-    const hashed = fingerprint(this.#options.model);
-    hashed.catch(() => {});
+    const hashed = fingerprint(this.#options.model).catch(() => undefined);
     const end = await this.#process(args, signal);
     await this.#layers;
-    const { sha256, bytes } = await hashed;
-    build.manifest.model = { ...build.manifest.model, sha256, bytes };
+    build.manifest.model = { ...build.manifest.model, ...(await hashed) };
     build.manifest.seconds = (Date.now() - started.getTime()) / 1000;
     await this.#finish(build.manifest, end.cancelled, end.code);
     await writeManifest(build);
@@ -146,9 +146,9 @@ class Run {
   async #model(): Promise<string> {
     const { model, randomWeights, cache } = this.#options;
     if (randomWeights) return fillWeights(model, cache);
-    if (!/\.gz$/i.test(model)) return resolve(model);
+    if (!(await isGzip(model))) return resolve(model);
     const source = await openFile(model);
-    const unpacked = join(this.#folder, basename(model).slice(0, -3));
+    const unpacked = join(this.#folder, basename(model).replace(/\.gz$/i, ''));
     try {
       await writeFile(unpacked, await source.read(0, source.size));
     } finally {

@@ -4,7 +4,7 @@ import { cacheFolder } from './cacheFolder.ts';
 import { findPython, type Python } from './findPython.ts';
 import { withFolderLock } from './folderLock.ts';
 import { runProcess } from './runProcess.ts';
-import { Unusable } from './unusable.ts';
+import { Cancelled, stopIfCancelled, Unusable } from './unusable.ts';
 
 /** The version that is set up. Tests and recorded builds are of this one. */
 export const rtxVersion = '1.7.1.116';
@@ -127,7 +127,7 @@ async function install(python: Python, folder: string, options: SetUpOptions): P
     // The small package that only renames the binding comes as source. The driver does without it, other tools don't.
     await run(pip, ['--no-deps', `tensorrt-rtx-cu13==${rtxVersion}`], 'tensorrt-rtx-cu13', progress, signal).catch(
       (error: unknown) => {
-        if (signal?.aborted) throw error;
+        if (error instanceof Cancelled) throw error;
         progress(
           'Without the package tensorrt-rtx-cu13 itself: Polygraphy will not find TensorRT-RTX, building works.',
         );
@@ -200,7 +200,7 @@ async function makeEnvironment(
   ];
   const failed: string[] = [];
   for (const [name, possible, program, args, pip] of ways) {
-    signal?.throwIfAborted();
+    stopIfCancelled(signal);
     if (!possible) continue;
     const lines: string[] = [];
     const keep = (line: string) => lines.push(line);
@@ -249,7 +249,7 @@ async function run(
     stderr: keep,
     ...(signal && { signal }),
   });
-  signal?.throwIfAborted();
+  stopIfCancelled(signal);
   if (end.code === 0) return;
   const reason = lines.filter((line) => /error/i.test(line)).at(-1) ?? lines.at(-1) ?? `exit status ${end.code}`;
   throw new Unusable(
@@ -268,7 +268,7 @@ async function checkImport({ python, environment }: RtxInstall, signal: AbortSig
     stderr: (line) => lines.push(line),
     ...(signal && { signal }),
   });
-  signal?.throwIfAborted();
+  stopIfCancelled(signal);
   if (code !== 0)
     throw new Unusable(`TensorRT-RTX was installed but does not load: ${lines.at(-1) ?? `exit status ${code}`}`);
 }

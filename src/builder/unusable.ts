@@ -6,6 +6,18 @@ export class Unusable extends Error {
   override readonly name = 'Unusable';
 }
 
+/** Somebody asked for the end before there was a result. */
+export class Cancelled extends Unusable {
+  constructor() {
+    super('cancelled');
+  }
+}
+
+/** @throws {Cancelled} once the signal is aborted, whatever its reason */
+export function stopIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Cancelled();
+}
+
 /** The message of a failed file operation in words: `model.onnx: no such file`. */
 export function fileTrouble(path: string, error: unknown): Unusable {
   const code = (error as NodeJS.ErrnoException).code ?? '';

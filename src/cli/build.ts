@@ -78,8 +78,8 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     const wanted = buildOptions(positionals[0]!, values, terminal);
-    const made = await runBuild(wanted, follow(terminal, values.verbose ?? false), terminal.signal);
-    terminal.status(null);
+    const events = follow(terminal, values.verbose ?? false);
+    const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const passed = made.manifest.result === 'passed';
     const read = passed ? await readBuildReport(made) : null;
     if (values.json) await printJson(terminal, { build: made.manifest, fusion: read?.report ?? null });
@@ -166,8 +166,19 @@ function shapes(option: string, text: string | undefined): [string, string][] {
     });
 }
 
-function follow(terminal: Terminal, verbose: boolean): BuildEvents {
+function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void } {
+  const begun = Date.now();
+  let latest: BuildProgress | undefined;
+  const show = () => {
+    if (latest) terminal.status(`${progressLine(latest)}  ${Math.round((Date.now() - begun) / 1000)} s`);
+  };
+  // Most of a long build is one phase without a step: the seconds say that it is alive.
+  const clock = setInterval(show, 1000);
   return {
+    end: () => {
+      clearInterval(clock);
+      terminal.status(null);
+    },
     started: ({ folder, manifest }, notes) => {
       for (const { message } of notes) terminal.note(`note: ${message}`);
       const { product, version } = manifest.tensorrt;
@@ -177,19 +188,26 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents {
     log: (text) => {
       if (verbose) terminal.note(text);
     },
-    progress: (progress) => terminal.status(progressLine(progress)),
+    progress: (progress) => {
+      if (progress.finished) return;
+      latest = progress;
+      show();
+    },
   };
 }
 
-function progressLine({ phase, step, steps, finished }: BuildProgress): string | null {
-  if (finished) return null;
+function progressLine({ phase, step, steps }: BuildProgress): string {
   return steps && steps > 1 ? `${phase}: ${step} of ${steps}` : `${phase} …`;
 }
 
 function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOptions): string {
   const { result, seconds, files, error } = manifest;
-  if (result !== 'passed')
-    return `trtlens build: ${model}: ${(error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ')} (log: ${join(folder, files.log ?? '')})`;
+  if (result !== 'passed') {
+    const reason = (error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ');
+    const where = reason.startsWith(model) ? '' : `${model}: `;
+    const advice = reason.includes('weights file') ? '; --random-weights builds without them' : '';
+    return `trtlens build: ${where}${reason}${advice} (log: ${join(folder, files.log ?? '')})`;
+  }
   const weights = randomWeights ? ', with random weights' : '';
   return `Built in ${(seconds ?? 0).toFixed(1)} s${weights}: ${files.engine === null ? folder : join(folder, files.engine)}`;
 }

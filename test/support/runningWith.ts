@@ -8,3 +8,9 @@ export function runningWith(text: string): number[] {
     .filter((line) => line.includes(text))
     .map((line) => Number.parseInt(line, 10));
 }
+
+/** Whether a process runs; one that only waits to be buried (a zombie) does not. */
+export function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return /^\s*[^Z\s]/.test(stdout);
+}

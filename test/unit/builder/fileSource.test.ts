@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { isGzip, openFile, readWhole } from '../../../src/builder/fileSource.ts';
+import { Unusable } from '../../../src/builder/unusable.ts';
+import { temporaryFolder } from '../../support/rtx.ts';
+
+const folder = temporaryFolder();
+const file = (name: string, content: string | Uint8Array) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+test.each([
+  ['plain', 'model.bin', (bytes: Uint8Array) => bytes],
+  ['compressed, whatever its name', 'model.onnx', (bytes: Uint8Array) => gzipSync(bytes)],
+])('reads any part of a file: %s', async (_, name, pack) => {
+  const source = await openFile(file(name, pack(Buffer.from('0123456789'))));
+  expect(source.size).toBe(10);
+  expect(text(await source.read(3, 4))).toBe('3456');
+  expect(text(await source.read(8, 100))).toBe('89');
+  expect((await source.read(10, 5)).length).toBe(0);
+  expect((await source.read(100, 5)).length).toBe(0);
+  await source.close();
+});
+
+test('reads an empty file, and one of a single byte', async () => {
+  expect((await readWhole(file('empty', ''))).length).toBe(0);
+  expect(text(await readWhole(file('one', 'x')))).toBe('x');
+  expect(await isGzip(file('one', '\x1f'))).toBe(false);
+});
+
+test('says what is wrong with a file, with its name', async () => {
+  mkdirSync(join(folder, 'sub'), { recursive: true });
+  await expect(openFile(join(folder, 'none'))).rejects.toThrow(`${join(folder, 'none')}: no such file or folder`);
+  await expect(openFile(join(folder, 'sub'))).rejects.toThrow('is a folder, not a file');
+  await expect(openFile(join(file('flat', 'x'), 'y'))).rejects.toThrow(Unusable);
+});
+
+test('says when a compressed file is damaged or cut off', async () => {
+  const packed = gzipSync(Buffer.from('x'.repeat(100_000)));
+  const cut = file('cut.gz', packed.subarray(0, packed.length - 20));
+  await expect(openFile(cut)).rejects.toThrow(/cut\.gz: this gzip file is damaged or cut off/);
+  await expect(openFile(file('two.gz', '\x1f\u008b'.slice(0, 1) + '\x00'))).resolves.toBeDefined();
+  await expect(readWhole(file('head.gz', Buffer.from([0x1f, 0x8b])))).rejects.toThrow('damaged');
+});

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { runProcess } from '../../../src/builder/runProcess.ts';
+import { fakeTool } from '../../support/fakeTool.ts';
+import { isRunning } from '../../support/runningWith.ts';
+import { temporaryFolder } from '../../support/rtx.ts';
+
+const folder = temporaryFolder();
+
+test('gives arguments as they are: no shell', async () => {
+  const lines: string[] = [];
+  const tool = fakeTool(folder, 'echo', 'for (const one of args) console.log(JSON.stringify(one));');
+  const args = ['$(touch x)', '; rm -rf /', '"quoted"', "it's", '*', '', 'two\nlines', '--flag=ä'];
+  const end = await runProcess({ program: tool, args, stdout: (line) => lines.push(line) });
+  expect(end).toEqual({ code: 0, signal: null, cancelled: false });
+  expect(lines.map((line) => JSON.parse(line) as string)).toEqual(args);
+});
+
+test('reads both outputs to their end, and adds and removes variables', async () => {
+  const out: string[] = [];
+  const err: string[] = [];
+  const tool = fakeTool(
+    folder,
+    'both',
+    'console.log("x".repeat(300000)); console.error(process.env.A, process.env.HOME); process.exitCode = 7;',
+  );
+  const end = await runProcess({
+    program: tool,
+    args: [],
+    environment: { A: 'b', HOME: undefined },
+    stdout: (line) => out.push(line),
+    stderr: (line) => err.push(line),
+  });
+  expect(end.code).toBe(7);
+  expect(out).toEqual(['x'.repeat(300_000)]);
+  expect(err).toEqual(['b undefined']);
+});
+
+test('says when a program cannot be started', async () => {
+  await expect(runProcess({ program: join(folder, 'none'), args: [] })).rejects.toThrow(
+    /none: cannot be started: no such program/,
+  );
+});
+
+test('does not begin when it is cancelled already', async () => {
+  const tool = fakeTool(folder, 'mark', `require('fs').writeFileSync(${JSON.stringify(join(folder, 'begun'))}, '')`);
+  const end = await runProcess({ program: tool, args: [], signal: AbortSignal.abort() });
+  expect(end.cancelled).toBe(true);
+  expect(existsSync(join(folder, 'begun'))).toBe(false);
+});
+
+// It forks, ignores every polite signal and writes forever.
+const hostile = `
+const { spawn } = require('child_process');
+for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(name, () => {});
+if (args[0] !== 'child') {
+  const child = spawn(process.execPath, [__filename, 'child'], { stdio: 'inherit' });
+  require('fs').writeFileSync(args[0], process.pid + ' ' + child.pid);
+}
+setInterval(() => process.stdout.write('[V] [TRT] still here\\n'.repeat(100)), 1);
+`;
+
+test.runIf(process.platform !== 'win32')('a cancel ends the whole process group, however it resists', async () => {
+  const tool = fakeTool(folder, 'hostile', hostile);
+  const pids = join(folder, 'pids');
+  const abort = new AbortController();
+  const running = runProcess({ program: tool, args: [pids], signal: abort.signal, graceMs: 100 });
+  while (!existsSync(pids) || !readFileSync(pids, 'utf8').includes(' ')) await wait(10);
+  abort.abort();
+  expect(await running).toEqual({ code: null, signal: 'SIGKILL', cancelled: true });
+  const left = readFileSync(pids, 'utf8').split(' ').map(Number);
+  expect(left).toHaveLength(2);
+  // The kernel takes a moment to bury what was killed with its parent.
+  for (let tries = 0; tries < 100 && left.some(isRunning); tries += 1) await wait(10);
+  expect(left.filter(isRunning)).toEqual([]);
+});
+
+test.runIf(process.platform !== 'win32')('what a program leaves running ends with it', async () => {
+  const body = `
+    const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
+    console.log(child.pid); process.exit(0);`;
+  const lines: string[] = [];
+  const end = await runProcess({
+    program: fakeTool(folder, 'leaver', body),
+    args: [],
+    stdout: (line) => lines.push(line),
+  });
+  expect(end.code).toBe(0);
+  const child = Number(lines[0]);
+  expect(child).toBeGreaterThan(0);
+  for (let tries = 0; tries < 100 && isRunning(child); tries += 1) await wait(10);
+  expect(isRunning(child)).toBe(false);
+});
