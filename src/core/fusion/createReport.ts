@@ -15,7 +15,7 @@ import { joinProfile, type ProfileJoin } from './profileJoin.ts';
 import { claimReached } from './reachedMembers.ts';
 import { findRemarks } from './reportRemarks.ts';
 import { findProblems, noEngineReason } from './reportProblems.ts';
-import { createResolution, modelTensor, type Resolution } from './resolution.ts';
+import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
 
 export interface ReportInput {
   model: OnnxModel;
@@ -40,7 +40,7 @@ export function createReport(input: ReportInput): FusionReport {
   const names = createNodeNames(graph, log?.parsedNodes ?? []);
   const view = createEngineView(layerInfo, log, names);
   const live = [...view.bindings].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
-  const { roles, staticShapes } = nodeRoles(graph, pinnedInputs(log), live);
+  const { roles, staticShapes } = nodeRoles(graph, live);
   const resolution = createResolution(graph, names, view, roles);
   claimNamed(resolution);
   claimGone(resolution);
@@ -71,17 +71,6 @@ export function createReport(input: ReportInput): FusionReport {
   };
   report.remarks = findRemarks(resolution, report, log);
   return report;
-}
-
-/** Inputs with dynamic shapes that the build pinned to one shape, because nobody gave it a range. */
-function pinnedInputs(log: BuildLog | undefined): Set<string> {
-  const pinned = new Set<string>();
-  for (const { text } of log?.messages ?? []) {
-    const match =
-      /Dynamic dimensions required for input: (.+?), but no shapes were provided\. Automatically overriding/.exec(text);
-    if (match) pinned.add(match[1]!);
-  }
-  return pinned;
 }
 
 function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLayer {
@@ -167,17 +156,17 @@ function borderOf(from: Resolution, index: number): { inputs: string[]; outputs:
   const outputs = new Set<string>();
   const results = new Set(graph.graphOutputs);
   for (const node of members) {
-    for (const tensor of readsOf(graph, node)) {
-      const { producer, kind, name, owner } = graph.tensors[tensor]!;
+    for (const read of readsOf(graph, node)) {
+      const { producer, kind, name, owner } = graph.tensors[sourceOf(from, read)]!;
       if (kind === 'initializer' || kind === 'formal' || kind === 'undefined' || owner >= 0) continue;
       if (producer >= 0 && (members.has(producer) || from.roles[producer] === 'constant')) continue;
       if (producer >= 0 && from.roles[producer] === 'shape') continue;
       inputs.add(name);
     }
     for (const tensor of graph.outputs[node]!) {
-      const { consumers, name, owner } = graph.tensors[tensor]!;
+      const { name, owner } = graph.tensors[tensor]!;
       if (owner >= 0) continue;
-      const leaves = consumers.some((consumer) => !members.has(consumer) && from.roles[consumer] === 'data');
+      const leaves = readersOf(from, tensor).some((reader) => !members.has(reader) && from.roles[reader] === 'data');
       if (results.has(tensor) || leaves || from.view.bindings.has(name)) outputs.add(name);
     }
   }

@@ -8,6 +8,8 @@ import type { Resolution } from './resolution.ts';
 export function claimGone(to: Resolution): void {
   for (const event of to.view.phase?.events ?? []) {
     if (event.kind !== 'remove' && event.kind !== 'eliminate') continue;
+    // `Retargeting T to U` is about tensors, which may be called as nodes are.
+    if (event.pass === 'retarget') continue;
     const [name] = event.layers;
     if (name === undefined) continue;
     for (const atom of atomsOf(parseLayerName(name, to.names))) {

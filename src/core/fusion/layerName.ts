@@ -152,7 +152,7 @@ class Parser {
     return end === text.length ? name : { kind: 'atom', text };
   }
 
-  /** Of all places where `A...B` could be cut, the one where both ends are names of the model, else the first. */
+  /** Of all places where `A...B` could be cut, the last where both ends are names of the model, else the first. */
   #foreign(text: string, inner: (of: string) => LayerName): LayerName {
     const isKnown = (name: LayerName) => atomsOf(name).every((atom) => this.#known.has(atom) || isUnnamed(atom));
     const cuts: number[] = [];
@@ -161,14 +161,12 @@ class Parser {
     }
     if (cuts.length === 0) return { kind: 'foreign', first: inner(text), last: null };
     const cutAt = (at: number) => ({ first: inner(text.slice(0, at)), last: inner(text.slice(at + 3)) });
-    if (cuts.length > 1) {
-      const single = inner(text);
-      if (isKnown(single)) return { kind: 'foreign', first: single, last: null };
-      for (const at of cuts) {
-        const both = cutAt(at);
-        if (isKnown(both.first) && isKnown(both.last)) return { kind: 'foreign', ...both };
-      }
+    for (const at of cuts.toReversed()) {
+      const both = cutAt(at);
+      if (isKnown(both.first) && isKnown(both.last)) return { kind: 'foreign', ...both };
     }
+    const single = inner(text);
+    if (isKnown(single)) return { kind: 'foreign', first: single, last: null };
     return { kind: 'foreign', ...cutAt(cuts[0]!) };
   }
 

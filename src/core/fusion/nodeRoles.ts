@@ -102,11 +102,10 @@ export interface NodeRoles {
 
 /**
  * Sorts nodes into data, constants, shape arithmetic, identities and dead code, by the graph alone.
- * `fixedInputs`: graph inputs whose dynamic shape the build pinned to one value. `live`: tensors that the engine gives
- * back besides the model's outputs (outputs marked at build time).
+ * `live`: tensors that the engine gives back besides the model's outputs (outputs marked at build time).
  */
-export function nodeRoles(graph: ModelGraph, fixedInputs: ReadonlySet<string>, live: readonly number[]): NodeRoles {
-  const { constant, fixed, arithmetic, staticShapes } = constness(graph, fixedInputs);
+export function nodeRoles(graph: ModelGraph, live: readonly number[]): NodeRoles {
+  const { constant, fixed, arithmetic, staticShapes } = constness(graph);
   const host = hostShapes(graph, constant, arithmetic);
   const alive = liveNodes(graph, live);
   const roles = graph.nodes.map((node, index): NodeRole => {
@@ -132,7 +131,7 @@ interface Constness {
   staticShapes: boolean;
 }
 
-function constness(graph: ModelGraph, fixedInputs: ReadonlySet<string>): Constness {
+function constness(graph: ModelGraph): Constness {
   const count = graph.nodes.length;
   const result = { constant: new Uint8Array(count), fixed: new Uint8Array(count), arithmetic: new Uint8Array(count) };
   const { constant, fixed, arithmetic } = result;
@@ -141,9 +140,8 @@ function constness(graph: ModelGraph, fixedInputs: ReadonlySet<string>): Constne
     return kind === 'initializer' || (producer >= 0 && constant[producer] === 1);
   };
   const isFixed = (tensor: number): boolean => {
-    const { producer, kind, value, name } = graph.tensors[tensor]!;
+    const { producer, kind, value } = graph.tensors[tensor]!;
     if (kind === 'initializer' || hasStaticShape(value)) return true;
-    if (kind === 'input') return fixedInputs.has(name);
     return producer >= 0 && (constant[producer] === 1 || fixed[producer] === 1);
   };
   const isArithmetic = (tensor: number): boolean => {
@@ -166,9 +164,7 @@ function constness(graph: ModelGraph, fixedInputs: ReadonlySet<string>): Constne
     }
     if (constant[index] || hasFixedShape(graph, index, reads, isConstant, isFixed)) fixed[index] = 1;
   }
-  const staticShapes = graph.tensors.every(
-    ({ kind, value, name }) => kind !== 'input' || hasStaticShape(value) || fixedInputs.has(name),
-  );
+  const staticShapes = graph.tensors.every(({ kind, value }) => kind !== 'input' || hasStaticShape(value));
   return { ...result, staticShapes };
 }
 

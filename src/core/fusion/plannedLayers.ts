@@ -10,7 +10,8 @@ import type { NodeNames } from './nodeNames.ts';
 export function plannedLayers(phase: BuildPhase, finalLayers: readonly string[], known: NodeNames): EngineLayer[] {
   const layers = new Map<string, EngineLayer>();
   const add = (name: string, line: number | null): void => {
-    if (name !== '' && !layers.has(name)) layers.set(name, plannedLayer(name, line));
+    // `Optimizer Reformat(a -> b)` is timed to know what a reformat would cost; it is no layer yet.
+    if (name !== '' && !name.startsWith('Optimizer Reformat(') && !layers.has(name)) layers.set(name, plannedLayer(name, line));
   };
   for (const name of finalLayers) add(name, null);
   for (const { name, line } of phase.tactics) add(name, line);
@@ -25,9 +26,14 @@ function fusedLater(phase: BuildPhase, known: NodeNames, timed: Iterable<string>
   const done = new Set<string>();
   for (const name of timed) for (const atom of atomsOf(parseLayerName(name, known))) done.add(atom);
   const made = new Map<string, number>();
+  const fused = new Set<string>();
   for (const event of phase.events) {
-    if (event.kind !== 'fuse' || event.line < stage.line) continue;
+    if (event.line < stage.line) continue;
     const [first = '', second = ''] = event.layers;
+    // What is converted to another type of layer is in no ForeignNode, else it would not be there any more.
+    if (event.kind === 'convert' && first !== '' && !fused.has(first)) made.set(first, event.line);
+    if (event.kind !== 'fuse') continue;
+    fused.add(first).add(second);
     made.delete(first);
     made.delete(second);
     if (first !== '' && second !== '') made.set(joined(first, second), event.line);

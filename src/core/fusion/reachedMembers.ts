@@ -1,3 +1,4 @@
+import { outsideName } from './engineView.ts';
 import { atomsOf } from './layerName.ts';
 import { bodyOf, readsOf } from './modelGraph.ts';
 import { movesData } from './nodeRoles.ts';
@@ -62,7 +63,7 @@ function walkRegion(to: Resolution, region: number, border: Map<number, Set<numb
   given.delete(-1);
   for (const tensor of written) given.delete(tensor);
   const walk: Walk = { writer: regionWriter(region), inputs: given, border };
-  const stack = [...written];
+  const stack = [...written, ...readBehind(to, region)];
   for (const node of to.members[region]!) stack.push(...readsOf(to.graph, node));
   const basis: Basis = { by: 'reach', layer: -1, region };
   const start = new Set(written);
@@ -81,6 +82,22 @@ function walkRegion(to: Resolution, region: number, border: Map<number, Set<numb
       joinSplit(to, region, node, tensor, border);
     }
   }
+}
+
+/**
+ * Where a region gives a tensor that TensorRT made to a native layer, the walk begins at what the nodes of that layer
+ * read: one of those is the tensor, under its name in the model.
+ */
+function readBehind(to: Resolution, region: number): number[] {
+  const made = new Set(to.view.regions[region]!.outputs.filter((name) => modelTensor(to, name) < 0));
+  if (made.size === 0) return [];
+  return to.view.layers.flatMap(({ inputs }, layer) => {
+    if (to.view.regionOf[layer]! >= 0 || !inputs.some(({ name }) => made.has(outsideName(to.view, name)))) return [];
+    const own = to.layerNodes[layer]!;
+    return [...own].flatMap((node) =>
+      readsOf(to.graph, node).filter((tensor) => !own.has(to.graph.tensors[tensor]!.producer)),
+    );
+  });
 }
 
 /** Data, and identities and eliminated nodes, which hand on what they are given. */

@@ -1,8 +1,241 @@
-import type { BuildLog } from '../engine/buildLog.ts';
-import type { FusionReport, Remark } from './fusionReport.ts';
+import type { BuildLog, BuildPhase, FusionEvent, PrecisionLine } from '../engine/buildLog.ts';
+import { boundaryRemarks } from './boundaryRemarks.ts';
+import type { FusionReport, Remark, ReportLayer } from './fusionReport.ts';
+import { atomsOf, parseLayerName } from './layerName.ts';
+import { quote } from './namedMembers.ts';
 import type { Resolution } from './resolution.ts';
 
-/** Why boundaries are where they are, from the evidence in the inputs. */
-export function findRemarks(_from: Resolution, _report: FusionReport, _log: BuildLog | undefined): Remark[] {
-  return [];
+/** Remarks of one kind beyond these are summed up in one. */
+const mostReformats = 50;
+
+/** Why boundaries are where they are and what was or was not fused, each from evidence in the inputs. */
+export function findRemarks(from: Resolution, report: FusionReport, log: BuildLog | undefined): Remark[] {
+  return [
+    ...(from.view.phase ? passRemarks(from, from.view.phase) : []),
+    ...attentionRemarks(report),
+    ...boundaryRemarks(from, report),
+    ...layerRemarks(report),
+    ...(log ? precisionRemarks(from, report, log.precision) : []),
+  ];
+}
+
+/** What the optimizer did, by pass. */
+function passRemarks(from: Resolution, phase: BuildPhase): Remark[] {
+  const remarks: Remark[] = [];
+  const stage = phase.funnel.findIndex(({ stage: name }) => /myelin/i.test(name));
+  const before = phase.funnel[stage - 1];
+  const after = phase.funnel[stage];
+  if (before && after && after.layers < before.layers) {
+    remarks.push({
+      kind: 'passed',
+      code: 'myelin',
+      message: `The Myelin stage took ${before.layers} TensorRT layers to ${after.layers}.`,
+      evidence: { line: after.line },
+      nodes: [],
+      layers: foreignLayers(from),
+    });
+  }
+  const passes = new Map<string, FusionEvent[]>();
+  for (const event of phase.events) {
+    if (event.kind === 'convert' || event.kind === 'swap') continue;
+    const key = `${event.kind} ${event.pass}`;
+    const list = passes.get(key);
+    if (list) list.push(event);
+    else passes.set(key, [event]);
+  }
+  for (const events of passes.values()) {
+    const remark = passRemark(from, events);
+    if (remark) remarks.push(remark);
+  }
+  return remarks;
+}
+
+/** Layers of all ForeignNodes. */
+const foreignLayers = (from: Resolution): number[] => from.view.regions.flatMap(({ layers }) => layers);
+
+function passRemark(from: Resolution, events: FusionEvent[]): Remark | undefined {
+  const [{ kind, pass, line }] = events as [FusionEvent];
+  const nodes = nodesOfEvents(from, events);
+  if (nodes.length === 0) return undefined;
+  const times = events.length === 1 ? 'once' : `${events.length} times`;
+  const about = `${nodes.length} node${nodes.length === 1 ? '' : 's'}`;
+  const remark = { evidence: { line }, nodes, layers: [] };
+  switch (kind) {
+    case 'fuse':
+      return { kind: 'passed', code: 'fusion', message: `${pass} fused ${times}: ${about}.`, ...remark };
+    case 'merge':
+      return {
+        kind: 'passed',
+        code: 'merge',
+        message: `Layers side by side were merged ${times}: ${about}.`,
+        ...remark,
+      };
+    case 'remove':
+    case 'eliminate':
+      if (pass === 'retarget') return undefined;
+      return { kind: 'passed', code: 'removal', message: `TensorRT removed ${about} (${pass}).`, ...remark };
+    case 'pattern':
+      return {
+        kind: 'passed',
+        code: 'pattern',
+        message: `TensorRT found ${about} to be part of the ${pass} pattern.`,
+        ...remark,
+      };
+    case 'copy':
+      return {
+        kind: 'missed',
+        code: 'copy',
+        message: `TensorRT had to copy data ${times} that it would rather have left in place: ${about}.`,
+        ...remark,
+      };
+    default:
+      return undefined;
+  }
+}
+
+function nodesOfEvents(from: Resolution, events: FusionEvent[]): string[] {
+  const found = new Set<number>();
+  for (const { layers, kind } of events) {
+    for (const layer of layers) {
+      for (const atom of atomsOf(parseLayerName(layer, from.names))) {
+        for (const node of from.names.nodesOfLayer(atom)) found.add(node);
+      }
+      const tensor = kind === 'copy' ? from.graph.byName.get(layer) : undefined;
+      const producer = tensor === undefined ? -1 : from.graph.tensors[tensor]!.producer;
+      if (producer >= 0) found.add(producer);
+    }
+  }
+  return [...found].toSorted((a, b) => a - b).map((node) => from.graph.nodes[node]!.id);
+}
+
+/** Kernels that compute attention as a whole. */
+function attentionRemarks(report: FusionReport): Remark[] {
+  const kernels = report.layers.filter(({ kind, name }) => kind === 'kernel' && /^_gem[mv]_mha_/.test(name));
+  if (kernels.length === 0) return [];
+  return [
+    {
+      kind: 'passed',
+      code: 'fused-attention',
+      message: `${kernels.length} kernel${kernels.length === 1 ? ' computes' : 's compute'} attention as a whole, MatMul, Softmax and MatMul in one (${quote(kernels[0]!.name)}).`,
+      evidence: { layer: kernels[0]!.id },
+      nodes: kernels.flatMap(({ nodes }) => nodes),
+      layers: kernels.map(({ id }) => id),
+    },
+  ];
+}
+
+/** Layers that compute no node, and copies of layers for further profiles. */
+function layerRemarks(report: FusionReport): Remark[] {
+  const reformats = report.layers.filter(({ kind }) => kind === 'reformat');
+  const remarks = reformats.slice(0, mostReformats).map(reformatRemark);
+  if (reformats.length > mostReformats) {
+    remarks.push({
+      kind: 'missed',
+      code: 'reformat',
+      message: `${reformats.length - mostReformats} more reformats stand between layers.`,
+      evidence: { layer: reformats[mostReformats]!.id },
+      nodes: [],
+      layers: reformats.slice(mostReformats).map(({ id }) => id),
+    });
+  }
+  for (const layer of report.layers) {
+    if (layer.kind !== 'shape') continue;
+    const tensor = (layer.outputs[0] ?? layer.inputs[0])?.name;
+    remarks.push({
+      kind: 'analysis',
+      code: 'host-shape',
+      message: `Layer ${layer.id} carries a shape between host and device${tensor === undefined ? '' : ` (${quote(tensor)})`}.`,
+      evidence: { layer: layer.id, ...(tensor === undefined ? {} : { tensor }) },
+      nodes: [],
+      layers: [layer.id],
+    });
+  }
+  const copies = report.layers.filter(({ name }) => / \[profile [1-9]\d*\]/.test(name));
+  if (copies.length > 0) {
+    remarks.push({
+      kind: 'analysis',
+      code: 'profile',
+      message: `${copies.length} layers are copies for further optimization profiles.`,
+      evidence: { layer: copies[0]!.id },
+      nodes: [],
+      layers: copies.map(({ id }) => id),
+    });
+  }
+  return remarks;
+}
+
+function reformatRemark(layer: ReportLayer): Remark {
+  const [input] = layer.inputs;
+  const [output] = layer.outputs;
+  const formats = input?.format && output?.format ? ` from ${input.format} to ${output.format}` : '';
+  const time = layer.averageMs === null ? '' : `, ${layer.averageMs.toPrecision(3)} ms`;
+  const free = layer.type === 'NoOp';
+  return {
+    kind: free ? 'analysis' : 'missed',
+    code: 'reformat',
+    message: `Layer ${layer.id} ${free ? 'renames' : 'reformats'} ${quote(input?.name ?? layer.name)}${formats}${free ? ' at no cost' : time}.`,
+    evidence: { layer: layer.id, ...(input ? { tensor: input.name } : {}) },
+    nodes: [],
+    layers: [layer.id],
+  };
+}
+
+/** What the log says about requested precisions, one remark a kind and reason. */
+function precisionRemarks(from: Resolution, report: FusionReport, lines: readonly PrecisionLine[]): Remark[] {
+  const groups = new Map<string, PrecisionLine[]>();
+  for (const line of lines) {
+    const key = `${line.kind} ${line.type} ${line.reason}`;
+    const list = groups.get(key);
+    if (list) list.push(line);
+    else groups.set(key, [line]);
+  }
+  return [...groups.values()].map((group) => {
+    const found = new Set<number>();
+    for (const { layer } of group) {
+      for (const atom of atomsOf(parseLayerName(layer, from.names))) {
+        for (const node of from.names.nodesOfLayer(atom)) found.add(node);
+      }
+    }
+    const nodes = [...found].toSorted((a, b) => a - b);
+    const [first] = group as [PrecisionLine];
+    const hidden = nodes.filter((node) => isHidden(from, report, node)).length;
+    return {
+      kind:
+        first.kind === 'non-conforming' || first.kind === 'ignored' || first.kind === 'skipped' ? 'missed' : 'analysis',
+      code: 'precision',
+      message: precisionMessage(first, group.length, hidden),
+      evidence: { line: first.line },
+      nodes: nodes.map((node) => from.graph.nodes[node]!.id),
+      layers: [...new Set(nodes.flatMap((node) => from.nodeLayers[node]!))],
+    };
+  });
+}
+
+/** In a ForeignNode without kernels of its own to look at, or in a kernel with other nodes: its type can't be seen. */
+function isHidden(from: Resolution, report: FusionReport, node: number): boolean {
+  if (from.regionOf[node]! < 0) return false;
+  const layers = from.nodeLayers[node]!;
+  return layers.length === 0 || layers.some((layer) => report.layers[layer]!.nodes.length > 1);
+}
+
+function precisionMessage({ kind, type, reason }: PrecisionLine, count: number, hidden: number): string {
+  const layers = `${count} layer${count === 1 ? '' : 's'}`;
+  const unseen =
+    hidden === 0
+      ? ''
+      : ` ${hidden} of the nodes are fused with others in a ForeignNode, where it cannot be seen whether it was obeyed.`;
+  switch (kind) {
+    case 'set':
+      return `${type ?? 'A type'} was asked for ${layers}.${unseen}`;
+    case 'set-output':
+      return `${type ?? 'A type'} was asked for outputs of ${layers}.${unseen}`;
+    case 'skipped':
+      return `No type was set for ${layers}: ${reason ?? 'the log gives no reason'}`;
+    case 'ignored':
+      return reason ?? `The types asked for ${layers} have no effect.`;
+    case 'non-conforming':
+      return `TensorRT did not obey the types asked for ${layers}, because another implementation was faster.`;
+    case 'layernorm-fp16':
+      return `TensorRT warns of layer norms in FP16, which may overflow${count > 1 ? ` (${layers})` : ''}.`;
+  }
 }

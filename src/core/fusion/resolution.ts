@@ -115,3 +115,41 @@ export function modelTensor(of: Resolution, engineTensor: string): number {
   const bare = /^([^]+)_\d+$/.exec(name)?.[1];
   return (bare === undefined ? undefined : of.graph.byName.get(bare)) ?? -1;
 }
+
+/** True for a node that no layer computes and that only hands on its first input: an identity, or what TensorRT removed. */
+const isTransparent = (of: Resolution, node: number): boolean =>
+  isFree(of, node) && (of.gone.has(node) || of.roles[node] === 'identity');
+
+/** The tensor that a tensor is, behind nodes that only hand it on. */
+export function sourceOf(of: Resolution, tensor: number): number {
+  let at = tensor;
+  for (let steps = of.graph.nodes.length; steps > 0; steps--) {
+    const node = of.graph.tensors[at]!.producer;
+    const input = node < 0 || !isTransparent(of, node) ? -1 : (of.graph.inputs[node]![0] ?? -1);
+    if (input < 0) break;
+    at = input;
+  }
+  return at;
+}
+
+/** The nodes that read a tensor, looking through those that only hand it on. */
+export function readersOf(of: Resolution, tensor: number): number[] {
+  const readers: number[] = [];
+  const seen = new Set<number>([tensor]);
+  const stack = [tensor];
+  while (stack.length > 0) {
+    for (const node of of.graph.tensors[stack.pop()!]!.consumers) {
+      if (!isTransparent(of, node)) {
+        readers.push(node);
+        continue;
+      }
+      for (const next of of.graph.outputs[node]!) {
+        if (!seen.has(next)) {
+          seen.add(next);
+          stack.push(next);
+        }
+      }
+    }
+  }
+  return readers;
+}

@@ -1,0 +1,71 @@
+import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
+import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
+import type { LayerInfo } from '../../../../src/core/engine/layerInfo.ts';
+
+/** A layer as a reader would give it. */
+export function engineLayer(
+  name: string,
+  more: Partial<Omit<EngineLayer, 'inputs' | 'outputs'>> & {
+    inputs?: string[];
+    outputs?: string[];
+  } = {},
+): EngineLayer {
+  const { inputs = [], outputs = [], ...rest } = more;
+  const tensor = (tensorName: string) => ({ name: tensorName, dims: null, type: 'Float', format: 'Float' });
+  return {
+    name,
+    type: '',
+    metadata: null,
+    tacticName: null,
+    tactic: null,
+    streamId: null,
+    profile: 0,
+    line: null,
+    extra: {},
+    ...rest,
+    inputs: inputs.map(tensor),
+    outputs: outputs.map(tensor),
+  };
+}
+
+export function layerInfo(layers: EngineLayer[], bindings: string[] = []): LayerInfo {
+  return { detail: 'detailed', layers, bindings, ioTensors: [], documents: 1, unknownKeys: {} };
+}
+
+/** A verbose log as a reader would give it, empty but for what is given. */
+export function buildLog(more: Partial<BuildLog> = {}): BuildLog {
+  return {
+    product: 'tensorrt',
+    version: '10.6.0',
+    writer: 'trtexec',
+    gpu: null,
+    outcome: 'passed',
+    lines: 1,
+    parsedNodes: [],
+    phases: [],
+    engineLayers: [],
+    bindings: [],
+    finalLayers: [],
+    profile: [],
+    precision: [],
+    messages: [],
+    memory: { workspace: null, activation: null, weights: null, scratch: null },
+    timingCacheHits: 0,
+    seconds: { parse: null, build: null },
+    ...more,
+  };
+}
+
+/** One build in a log. */
+export function buildPhase(more: Partial<BuildLog['phases'][number]> = {}): BuildLog['phases'][number] {
+  return {
+    line: 1,
+    calibration: false,
+    funnel: [],
+    events: [],
+    foreignNodes: [],
+    tactics: [],
+    reformats: [],
+    ...more,
+  };
+}
