@@ -5,38 +5,44 @@ import { buildsFolder, newBuildFolder, writeManifest, writeWhole } from '../../b
 import type { Build } from '../../builder/buildFolder.ts';
 import { readWhole } from '../../builder/fileSource.ts';
 import { Unusable } from '../../builder/unusable.ts';
-import type { BuildLog } from '../../core/engine/buildLog.ts';
-import { fileKind } from './fileKind.ts';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import { bytesOf } from '../../core/text/byteSource.ts';
 
 const names = { log: 'build.log', layers: 'layers.json', profile: 'profile.json' } as const;
+const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
+  'build-log': 'log',
+  'layer-info': 'layers',
+  profile: 'profile',
+};
 
 /**
  * Makes a build of the model's history from files that a build elsewhere left: a log, layer info, a profile, in any
- * order and under any name. They are copied, so the originals may go.
+ * order and under any name, compressed or not. They are copied, so the originals may go.
  * @throws {Unusable} when a file is none of these, or two are of the same kind
  */
 export async function attachFiles(model: vscode.Uri, files: vscode.Uri[]): Promise<Build> {
   const found = new Map<keyof typeof names, Uint8Array>();
-  let log: BuildLog | undefined;
+  let tensorrt: Inspection['tensorrt'] = { product: null, version: null };
   for (const file of files) {
-    // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one in memory at a time
+    // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
     const bytes = await readWhole(file.fsPath);
-    const read = fileKind(new TextDecoder().decode(bytes));
-    if (read.kind === 'unknown') {
+    const name = basename(file.fsPath);
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const seen = await inspectFile(bytesOf(bytes), { name });
+    const kind = kinds[seen.kind];
+    if (kind === undefined) throw new Unusable(refusal(name, seen));
+    if (found.has(kind)) {
       throw new Unusable(
         vscode.l10n.t(
-          '{0} is neither a build log, nor layer info, nor a profile. Save what trtexec prints with --verbose, or the files of --exportLayerInfo and --exportProfile.',
-          basename(file.fsPath),
+          '{0} is of the same kind as a file before it ({1}). Open those of one build at a time.',
+          name,
+          kind,
         ),
       );
     }
-    if (found.has(read.kind)) {
-      throw new Unusable(
-        vscode.l10n.t('Two of these files are of the same kind ({0}). Open one at a time.', read.kind),
-      );
-    }
-    if (read.kind === 'log') log = read.log;
-    found.set(read.kind, bytes);
+    if (seen.tensorrt.version !== null) tensorrt = seen.tensorrt;
+    found.set(kind, bytes);
   }
   if (!found.has('log') && !found.has('layers')) {
     throw new Unusable(
@@ -54,7 +60,7 @@ export async function attachFiles(model: vscode.Uri, files: vscode.Uri[]): Promi
       await writeWhole(join(folder, names[kind]), bytes);
       written[kind] = names[kind];
     }
-    const build: Build = { folder, manifest: manifestOf(id, model, started, log, written) };
+    const build: Build = { folder, manifest: manifestOf(id, model, started, tensorrt, written) };
     await writeManifest(build);
     return build;
   } catch (error) {
@@ -63,22 +69,28 @@ export async function attachFiles(model: vscode.Uri, files: vscode.Uri[]): Promi
   }
 }
 
+function refusal(name: string, { summary, problems }: Inspection): string {
+  const advice = vscode.l10n.t(
+    'What can be opened here: what trtexec prints with --verbose, and the files of --exportLayerInfo and --exportProfile.',
+  );
+  return `${name}: ${problems[0]?.message ?? `${summary}.`} ${advice}`;
+}
+
 function manifestOf(
   id: string,
   model: vscode.Uri,
   started: Date,
-  log: BuildLog | undefined,
+  tensorrt: Inspection['tensorrt'],
   files: Build['manifest']['files'],
 ): Build['manifest'] {
-  const backend = log?.writer === 'polygraphy' || log?.writer === 'python' ? log.writer : 'trtexec';
   return {
     schema: 1,
     id,
     model: { file: model.fsPath, sha256: null, bytes: 0 },
-    backend,
+    backend: tensorrt.product === 'tensorrt-rtx' ? 'rtx' : 'trtexec',
     origin: 'imported',
-    tensorrt: { product: log?.product ?? null, version: log?.version ?? null },
-    gpu: log?.gpu ?? null,
+    tensorrt,
+    gpu: null,
     driver: null,
     command: [],
     options: {},

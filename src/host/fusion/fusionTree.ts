@@ -131,7 +131,6 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   #describe(): void {
     const session = this.#sessions.current;
     const progress = session === undefined ? undefined : this.#builds.progressOf(session.uri);
-    this.#view.description = session === undefined ? '' : describeBuild(session);
     this.#view.message = session === undefined ? '' : this.#message(session, progress);
     const state = panelState(session, progress);
     void vscode.commands.executeCommand('setContext', contextKeys.panel, state);
@@ -143,7 +142,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   }
 
   #message(session: Session, progress: string | undefined): string {
-    const lines: string[] = [];
+    const lines: string[] = [describeBuild(session)];
     if (progress !== undefined) lines.push(vscode.l10n.t('Building: {0}', progress));
     if (session.state.model !== 'ready') lines.push(messageOf(session));
     const panel = this.#panel;
@@ -153,7 +152,6 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
       if (hits !== null) {
         lines.push(vscode.l10n.t('“{0}”: {1} nodes, {2} layers', this.#search, hits.nodes, hits.layers));
       }
-      if (session.state.newest?.build.origin === 'recorded') lines.push(vscode.l10n.t('A recorded build.'));
     }
     const problem = session.state.newest?.problem ?? '';
     if (problem !== '') lines.push(problem);

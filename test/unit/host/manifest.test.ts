@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import {
+  commands,
+  contextKeys,
+  fusionTreeId,
+  graphViewType,
+  settingsSection,
+  taskType,
+} from '../../../src/host/ids.ts';
+// @ts-expect-error -- the script is plain JavaScript
+import { collectTexts } from '../../../scripts/l10n.mjs';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+interface Manifest {
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
+  contributes: {
+    commands: { command: string; category?: string }[];
+    menus: Record<string, { command: string; when?: string }[]>;
+    views: Record<string, { id: string }[]>;
+    viewsWelcome: { contents: string; when: string }[];
+    customEditors: { viewType: string }[];
+    taskDefinitions: { type: string }[];
+    configuration: { properties: Record<string, { scope?: string; default: unknown }> };
+    walkthroughs: { steps: { media: { svg: string } }[] }[];
+  };
+}
+
+const manifest = JSON.parse(text('package.json')) as Manifest;
+const strings = JSON.parse(text('package.nls.json')) as Record<string, string>;
+const { contributes } = manifest;
+const hostSource = readdirSync(join(root, 'src/host'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => text(`src/host/${file}`))
+  .join('\n');
+
+it('contributes exactly the commands, views, editors and task types that the code knows', () => {
+  expect(contributes.commands.map(({ command }) => command).toSorted()).toEqual(Object.values(commands).toSorted());
+  expect(
+    Object.values(contributes.views)
+      .flat()
+      .map(({ id }) => id),
+  ).toEqual([fusionTreeId]);
+  expect(contributes.customEditors.map(({ viewType }) => viewType)).toEqual([graphViewType]);
+  expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
+});
+
+it('gives every command the same category, so that they stand together in the palette', () => {
+  expect(contributes.commands.filter(({ category }) => category !== 'TensorRT')).toEqual([]);
+});
+
+it('has a text for each key, and a key for each text', () => {
+  const used = [...text('package.json').matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key!);
+  expect(used.filter((key) => !(key in strings))).toEqual([]);
+  expect(Object.keys(strings).filter((key) => !used.includes(key))).toEqual([]);
+});
+
+it('offers only commands that exist', () => {
+  const known = new Set(contributes.commands.map(({ command }) => command));
+  const inMenus = Object.values(contributes.menus)
+    .flat()
+    .map(({ command }) => command);
+  const inTexts = Object.values(strings).flatMap((s) => [...s.matchAll(/command:([\w.]+)/g)].map(([, id]) => id!));
+  const own = [...inMenus, ...inTexts].filter((id) => !id.startsWith('workbench.'));
+  expect(own.length).toBeGreaterThan(20);
+  expect(own.filter((id) => !known.has(id))).toEqual([]);
+});
+
+it('asks in `when` clauses only for keys that the code sets', () => {
+  const clauses = JSON.stringify([contributes.menus, contributes.viewsWelcome, contributes.commands]);
+  const asked = new Set([...clauses.matchAll(/tensorrtLens\.\w+(?= (?:==|!=|&&|\|\|)|")/g)].map(([key]) => key));
+  const keys = new Set<string>(Object.values(contextKeys));
+  const ids = new Set([...Object.values<string>(commands), graphViewType, fusionTreeId]);
+  expect([...asked].filter((key) => !keys.has(key) && !ids.has(key))).toEqual([]);
+  for (const name of Object.keys(contextKeys)) expect(hostSource).toContain(`contextKeys.${name}`);
+});
+
+it('reads every setting that it contributes, and lets no workspace name a program', () => {
+  const { properties } = contributes.configuration;
+  for (const name of Object.keys(properties)) {
+    expect(name.startsWith(`${settingsSection}.`)).toBe(true);
+    expect(hostSource).toContain(`'${name.slice(settingsSection.length + 1)}'`);
+  }
+  const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+  const programs = Object.entries(properties).filter(([name]) => name.endsWith('.path'));
+  expect(programs.length).toBeGreaterThan(2);
+  for (const [name, { scope }] of programs) {
+    expect(scope).toBe('machine');
+    expect(restricted).toContain(name);
+  }
+});
+
+it('ships every picture that it names', () => {
+  const pictures = [...text('package.json').matchAll(/"(media\/[\w./-]+)"/g)].map(([, file]) => file!);
+  expect(pictures.length).toBeGreaterThan(4);
+  for (const file of pictures) expect(text(file).length, file).toBeGreaterThan(100);
+});
+
+it('has its texts collected for translation; if not: node scripts/l10n.mjs', () => {
+  expect(text('l10n/bundle.l10n.json')).toBe((collectTexts as () => string)());
+});
