@@ -91,7 +91,11 @@ export async function readModelFile(path: string): Promise<{ value: OnnxModel; p
 /** Bytes of a log that are read at a time. */
 const chunkBytes = 1 << 22;
 
-async function readLogFile(path: string): Promise<Read<BuildLog>> {
+/**
+ * Reads a build log of any size, a piece at a time.
+ * @throws {Unusable} when it cannot be opened
+ */
+export async function readLogFile(path: string): Promise<{ value: BuildLog; problems: Problem[] }> {
   const source = await openFile(path);
   try {
     const reader = new BuildLogReader();

@@ -1,6 +1,7 @@
 import { Unusable } from '../builder/unusable.ts';
 import { build } from './build.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
+import { diagnose } from './diagnose.ts';
 import { fusion } from './fusion.ts';
 import { inspect } from './inspect.ts';
 import { processTerminal } from './processTerminal.ts';
@@ -9,7 +10,7 @@ import { setup } from './setup.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
-const commands: Command[] = [fusion, inspect, build, report, setup];
+const commands: Command[] = [fusion, inspect, build, diagnose, report, setup];
 
 const help = () => `trtlens ${version}: which ONNX nodes TensorRT fused into which layers
 

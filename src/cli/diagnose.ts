@@ -1,0 +1,46 @@
+import { readLogFile, readModelFile } from '../builder/readBuild.ts';
+import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
+import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';
+import type { OnnxModel } from '../core/onnx/onnxModel.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes } from './command.ts';
+import { printJson } from './terminal.ts';
+
+export const diagnose: Command = {
+  name: 'diagnose',
+  summary: 'what went wrong in a build, and what to do',
+  help: `trtlens diagnose LOG [--onnx MODEL.onnx] [--json]
+
+Reads a build log of trtexec, Polygraphy, Python or trtlens and says in plain words what failed or was warned of, in
+which line, and what to do next. With the model, the nodes concerned are named.
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, { onnx: { type: 'string' }, json: { type: 'boolean' } }, [
+      'LOG',
+    ]);
+    const model = values.onnx === undefined ? undefined : (await readModelFile(values.onnx)).value;
+    const log = (await readLogFile(positionals[0]!)).value;
+    const diagnoses = diagnoseLog(log, model);
+    if (values.json) await printJson(terminal, { diagnoses });
+    else await terminal.out(text(diagnoses, log.outcome, model));
+    return exitCodes.done;
+  },
+};
+
+function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefined): string {
+  if (diagnoses.length === 0)
+    return `Nothing to report: the build ${outcome === 'passed' ? 'passed' : 'says of no error'}.\n`;
+  const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
+  return diagnoses
+    .map(({ severity, code, message, advice, line, nodes }) => {
+      const concerned = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
+      const more = nodes.length > concerned.length ? `, and ${nodes.length - concerned.length} more` : '';
+      return [
+        `${severity} ${code}, line ${line}: ${message}`,
+        ...(concerned.length > 0 ? [`  nodes: ${concerned.join(', ')}${more}`] : []),
+        `  ${advice}`,
+        '',
+      ].join('\n');
+    })
+    .join('\n');
+}
