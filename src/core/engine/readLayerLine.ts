@@ -185,7 +185,7 @@ function textTensors(text: string): EngineTensor[] {
     const next = text.indexOf(NEXT_TENSOR, at);
     const last = next < 0 ? text.lastIndexOf(' }') : next;
     tensors.push(textTensor(text.slice(at, last < at ? text.length : last)));
-    at = next < 0 ? -1 : next + 3;
+    at = next < 0 ? -1 : next + 4;
   }
   return tensors;
 }
