@@ -32,6 +32,8 @@ export interface FusionGroups {
   /** The group of each point, -1 for none. */
   groupOf: Int32Array;
   kernels: KernelGroup[];
+  /** How many kernels each ForeignNode has, those without nodes included; none for one that is a single opaque layer. */
+  kernelCounts: Map<number, number>;
   /** null where there is no report, or no word about this node. */
   fateOf: (Fate | null)[];
   /** Position in the report's nodes, -1 for none. */
@@ -44,6 +46,7 @@ export function fusionGroups(graph: GraphIndex, report: FusionReport | null): Fu
     groups: [],
     groupOf: new Int32Array(graph.points).fill(-1),
     kernels: [],
+    kernelCounts: new Map(),
     fateOf: Array.from({ length: graph.points }, () => null),
     reportOf: new Int32Array(graph.points).fill(-1),
   };
@@ -71,7 +74,9 @@ function addForeignNodes(graph: GraphIndex, report: FusionReport, result: Fusion
     const index = result.groups.length;
     result.groups.push({ id: `foreign:${id}`, kind: 'foreign', ref: id, points, layers, exact, averageMs, colour: 0 });
     for (const point of points) if (result.groupOf[point] === -1) result.groupOf[point] = index;
-    for (const layer of layers) {
+    const kernels = layers.filter((layer) => layerOf(report, layer)?.kind !== 'foreign');
+    result.kernelCounts.set(id, kernels.length);
+    for (const layer of kernels) {
       const members = pointsOf(graph, layerOf(report, layer)?.nodes ?? []).filter(
         (point) => result.groupOf[point] === index,
       );

@@ -46,6 +46,13 @@ export function buildHierarchy(graph: GraphIndex): Hierarchy {
   return number(graph, root);
 }
 
+/** No modules: every node on its own, for who wants to see the file as it is. */
+export function flatHierarchy(graph: GraphIndex): Hierarchy {
+  const root = draft('', '', 'root');
+  root.own = [...graph.order];
+  return number(graph, root);
+}
+
 /** The modules that a name tells of, outermost first: `/blocks/blocks.0/attn/Mul` gives `blocks`, `blocks.0`, `attn`. */
 export function scopeOf(name: string, scope: string | undefined): string[] {
   if (scope !== undefined && scope !== '') return scope.split('/').filter((part) => part !== '');

@@ -1,0 +1,137 @@
+/** A fill: a colour, or stripes of a colour over another. */
+export type Fill = string | { stripes: string; over: string };
+
+export interface BoxStyle {
+  fill?: Fill;
+  stroke?: string;
+  lineWidth?: number;
+  dashed?: boolean;
+  radius?: number;
+}
+
+export interface TextStyle {
+  size: number;
+  colour: string;
+  bold?: boolean;
+  align?: 'left' | 'center' | 'right';
+}
+
+/** What a picture is drawn with, in CSS pixels of the screen or of the exported page. One for a canvas, one for SVG. */
+export interface Brush {
+  box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
+  /** A curve from x0, y0 to x1, y1, vertical at both ends, then down to y2. */
+  line(x0: number, y0: number, x1: number, y1: number, y2: number): void;
+  /** Draws the lines since the last call. */
+  strokeLines(colour: string, lineWidth: number, dashed: boolean): void;
+  /** `y` is the middle of the letters. The text is drawn whole: fit it before. */
+  text(text: string, x: number, y: number, style: TextStyle): void;
+  /** A small filled triangle that points down (an arrow's head), its tip at x, y. */
+  tip(x: number, y: number, size: number, colour: string): void;
+}
+
+/** Draws on a canvas. */
+export class CanvasBrush implements Brush {
+  readonly #context: CanvasRenderingContext2D;
+  readonly #family: string;
+  readonly #patterns = new Map<string, CanvasPattern | null>();
+  #path = new Path2D();
+  #font = '';
+
+  constructor(context: CanvasRenderingContext2D, family: string) {
+    this.#context = context;
+    this.#family = family;
+    context.textBaseline = 'middle';
+  }
+
+  box(
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    { fill, stroke, lineWidth, dashed, radius }: BoxStyle,
+  ): void {
+    const context = this.#context;
+    const round = radius !== undefined && radius > 1.5;
+    if (round || stroke !== undefined) {
+      context.beginPath();
+      if (round) context.roundRect(x, y, width, height, Math.min(radius, width / 2, height / 2));
+      else context.rect(x, y, width, height);
+    }
+    if (fill !== undefined) {
+      context.fillStyle = typeof fill === 'string' ? fill : (this.#stripes(fill) ?? fill.stripes);
+      if (round) context.fill();
+      else context.fillRect(x, y, width, height);
+    }
+    if (stroke === undefined) return;
+    context.strokeStyle = stroke;
+    context.lineWidth = lineWidth ?? 1;
+    if (dashed === true) context.setLineDash([4, 3]);
+    context.stroke();
+    if (dashed === true) context.setLineDash([]);
+  }
+
+  line(x0: number, y0: number, x1: number, y1: number, y2: number): void {
+    const path = this.#path;
+    path.moveTo(x0, y0);
+    if (Math.abs(x1 - x0) < 0.5) path.lineTo(x1, y2);
+    else {
+      const middle = (y0 + y1) / 2;
+      path.bezierCurveTo(x0, middle, x1, middle, x1, y1);
+      if (y2 > y1) path.lineTo(x1, y2);
+    }
+  }
+
+  strokeLines(colour: string, lineWidth: number, dashed: boolean): void {
+    const context = this.#context;
+    context.strokeStyle = colour;
+    context.lineWidth = lineWidth;
+    if (dashed) context.setLineDash([5, 4]);
+    context.stroke(this.#path);
+    if (dashed) context.setLineDash([]);
+    this.#path = new Path2D();
+  }
+
+  text(text: string, x: number, y: number, { size, colour, bold, align }: TextStyle): void {
+    const context = this.#context;
+    const font = `${bold === true ? '600 ' : ''}${size}px ${this.#family}`;
+    if (font !== this.#font) {
+      context.font = font;
+      this.#font = font;
+    }
+    context.textAlign = align ?? 'left';
+    context.fillStyle = colour;
+    context.fillText(text, x, y + size * 0.06);
+  }
+
+  tip(x: number, y: number, size: number, colour: string): void {
+    const context = this.#context;
+    context.fillStyle = colour;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x - size * 0.6, y - size);
+    context.lineTo(x + size * 0.6, y - size);
+    context.fill();
+  }
+
+  #stripes({ stripes, over }: { stripes: string; over: string }): CanvasPattern | null {
+    const key = `${stripes}/${over}`;
+    const known = this.#patterns.get(key);
+    if (known !== undefined) return known;
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 8;
+    const context = tile.getContext('2d')!;
+    context.fillStyle = over;
+    context.fillRect(0, 0, 8, 8);
+    context.strokeStyle = stripes;
+    context.lineWidth = 2;
+    context.beginPath();
+    for (const shift of [-8, 0, 8]) {
+      context.moveTo(shift, 8);
+      context.lineTo(shift + 8, 0);
+    }
+    context.stroke();
+    const pattern = this.#context.createPattern(tile, 'repeat');
+    this.#patterns.set(key, pattern);
+    return pattern;
+  }
+}

@@ -1,0 +1,314 @@
+import { timeText } from '../../src/core/scene/fusionText.ts';
+import { paints } from '../../src/core/scene/overlay.ts';
+import { itemTitle, shortName } from '../../src/core/scene/scene.ts';
+import type { Brush } from './brush.ts';
+import { letterSize, onScreen } from './drawView.ts';
+import type { Frame, LabelSpace } from './drawView.ts';
+import { graphStrings } from './graphStrings.ts';
+
+/** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
+const smallBox = 7;
+const smallModule = 22;
+
+/** Calls for every item on the screen, parents first; what is in a module that is too small to look into is left out. */
+export function forVisible(frame: Frame, visit: (item: number, shut: boolean) => void): void {
+  const { picture, camera } = frame;
+  const { scene, layout, subtreeEnd } = picture;
+  for (let item = 0; item < scene.kind.length;) {
+    const x = layout.x[item]!;
+    const y = layout.y[item]!;
+    const width = layout.width[item]!;
+    const height = layout.height[item]!;
+    if (!onScreen(frame, x, y, x + width, y + height)) {
+      item = subtreeEnd[item]!;
+      continue;
+    }
+    const shut = scene.kind[item] === 'open' && height * camera.k < smallModule;
+    visit(item, shut);
+    item = shut ? subtreeEnd[item]! : item + 1;
+  }
+}
+
+/** Thin frames of open modules, under edges and nodes. */
+export function drawModules(brush: Brush, frame: Frame): void {
+  const { picture, palette, camera } = frame;
+  const { scene, layout } = picture;
+  forVisible(frame, (item, shut) => {
+    if (scene.kind[item] !== 'open' || shut) return;
+    const { x, y, width, height } = place(layout, camera, item);
+    brush.box(x, y, width, height, { stroke: palette.theme.strong, lineWidth: 1, radius: Math.min(8, 8 * camera.k) });
+  });
+}
+
+function place(layout: Frame['picture']['layout'], { k, x, y }: Frame['camera'], item: number) {
+  return {
+    x: layout.x[item]! * k + x,
+    y: layout.y[item]! * k + y,
+    width: layout.width[item]! * k,
+    height: layout.height[item]! * k,
+  };
+}
+
+/** Nodes, closed modules, inputs and outputs. */
+export function drawItems(brush: Brush, frame: Frame): void {
+  const { picture, camera } = frame;
+  const { scene, layout } = picture;
+  const marks: number[] = [];
+  forVisible(frame, (item, shut) => {
+    const box = place(layout, camera, item);
+    const kind = scene.kind[item]!;
+    if (kind === 'open' && !shut) {
+      // Its frame and label are drawn elsewhere.
+    } else if (kind === 'open' || kind === 'closed') drawModule(brush, frame, item, box, shut);
+    else if (kind === 'node') drawNode(brush, frame, item, box);
+    else drawTerminal(brush, frame, item, box);
+    if (
+      (frame.selected?.[item] ?? 0) > 0 ||
+      item === frame.focused ||
+      item === frame.hovered ||
+      (frame.hits?.[item] ?? 0) > 0
+    )
+      marks.push(item);
+  });
+  for (const item of marks) drawMarks(brush, frame, item, place(layout, camera, item));
+}
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
+  const { model, picture, palette, camera, dimmed } = frame;
+  const point = picture.scene.ref[item]!;
+  const dim = dimmed?.[point] === 1;
+  const paint = dim ? paints.plain : model.overlay.paintOf[point]!;
+  const strong = dim ? palette.theme.border : palette.strong(paint);
+  if (height < smallBox) {
+    if (height >= 0.4) brush.box(x, y, width, Math.max(1, height), { fill: dim ? palette.card : strong });
+    return;
+  }
+  const gone = paint === paints.grey || paint === paints.unknown;
+  const radius = 5 * Math.min(1, camera.k);
+  brush.box(x, y, width, height, {
+    fill: dim ? palette.theme.background : palette.soft(paint),
+    stroke: strong,
+    lineWidth: 1,
+    dashed: gone,
+    radius,
+  });
+  const band = paint === paints.unknown ? 9 : 4;
+  if (!dim && paint !== paints.plain && paint !== paints.grey) {
+    brush.box(x + 1, y + 1, band * Math.min(1, camera.k), height - 2, {
+      fill: paint === paints.unknown ? { stripes: palette.theme.foreground, over: palette.theme.background } : strong,
+      radius: radius * 0.6,
+    });
+  }
+  const colour = dim || paint === paints.grey ? palette.theme.muted : textOn(frame, paint);
+  twoLines(
+    brush,
+    frame,
+    { x: x + 6 * Math.min(1, camera.k), y, width: width - 8 * Math.min(1, camera.k), height },
+    model.graph.data.nodes[point]!.op,
+    () => (height < 30 * camera.k ? '' : shortName(model.graph, model.hierarchy, point)),
+    colour,
+    'end',
+    true,
+  );
+}
+
+/** Filled boxes of the time scale may be darker than the letters. */
+function textOn({ palette, model }: Frame, paint: number): string {
+  const hot = model.overlay.kind === 'time' && paint >= paints.time + 4 && paint < paints.grey;
+  return hot && !palette.theme.contrast ? (palette.theme.dark ? '#1b1e24' : '#ffffff') : palette.theme.foreground;
+}
+
+function drawTerminal(brush: Brush, frame: Frame, item: number, box: Box): void {
+  const { model, picture, palette, camera } = frame;
+  if (box.height < smallBox) {
+    brush.box(box.x, box.y, box.width, Math.max(1, box.height), { fill: palette.theme.strong });
+    return;
+  }
+  brush.box(box.x, box.y, box.width, box.height, {
+    fill: palette.theme.panel,
+    stroke: palette.theme.strong,
+    lineWidth: 1.5,
+    radius: box.height / 2,
+  });
+  const size = letterSize(12 * camera.k, 9, 14);
+  if (box.height < size + 2) return;
+  const text = frame.fit(
+    itemTitle(model.graph, model.hierarchy, picture.scene, item),
+    box.width - box.height * 0.8,
+    size,
+    false,
+    'end',
+  );
+  brush.text(text, box.x + box.width / 2, box.y + box.height / 2, {
+    size,
+    colour: palette.theme.foreground,
+    align: 'center',
+  });
+}
+
+function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: boolean): void {
+  const { model, picture, palette, camera } = frame;
+  const module = model.hierarchy.modules[picture.scene.ref[item]!]!;
+  const stretches = model.stretches.get(item) ?? [];
+  const { x, y, width, height } = box;
+  if (shut || height < 14) {
+    bar(brush, frame, stretches, x, y, width, Math.max(1, height));
+    return;
+  }
+  const scale = Math.min(1, camera.k);
+  const radius = 6 * scale;
+  const edge = { stroke: palette.theme.strong, lineWidth: 1, radius };
+  if (module.times > 1) {
+    brush.box(x + 8 * scale, y + 8 * scale, width, height, { fill: palette.card, ...edge });
+    brush.box(x + 4 * scale, y + 4 * scale, width, height, { fill: palette.card, ...edge });
+  }
+  brush.box(x, y, width, height, { fill: palette.card, ...edge });
+  const thick = Math.max(3, 8 * scale);
+  bar(brush, frame, stretches, x + 6 * scale, y + height - thick - 5 * scale, width - 12 * scale, thick);
+  const size = letterSize(13 * camera.k, 10, 15);
+  const room = height - thick - 6 * scale;
+  if (room < size) return;
+  const badge = module.times > 1 ? graphStrings.times(module.times) : '';
+  const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
+  const title = frame.fit(`▸ ${module.label}`, width - 16 * scale - badgeWidth, size, true, 'end');
+  const second = room >= size * 2 + 4;
+  const middle = second ? y + room * 0.34 : y + room / 2;
+  brush.text(title, x + 8 * scale, middle, { size, bold: true, colour: palette.theme.foreground });
+  if (badge !== '' && width > badgeWidth * 2)
+    brush.text(badge, x + width - 8 * scale, middle, {
+      size,
+      bold: true,
+      align: 'right',
+      colour: palette.theme.foreground,
+    });
+  if (second) {
+    const note = frame.fit(moduleNote(frame, item), width - 16 * scale, size - 2, false, 'start');
+    brush.text(note, x + 8 * scale, y + room * 0.74, { size: size - 2, colour: palette.theme.muted });
+  }
+}
+
+/** `51 nodes · 0.35 ms · all fused alike` */
+function moduleNote({ model, picture }: Frame, item: number): string {
+  const index = picture.scene.ref[item]!;
+  const module = model.hierarchy.modules[index]!;
+  const parts: string[] = [];
+  const differing = model.differing(index);
+  if (module.times > 1 && differing !== null)
+    parts.push(differing === 0 ? graphStrings.alike : graphStrings.differ(differing));
+  else if (model.isOutlier(index)) parts.push(graphStrings.outlier);
+  parts.push(graphStrings.module(module.end - module.start));
+  const ms = model.moduleTime(index);
+  if (ms !== null) parts.push(timeText(ms));
+  return parts.join(' · ');
+}
+
+/** What is in a module, as a bar: colours, grey for what is not computed, stripes for what is unknown. */
+function bar(
+  brush: Brush,
+  { palette }: Frame,
+  stretches: { paint: number; share: number }[],
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+): void {
+  let at = x;
+  for (const { paint, share } of stretches) {
+    const part = share * width;
+    const fill =
+      paint === paints.unknown && height > 3
+        ? { stripes: palette.theme.foreground, over: palette.theme.background }
+        : palette.strong(paint);
+    brush.box(at, y, Math.max(0.5, part), height, { fill });
+    at += part;
+  }
+}
+
+function twoLines(
+  brush: Brush,
+  frame: Frame,
+  { x, y, width, height }: Box,
+  title: string,
+  second: () => string,
+  colour: string,
+  keep: 'start' | 'end',
+  centre: boolean,
+): void {
+  const { camera, palette } = frame;
+  const size = letterSize(12.5 * camera.k, 9, 15);
+  if (height < size + 2 || width < 24) return;
+  const note = height >= size * 2 + 6 ? second() : '';
+  const main = frame.fit(title, width - 6, size, true, 'start');
+  const align = centre ? 'center' : 'left';
+  const at = centre ? x + width / 2 : x;
+  brush.text(main, at, y + height * (note === '' ? 0.5 : 0.32), { size, bold: true, colour, align });
+  if (note === '') return;
+  const small = size - 1.5 < 9 ? 9 : Math.round(size - 1.5);
+  brush.text(frame.fit(note, width - 6, small, false, keep), at, y + height * 0.72, {
+    size: small,
+    colour: colour === palette.theme.foreground ? palette.theme.muted : colour,
+    align,
+  });
+}
+
+function drawMarks(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
+  const { palette, picture, camera } = frame;
+  const ring = (distance: number, colour: string, lineWidth: number, dashed: boolean) =>
+    brush.box(x - distance, y - distance, width + 2 * distance, height + 2 * distance, {
+      stroke: colour,
+      lineWidth,
+      dashed,
+      radius: 7 * Math.min(1, camera.k),
+    });
+  const selected = frame.selected?.[item] ?? 0;
+  const hits = frame.hits?.[item] ?? 0;
+  if (hits > 0 && picture.scene.kind[item] !== 'open') ring(2, palette.theme.warning, 2, false);
+  if (selected > 0 && (picture.scene.kind[item] !== 'open' || selected === 2))
+    ring(3, palette.theme.focus, 2.5, selected === 1);
+  if (item === frame.hovered && selected === 0) ring(1.5, palette.theme.focus, 1, false);
+  if (item === frame.focused) ring(6, palette.theme.focus, 1.5, true);
+}
+
+/** Labels of open modules, at their upper edge or, once that is out of sight, at the screen's. */
+export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
+  const { model, picture, palette, camera } = frame;
+  const { scene, layout } = picture;
+  forVisible(frame, (item, shut) => {
+    if (scene.kind[item] !== 'open' || shut) return;
+    const { x, y, width, height } = place(layout, camera, item);
+    const module = model.hierarchy.modules[scene.ref[item]!]!;
+    const size = letterSize(13 * camera.k, 10, 13);
+    const left = Math.max(6, x + 8 * Math.min(1, camera.k));
+    const right = Math.min(frame.width, x + width);
+    if (right - left < 40) return;
+    const times = module.times > 1 ? ` ${graphStrings.times(module.times)}` : '';
+    const text = frame.fit(`▾ ${module.label}${times}`, right - left - 14, size, true, 'end');
+    if (text === '') return;
+    const own = frame.fit.width(text, size, true) + 10;
+    const label = { x: left - 4, width: own, height: size + 7, target: { kind: 'item', item } as const };
+    const top = y + 15 * Math.min(1, camera.k) - label.height / 2;
+    for (let shift = 0; shift < 5; shift++) {
+      const at = Math.max(top, 6 + shift * (label.height + 1));
+      if (at + label.height > y + height) return;
+      if (!labels.take({ ...label, y: at })) {
+        if (at === top) return;
+        continue;
+      }
+      if (at !== top)
+        brush.box(label.x, at, label.width, label.height, {
+          fill: palette.theme.background,
+          stroke: palette.theme.strong,
+          radius: 3,
+        });
+      brush.text(text, left, at + label.height / 2, { size, bold: true, colour: palette.theme.foreground });
+      return;
+    }
+  });
+}

@@ -1,0 +1,69 @@
+import { overlayKinds, paints } from '../../src/core/scene/overlay.ts';
+import type { Overlay, OverlayKind } from '../../src/core/scene/overlay.ts';
+import { count } from '../shared/strings.ts';
+import { element } from './element.ts';
+import { graphStrings } from './graphStrings.ts';
+import type { Palette } from './palette.ts';
+
+/** The choice of overlay and the legend, whose lines switch what they stand for off and on. */
+export class Legend {
+  readonly root: HTMLElement;
+  readonly #list: HTMLElement;
+  readonly #select: HTMLSelectElement;
+  readonly #changed: (off: ReadonlySet<string>) => void;
+  readonly #off = new Set<string>();
+  #kind: OverlayKind | null = null;
+
+  constructor(choose: (kind: OverlayKind) => void, changed: (off: ReadonlySet<string>) => void) {
+    this.#changed = changed;
+    this.#select = element('select', { onchange: () => choose(this.#select.value as OverlayKind) });
+    for (const kind of overlayKinds)
+      this.#select.append(element('option', { value: kind }, graphStrings.overlays[kind]));
+    this.#list = element('div', { class: 'legend-list', role: 'group', 'aria-label': graphStrings.legend });
+    const label = element('label', { class: 'legend-title' }, element('span', {}, graphStrings.overlay), this.#select);
+    this.root = element('div', { class: 'graph-legend' }, label, this.#list);
+  }
+
+  /** Shows an overlay's categories; what was switched off stays off while the overlay is the same kind. */
+  show(overlay: Overlay, palette: Palette): void {
+    if (overlay.kind !== this.#kind) this.#off.clear();
+    this.#kind = overlay.kind;
+    this.#select.value = overlay.kind;
+    this.#list.replaceChildren(
+      ...overlay.categories.map(({ key, label, paint, nodes, meaning }) => {
+        const swatch = element('span', { class: `swatch ${swatchClass(paint)}`, 'aria-hidden': 'true' });
+        swatch.style.setProperty('--swatch', palette.strong(paint));
+        swatch.style.setProperty('--swatch-soft', palette.soft(paint));
+        const line = element(
+          'button',
+          {
+            type: 'button',
+            class: 'legend-line',
+            'aria-pressed': String(!this.#off.has(key)),
+            title: meaning,
+            'data-category': key,
+          },
+          swatch,
+          element('span', { class: 'legend-label' }, label),
+          element('span', { class: 'legend-count muted' }, count(nodes)),
+        );
+        line.addEventListener('click', () => {
+          if (!this.#off.delete(key)) this.#off.add(key);
+          line.setAttribute('aria-pressed', String(!this.#off.has(key)));
+          this.#changed(this.#off);
+        });
+        return line;
+      }),
+    );
+  }
+
+  get off(): ReadonlySet<string> {
+    return this.#off;
+  }
+}
+
+function swatchClass(paint: number): string {
+  if (paint === paints.grey) return 'gone';
+  if (paint === paints.unknown) return 'unknown';
+  return paint === paints.plain ? 'plain' : 'painted';
+}

@@ -1,0 +1,4 @@
+import { connect } from '../shared/connect.ts';
+import { mountGraph } from './mountGraph.ts';
+
+connect(mountGraph);
