@@ -1,7 +1,7 @@
 import type { LogMessage, PrecisionLine } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
-import { findNode, nameOf } from './logParser.ts';
+import { findNode } from './logParser.ts';
 import { keep, own } from './logState.ts';
 
 /** Longest text kept of one message, in characters. */
@@ -132,33 +132,31 @@ export function onMessageContinued(state: LogState, cursor: LogCursor): void {
   if (message.text.length + text.length > MAX_MESSAGE || !keep(state.room.messages, text.length)) return;
   message.text = `${message.text}\n${own(state, text)}`;
   message.code ??= codeOf(text);
-  const name = /^\s*(?:name: "(.*)"|Node name: (.*))$/.exec(text);
-  if (name && state.parserErrors.length > 0 && /^\s*name:|Node name:/.test(text))
-    nameParserErrors(state, name[1] ?? name[2] ?? '');
+  if (state.parserErrors !== null) readNodeText(state.parserErrors, text);
 }
 
-/** What the parser says about one node comes as several messages; the name is in the second or third. */
+/** What the parser says about one node comes as several messages, and the node's name stands in its text. */
 function groupParserErrors(state: LogState, message: LogMessage): void {
   const { text } = message;
-  if (text.includes('While parsing node number ')) state.parserErrors = [message];
-  else if (state.parserErrors.length > 0 && /--- (?:Begin|End) node ---|ERROR: /.test(text)) {
-    state.parserErrors.push(message);
-    const first = state.parserErrors[0]!;
-    message.subject ??= first.subject;
-    const name = /\n\s*Node name: (.*)/.exec(text);
-    if (name) nameParserErrors(state, name[1]!);
-  } else state.parserErrors = [];
+  if (text.includes('While parsing node number '))
+    state.parserErrors = { messages: [message], indent: null, named: false };
+  else if (state.parserErrors !== null && /^\w+\.cpp:\d+: /.test(text)) {
+    state.parserErrors.messages.push(message);
+    message.subject = state.parserErrors.messages[0]!.subject;
+    readNodeText(state.parserErrors, text.replace(/^\w+\.cpp:\d+: /, ''));
+  } else state.parserErrors = null;
 }
 
-function nameParserErrors(state: LogState, name: string): void {
-  if (name === '') return;
-  // Attributes and tensors inside of the node have names, too: the node's own is the one that the parser was at.
-  const known = state.checking !== null ? nameOf(state.checking) : state.node?.name;
-  const first = state.parserErrors[0]!;
-  if (first.subject !== null && first.subject === known) return;
-  const subject = own(state, name);
-  if (known !== undefined && known !== subject && findNode(state, subject) === undefined) return;
-  for (const message of state.parserErrors) message.subject = subject;
+/** Attributes inside of the node have names, too, but stand further in than its own. */
+function readNodeText(group: NonNullable<LogState['parserErrors']>, text: string): void {
+  if (group.named) return;
+  const field = /^(\s*)(?:input|output|op_type): /.exec(text);
+  if (field) group.indent = field[1]!.length;
+  const name = /^(\s*)name: "(.*)"\s*$/.exec(text);
+  const found = name && name[1]!.length === group.indent ? name[2]! : /^\s*Node name: (.+)$/.exec(text)?.[1];
+  if (found === undefined || found === '') return;
+  group.named = true;
+  for (const message of group.messages) message.subject = found;
 }
 
 /** `Error[10]: …`, `Error Code 10`, `Error Code: 9`, `10: [optimizer.cpp…]`, `[6] Assertion failed` */
@@ -178,13 +176,10 @@ const SUBJECTS = [
   /Invalid Node - (.*)$/,
 ];
 
-/** Name of the node or layer that a message is about. */
+/** Name of the node or layer that a message is about; of a node that the parser fails at, its output until its text gives the name. */
 function subjectOf(state: LogState, text: string): string | null {
   const parsing = /While parsing node number \d+ \[(\S*) -> "(.*?)"/.exec(text);
-  if (parsing) {
-    const at = state.checking !== null ? nameOf(state.checking) : state.node?.name;
-    return at ?? own(state, parsing[2]!);
-  }
+  if (parsing) return own(state, parsing[2]!);
   for (const pattern of SUBJECTS) {
     const match = pattern.exec(text);
     if (match && match[1] !== '') return own(state, match[1]!);

@@ -29,7 +29,6 @@ function startParse(state: LogState, line: number): void {
   state.section = 'parse';
   state.restartNodes = true;
   state.node = null;
-  state.checking = null;
   enterStage(state, 'parse', line);
 }
 
@@ -61,9 +60,8 @@ function splitNode(state: LogState, cursor: LogCursor, at: number): { name: stri
   return { name: kept(state, cursor, at, at + open), op: kept(state, cursor, at + open + 2, cursor.to - 1) };
 }
 
-function onStaticCheck(state: LogState, cursor: LogCursor, at: number): void {
+function onStaticCheck(state: LogState): void {
   state.section = 'parse';
-  state.checking = cursor.text.slice(at, cursor.to);
 }
 
 function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
@@ -82,7 +80,6 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.log.parsedNodes.push(node);
   state.nodesByName?.set(name, node);
   state.node = node;
-  state.checking = null;
   enterStage(state, 'parse', cursor.line);
   state.onEvent?.({ kind: 'node', name, op, parsed: state.log.parsedNodes.length, line: cursor.line });
 }
@@ -149,11 +146,4 @@ function onFinishedParsing(state: LogState, cursor: LogCursor, at: number): void
   const match = /Parse time: ([\d.e+-]+)/.exec(cursor.text.slice(at, cursor.to));
   if (match) state.log.seconds.parse = Number(match[1]);
   state.node = null;
-  state.checking = null;
-}
-
-/** The name in `NAME [OP]`. */
-export function nameOf(text: string): string {
-  const open = text.lastIndexOf(' [');
-  return open < 0 ? text : text.slice(0, open);
 }

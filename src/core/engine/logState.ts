@@ -41,7 +41,6 @@ export interface LogState {
   evidence: LogEvidence;
   /** Parser */
   node: ParsedNode | null;
-  checking: string | null;
   nodesByName: Map<string, ParsedNode> | null;
   restartNodes: boolean;
   /** Optimizer */
@@ -66,7 +65,7 @@ export interface LogState {
   profileRow: RegExp | null;
   /** Messages */
   message: LogMessage | null;
-  parserErrors: LogMessage[];
+  parserErrors: { messages: LogMessage[]; indent: number | null; named: boolean } | null;
   /** Frame */
   versionRank: number;
   ended: { outcome: 'passed' | 'failed'; line: number } | null;
@@ -181,7 +180,6 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     copies,
     evidence: { library: 0, prefixed: 0, phrases: 0, tools: 0 },
     node: null,
-    checking: null,
     nodesByName: null,
     restartNodes: false,
     phase: null,
@@ -202,7 +200,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     profileColumns: null,
     profileRow: null,
     message: null,
-    parserErrors: [],
+    parserErrors: null,
     versionRank: 0,
     ended: null,
     begun: false,

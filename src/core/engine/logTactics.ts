@@ -134,7 +134,7 @@ function nameLayer(state: LogState, name: string, line: number, reformat: boolea
   if (state.combination === null && state.layer !== null) openCombination(state, state.layer, '', line);
 }
 
-const TACTIC = /^(-?\d+|0x[0-9a-f]+) (?:Time|time):? (\S+)/;
+const TACTIC = /^(0x[0-9a-f]+|-?\d+) (?:Time|time):? (\S+)/;
 
 /** `Tactic: 0x… Time: 0.0179`, `Tactic: 1002 Time: 0.058`, `Tactic: 0x… skipped. Scratch requested: …` */
 function onTactic(state: LogState, cursor: LogCursor, at: number): void {
@@ -153,7 +153,7 @@ function onOldTactic(state: LogState, cursor: LogCursor, at: number): void {
   else if (text.includes('scratch requested')) skip(state, cursor, kept(state, cursor, cursor.from));
 }
 
-const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (-?\d+|0x[0-9a-f]+)(?: Time: (\S+))?/;
+const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (0x[0-9a-f]+|-?\d+)(?: Time: (\S+))?/;
 
 function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
   const match = NAMED_TACTIC.exec(cursor.text.slice(at, cursor.to));
@@ -186,7 +186,7 @@ function milliseconds(text: string): number | null {
 }
 
 function onChosen(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) Tactic: (-?\d+|0x[0-9a-f]+)/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*?) Tactic: (0x[0-9a-f]+|-?\d+)/.exec(cursor.text.slice(at, cursor.to));
   if (match === null || state.combination === null) return;
   const runner = own(state, match[1]!);
   const tactic = own(state, match[2]!);
@@ -242,7 +242,7 @@ function onSelected(state: LogState, cursor: LogCursor): void {
 /** Lines with the layer's name in front; false for any other line. */
 export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
   const text = cursor.text.slice(cursor.from, cursor.to);
-  const cached = /^(.*) \[(.*)\] got cached result: (.*?), tactic (-?\d+|0x[0-9a-f]+), (\S+) ms/.exec(text);
+  const cached = /^(.*) \[(.*)\] got cached result: (.*?), tactic (0x[0-9a-f]+|-?\d+), (\S+) ms/.exec(text);
   if (cached) {
     onCached(
       state,

@@ -23,7 +23,7 @@ export function bareLayer(name: string, line: number | null): EngineLayer {
   };
 }
 
-const NATIVE = /^Layer\(([^)]*)\): (.*), Tactic: (-?\d+|0x[0-9a-fA-F]+), (.*)$/;
+const NATIVE = /^Layer\(([^)]*)\): (.*), Tactic: (0x[0-9a-fA-F]+|-?\d+), (.*)$/;
 
 /**
  * A line of `Engine Layer Information:`, as `Layer(Myelin): NAME, Tactic: 0x0, in (Half[1,192:8,14,14]) -> out (Float[1])`,
