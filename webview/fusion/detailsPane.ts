@@ -10,6 +10,8 @@ import { counted, milliseconds, strings } from '../shared/strings.ts';
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
 const page = 50;
+/** Layers that are named while nothing is selected. */
+const slowest = 10;
 
 interface Line {
   text: string;
@@ -43,6 +45,7 @@ export function detailsPane(parent: HTMLElement, host: ViewHost, onSelect: (sele
     const content = contentOf(report, selection);
     if (content === null) {
       pane.append('p').attr('class', 'muted').text(texts.none);
+      for (const { title, lines } of overview(report)) drawList(pane, title, lines, onSelect);
       return;
     }
     const head = pane.append('div').attr('class', 'details-head');
@@ -150,6 +153,15 @@ function contentOf(report: FusionReport, selection: Selection): Content | null {
       return { ...content, sentence: `${strings.fateMeanings[fate]}.` };
     }
   }
+}
+
+/** Where to look first. */
+function overview(report: FusionReport): Content['lists'] {
+  const timed = report.layers.filter(({ averageMs }) => averageMs !== null && averageMs > 0);
+  return [
+    remarkList(report, () => true),
+    { title: texts.slowest, lines: layerLines(report, slowestFirst(timed).slice(0, slowest)) },
+  ];
 }
 
 const empty: Content = { title: '', name: '', exact: null, sentence: '', facts: [], lists: [], nodes: [], line: null };

@@ -37,7 +37,9 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
   const ribbons = svg.append('g').attr('class', 'ribbons').attr('aria-hidden', 'true');
   const marked = svg.append('g').attr('class', 'marked').attr('aria-hidden', 'true');
   const blocks = svg.append('g').attr('class', 'blocks');
-  const keepFocus = arrowKeys(element, '.block');
+  // Texts are a layer of their own: they are cut to fit, while a block's name for screen readers is whole.
+  const labels = svg.append('g').attr('class', 'labels').attr('aria-hidden', 'true');
+  const keepFocus = arrowKeys(parent, '.block');
   let shown: { flow: FusionFlow; links: Link[]; weight: Weight } | null = null;
 
   svg.on('keydown', (event: KeyboardEvent) => {
@@ -60,12 +62,13 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .attr('d', sankeyLinkHorizontal())
       .style('stroke', (link) => ribbonColour(link))
       .attr('stroke-width', (link) => Math.max(1.5, (link.width ?? 0) * (parts.get(link) ?? 0)));
+    const isOn = (item: Node) => !set.none && (flow.units.get(item.id) ?? []).some(set.unit);
+    const same = JSON.stringify(set.selection);
     blocks
       .selectAll<SVGGElement, Node>('.block')
-      .classed('on', (item) => !set.none && (flow.units.get(item.id) ?? []).some(set.unit))
-      .attr('aria-pressed', (item) =>
-        String(!set.none && JSON.stringify(item.selection) === JSON.stringify(set.selection)),
-      );
+      .classed('on', isOn)
+      .attr('aria-pressed', (item) => String(!set.none && JSON.stringify(item.selection) === same));
+    labels.selectAll<SVGGElement, Node>('.texts').classed('on', isOn);
   };
 
   const draw = (flow: FusionFlow, weight: Weight, width: number) => {
@@ -95,12 +98,18 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .attr('data-id', (item) => item.id)
       .attr('aria-label', (item) => spoken(item, flow.total, weight))
       .attr('aria-expanded', (item) => (item.opens === null ? null : 'false'))
-      .on('click', (event: MouseEvent, item) => {
-        const onHandle = event.target instanceof Element && event.target.classList.contains('handle');
-        if (onHandle && item.opens !== null) events.open(item.opens);
-        else if (item.selection.kind === 'none' && item.opens !== null) events.open(item.opens);
+      .on('click', (_, item) => {
+        if (item.selection.kind === 'none' && item.opens !== null) events.open(item.opens);
         else events.select(item.selection);
       });
+    const texts = labels
+      .selectAll<SVGGElement, Node>('.texts')
+      .data(nodes, (item) => item.id)
+      .join((enter) => enter.append('g').call(addTexts));
+    texts.select<SVGTextElement>('.handle').on('click', (_, item) => {
+      if (item.opens !== null) events.open(item.opens);
+    });
+    drawTexts(texts, frame, flow.total, weight);
     drawBlocks(groups, frame, flow.total, weight);
     keepFocus();
   };
@@ -216,14 +225,27 @@ const facts = (item: FlowItem, total: number, weight: Weight): string =>
     item.column === 'groups' && item.layers > 1
       ? counted(item.layers, item.foreignNode === null ? 'layer' : 'kernel')
       : '',
-    weight === 'time' ? `${percent((item.weight / total) * 100)} · ${milliseconds(item.ms)}` : '',
-    item.exact ? '' : strings.common.derived,
+    weight === 'time' ? percent((item.weight / total) * 100) : '',
+    derivedText(item),
   ]
     .filter((part) => part !== '')
     .join(' · ');
 
+const derivedText = ({ exact, derived, nodes }: FlowItem): string =>
+  exact && derived === 0
+    ? ''
+    : derived === 0 || derived === nodes
+      ? strings.common.derived
+      : strings.fusion.flow.someDerived(derived);
+
 const spoken = (item: FlowItem, total: number, weight: Weight): string =>
-  [item.label, item.detail, item.column === 'modules' ? counted(item.nodes, 'node') : '', facts(item, total, weight)]
+  [
+    item.label,
+    item.detail,
+    item.column === 'modules' ? counted(item.nodes, 'node') : '',
+    facts(item, total, weight),
+    item.ms > 0 ? milliseconds(item.ms) : '',
+  ]
     .filter((part) => part !== '')
     .join(', ');
 
@@ -246,12 +268,16 @@ function drawHeadings(
 
 function addParts(block: D3Selection<SVGGElement, Node, SVGGElement, unknown>): void {
   block.append('title');
+  block.append('rect').attr('class', 'reach');
   block.append('rect').attr('class', 'body');
-  block.append('text').attr('class', 'value');
-  block.append('text').attr('class', 'label');
-  block.append('text').attr('class', 'detail');
-  block.append('text').attr('class', 'second detail');
-  block.append('text').attr('class', 'handle').attr('aria-hidden', 'true');
+}
+
+function addTexts(texts: D3Selection<SVGGElement, Node, SVGGElement, unknown>): void {
+  texts.append('text').attr('class', 'value');
+  texts.append('text').attr('class', 'label');
+  texts.append('text').attr('class', 'detail');
+  texts.append('text').attr('class', 'second detail');
+  texts.append('text').attr('class', 'handle');
 }
 
 function drawBlocks(
@@ -269,6 +295,14 @@ function drawBlocks(
     // A group's name lies in its block, however little goes through it; the padding keeps neighbours apart.
     const tall = Math.max(item.column === 'groups' ? lowestBlock : 2, y1 - y0);
     block.select('title').text(`${spoken(item, total, weight)}`);
+    const reach = Math.max(lowestBlock, y1 - y0);
+    const [from, to] = item.column === 'modules' ? [0, x1] : item.column === 'kernels' ? [x0, frame.width] : [x0, x1];
+    block
+      .select('.reach')
+      .attr('x', from)
+      .attr('y', (y0 + y1 - reach) / 2)
+      .attr('width', to - from)
+      .attr('height', reach);
     block
       .select('.body')
       .attr('x', x0)
@@ -278,8 +312,19 @@ function drawBlocks(
       .attr('rx', item.column === 'groups' ? 4 : 2)
       .style('fill', paintOf(item))
       .style('stroke', lineOf(item));
+  });
+}
+
+function drawTexts(
+  texts: D3Selection<SVGGElement, Node, SVGGElement, unknown>,
+  frame: Frame,
+  total: number,
+  weight: Weight,
+): void {
+  texts.each(function (item) {
+    const own = select<SVGGElement, Node>(this).attr('class', `texts in-${item.column}`);
     const place = item.column === 'groups' ? insideText : besideText;
-    place(block, item, frame, total, weight);
+    place(own, item, frame, total, weight);
   });
 }
 

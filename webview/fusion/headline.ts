@@ -58,9 +58,6 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
       .attr('data-fate', ({ fate }) => fate)
       .classed('empty', ({ nodes }) => nodes === 0)
       .attr('title', ({ fate }) => strings.fateMeanings[fate])
-      .attr('aria-label', ({ fate, nodes, share }) =>
-        strings.fusion.accounting.segment(strings.fates[fate], nodes, share * 100, strings.fateMeanings[fate]),
-      )
       .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
       .each(function ({ fate, nodes, share }) {
         const own = select(this);

@@ -21,10 +21,9 @@ const narrowest = 3;
 export function icicleChart(parent: HTMLElement, events: ChartEvents) {
   const path = select(parent).append('div').attr('class', 'path');
   const svg = select(parent).append('svg').attr('class', 'icicle').attr('role', 'group');
-  const element = svg.node();
-  if (element === null) throw new Error('An SVG element could not be made.');
   const cells = svg.append('g');
-  const keepFocus = arrowKeys(element, '.cell');
+  const labels = svg.append('g').attr('aria-hidden', 'true');
+  const keepFocus = arrowKeys(parent, '.cell');
   let drawn: { root: IcicleCell; weight: Weight; width: number } | null = null;
   let zoomed = '';
   let last: SelectionSet | null = null;
@@ -66,7 +65,6 @@ export function icicleChart(parent: HTMLElement, events: ChartEvents) {
         cell.append('title');
         cell.append('rect').attr('class', 'body');
         cell.append('rect').attr('class', 'part');
-        cell.append('text');
         return cell;
       })
       .order()
@@ -94,12 +92,17 @@ export function icicleChart(parent: HTMLElement, events: ChartEvents) {
           .attr('y', cell.y0 + row - 5)
           .attr('height', 3)
           .attr('width', 0);
-        own
-          .select('text')
-          .attr('x', cell.x0 + 5)
-          .attr('y', cell.y0 + row / 2 + 4)
-          .text(wide < 26 ? '' : fitText(titleOf(cell.data, root.weight), wide - 8, font));
       });
+    labels
+      .selectAll<SVGTextElement, Cell>('text')
+      .data(
+        visible.filter(({ x0, x1 }) => x1 - x0 > 26),
+        ({ data }) => data.id,
+      )
+      .join('text')
+      .attr('x', ({ x0 }) => x0 + 5)
+      .attr('y', ({ y0 }) => y0 + row / 2 + 4)
+      .text(({ data, x0, x1 }) => fitText(titleOf(data, root.weight), x1 - x0 - 9, font));
     drawRuns(runs);
     keepFocus();
   };

@@ -17,11 +17,9 @@ export function timelineChart(parent: HTMLElement, events: ChartEvents) {
   const note = select(parent).append('p').attr('class', 'note');
   const svg = select(parent).append('svg').attr('class', 'timeline').attr('role', 'group');
   svg.attr('aria-label', strings.fusion.timeline.title);
-  const element = svg.node();
-  if (element === null) throw new Error('An SVG element could not be made.');
   const bars = svg.append('g');
   svg.append('line').attr('class', 'ground');
-  const keepFocus = arrowKeys(element, '.bar');
+  const keepFocus = arrowKeys(parent, '.bar');
   let report: FusionReport | null = null;
 
   const draw = (data: FusionReport, width: number) => {

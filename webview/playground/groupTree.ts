@@ -37,6 +37,8 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
   let panel: FusionPanel | null = null;
   let selection: Selection = { kind: 'none' };
   let current = '';
+  /** The item that shows best what is selected, where it is not the very thing. */
+  let near = '';
   const open = new Map<string, number>();
 
   const rows = (): Row[] => {
@@ -80,6 +82,7 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
       .attr('tabindex', (row) => (keyOf(row) === current ? 0 : -1))
       .attr('title', ({ item, more }) => (more > 0 ? null : item.tooltip))
       .classed('derived', ({ item }) => !item.exact)
+      .classed('near', (row) => keyOf(row) === near && !isSelected(row))
       .style('padding-left', ({ level }) => `${(level - 1) * 14 + 4}px`)
       .on('click', (event: MouseEvent, row) => {
         current = keyOf(row);
@@ -180,6 +183,7 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
         open.set(item.id, Math.max(open.get(item.id) ?? page, position + 1));
       }
       const found = path.at(-1);
+      near = found?.id ?? '';
       if (found !== undefined) current = found.id;
       draw();
       if (found !== undefined) {

@@ -32,11 +32,12 @@ function start(root: HTMLElement): void {
   const headBox = box(page, 'div', 'page-top');
   const body = box(page, 'div', 'page-body');
   const side = box(body, 'nav', 'side');
-  const sideBar = box(body, 'div', 'splitter');
-  const main = box(body, 'main', 'views');
-  const graphBox = box(main, 'section', 'view graph-view');
-  const middleBar = box(main, 'div', 'splitter');
-  const fusionBox = box(main, 'section', 'view fusion-view');
+  const main = box(body, 'main', 'center');
+  const sideBar = box(main, 'div', 'splitter');
+  const both = box(main, 'div', 'views');
+  const graphBox = box(both, 'section', 'view graph-view');
+  const middleBar = box(both, 'div', 'splitter');
+  const fusionBox = box(both, 'section', 'view fusion-view');
   const said = box(page, 'div', 'toast');
   side.setAttribute('aria-label', strings.playground.groups);
   graphBox.setAttribute('aria-label', strings.playground.graph);
@@ -58,7 +59,7 @@ function start(root: HTMLElement): void {
     graphBox.hidden = tab === 'fusion';
     fusionBox.hidden = tab === 'graph';
     middleBar.hidden = tab !== 'both';
-    main.dataset['tab'] = tab;
+    both.dataset['tab'] = tab;
   };
   const header = pageHeader(headBox, now, {
     tab: showTab,
@@ -94,8 +95,10 @@ function start(root: HTMLElement): void {
     { name: 'graph', select: (selection) => graph.select(selection) },
     { name: 'fusion', select: (selection) => fusion.select(selection) },
   );
-  splitter(sideBar, strings.playground.splitter, 22, (percent) => side.style.setProperty('flex-basis', `${percent}%`));
-  splitter(middleBar, strings.playground.middle, 50, (percent) => {
+  splitter(sideBar, body, strings.playground.splitter, 22, (percent) =>
+    side.style.setProperty('flex-basis', `${percent}%`),
+  );
+  splitter(middleBar, both, strings.playground.middle, 50, (percent) => {
     graphBox.style.setProperty('flex-basis', `${percent}%`);
   });
 

@@ -1,8 +1,14 @@
 /**
- * A bar between two parts that is dragged or moved with the arrow keys. `apply` gets the new share of the left part in
+ * A bar between two parts of `whole` that is dragged or moved with the arrow keys. `apply` gets the new share of the left part in
  * percent (10…90), and once at the start.
  */
-export function splitter(bar: HTMLElement, label: string, start: number, apply: (percent: number) => void): void {
+export function splitter(
+  bar: HTMLElement,
+  whole: HTMLElement,
+  label: string,
+  start: number,
+  apply: (percent: number) => void,
+): void {
   let value = start;
   bar.tabIndex = 0;
   bar.setAttribute('role', 'separator');
@@ -20,9 +26,8 @@ export function splitter(bar: HTMLElement, label: string, start: number, apply: 
     event.preventDefault();
   });
   bar.addEventListener('pointermove', (event) => {
-    const whole = bar.parentElement?.getBoundingClientRect();
-    if (!bar.hasPointerCapture(event.pointerId) || whole === undefined || whole.width === 0) return;
-    set(((event.clientX - whole.left) / whole.width) * 100);
+    const { left, width } = whole.getBoundingClientRect();
+    if (bar.hasPointerCapture(event.pointerId) && width > 0) set(((event.clientX - left) / width) * 100);
   });
   bar.addEventListener('keydown', (event) => {
     const step = event.key === 'ArrowLeft' ? -2 : event.key === 'ArrowRight' ? 2 : 0;

@@ -1,11 +1,10 @@
 /**
  * One tab stop for a drawing with many marks: arrow keys go to the nearest mark in that direction, Home and End to the
  * first and last, Enter or Space clicks. Marks are the elements that match `selector` below `root`; call the result after
- * drawing anew, it keeps the focus on the mark with the same `data-id`.
+ * drawing anew, it keeps the focus on the mark with the same `data-id`. `root` is no SVG element: browsers give the focus
+ * to those that listen to it.
  */
-export function arrowKeys(container: HTMLElement | SVGSVGElement, selector: string): () => void {
-  // Both have the same events; the union of their overloads has none.
-  const root = container as HTMLElement;
+export function arrowKeys(root: HTMLElement, selector: string): () => void {
   let current: string | null = null;
   let hadFocus = false;
   const marks = (): (Element & HTMLOrSVGElement)[] => [...root.querySelectorAll<SVGElement>(selector)];
@@ -21,8 +20,8 @@ export function arrowKeys(container: HTMLElement | SVGSVGElement, selector: stri
     if (mark !== null) setCurrent(mark);
   });
   root.addEventListener('focusout', (event) => {
-    // A mark that is removed while it is redrawn loses the focus to nothing: that is no leaving.
-    if (event.relatedTarget !== null) hadFocus = false;
+    // A mark that is removed while it is drawn anew did not leave: its successor gets the focus.
+    if (event.target instanceof Element && event.target.isConnected) hadFocus = false;
   });
   root.addEventListener('keydown', (event) => {
     const mark = event.target instanceof Element ? event.target.closest<SVGElement>(selector) : null;

@@ -68,8 +68,6 @@ export const strings = {
     },
     accounting: {
       title: (total: number) => `Where the model's ${counted(total, 'node')} went`,
-      segment: (label: string, value: number, share: number, meaning: string) =>
-        `${label}: ${counted(value, 'node')}, ${percent(share)}; ${meaning}`,
     },
     funnel: {
       title: (from: number, to: number) => `TensorRT's layers: ${count(from)} → ${count(to)}`,
@@ -80,7 +78,7 @@ export const strings = {
     flow: {
       title: 'From your modules to what runs',
       columns: { modules: 'Modules of the model', groups: 'Fusion groups', kernels: 'Kernels, in order' },
-      weight: 'Width',
+      weight: 'Ribbons as wide as',
       time: 'time',
       nodes: 'nodes',
       noTime: 'Nothing was measured: build with profiling (trtexec --exportProfile) to see time.',
@@ -89,6 +87,7 @@ export const strings = {
       help: 'Arrow keys move, Enter selects, + opens, − closes all, Escape clears the selection.',
       sharing: 'A kernel’s time is divided equally among its nodes.',
       restNodes: (value: number) => `without ${counted(value, 'node')} that no kernel computes`,
+      someDerived: (nodes: number) => `${count(nodes)} derived`,
       derived: (amount: string) => `${amount} derived from the graph`,
       ribbon: (from: string, to: string, amount: string) => `${from} into ${to}: ${amount}`,
     },
@@ -114,6 +113,7 @@ export const strings = {
       none: 'Select anything: a module, a group, a kernel, a bar. Everything that belongs to it lights up everywhere.',
       exact: 'exact: TensorRT named it itself',
       derived: 'derived: TensorRT named the borders, the rest follows from the graph',
+      slowest: 'What takes the most time',
       kernels: (value: number) => counted(value, 'kernel'),
       layers: (value: number) => counted(value, 'layer'),
       nodes: (value: number) => counted(value, 'node'),

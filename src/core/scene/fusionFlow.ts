@@ -25,6 +25,8 @@ export interface FlowItem {
   nodes: number;
   /** Layers that have a part in it. */
   layers: number;
+  /** Of its nodes, those whose place in it follows from the graph only. */
+  derived: number;
   /** In the weight that was asked for; never 0. */
   weight: number;
   selection: PanelSelection;
@@ -67,7 +69,9 @@ export const flowDefaults: Omit<FlowOptions, 'weight' | 'open'> = { modules: 12,
 /** Parts that opening something shows first, and that each `n more` adds. */
 export const openedParts = 20;
 
-interface Draft extends Omit<FlowItem, 'ms' | 'nodes' | 'layers' | 'weight'> {
+type Counts = Pick<FlowItem, 'nodes' | 'layers' | 'derived'>;
+
+interface Draft extends Omit<FlowItem, keyof Counts | 'ms' | 'weight'> {
   units: FusionUnit[];
 }
 
@@ -105,23 +109,22 @@ function toItem(report: FusionReport, { units, ...draft }: Draft, weight: Weight
   return { ...draft, ...countsOf(report, units), ms, weight: sumOf(units, weight) };
 }
 
-function countsOf(report: FusionReport, units: readonly FusionUnit[]): { nodes: number; layers: number } {
+function countsOf(report: FusionReport, units: readonly FusionUnit[]): Counts {
   const nodes = new Set<number>();
   const layers = new Set<number>();
-  for (const { node, layer } of units) {
+  const derived = new Set<number>();
+  for (const { node, layer, exact } of units) {
     if (node !== null) nodes.add(node);
+    if (node !== null && !exact) derived.add(node);
     if (layer !== null && report.layers[layer]?.kind !== 'foreign') layers.add(layer);
   }
-  return { nodes: nodes.size, layers: layers.size };
+  return { nodes: nodes.size, layers: layers.size, derived: derived.size };
 }
 
 /** Nodes and layers of each whole group: without the weight that not all of it has. */
-function groupCounts(report: FusionReport, found: FusionUnits): Map<string, { nodes: number; layers: number }> {
-  const counts = [...unitsBy(found.units, ({ group }) => group)].map(([id, units]) => {
-    const { nodes, layers } = countsOf(report, units);
-    return [`group:${id}`, { nodes, layers }] as const;
-  });
-  return new Map(counts);
+function groupCounts(report: FusionReport, found: FusionUnits): Map<string, Counts> {
+  const byGroup = unitsBy(found.units, ({ group }) => group);
+  return new Map([...byGroup].map(([id, units]) => [`group:${id}`, countsOf(report, units)]));
 }
 
 function linksBetween(from: Draft[], to: Draft[], weight: Weight): FlowLink[] {
@@ -397,8 +400,8 @@ function familyDrafts(
   };
   if (family.layers.length === 1 && first !== undefined) return [one(first)];
   const shown = open.get(family.id);
-  const detail = `×${family.layers.length}${family.name === '' ? '' : ` ${family.name}`}`;
-  if (shown === undefined) return [draft(family.id, family.label, detail, family.layers, family.id)];
+  const label = `${family.layers.length}× ${family.label}`;
+  if (shown === undefined) return [draft(family.id, label, family.name, family.layers, family.id)];
   const count = family.layers.length <= shown + 1 ? family.layers.length : shown;
   const drafts = family.layers.slice(0, count).map(one);
   const rest = family.layers.slice(count);

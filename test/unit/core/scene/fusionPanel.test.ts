@@ -154,6 +154,15 @@ describe('locating a selection', () => {
     expect(locate(panel, { kind: 'nodes', ids: ['999'] })).toEqual([]);
   });
 
+  test('finds what is most like a selection that is no item', () => {
+    const panel = toFusionPanel(blocksReport());
+    const last = (selection: Parameters<typeof locate>[1]) => locate(panel, selection).at(-1)?.label;
+    expect(last({ kind: 'layers', ids: [2, 4, 6, 8] })).toBe('Kernels (8)');
+    const blocks = Array.from({ length: 12 }, (_, i) => String(i + 1));
+    expect(last({ kind: 'nodes', ids: blocks })).toBe('blocks.0/attn … blocks.3/attn');
+    expect(last({ kind: 'nodes', ids: [...blocks, '14'] })).toBe('blocks.0/attn … blocks.3/attn');
+  });
+
   test('finds the narrowest module that holds several nodes', () => {
     const path = locate(toFusionPanel(blocksReport()), { kind: 'nodes', ids: ['4', '5', '6'] });
     expect(path.at(-1)?.label).toBe('blocks.1/attn');
