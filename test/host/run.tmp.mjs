@@ -30,12 +30,12 @@ async function runHost() {
   run(node, ['/tmp/hk/esb.mjs'], { env: { OUT: '/work/main/' }, quiet: true });
   // A copy of what ships, so that a rebuild meanwhile does not pull the files from under a running VS Code.
   const extension = join(folder, 'extension');
-  for (const path of ['package.json', 'package.nls.json', 'media', 'dist'])
+  for (const path of ['package.json', 'package.nls.json', 'l10n', 'media', 'dist'])
     cpSync(path, join(extension, path), { recursive: true });
   await bundleTests('out/host/tests');
   // TensorRT-RTX is there before the first test: nobody is there to agree to its download. Kept for the next run.
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
-  
+  run(node, ['dist/cli.js', 'setup', '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: cache } });
   const results = join(folder, 'results.json');
   const fake = fakeTrtexec(folder);
   const env = {

@@ -13,7 +13,8 @@ const models = fileURLToPath(new URL('../../fixtures/models/', import.meta.url))
 
 /**
  * Call once at the top of a test file. `options` are those of startServer; `files` are models to copy to the folder that
- * the windows show. Gives `open()`, which resolves to a new Workbench, and `folder`.
+ * the windows show. Gives `open()`, which resolves to a new Workbench,
+ * and the paths `folder` and `cache`.
  */
 export function windows({ files, ...options }) {
   const vsix = process.env.VSIX;
@@ -22,12 +23,14 @@ export function windows({ files, ...options }) {
   const folder = join(parent, 'models');
   mkdirSync(folder);
   for (const file of files) copyFileSync(join(models, file), join(folder, file));
+  // Nothing is set up yet in this cache: the first build of a file asks before it downloads.
+  const cache = join(parent, 'cache');
   let server;
   let browser;
   let workbench;
 
   before(async () => {
-    server = await startServer({ vsix, ...options });
+    server = await startServer({ vsix, env: { TENSORRT_LENS_CACHE: cache }, ...options });
     browser = await launchBrowser();
   });
   after(async () => {
@@ -42,8 +45,8 @@ export function windows({ files, ...options }) {
   });
   const open = async (browserOptions) => {
     workbench = new Workbench(await newPage(browser, browserOptions));
-    await workbench.open(server, folder, files[0]);
+    await workbench.open(server, folder);
     return workbench;
   };
-  return { open, folder };
+  return { open, folder, cache };
 }

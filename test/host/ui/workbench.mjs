@@ -22,10 +22,8 @@ export class Workbench {
     });
   }
 
-  /** Opens a folder. Resolves when the explorer shows the named file. */
-  async open(server, folder, file) {
+  async open(server, folder) {
     await this.page.goto(`${server.origin}/?folder=${folder}`);
-    await this.row(file).waitFor();
   }
 
   /** A file in the explorer. */
@@ -106,6 +104,6 @@ export class Workbench {
   /** Saves a picture to test/shots. */
   async shot(name, options = {}) {
     mkdirSync(shots, { recursive: true });
-    await this.page.screenshot({ path: `${shots}/${name}.png`, ...options });
+    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled', ...options });
   }
 }

@@ -1,0 +1,75 @@
+// Builds that do not simply succeed, and what the side bar offers, on the installed package.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { windows } from './windows.mjs';
+
+const { open, folder, cache } = windows({ files: ['vit_tiny.onnx', 'fp16_overflow.onnx'] });
+
+test('a no to the download builds nothing and says so', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('fp16_overflow.onnx', 'Build TensorRT Engine');
+  await w.openContextMenu('fp16_overflow.onnx');
+  await w.pickMenuItem('Build TensorRT Engine');
+  const question = w.dialog('Download NVIDIA TensorRT-RTX?');
+  await question.waitFor();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await w.terminal('was not set up').waitFor();
+  const left = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('tensorrt-rtx')) : [];
+  assert.deepEqual(left, []);
+});
+
+test('a model without its weights can be built with random ones, and is searched and sorted', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.openContextMenu('vit_tiny.onnx');
+  await w.pickMenuItem('Build TensorRT Engine');
+  await w.dialog('Download NVIDIA TensorRT-RTX?').getByRole('button', { name: 'Download and Build' }).click();
+  const failure = w.toast('vit_tiny.onnx could not be built');
+  await failure.waitFor();
+  assert.match(await failure.innerText(), /weights\.bin/);
+  await w.shot('builds-1-no-weights');
+  await failure.getByRole('button', { name: 'Build with Random Weights' }).click();
+
+  await w.message.getByText(/ForeignNode; it swallowed 4\d\d of 636 nodes/).waitFor();
+  await w.group('ForeignNode 0').waitFor();
+  await w.shot('builds-2-vit');
+
+  await w.runCommand('TensorRT: Search in Fusion Groups');
+  await w.page.locator('.quick-input-widget', { hasText: 'Name, op or layer contains' }).waitFor();
+  await w.page.keyboard.type('Softmax');
+  await w.message.getByText(/“Softmax”: 1\d nodes/).waitFor();
+  await w.page.keyboard.press('Enter');
+  await w.group('ForeignNode 0').click();
+  await w.shot('builds-3-search');
+  await w.runCommand('TensorRT: Clear Search');
+  await w.message.getByText('“Softmax”').waitFor({ state: 'hidden' });
+});
+
+test('the fusion page shows the build, and a click there selects in the side bar', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.row('vit_tiny.onnx').click();
+  await w.tab('vit_tiny.onnx').waitFor();
+  await w.runCommand('TensorRT: Open Fusion Page');
+  await w.tab('Fusion of vit_tiny.onnx').waitFor();
+  await w.view
+    .getByText(/636 nodes/)
+    .first()
+    .waitFor();
+  await w.shot('builds-4-page');
+  assert.deepEqual(w.violations, []);
+});
+
+test('a file that is no model says what it is, and where it breaks off', async () => {
+  writeFileSync(join(folder, 'broken.onnx'), 'this is no model\n');
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.row('broken.onnx').dblclick();
+  await w.view
+    .getByText(/text file/)
+    .first()
+    .waitFor();
+  await w.shot('builds-5-broken');
+});

@@ -1,0 +1,27 @@
+// What a workspace that nobody trusts can do: be looked at, and nothing else.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { windows } from './windows.mjs';
+
+const { open } = windows({ files: ['fp16_overflow.onnx'], askTrust: true });
+
+test('an untrusted workspace shows models and builds nothing', async () => {
+  const w = await open();
+  const question = w.dialog('Do you trust the authors');
+  await question.waitFor();
+  await question.getByRole('button', { name: /No, I don't trust/ }).click();
+  await question.waitFor({ state: 'hidden' });
+
+  await w.untilExtensionKnown('fp16_overflow.onnx');
+  await w.openContextMenu('fp16_overflow.onnx');
+  assert.equal(await w.menuItem('Build TensorRT Engine').isVisible(), false);
+  await w.page.keyboard.press('Escape');
+
+  await w.row('fp16_overflow.onnx').dblclick();
+  await w.tab('fp16_overflow.onnx').waitFor();
+  await w.view.locator('#root > *').first().waitFor();
+  await w.runCommand('TensorRT: Open Graph');
+  await w.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').click();
+  await w.page.locator('.sidebar', { hasText: 'needs a trusted workspace' }).waitFor();
+  await w.shot('untrusted');
+});
