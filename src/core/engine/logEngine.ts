@@ -175,15 +175,36 @@ function onProfile(state: LogState, cursor: LogCursor): void {
   state.log.profile = [];
   forget(state.room.profile);
   state.profileColumns = [];
-  state.profileRow = null;
   state.block = 'profile';
   void cursor;
 }
 
-function profileRow(columns: string[]): RegExp {
+const NUMBER = / *([-+\d.einfaINF]+)(?= |$)/y;
+
+/** The cells of a row: numbers and a name, which may hold anything and stands first in old versions, last in others. */
+function profileCells(columns: string[], text: string): string[] | null {
   const numbers = columns.length - 1;
-  if (columns[0] === 'name') return new RegExp(`^ *(.*?)${' +([-\\d.einfa]+)'.repeat(numbers)} *$`);
-  return new RegExp(`^${' *([-\\d.einfa]+)'.repeat(numbers)}(?: {3}| )(.*)$`);
+  const cells: string[] = [];
+  if (columns[0] !== 'name') {
+    NUMBER.lastIndex = 0;
+    let end = 0;
+    for (let index = 0; index < numbers; index++) {
+      const match = NUMBER.exec(text);
+      if (match === null) return null;
+      cells.push(match[1]!);
+      end = NUMBER.lastIndex;
+    }
+    return [...cells, text.slice(end).replace(/^ {1,3}/, '')];
+  }
+  let end = text.trimEnd().length;
+  for (let index = 0; index < numbers; index++) {
+    const blank = text.lastIndexOf(' ', end - 1);
+    if (blank < 0 || !/^[-+\d.einfaINF]+$/.test(text.slice(blank + 1, Math.min(end, blank + 40)))) return null;
+    cells.unshift(text.slice(blank + 1, end));
+    end = blank;
+    while (end > 0 && text.charCodeAt(end - 1) === 0x20) end--;
+  }
+  return [text.slice(0, end).trimStart(), ...cells];
 }
 
 /** A line of the profile's table, header first; false where the table is over. Old versions have the name in front. */
@@ -200,9 +221,8 @@ export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
     }
     return columns.length > 0;
   }
-  const match = (state.profileRow ??= profileRow(columns)).exec(text);
-  if (match === null) return false;
-  const values = match.slice(1);
+  const values = profileCells(columns, text);
+  if (values === null) return false;
   const row: Record<string, string> = {};
   columns.forEach((column, index) => (row[column] = values[index] ?? ''));
   const name = row['name'] ?? '';

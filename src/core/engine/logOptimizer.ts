@@ -1,4 +1,4 @@
-import type { FusionEvent } from './buildLog.ts';
+import type { FusionEvent, LoggedForeignNode } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { currentPhase, enterStage, keep, kept, startPhase, own } from './logState.ts';
@@ -111,9 +111,13 @@ function onReplacedSlice(state: LogState, cursor: LogCursor, at: number): void {
   addEvent(state, cursor, 'copy', 'slice', [before(cursor.text.slice(at, cursor.to), ' with copy from ')]);
 }
 
+/** `a to b because input is not movable.` */
 function onCopy(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) to (.*?) because .*$/.exec(cursor.text.slice(at, cursor.to));
-  if (match) addEvent(state, cursor, 'copy', 'copy', [match[1]!, match[2]!]);
+  const text = cursor.text.slice(at, cursor.to);
+  const because = text.lastIndexOf(' because ');
+  const to = text.indexOf(' to ');
+  if (to < 0 || because < to) return;
+  addEvent(state, cursor, 'copy', 'copy', [text.slice(0, to), text.slice(to + 4, because)]);
 }
 
 function onRetarget(state: LogState, cursor: LogCursor, at: number): void {
@@ -184,7 +188,7 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
   const name = own(state, text.slice(0, split + 1));
   const metadata = own(state, text.slice(split + 11).replace(/^ /, ''));
   state.onEvent?.({ kind: 'foreign-node', name, line: cursor.line });
-  const known = phase.foreignNodes.findLast((node) => node.name === name);
+  const known = state.foreignByName.get(name);
   if (!keep(state.room.foreignNodes, metadata.length)) return;
   if (known && known.metadata === null) {
     known.metadata = metadata;
@@ -193,6 +197,7 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
     state.foreignNode = null;
   } else {
     state.foreignNode = { name, line: cursor.line, metadata };
+    state.foreignByName.set(name, state.foreignNode);
     phase.foreignNodes.push(state.foreignNode);
   }
   state.block = 'foreign-node';
@@ -202,9 +207,10 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
 export function sawForeignNode(state: LogState, name: string, line: number): void {
   if (!name.startsWith('{ForeignNode[')) return;
   const phase = currentPhase(state, line);
-  if (phase.foreignNodes.some((node) => node.name === name)) return;
-  if (!keep(state.room.foreignNodes, name.length)) return;
-  phase.foreignNodes.push({ name, line, metadata: null });
+  if (state.foreignByName.has(name) || !keep(state.room.foreignNodes, name.length)) return;
+  const node: LoggedForeignNode = { name, line, metadata: null };
+  state.foreignByName.set(name, node);
+  phase.foreignNodes.push(node);
   state.onEvent?.({ kind: 'foreign-node', name, line });
 }
 

@@ -60,9 +60,10 @@ export interface LogState {
   builderList: LayerList | null;
   inspectorList: LayerList | null;
   foreignNode: LoggedForeignNode | null;
+  /** ForeignNodes of the phase at hand. */
+  foreignByName: Map<string, LoggedForeignNode>;
   restartFinalLayers: boolean;
   profileColumns: string[] | null;
-  profileRow: RegExp | null;
   /** Messages */
   message: LogMessage | null;
   parserErrors: { messages: LogMessage[]; indent: number | null; named: boolean } | null;
@@ -196,9 +197,9 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     builderList: null,
     inspectorList: null,
     foreignNode: null,
+    foreignByName: new Map(),
     restartFinalLayers: false,
     profileColumns: null,
-    profileRow: null,
     message: null,
     parserErrors: null,
     versionRank: 0,
@@ -240,6 +241,7 @@ export function startPhase(state: LogState, line: number): BuildPhase {
   state.layer = null;
   state.combination = null;
   state.operation = null;
+  state.foreignByName = new Map();
   state.restartFinalLayers = true;
   return phase;
 }

@@ -5,6 +5,8 @@ import { currentPhase, enterStage, keep, kept, own } from './logState.ts';
 import { sawForeignNode } from './logOptimizer.ts';
 
 const MAX_TACTICS = 1000;
+/** A line of one tactic is short. */
+const MAX_TACTIC = 4000;
 
 /** Lines of the phase that times tactics, in all wordings since TensorRT 5. */
 export const TACTIC_PHRASES: [string, PhraseHandler][] = [
@@ -156,7 +158,7 @@ function onOldTactic(state: LogState, cursor: LogCursor, at: number): void {
 const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (0x[0-9a-f]+|-?\d+)(?: Time: (\S+))?/;
 
 function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
-  const match = NAMED_TACTIC.exec(cursor.text.slice(at, cursor.to));
+  const match = NAMED_TACTIC.exec(cursor.text.slice(at, Math.min(cursor.to, at + MAX_TACTIC)));
   if (match === null) return;
   if (match[3] !== undefined) addTactic(state, match[1]!, match[2]!, match[3]);
   else state.tacticName = own(state, match[1]!);
@@ -223,12 +225,31 @@ function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): 
   phase.removedCombinations = (phase.removedCombinations ?? 0) + Number(match[1]);
 }
 
-/** `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)` */
+/** `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)`; names and formats may hold brackets and blanks. */
 function onReformatLayer(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*) \((.*?)\) from ((?:\S+|\w+\(.*\))) to (\w+\(.*\)|\S+)$/.exec(cursor.text.slice(at, cursor.to));
-  if (match === null || !keep(state.room.reformats, match[0].length)) return;
-  const [layer, tensor, from, to] = match.slice(1).map((part) => own(state, part)) as [string, string, string, string];
-  currentPhase(state, cursor.line).reformats.push({ layer, tensor, from, to, line: cursor.line });
+  const text = cursor.text.slice(at, cursor.to);
+  const close = text.lastIndexOf(') from ');
+  const open = close < 0 ? -1 : openingBracket(text, close);
+  const to = text.indexOf(' to ', close + 7);
+  if (open < 1 || to < 0 || !keep(state.room.reformats, text.length)) return;
+  currentPhase(state, cursor.line).reformats.push({
+    layer: own(state, text.slice(0, open - 1)),
+    tensor: own(state, text.slice(open + 1, close)),
+    from: own(state, text.slice(close + 7, to)),
+    to: own(state, text.slice(to + 4)),
+    line: cursor.line,
+  });
+}
+
+/** Where the bracket opens that closes at `close`; -1 without one. */
+function openingBracket(text: string, close: number): number {
+  let depth = 0;
+  for (let at = close; at >= 0; at--) {
+    const code = text.charCodeAt(at);
+    if (code === 0x29) depth++;
+    else if (code === 0x28 && --depth === 0) return at;
+  }
+  return -1;
 }
 
 function onSelected(state: LogState, cursor: LogCursor): void {
@@ -242,26 +263,30 @@ function onSelected(state: LogState, cursor: LogCursor): void {
 /** Lines with the layer's name in front; false for any other line. */
 export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
   const text = cursor.text.slice(cursor.from, cursor.to);
-  const cached = /^(.*) \[(.*)\] got cached result: (.*?), tactic (0x[0-9a-f]+|-?\d+), (\S+) ms/.exec(text);
-  if (cached) {
-    onCached(
-      state,
-      cursor,
-      cached.map((part) => own(state, part)),
-    );
+  const cached = text.lastIndexOf('] got cached result: ');
+  if (cached >= 0) {
+    onCached(state, cursor, text, cached);
     return true;
   }
   if (text.endsWith(' has no valid tactics for this config, skipping')) {
     skip(state, cursor, own(state, text));
     return true;
   }
-  const named = /^(.*) Set Tactic Name: (.*?),? Tactic: /.exec(text);
-  if (named) state.tacticName = own(state, named[2]!);
-  return named !== null;
+  const named = text.indexOf(' Set Tactic Name: ');
+  if (named < 0) return false;
+  const end = text.indexOf(' Tactic: ', named + 18);
+  state.tacticName = own(state, text.slice(named + 18, end < 0 ? text.length : end).replace(/,$/, ''));
+  return true;
 }
 
-function onCached(state: LogState, cursor: LogCursor, match: string[]): void {
-  const [, name = '', formats = '', runner = '', tactic = '', time = ''] = match;
+/** `X [Float(…) -> Half(…)] got cached result: CaskPooling, tactic 0x…, 0.0029 ms` */
+function onCached(state: LogState, cursor: LogCursor, text: string, close: number): void {
+  const open = text.lastIndexOf(' [', close);
+  const result = /^(.*?), tactic (0x[0-9a-f]+|-?\d+), (\S+) ms/.exec(text.slice(close + 21));
+  if (open < 0 || result === null) return;
+  const name = own(state, text.slice(0, open));
+  const formats = own(state, text.slice(open + 2, close));
+  const [runner, tactic, time] = result.slice(1).map((part) => own(state, part)) as [string, string, string];
   const reformat = name.startsWith('Optimizer Reformat(');
   state.log.timingCacheHits++;
   if (state.layer === null || (state.layer.name !== name && state.layer.name !== ''))

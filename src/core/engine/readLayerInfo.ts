@@ -5,7 +5,7 @@ import { isRecord, numberOr, readJsonDocuments, textOr } from './readJson.ts';
 import { bareLayer, typeOfFormat } from './readLayerLine.ts';
 
 /** Names that TensorRT writes into its JSON as they are, quotes and backslashes included. */
-const RAW_MEMBERS = new Set(['Name', 'name']);
+export const RAW_MEMBERS: ReadonlySet<string> = new Set(['Name', 'name', 'Layers', 'layers', 'Bindings']);
 
 /** Keys of a layer that have their own field. */
 const FIELDS = new Set(['Name', 'LayerType', 'Inputs', 'Outputs', 'Metadata', 'TacticName', 'TacticValue', 'StreamId']);

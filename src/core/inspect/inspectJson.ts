@@ -3,7 +3,7 @@ import type { JsonNode } from '../text/losslessJson.ts';
 import type { Problem } from '../text/problem.ts';
 import { countOf, inspection } from './inspection.ts';
 import { memberOf, readLosslessJson } from '../text/losslessJson.ts';
-import { readLayerInfo } from '../engine/readLayerInfo.ts';
+import { RAW_MEMBERS, readLayerInfo } from '../engine/readLayerInfo.ts';
 import { readProfile } from '../engine/readProfile.ts';
 import { readTiming } from '../engine/readTiming.ts';
 
@@ -12,7 +12,7 @@ export function inspectJson(text: string, head: string): Inspection | null {
   // The kinds that can be large are told apart by their beginnings, so that each text is read once.
   if (/"computeMs"\s*:/.test(head)) return inspectTiming(text);
   if (/"(?:timeMs|averageMs)"\s*:/.test(head)) return inspectProfile(text);
-  const { documents, problems } = readLosslessJson(text, { rawMembers: RAW });
+  const { documents, problems } = readLosslessJson(text, { rawMembers: RAW_MEMBERS });
   return (
     inspectReplay(documents, problems) ??
     inspectChoices(documents, problems) ??
@@ -38,8 +38,6 @@ function inspectOther(documents: JsonNode[], problems: Problem[]): Inspection | 
     ],
   });
 }
-
-const RAW = new Set(['Name', 'name']);
 
 function inspectTiming(text: string): Inspection | null {
   const { value, problems } = readTiming(text);

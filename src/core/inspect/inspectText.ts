@@ -10,8 +10,11 @@ const CALIBRATION_LINE = /^(.+): ([0-9a-fA-F]{8})$/;
 /** Histograms of TensorRT's legacy calibrator: counts and doubles, no header. */
 const HISTOGRAM_LINE = /^\d+ [0-9a-fA-F]{16}(?: |$)/;
 
+const MAY_BE_CALIBRATION = /^(?:TRT-\d+-\w+\r?(?:\n|$)|\d+ [0-9a-fA-F]{16}|[^\n]+: [0-9a-fA-F]{8}\r?(?:\n|$))/;
+
 /** Recognises an INT8 calibration cache, with its header or without; null for other text. */
 export function inspectCalibration(text: string): Inspection | null {
+  if (!MAY_BE_CALIBRATION.test(text.slice(0, 2000))) return null;
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const header = CALIBRATION_HEADER.exec(lines[0] ?? '');
   if (header === null && HISTOGRAM_LINE.test(lines[0] ?? '')) {
@@ -47,12 +50,16 @@ export function inspectCalibration(text: string): Inspection | null {
 /** Overrides are short lines, nearly all of which can be read; prose is not. */
 const MAX_OVERRIDES = 4_000_000;
 
+const MAY_BE_OVERRIDE = /^\s*(?:model|base|require)\s|[\s"](?:fp\d+|bf16|int\d+|bool|float\d*|half|bfloat16)\b/;
+
 /** Recognises precision overrides by their grammar; null for other text. */
 export function inspectOverrides(text: string): Inspection | null {
   if (text.length > MAX_OVERRIDES || /[<>{}]/.test(text.replace(/->|"(?:[^"\\\n]|\\.)*"|group:\S*|#.*/g, '')))
     return null;
   const lines = text.split('\n').filter((line) => /^\s*[^\s#]/.test(line));
-  if (lines.length === 0) return null;
+  // A look at the first lines spares other texts the whole reading.
+  const first = lines.slice(0, 20);
+  if (first.length === 0 || first.filter((line) => MAY_BE_OVERRIDE.test(line)).length < first.length * 0.5) return null;
   const file = readOverrides(text);
   const usable = file.rules.filter((rule) => rule.usable).length;
   const directives = [file.model, file.base, file.require].filter((directive) => directive?.usable).length;

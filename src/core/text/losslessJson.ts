@@ -49,7 +49,7 @@ export interface JsonLiteral {
 }
 
 export interface JsonOptions {
-  /** Members whose strings are not escaped: backslashes are plain, and a quote ends the string only where a value can end. */
+  /** Members whose strings (or lists of strings) are not escaped: backslashes are plain, and a quote ends the string only where a value can end. */
   rawMembers?: ReadonlySet<string>;
 }
 
@@ -180,14 +180,14 @@ class JsonReader {
     }
   }
 
-  #value(depth: number, key: string | undefined): JsonNode | undefined {
+  #value(depth: number, key: string | undefined, inList = false): JsonNode | undefined {
     this.#space();
     const start = this.#at;
     const first = this.#text[start];
     if (depth > MAX_DEPTH && (first === '{' || first === '[')) return this.#tooDeep();
     if (first === '{') return this.#object(depth);
-    if (first === '[') return this.#array(depth);
-    if (first === '"') return this.#string(key, 'value');
+    if (first === '[') return this.#array(depth, key);
+    if (first === '"') return this.#string(key, inList);
     return this.#number() ?? this.#literal();
   }
 
@@ -239,7 +239,7 @@ class JsonReader {
     return undefined;
   }
 
-  #array(depth: number): JsonArray {
+  #array(depth: number, key: string | undefined): JsonArray {
     const node: JsonArray = { kind: 'array', start: this.#at, end: 0, items: [] };
     this.#at++;
     for (;;) {
@@ -248,7 +248,7 @@ class JsonReader {
       if (this.#closes(']', node.start)) break;
       if (this.#text[at] === ',') this.#at++;
       else {
-        const item = this.#value(depth + 1, undefined);
+        const item = this.#value(depth + 1, key, true);
         if (item !== undefined) node.items.push(item);
         else if (this.#at === at) this.#at++;
         this.#separator(']');
@@ -322,7 +322,7 @@ class JsonReader {
   }
 
   #member(node: JsonObject, depth: number): void {
-    const name = this.#string(undefined, 'key');
+    const name = this.#string(undefined, false);
     this.#space();
     if (this.#text[this.#at] === ':') this.#at++;
     else this.#problem('error', 'json-syntax', `A colon is missing after the key "${name.value}".`, this.#at);
@@ -330,10 +330,10 @@ class JsonReader {
     if (value !== undefined) node.members.push({ key: name.value, keyStart: name.start, keyEnd: name.end, value });
   }
 
-  #string(key: string | undefined, role: 'key' | 'value'): JsonString {
+  #string(key: string | undefined, inList: boolean): JsonString {
     const start = this.#at;
     const raw = key !== undefined && this.#raw.has(key);
-    const end = raw ? this.#rawEnd(start + 1) : this.#plainEnd(start + 1);
+    const end = raw ? this.#rawEnd(start + 1, inList) : this.#plainEnd(start + 1);
     if (end >= this.#text.length) {
       this.#problem('error', 'json-end', 'The text ends inside of a string.', start, this.#text.length);
       this.#at = this.#text.length;
@@ -345,7 +345,6 @@ class JsonReader {
       };
     }
     this.#at = end + 1;
-    void role;
     return {
       kind: 'string',
       start,
@@ -364,19 +363,11 @@ class JsonReader {
     return this.#text.length;
   }
 
-  /** The quote after which a value can end: a bracket, or a comma with another key behind it. */
-  #rawEnd(from: number): number {
-    const end = /"(?=\s*(?:[}\]]|,\s*"[^"\n]*"\s*:))/g;
+  /** The quote after which a value can end: a bracket, or a comma with another key (in a list: another text) behind it. */
+  #rawEnd(from: number, inList: boolean): number {
+    const end = inList ? /"(?=\s*(?:\]|,\s*"))/g : /"(?=\s*(?:[}\]]|,\s*"[^"\n]*"\s*:))/g;
     end.lastIndex = from;
-    const match = end.exec(this.#text);
-    const newline = this.#text.indexOf('\n', from);
-    // A value that ends its line ends at its last quote there: what looks like a key before it is part of the name.
-    if (match !== null && newline >= 0 && match.index < newline) {
-      const line = this.#text.slice(from, newline).trimEnd();
-      if (line.endsWith('",')) return from + line.length - 2;
-      return match.index;
-    }
-    return match === null ? this.#text.length : match.index;
+    return end.exec(this.#text)?.index ?? this.#text.length;
   }
 
   #unescape(from: number, to: number): string {
