@@ -186,7 +186,7 @@ function signature(module: ModuleNode, nodes: readonly ReportNode[]): string {
       return seen;
     });
     const at = node.name.indexOf(module.label);
-    const relative = at < 0 ? node.op : node.name.slice(at + module.label.length);
+    const relative = at < 0 ? node.op : node.name.slice(at + module.label.length).replaceAll(module.label, '#');
     parts.push([relative, node.op, node.fate, node.foreignNode, node.exact, own.join('+')].join('\t'));
   }
   return parts.join('\n');
