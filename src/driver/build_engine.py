@@ -21,6 +21,7 @@ import ctypes
 import importlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -157,7 +158,8 @@ def make_monitor(trt, channel, stop):
 def looks_like_text(path):
     with open(path, "rb") as file:
         head = file.read(512)
-    return all(byte in b"\t\r\n\f" or 32 <= byte < 127 for byte in head)
+    text = head.decode("utf-8", "ignore")
+    return len(head) - len(text.encode("utf-8")) < 4 and not re.search("[\x00-\x08\x0e-\x1f]", text)
 
 
 def parse_model(trt, network, logger, path):
@@ -173,18 +175,30 @@ def parse_model(trt, network, logger, path):
             raise BuildError("parse", "%s: this is %s: TensorRT found no outputs in it" % (path, what))
         return parser
     details = [describe_error(parser.get_error(index)) for index in range(parser.num_errors)]
-    missing = next((text for text in logger.errors if "Failed to open file" in text), None)
-    if missing:
-        name = missing.split("Failed to open file:", 1)[-1].strip()
-        raise BuildError("parse", "%s: the weights file %s cannot be opened; it must lie beside the model" % (path, name), details)
+    weights = weights_trouble(logger.errors)
+    if weights:
+        raise BuildError("parse", "%s: %s" % (path, weights), details)
     if not details:
         raise BuildError("parse", "%s: %s" % (path, logger.cause("the parser gave no reason")))
     first = details[0]
     if first["code"] == "MODEL_DESERIALIZE_FAILED":
-        raise BuildError("parse", "%s: no ONNX model, or one cut off: %s" % (path, first["message"]), details)
+        what = "this is a text file" if looks_like_text(path) else "no ONNX model, or one cut off"
+        raise BuildError("parse", "%s: %s: %s" % (path, what, first["message"]), details)
     where = "node %s '%s' (%s): " % (first["node"], first["nodeName"], first["operator"]) if first["operator"] else ""
     reason = "this version of TensorRT cannot run it" if first["message"] == "false" else first["message"]
     raise BuildError("parse", "%s: %s%s: %s" % (path, where, first["code"], reason), details)
+
+
+def weights_trouble(errors):
+    """What the parser's log says about a file of external weights; its errors name the tensor alone."""
+    for text in errors:
+        found = re.search(r"(Failed to open file|Failed to map file to memory|from external file): (.+)", text)
+        if found:
+            return "the weights file %s cannot be opened; it must lie beside the model" % found.group(2).strip()
+        found = re.search(r"out of range for file: (.+?)(?: \((.*)\))?$", text)
+        if found:
+            return "the weights file %s is cut off, or another model's (%s)" % (found.group(1), found.group(2) or text)
+    return None
 
 
 def describe_error(error):

@@ -308,10 +308,22 @@ class Files(unittest.TestCase):
         self.assertEqual(config.timing_cache, b"")
 
     def test_text(self):
-        for content, text in ((b"hello\n", True), (b"\x08\x07\x12", False)):
+        cut = "ä".encode("utf-8") * 300
+        for content, text in ((b"hello\n", True), (cut, True), (b"\x08\x07\x12", False), (b"\xff\xfe\xfd\xfc\xfb", False)):
             with open(self.path("file"), "wb") as file:
                 file.write(content)
             self.assertEqual(build_engine.looks_like_text(self.path("file")), text)
+
+
+class Weights(unittest.TestCase):
+    def test_says_which_file_and_what_is_wrong_with_it(self):
+        for text, expected in (
+            ("WeightsContext.cpp:203: Failed to open file: a b/w.bin", "the weights file a b/w.bin cannot be opened"),
+            ("WeightsContextMemoryMap.cpp:140: Failed to map file to memory: w.bin", "w.bin cannot be opened"),
+            ("offset/length out of range for file: w.bin (offset=0, length=8, file size=1)", "w.bin is cut off, or another model's (offset=0"),
+        ):
+            self.assertIn(expected, build_engine.weights_trouble(["first", text]))
+        self.assertIsNone(build_engine.weights_trouble(["Plugin not found"]))
 
 
 class Stopping(unittest.TestCase):

@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { listBuilds } from '../../src/builder/buildHistory.ts';
+import type { ParserError } from '../../src/builder/driverEvent.ts';
+import { readBuildReport } from '../../src/builder/readBuild.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/runBuild.ts';
+import { rtxVersion, type RtxInstall } from '../../src/builder/setUpRtx.ts';
+import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
+import { runningWith } from '../support/runningWith.ts';
+
+let rtx: RtxInstall;
+const folder = temporaryFolder();
+const file = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  rtx = await rtxForTests();
+});
+
+const build = (model: string, more: Partial<BuildOptions> = {}, events: BuildEvents = {}, signal?: AbortSignal) =>
+  runBuild(
+    {
+      model,
+      backend: 'rtx',
+      randomWeights: true,
+      driver: driverPath,
+      folder: file('builds'),
+      confirm: () => Promise.reject(new Error('asked')),
+      ...more,
+    },
+    events,
+    signal,
+  );
+
+async function reportOf(model: string): Promise<FusionReport> {
+  const made = await build(modelPath(model));
+  expect(made.manifest).toMatchObject({
+    result: 'passed',
+    error: null,
+    tensorrt: { product: 'tensorrt-rtx', version: rtxVersion },
+  });
+  const { report } = await readBuildReport(made);
+  expect(report.tensorrt.product).toBe('tensorrt-rtx');
+  expect(report.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+  const { total, ...fates } = report.accounting;
+  expect(Object.values(fates).reduce((sum, count) => sum + count)).toBe(total);
+  return report;
+}
+
+const nodesOf = (report: FusionReport, op: string) => report.nodes.filter((node) => node.op === op);
+
+describe('what became of every node', () => {
+  test('a convolutional net: one ForeignNode holds it all', async () => {
+    const report = await reportOf('resnet18');
+    expect(report.accounting).toMatchObject({ total: 49, foreign: 49, unknown: 0 });
+    expect(report.foreignNodes).toMatchObject([{ exact: true }]);
+    expect(report.funnel[0]).toMatchObject({ stage: 'Original', layers: 53 });
+    for (const node of nodesOf(report, 'Conv')) expect(node.layers.length, node.name).toBeGreaterThan(0);
+  });
+
+  test('a transformer: its constants fold, the rest is one ForeignNode', async () => {
+    const report = await reportOf('vit_tiny');
+    expect(report.accounting).toMatchObject({ total: 636, foreign: 453, unknown: 0 });
+    expect(nodesOf(report, 'Softmax').every(({ fate }) => fate === 'foreign')).toBe(true);
+    expect(nodesOf(report, 'Constant').every(({ fate }) => fate === 'folded')).toBe(true);
+  });
+
+  test('Loop and If: the nodes of their bodies, under their own ids', async () => {
+    const report = await reportOf('loop_if');
+    expect(report.accounting.total).toBe(18);
+    const inside = report.nodes.filter(({ id }) => id.includes('/'));
+    expect(inside.length).toBeGreaterThan(4);
+    expect(inside.some(({ fate }) => fate === 'foreign')).toBe(true);
+    expect(inside.some(({ id }) => /\/then_branch\/\d+$/.test(id))).toBe(true);
+  });
+
+  test('nodes without names, and two inputs with several outputs', async () => {
+    expect((await reportOf('unnamed')).accounting.unknown).toBe(0);
+    const two = await reportOf('two_inputs_multi_out');
+    expect(two.foreignNodes[0]!.inputs.sort()).toEqual(['left', 'right']);
+  });
+});
+
+describe('options reach TensorRT', () => {
+  test('an optimization profile for a dynamic model', async () => {
+    const shape = (batch: number, length: number) => ({ min: '1x8', opt: `${batch}x${length}`, max: '8x64' });
+    const profiles = [{ input_ids: shape(4, 32), attention_mask: shape(4, 32) }];
+    const { folder: made, manifest } = await build(modelPath('bert_base'), { profiles });
+    expect(manifest.result).toBe('passed');
+    expect(readFileSync(join(made, 'build.log'), 'utf8')).toMatch(
+      /ProfileInfo: \[ \{ MinShape: \[1,8\], OptShape: \[4,32\], MaxShape: \[8,64\]/,
+    );
+  });
+
+  test('a shape that does not fit names input, axis and sizes', async () => {
+    const profiles = [{ input_ids: { min: '8x64', opt: '4x32', max: '1x8' } }];
+    const { manifest } = await build(modelPath('bert_base'), { profiles });
+    expect(manifest).toMatchObject({
+      result: 'failed',
+      error: expect.stringMatching(/MIN<=OPT<=MAX|input_ids/) as string,
+    });
+  });
+
+  test('a GPU to build for, a compressed model, an engine in a place of its own', async () => {
+    const packed = file('fp16_overflow.onnx.gz');
+    writeFileSync(packed, gzipSync(readFileSync(modelPath('fp16_overflow'))));
+    const engine = file('engines/net.engine');
+    const { manifest, folder: made } = await build(packed, {
+      randomWeights: false,
+      computeCapability: ['12.0'],
+      engine,
+    });
+    expect(manifest).toMatchObject({ result: 'passed', files: { engine }, model: { file: packed } });
+    expect(readFileSync(engine).length).toBeGreaterThan(1000);
+    expect(readFileSync(join(made, 'build.log'), 'utf8').split('\n')[0]).toContain('--compute-capability=12.0');
+  });
+
+  test('what TensorRT-RTX cannot do is refused before it begins', async () => {
+    await expect(build(modelPath('unnamed'), { precision: 'fp16' })).rejects.toThrow(/strongly typed networks only/);
+    await expect(build(modelPath('unnamed'), { layerPrecisions: [{ name: 'x', type: 'fp32' }] })).rejects.toThrow(
+      /trtlens precision apply/,
+    );
+  });
+});
+
+describe('what cannot be built fails with file and node', () => {
+  test.each([
+    ['an empty file', 'empty.onnx', Buffer.alloc(0), /empty\.onnx: the file is empty/],
+    ['a text file', 'text.onnx', Buffer.from('# a model\nkind: conv\n'), /text\.onnx: this is a text file/],
+    [
+      'a truncated file',
+      'cut.onnx',
+      readFileSync(modelPath('vit_tiny')).subarray(0, 99_000),
+      /cut\.onnx: no ONNX model, or one cut off/,
+    ],
+    [
+      'a model without its weights',
+      'bare.onnx',
+      readFileSync(modelPath('resnet18')),
+      /bare\.onnx: the weights file .*weights\.bin cannot be opened/,
+    ],
+  ])('%s', async (_, name, content, message) => {
+    mkdirSync(file('broken'), { recursive: true });
+    writeFileSync(file(`broken/${name}`), content);
+    const { manifest, folder: made } = await build(file(`broken/${name}`), { randomWeights: false });
+    expect(manifest.result).toBe('failed');
+    expect(manifest.error).toMatch(message);
+    expect(manifest.error).toContain(file(`broken/${name}`));
+    expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
+  });
+
+  test('weights that were cut off', async () => {
+    mkdirSync(file('short'), { recursive: true });
+    copyFileSync(modelPath('resnet18'), file('short/net.onnx'));
+    writeFileSync(file('short/weights.bin'), Buffer.alloc(1000));
+    const { manifest } = await build(file('short/net.onnx'), { randomWeights: false });
+    expect(manifest.result).toBe('failed');
+    expect(manifest.error).toMatch(/net\.onnx: .*weights\.bin/);
+  });
+
+  test('an operator that it does not have', async () => {
+    const errors: ParserError[] = [];
+    const { manifest } = await build(
+      modelPath('unsupported_op'),
+      {},
+      { parserErrors: (found) => errors.push(...found) },
+    );
+    expect(manifest.error).toContain(`${modelPath('unsupported_op')}: node 11 '/custom/MyCustomOp' (MyCustomOp)`);
+    expect(errors).toMatchObject([{ node: 11, nodeName: '/custom/MyCustomOp', operator: 'MyCustomOp' }]);
+  });
+});
+
+describe('a cancel half-way', () => {
+  test('leaves no engine, no temporary file and no process', async () => {
+    const abort = new AbortController();
+    const engine = file('cancelled.engine');
+    let asked = 0;
+    const { folder: made, manifest } = await build(
+      modelPath('deep_encoder_11k'),
+      { engine },
+      {
+        progress: ({ phase }) => {
+          if (phase !== 'Optimizing graph' || asked > 0) return;
+          asked = Date.now();
+          abort.abort();
+        },
+      },
+      abort.signal,
+    );
+    expect(Date.now() - asked).toBeLessThan(4000);
+    expect(manifest).toMatchObject({ result: 'cancelled', files: { engine: null } });
+    expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
+    expect(existsSync(engine)).toBe(false);
+    expect(runningWith(made)).toEqual([]);
+  });
+
+  test('also when the program that runs the build is killed', async () => {
+    const parent = file('killed');
+    const cli = join(import.meta.dirname, '../../dist/cli.js');
+    const args = [
+      cli,
+      'build',
+      modelPath('deep_encoder_11k'),
+      '--random-weights',
+      '--backend',
+      'rtx',
+      '--folder',
+      parent,
+      '--verbose',
+    ];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject);
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        if (text.includes('[TRT]')) child.kill('SIGKILL');
+      });
+      child.once('close', () => resolve());
+    });
+    const [made] = readdirSync(parent);
+    for (let tries = 0; tries < 50 && runningWith(join(parent, made!)).length > 0; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(runningWith(join(parent, made!))).toEqual([]);
+    expect(readdirSync(join(parent, made!)).sort()).toEqual(['build.log', 'manifest.json']);
+    const [listed] = await listBuilds('any', { folder: parent });
+    expect(listed!.manifest).toMatchObject({
+      result: 'cancelled',
+      error: expect.stringContaining('cut off') as string,
+    });
+  });
+});
+
+test('builds at the same time do not mix', async () => {
+  const made = await Promise.all(['unnamed', 'loop_if', 'unnamed'].map((model) => build(modelPath(model))));
+  expect(made.map(({ manifest }) => manifest.result)).toEqual(['passed', 'passed', 'passed']);
+  expect(new Set(made.map(({ folder: one }) => one)).size).toBe(3);
+  const totals = await Promise.all(made.map(async (one) => (await readBuildReport(one)).report.accounting.total));
+  expect(totals).toEqual([24, 18, 24]);
+});
+
+test('the private installation is one: a second set-up asks nothing', async () => {
+  expect(await rtxForTests()).toEqual(rtx);
+});

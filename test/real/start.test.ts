@@ -1,0 +1,157 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ViewData } from '../../src/core/scene/viewData.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
+
+const start = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
+const folder = temporaryFolder();
+
+beforeAll(async () => {
+  await rtxForTests();
+});
+
+const run = (args: string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [start, ...args], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, INIT_CWD: folder, ...env },
+  });
+
+test('builds the example for real and prints who was swallowed', () => {
+  const { status, stdout, stderr } = run(['--no-serve']);
+  expect(status, stderr).toBe(0);
+  expect(stdout).toContain('vit_tiny.onnx · TensorRT-RTX 1.7.1');
+  expect(stdout).toContain('453 of 636 nodes');
+  expect(stdout).toContain('897 → 1');
+  expect(stderr).toContain('with random weights');
+  expect(stdout).not.toContain('RECORDED');
+});
+
+test("builds the user's model, found from where the person stands", () => {
+  mkdirSync(join(folder, 'sub'), { recursive: true });
+  copyFileSync(modelPath('fp16_overflow'), join(folder, 'sub', 'my.onnx'));
+  const { status, stdout, stderr } = run(['sub/my.onnx', '--no-serve']);
+  expect(status, stderr).toBe(0);
+  expect(stdout).toContain('my.onnx · TensorRT-RTX');
+  expect(run(['sub/none.onnx', '--no-serve'])).toMatchObject({ status: 2, stdout: '' });
+});
+
+test('a model that cannot be built is an error, never the recorded build', () => {
+  copyFileSync(modelPath('resnet18'), join(folder, 'bare.onnx'));
+  const { status, stdout, stderr } = run(['bare.onnx', '--no-serve']);
+  expect(status).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/bare\.onnx: the weights file .*weights\.bin.*--random-weights/);
+});
+
+test('where the wheels cannot be had it shows the recorded build and says so', () => {
+  const env = {
+    TENSORRT_LENS_CACHE: join(folder, 'empty'),
+    PIP_INDEX_URL: 'http://127.0.0.1:9/',
+    PIP_RETRIES: '0',
+    PIP_NO_CACHE_DIR: '1',
+  };
+  const { status, stdout, stderr } = run(['--no-serve'], env);
+  expect(status, stderr).toBe(0);
+  expect(stderr).toContain('Could not install the wheels');
+  expect(stderr).toContain('RECORDED');
+  expect(stdout).toContain('453 of 636 nodes');
+  expect(run(['sub/my.onnx', '--no-serve'], env).status).toBe(2);
+});
+
+describe('the served views', () => {
+  let url: URL;
+  let stop: () => Promise<number | null>;
+
+  beforeAll(async () => {
+    const child = spawn(process.execPath, [start], { cwd: folder, env: { ...process.env, INIT_CWD: folder } });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    stop = () => {
+      child.kill('SIGTERM');
+      return ended;
+    };
+    url = await new Promise<URL>((resolve, reject) => {
+      let out = '';
+      child.stderr.resume();
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        out += text;
+        const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(out);
+        if (found) resolve(new URL(found[0]));
+      });
+      void ended.then(() => reject(new Error(`ended early: ${out}`)));
+    });
+    return async () => {
+      await stop();
+    };
+  });
+
+  const get = (path: string, { host = url.host, method = 'GET' } = {}) =>
+    new Promise<{ status: number; body: string; policy: string }>((resolve, reject) => {
+      request({ hostname: url.hostname, port: url.port, path, method, headers: { Host: host } }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (text: string) => (body += text));
+        response.on('end', () =>
+          resolve({ status: response.statusCode!, body, policy: String(response.headers['content-security-policy']) }),
+        );
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  test('are the page, its code and style, and the data of this build', async () => {
+    const page = await get('/');
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('playground.js') as string });
+    expect((await get('/playground.js')).status).toBe(200);
+    expect((await get('/playground.css')).status).toBe(200);
+    const data = JSON.parse((await get('/data.json')).body) as ViewData;
+    expect(data).toMatchObject({
+      title: 'vit_tiny.onnx',
+      build: { origin: 'built', result: 'passed', backend: 'rtx' },
+    });
+    expect(data.report!.accounting.total).toBe(636);
+  });
+
+  test('let nothing run but their own code', async () => {
+    const { policy } = await get('/');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*/);
+  });
+
+  test.each([
+    '/../package.json',
+    '/package.json',
+    '/%2e%2e/package.json',
+    '//etc/passwd',
+    '/playground.html',
+    '/data.json/..',
+  ])('give no other file: %s', async (path) => {
+    const { status, body } = await get(path);
+    if (path === '/data.json/..') expect(status).toBe(200);
+    else expect(status).toBe(404);
+    expect(body).not.toContain('tensorrt-lens"');
+  });
+
+  test('answer to this machine alone, and to reading alone', async () => {
+    expect((await get('/data.json', { host: 'evil.example' })).status).toBe(403);
+    expect((await get('/data.json', { host: `evil.example:${url.port}` })).status).toBe(403);
+    expect((await get('/data.json', { host: `localhost:${url.port}` })).status).toBe(200);
+    expect((await get('/data.json', { method: 'POST' })).status).toBe(405);
+    expect(await get('/data.json', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+  });
+
+  test('end with Ctrl+C or SIGTERM', async () => {
+    expect([143, null]).toContain(await stop());
+  });
+});
+
+test('needs no package before it has run: only modules of Node itself', () => {
+  const imports = [...readFileSync(start, 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name!);
+  expect(imports.length).toBeGreaterThan(3);
+  expect(imports.filter((name) => !name.startsWith('node:'))).toEqual([]);
+});
