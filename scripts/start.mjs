@@ -1,11 +1,12 @@
 // `npm start [-- MODEL.onnx] [--no-serve] [--port N] [options of trtlens build]`: from a fresh clone to the first
 // picture. Plain Node, no package is needed before this has installed them.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installPackages } from './install.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = join(root, 'examples', 'vit_tiny.onnx');
@@ -13,6 +14,7 @@ const recorded = join(root, 'examples', 'recorded', 'vit_tiny');
 
 const { model, serve, port, passed } = readArguments(process.argv.slice(2));
 requireNode(20, 19);
+process.chdir(root);
 installPackages();
 run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …');
 
@@ -27,6 +29,7 @@ try {
 }
 
 function readArguments(args) {
+  /** @type {{ model: string | undefined, serve: boolean, port: number, passed: string[] }} */
   const found = { model: undefined, serve: true, port: 0, passed: [] };
   while (args.length > 0) {
     const argument = args.shift();
@@ -46,18 +49,6 @@ function requireNode(major, minor) {
   const [a, b] = process.versions.node.split('.').map(Number);
   if (a < major || (a === major && b < minor))
     fail(`Node ${major}.${minor} or newer is needed, this is ${process.versions.node}`);
-}
-
-function installPackages() {
-  const installed = join(root, 'node_modules', '.package-lock.json');
-  const lock = join(root, 'package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  // Under `npm start` npm says where it is; as a script of Node it needs no shell on any system.
-  const npm = process.env.npm_execpath;
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  const heading = 'Installing packages …';
-  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...args], heading);
-  else run('npm', args, heading);
 }
 
 /** Builds the model for real. Where TensorRT-RTX cannot be had, the example is shown as it was recorded. */
