@@ -1,7 +1,7 @@
 import type { Problem } from '../text/problem.ts';
-import type { ByteSpan, OnnxNode } from './onnxModel.ts';
-import { HEAD, type Reading, type WireCursor, WireError } from './wireCursor.ts';
 import { ENTRY, OPSET } from './onnxFields.ts';
+import type { ByteSpan, OnnxNode } from './onnxModel.ts';
+import { HEAD, MISSING, type Reading, type WireCursor, WireError } from './wireCursor.ts';
 
 /** A broken file can have as many problems as bytes; more than this many help nobody. */
 const PROBLEM_LIMIT = 20;
@@ -17,12 +17,46 @@ export class ModelReading {
   nodes: OnnxNode[] = [];
   /** Pieces of the main graph met so far. */
   graphs = 0;
+  /** What the field at hand leaves to be read after it, because it may take any number of windows. */
+  later: Reading[] = [];
   private items = 0;
   private unreported = 0;
 
   constructor(cursor: WireCursor, spans: boolean) {
     this.cursor = cursor;
     this.spans = spans;
+  }
+
+  /**
+   * Reads the fields of a message that ends at `end`, one after the other: `read` gets a field's tag with the cursor
+   * behind the head, leaves the cursor behind the field, and may be called again for the same field. `limit`: how far
+   * a field may reach.
+   */
+  *fields(end: number, read: (tag: number) => void, limit = end): Reading {
+    const { cursor } = this;
+    while (cursor.pos < end) {
+      const start = cursor.pos;
+      if (!cursor.holds(HEAD)) yield HEAD;
+      try {
+        read(cursor.field(limit));
+      } catch (error) {
+        if (error !== MISSING) throw error;
+        this.later = [];
+        yield cursor.missing;
+        cursor.seek(start);
+        continue;
+      }
+      cursor.release();
+      if (this.later.length > 0) yield* this.readLater();
+    }
+  }
+
+  private *readLater(): Reading {
+    const after = this.cursor.pos;
+    const { later } = this;
+    this.later = [];
+    for (const reading of later) yield* reading;
+    this.cursor.seek(after);
   }
 
   report(problem: Problem): void {
@@ -39,24 +73,25 @@ export class ModelReading {
   }
 
   /** Counts what is kept, so that the memory stays within bounds. */
-  count(): void {
-    if (++this.items <= ITEM_LIMIT) return;
+  count(items = 1): void {
+    this.items += items;
+    if (this.items <= ITEM_LIMIT) return;
     throw new WireError('too-many', `it holds more than ${ITEM_LIMIT} nodes, tensors and attributes`, this.cursor.at);
   }
 
-  /** The span of the field whose head was read last, to be spread into what it holds. */
-  span(): { span?: ByteSpan } {
+  /** Keeps the span of the field whose head was read last, if spans were asked for. */
+  mark(item: { span?: ByteSpan }): void {
     const { at, pos, size } = this.cursor;
-    return this.spans ? { span: { at, offset: pos, length: size } } : {};
+    if (this.spans) item.span = { at, offset: pos, length: size };
   }
 
   /**
    * After an error inside a message that ends at `end`: reports it and goes on behind the message where its end can
    * be trusted, else passes the error on with `what` added to its place.
    */
-  recover(error: unknown, end: number, what: string, node?: string): void {
+  recover(error: unknown, end: number, what: () => string, node?: string): void {
     if (!(error instanceof WireError)) throw error;
-    error.where.push(what);
+    error.where.push(what());
     error.node ??= node;
     if (error.kind === 'truncated' || error.kind === 'too-many' || end > this.cursor.fileSize) throw error;
     this.report(problemOf(error));
@@ -83,24 +118,45 @@ export function problemOf(error: WireError): Problem {
   return { severity: 'error', code: error.kind, message, offset: error.offset, ...node };
 }
 
-/** Fills a key and a value from a StringStringEntryProto. */
-export function* readEntry(cursor: WireCursor, entry: { key: string; value: string }, end: number): Reading {
-  while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
-    const tag = cursor.field(end);
-    if (tag === ENTRY.key) entry.key = cursor.hasText ? cursor.text() : yield* cursor.longText();
-    else if (tag === ENTRY.value) entry.value = cursor.hasText ? cursor.text() : yield* cursor.longText();
-    else cursor.skip();
-  }
+/** A name in a message, shortened; empty for no name. */
+export const quoted = (name: string): string =>
+  name ? ` "${name.length > 200 ? `${name.slice(0, 200)}…` : name}"` : '';
+
+/**
+ * A list with an item more: short ones in an array just as long, because an array that has grown by `push` has room
+ * for 17 items, and models consist of short lists.
+ */
+export function append<T>(list: T[], item: T): T[] {
+  if (list.length === 0) return [item];
+  if (list.length === 1) return [list[0]!, item];
+  if (list.length === 2) return [list[0]!, list[1]!, item];
+  if (list.length === 3) return [list[0]!, list[1]!, list[2]!, item];
+  list.push(item);
+  return list;
 }
 
-/** Fills domain and version from an OperatorSetIdProto. */
-export function* readOpset(cursor: WireCursor, opset: { domain: string; version: number }, end: number): Reading {
+/** The StringStringEntryProto in the field at the cursor. */
+export function readEntry(cursor: WireCursor): { key: string; value: string } {
+  const entry = { key: '', value: '' };
+  const end = cursor.payloadEnd;
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === OPSET.domain) opset.domain = cursor.hasText ? cursor.text() : yield* cursor.longText();
+    if (tag === ENTRY.key) entry.key = cursor.text();
+    else if (tag === ENTRY.value) entry.value = cursor.text();
+    else cursor.skip();
+  }
+  return entry;
+}
+
+/** The OperatorSetIdProto in the field at the cursor. */
+export function readOpset(cursor: WireCursor): { domain: string; version: number } {
+  const opset = { domain: '', version: 0 };
+  const end = cursor.payloadEnd;
+  while (cursor.pos < end) {
+    const tag = cursor.field(end);
+    if (tag === OPSET.domain) opset.domain = cursor.text();
     else if (tag === OPSET.version) opset.version = cursor.value;
     else cursor.skip();
   }
+  return opset;
 }

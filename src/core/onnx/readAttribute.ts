@@ -1,14 +1,13 @@
+import { append } from './modelReading.ts';
 import { ATTRIBUTE } from './onnxFields.ts';
 import type { ByteSpan, OnnxAttribute, OnnxTensor } from './onnxModel.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';
-import { HEAD, type Reading, type WireCursor } from './wireCursor.ts';
+import type { WireCursor } from './wireCursor.ts';
 
 /** Of longer lists only the beginning is kept. */
 const LIST_LIMIT = 256;
 /** Of longer strings only the beginning is kept: plugins keep whole weights in them. */
 const STRING_LIMIT = 4096;
-/** Lists of numbers are counted in pieces of this many bytes. */
-const PIECE = 1 << 16;
 
 type Kind = OnnxAttribute['kind'];
 
@@ -27,10 +26,11 @@ const kinds: Kind[] = [
   'graphs',
 ];
 
-/** A graph in an attribute, which is read later. */
-export interface GraphPlace {
+/** A part of an attribute that may take any number of windows: graphs, and lists of which only the length is wanted. */
+export interface Pending {
+  kind: 'graph' | 'graphs' | 'ints';
+  attribute: OnnxAttribute;
   span: ByteSpan;
-  inList: boolean;
 }
 
 /** What was met of an attribute's value: its type may come after it, or not at all in very old models. */
@@ -40,135 +40,137 @@ interface Met {
   number: number;
   string: string;
   stringBytes: number;
-  floats: number[] | undefined;
-  ints: number[] | undefined;
+  numbers: number[] | undefined;
   strings: string[] | undefined;
   tensors: OnnxTensor[] | undefined;
   /** Length of the list, kept or not. */
   count: number;
-  graphs: GraphPlace[] | undefined;
+  pending: Pending[] | undefined;
 }
 
-const none: GraphPlace[] = [];
-
-/** Fills an attribute from an AttributeProto that ends at `end`; graphs are passed over, and returned as places. */
-export function* readAttributeFields(cursor: WireCursor, attribute: OnnxAttribute, end: number): Reading<GraphPlace[]> {
+/** Fills an attribute from the AttributeProto in the field at the cursor, and returns what is left to be read. */
+export function readAttribute(cursor: WireCursor, attribute: OnnxAttribute): Pending[] | undefined {
+  const end = cursor.payloadEnd;
   const met: Met = {
     type: 0,
     seen: 'other',
     number: 0,
     string: '',
     stringBytes: 0,
-    floats: undefined,
-    ints: undefined,
+    numbers: undefined,
     strings: undefined,
     tensors: undefined,
     count: 0,
-    graphs: undefined,
+    pending: undefined,
   };
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === ATTRIBUTE.name) attribute.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
+    if (tag === ATTRIBUTE.name) attribute.name = cursor.text();
     else if (tag === ATTRIBUTE.type) met.type = cursor.value;
     else if (tag === ATTRIBUTE.int || tag === ATTRIBUTE.float) {
       met.seen = tag === ATTRIBUTE.int ? 'int' : 'float';
       met.number = cursor.value;
-    } else yield* readValue(cursor, tag, attribute, met);
+    } else readContent(cursor, tag, attribute, met);
   }
   settle(attribute, met);
-  return met.graphs ?? none;
+  return met.pending;
 }
 
-function* readValue(cursor: WireCursor, tag: number, attribute: OnnxAttribute, met: Met): Reading {
+function readContent(cursor: WireCursor, tag: number, attribute: OnnxAttribute, met: Met): void {
   switch (tag) {
     case ATTRIBUTE.string:
       met.seen = 'string';
       met.stringBytes = cursor.size;
-      met.string = yield* cursor.longText(STRING_LIMIT);
+      met.string = cursor.text(STRING_LIMIT);
       break;
     case ATTRIBUTE.tensor:
     case ATTRIBUTE.tensors:
       met.seen = tag === ATTRIBUTE.tensor ? 'tensor' : 'tensors';
-      yield* readTensorValue(cursor, met, false);
+      addTensor(cursor, met, false);
       break;
     case ATTRIBUTE.sparseTensor:
-      yield* readTensorValue(cursor, met, true);
+      addTensor(cursor, met, true);
       break;
     case ATTRIBUTE.graph:
     case ATTRIBUTE.graphs:
       met.seen = tag === ATTRIBUTE.graph ? 'graph' : 'graphs';
-      (met.graphs ??= []).push({
-        span: { at: cursor.at, offset: cursor.pos, length: cursor.size },
-        inList: tag === ATTRIBUTE.graphs,
-      });
-      cursor.seek(cursor.pos + cursor.size);
+      leave(cursor, met, { kind: met.seen, attribute, from: cursor.pos });
       break;
     case ATTRIBUTE.float1:
     case ATTRIBUTE.int1:
-      addNumber(cursor.value, tag === ATTRIBUTE.float1, met);
+      met.seen = tag === ATTRIBUTE.float1 ? 'floats' : 'ints';
+      met.count++;
+      addNumber(met, cursor.value);
       break;
     case ATTRIBUTE.floats:
+      met.seen = 'floats';
+      readFloats(cursor, met);
+      break;
     case ATTRIBUTE.ints:
-      yield* readNumbers(cursor, tag === ATTRIBUTE.floats, met);
+      met.seen = 'ints';
+      readInts(cursor, met, attribute);
       break;
     case ATTRIBUTE.strings:
-      yield* readStringOfList(cursor, met);
+      met.seen = 'strings';
+      addString(cursor, met);
       break;
     case ATTRIBUTE.reference:
-      attribute.reference = yield* cursor.longText();
+      attribute.reference = cursor.text();
       break;
     default:
       cursor.skip();
   }
 }
 
-function* readTensorValue(cursor: WireCursor, met: Met, sparse: boolean): Reading {
-  const tensor = newTensor();
-  const end = cursor.pos + cursor.size;
-  met.count++;
-  met.tensors ??= [];
-  if (met.tensors.length < LIST_LIMIT) met.tensors.push(tensor);
-  yield* sparse ? readSparseTensor(cursor, tensor, end) : readTensor(cursor, tensor, end);
+/** Leaves the rest of the current field for later, and passes over it even where the file is cut off in it. */
+function leave(
+  cursor: WireCursor,
+  met: Met,
+  { kind, attribute, from }: { kind: Pending['kind']; attribute: OnnxAttribute; from: number },
+  end = cursor.payloadEnd,
+): void {
+  (met.pending ??= []).push({ kind, attribute, span: { at: cursor.at, offset: from, length: end - from } });
+  cursor.seek(end);
 }
 
-function* readStringOfList(cursor: WireCursor, met: Met): Reading {
-  met.seen = 'strings';
+function addTensor(cursor: WireCursor, met: Met, sparse: boolean): void {
+  const tensor = newTensor();
   met.count++;
-  met.strings ??= [];
-  if (met.strings.length < LIST_LIMIT) met.strings.push(yield* cursor.longText(STRING_LIMIT));
+  if (sparse) readSparseTensor(cursor, tensor);
+  else readTensor(cursor, tensor);
+  if (met.count <= LIST_LIMIT) met.tensors = append(met.tensors ?? [], tensor);
+}
+
+function addString(cursor: WireCursor, met: Met): void {
+  met.count++;
+  if (met.count <= LIST_LIMIT) met.strings = append(met.strings ?? [], cursor.text(STRING_LIMIT));
   else cursor.skip();
 }
 
-/** The list that numbers go into. */
-function numbersOf(isFloat: boolean, met: Met): number[] {
-  met.seen = isFloat ? 'floats' : 'ints';
-  return isFloat ? (met.floats ??= []) : (met.ints ??= []);
+function addNumber(met: Met, value: number): void {
+  const { numbers = [] } = met;
+  if (numbers.length < LIST_LIMIT) met.numbers = append(numbers, value);
 }
 
-function addNumber(value: number, isFloat: boolean, met: Met): void {
-  const list = numbersOf(isFloat, met);
-  met.count++;
-  if (list.length < LIST_LIMIT) list.push(value);
-}
+/** How many elements of a list are kept so far. */
+const kept = (met: Met): number => met.numbers?.length ?? 0;
 
-function* readNumbers(cursor: WireCursor, isFloat: boolean, met: Met): Reading {
-  const list = numbersOf(isFloat, met);
-  const end = cursor.pos + cursor.size;
+function readFloats(cursor: WireCursor, met: Met): void {
+  const end = cursor.payloadEnd;
   if (end > cursor.fileSize) throw cursor.truncated();
-  const before = list.length;
-  while (cursor.pos < end && list.length < LIST_LIMIT) {
-    if (cursor.lacks(HEAD)) yield HEAD;
-    list.push(isFloat ? cursor.packedFloat() : cursor.packedInt(end));
-  }
-  met.count += list.length - before;
-  if (isFloat) met.count += Math.floor((end - cursor.pos) / 4);
-  while (!isFloat && cursor.pos < end) {
-    const piece = Math.min(PIECE, end - cursor.pos);
-    if (cursor.lacks(piece)) yield piece;
-    met.count += cursor.countInts(piece);
-  }
+  met.count += Math.floor(cursor.size / 4);
+  while (cursor.pos + 4 <= end && kept(met) < LIST_LIMIT) addNumber(met, cursor.packedFloat());
   cursor.seek(end);
+}
+
+function readInts(cursor: WireCursor, met: Met, attribute: OnnxAttribute): void {
+  const end = cursor.payloadEnd;
+  if (end > cursor.fileSize) throw cursor.truncated();
+  while (cursor.pos < end && kept(met) < LIST_LIMIT) {
+    addNumber(met, cursor.packedInt(end));
+    met.count++;
+  }
+  if (cursor.pos < end) leave(cursor, met, { kind: 'ints', attribute, from: cursor.pos }, end);
 }
 
 /** Sets kind and value from what was met. */
@@ -177,9 +179,10 @@ function settle(attribute: OnnxAttribute, met: Met): void {
   attribute.kind = kind;
   if (attribute.reference !== undefined) return;
   attribute.value = valueOf(kind, met);
+  const isLong = met.count > LIST_LIMIT || met.pending?.some((place) => place.kind === 'ints');
   if (kind === 'string') {
     if (met.stringBytes > STRING_LIMIT) attribute.count = met.stringBytes;
-  } else if (met.count > LIST_LIMIT) attribute.count = met.count;
+  } else if (isLong) attribute.count = met.count;
 }
 
 /** A type without a value means zero or empty: writers of proto3 leave that out. */
@@ -192,9 +195,11 @@ function valueOf(kind: Kind, met: Met): OnnxAttribute['value'] {
       return met.string;
     case 'floats':
     case 'ints':
+      return met.numbers ?? [];
     case 'strings':
+      return met.strings ?? [];
     case 'tensors':
-      return met[kind] ?? [];
+      return met.tensors ?? [];
     case 'tensor':
     case 'other':
       return met.tensors?.[0] ?? null;

@@ -1,10 +1,10 @@
-import { readAttributeFields } from './readAttribute.ts';
-import { type ModelReading, readEntry, within } from './modelReading.ts';
+import { append, type ModelReading, quoted, readEntry, within } from './modelReading.ts';
 import { GRAPH, NODE } from './onnxFields.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
+import { type Pending, readAttribute } from './readAttribute.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';
 import { readValue } from './readValue.ts';
-import { HEAD, type Reading, type WireCursor, WireError } from './wireCursor.ts';
+import { MISSING, type Reading, WireError } from './wireCursor.ts';
 
 /** Real models nest a handful of levels; protobuf's own readers stop at 100 messages. */
 const DEPTH_LIMIT = 100;
@@ -23,65 +23,80 @@ export const newGraph = (path: string): OnnxGraph => ({
 /** Fills a graph from a GraphProto that ends at `end`. `depth`: how many graphs it is in. */
 export function* readGraph(reading: ModelReading, graph: OnnxGraph, end: number, depth: number): Reading {
   const { cursor } = reading;
-  const values: Record<number, OnnxValue[]> = {
-    [GRAPH.input]: graph.inputs,
-    [GRAPH.output]: graph.outputs,
-    [GRAPH.value]: graph.values,
-  };
   if (depth > DEPTH_LIMIT) {
-    throw new WireError('too-deep', `graphs are nested more than ${DEPTH_LIMIT} deep`, cursor.at);
+    throw new WireError('too-deep', `graphs are nested more than ${DEPTH_LIMIT} deep`, cursor.pos);
   }
-  while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
-    const tag = cursor.field(end);
-    const list = values[tag];
-    if (tag === GRAPH.node) yield* readNode(reading, graph.nodes, graph.path, depth);
-    else if (tag === GRAPH.initializer || tag === GRAPH.sparseInitializer) {
-      yield* readInitializer(reading, graph, tag === GRAPH.sparseInitializer);
-    } else if (list) yield* readNamedValue(reading, list);
-    else if (tag === GRAPH.name) graph.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
-    else if (tag === GRAPH.metadata) yield* readEntryInto(cursor, (graph.metadata ??= []));
-    else cursor.skip();
-  }
+  yield* reading.fields(end, (tag) => {
+    switch (tag) {
+      case GRAPH.node:
+        readNode(reading, graph.nodes, graph.path, depth);
+        break;
+      case GRAPH.initializer:
+      case GRAPH.sparseInitializer:
+        readInitializer(reading, graph, tag === GRAPH.sparseInitializer);
+        break;
+      case GRAPH.input:
+        readNamedValue(reading, graph.inputs);
+        break;
+      case GRAPH.output:
+        readNamedValue(reading, graph.outputs);
+        break;
+      case GRAPH.value:
+        readNamedValue(reading, graph.values);
+        break;
+      case GRAPH.name:
+        graph.name = cursor.text();
+        break;
+      case GRAPH.metadata: {
+        const entry = readEntry(cursor);
+        (graph.metadata ??= []).push(entry);
+        break;
+      }
+      default:
+        cursor.skip();
+    }
+  });
 }
 
-function* readInitializer(reading: ModelReading, graph: OnnxGraph, sparse: boolean): Reading {
+function readInitializer(reading: ModelReading, graph: OnnxGraph, sparse: boolean): void {
   const { cursor } = reading;
-  reading.count();
-  const end = cursor.pos + cursor.size;
-  const tensor: OnnxTensor = { ...newTensor(), ...reading.span() };
-  const index = graph.initializers.push(tensor) - 1;
+  const end = cursor.payloadEnd;
+  const tensor: OnnxTensor = newTensor();
+  reading.mark(tensor);
   try {
-    yield* sparse ? readSparseTensor(cursor, tensor, end) : readTensor(cursor, tensor, end);
+    if (sparse) readSparseTensor(cursor, tensor);
+    else readTensor(cursor, tensor);
   } catch (error) {
-    reading.recover(error, end, `initializer ${index}${quoted(tensor.name)}${inGraph(graph.path)}`);
+    if (error === MISSING) throw error;
+    const index = graph.initializers.push(tensor) - 1;
+    reading.recover(error, end, () => `initializer ${index}${quoted(tensor.name)}${inGraph(graph.path)}`);
+    return;
   }
+  reading.count();
+  graph.initializers.push(tensor);
 }
 
-function* readNamedValue(reading: ModelReading, list: OnnxValue[]): Reading {
+function readNamedValue(reading: ModelReading, list: OnnxValue[]): void {
   const { cursor } = reading;
+  const end = cursor.payloadEnd;
+  const value: OnnxValue = { name: '', type: null, shape: null };
+  reading.mark(value);
+  try {
+    readValue(cursor, value);
+  } catch (error) {
+    if (error === MISSING) throw error;
+    const index = list.push(value) - 1;
+    reading.recover(error, end, () => `the type of tensor${quoted(value.name) || ` ${index}`}`);
+    return;
+  }
   reading.count();
-  const end = cursor.pos + cursor.size;
-  const value: OnnxValue = { name: '', type: null, shape: null, ...reading.span() };
   list.push(value);
-  try {
-    yield* readValue(cursor, value, end);
-  } catch (error) {
-    reading.recover(error, end, `the type of tensor${quoted(value.name) || ` ${list.length - 1}`}`);
-  }
 }
 
-function* readEntryInto(cursor: WireCursor, list: { key: string; value: string }[]): Reading {
-  const entry = { key: '', value: '' };
-  list.push(entry);
-  yield* readEntry(cursor, entry, cursor.pos + cursor.size);
-}
-
-/** Reads the node whose head the cursor has read, and adds it to `list` and to the reading's nodes. */
-export function* readNode(reading: ModelReading, list: OnnxNode[], path: string, depth: number): Reading {
+/** Reads the node in the field at the cursor, and adds it to `list` and to the reading's nodes. */
+export function readNode(reading: ModelReading, list: OnnxNode[], path: string, depth: number): void {
   const { cursor } = reading;
-  reading.count();
-  const end = cursor.pos + cursor.size;
+  const end = cursor.payloadEnd;
   const index = list.length;
   const node: OnnxNode = {
     id: path ? `${path}/${index}` : `${index}`,
@@ -93,81 +108,108 @@ export function* readNode(reading: ModelReading, list: OnnxNode[], path: string,
     attributes: [],
     subgraphs: [],
     metadata: [],
-    ...reading.span(),
   };
-  list.push(node);
-  reading.nodes.push(node);
+  reading.mark(node);
+  const what = (): string => `node ${index}${quoted(node.name)}${node.op && ` (${node.op})`}${inGraph(path)}`;
+  const keep = (): void => {
+    list.push(node);
+    reading.nodes.push(node);
+  };
   try {
-    yield* readNodeFields(reading, node, end, depth);
+    const pending = readNodeFields(reading, node, end);
+    for (const place of pending) reading.later.push(readPending(reading, node, place, depth, what));
   } catch (error) {
     // A node that is cut off before its operator is of no use to anybody.
-    if (node.op === '' && reading.nodes.at(-1) === node && error instanceof WireError && error.kind === 'truncated') {
-      list.pop();
-      reading.nodes.pop();
-    }
-    const op = node.op && ` (${node.op})`;
-    reading.recover(error, end, `node ${index}${quoted(node.name)}${op}${inGraph(path)}`, node.id);
+    const useless = node.op === '' && error instanceof WireError && error.kind === 'truncated';
+    if (error instanceof WireError && !useless) keep();
+    reading.recover(error, end, what, node.id);
+    return;
   }
+  reading.count(1 + node.attributes.length);
+  keep();
 }
 
-function* readNodeFields(reading: ModelReading, node: OnnxNode, end: number, depth: number): Reading {
+const nothing: Pending[] = [];
+
+function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pending[] {
   const { cursor } = reading;
+  let pending = nothing;
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     switch (cursor.field(end)) {
       case NODE.input:
-        node.inputs.push(cursor.hasText ? cursor.text() : yield* cursor.longText());
+        node.inputs = append(node.inputs, cursor.text());
         break;
       case NODE.output:
-        node.outputs.push(cursor.hasText ? cursor.text() : yield* cursor.longText());
+        node.outputs = append(node.outputs, cursor.text());
         break;
       case NODE.name:
-        node.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
+        node.name = cursor.text();
         break;
       case NODE.op:
-        node.op = cursor.hasText ? cursor.text() : yield* cursor.longText();
+        node.op = cursor.text();
         break;
       case NODE.domain:
-        node.domain = cursor.hasText ? cursor.text() : yield* cursor.longText();
+        node.domain = cursor.text();
         break;
       case NODE.overload:
-        node.overload = cursor.hasText ? cursor.text() : yield* cursor.longText();
+        node.overload = cursor.text();
         break;
-      case NODE.attribute:
-        yield* readAttribute(reading, node, depth);
+      case NODE.attribute: {
+        const attribute: OnnxAttribute = { name: '', kind: 'other', value: null };
+        node.attributes = append(node.attributes, attribute);
+        try {
+          const places = readAttribute(cursor, attribute);
+          if (places) pending = [...pending, ...places];
+        } catch (error) {
+          throw within(error, describe(node, attribute));
+        }
         break;
+      }
       case NODE.metadata:
-        yield* readEntryInto(cursor, node.metadata);
+        node.metadata = append(node.metadata, readEntry(cursor));
         break;
       default:
         cursor.skip();
     }
   }
+  return pending;
 }
 
-function* readAttribute(reading: ModelReading, node: OnnxNode, depth: number): Reading {
+/** What an attribute left for later: its graph, or the length of an endless list. */
+function* readPending(
+  reading: ModelReading,
+  node: OnnxNode,
+  place: Pending,
+  depth: number,
+  what: () => string,
+): Reading {
   const { cursor } = reading;
-  reading.count();
-  const end = cursor.pos + cursor.size;
-  const attribute: OnnxAttribute = { name: '', kind: 'other', value: null };
-  node.attributes.push(attribute);
+  const { attribute, span } = place;
+  const end = span.offset + span.length;
+  cursor.seek(span.offset);
   try {
-    const graphs = yield* readAttributeFields(cursor, attribute, end);
-    // Only now, because a graph's path contains the attribute's name, which may stand behind it.
-    for (const { span, inList } of graphs) {
-      const graphEnd = span.offset + span.length;
-      const name = inList ? `${attribute.name}[${node.subgraphs.length}]` : attribute.name;
-      const graph = newGraph(`${node.id}/${name}`);
-      node.subgraphs.push({ attribute: name, graph });
-      cursor.seek(span.offset);
-      if (reading.spans) graph.span = span;
-      yield* readGraph(reading, graph, graphEnd, depth + 1);
+    if (place.kind === 'ints') {
+      for (let left = span.length; left > 0; left = end - cursor.pos) {
+        const piece = Math.min(left, PIECE);
+        if (!cursor.holds(piece)) yield piece;
+        attribute.count = (attribute.count ?? 0) + cursor.countInts(piece);
+        cursor.release();
+      }
+      return;
     }
-    cursor.seek(end);
+    const name = place.kind === 'graphs' ? `${attribute.name}[${node.subgraphs.length}]` : attribute.name;
+    const graph = newGraph(`${node.id}/${name}`);
+    node.subgraphs.push({ attribute: name, graph });
+    if (reading.spans) graph.span = span;
+    yield* readGraph(reading, graph, end, depth + 1);
   } catch (error) {
-    throw within(error, `attribute${quoted(attribute.name) || ` ${node.attributes.length - 1}`}`);
+    reading.recover(within(error, describe(node, attribute)), end, what, node.id);
   }
 }
 
-const quoted = (name: string): string => (name ? ` "${name.length > 200 ? `${name.slice(0, 200)}…` : name}"` : '');
+/** Lists of numbers are counted in pieces of this many bytes. */
+const PIECE = 1 << 16;
+
+const describe = ({ attributes }: OnnxNode, attribute: OnnxAttribute): string =>
+  `attribute${quoted(attribute.name) || ` ${attributes.indexOf(attribute)}`}`;
 const inGraph = (path: string): string => (path ? ` in ${path}` : '');

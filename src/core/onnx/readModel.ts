@@ -5,7 +5,7 @@ import { ModelReading, problemOf, readEntry, readOpset } from './modelReading.ts
 import { FUNCTION, MODEL } from './onnxFields.ts';
 import type { OnnxFunction, OnnxGraph, OnnxModel } from './onnxModel.ts';
 import { newGraph, readGraph, readNode } from './readGraph.ts';
-import { HEAD, type Reading, WireCursor, WireError } from './wireCursor.ts';
+import { type Reading, WireCursor, WireError } from './wireCursor.ts';
 
 /** After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles. */
 const SMALLEST_WINDOW = 4096;
@@ -127,87 +127,85 @@ const newModel = (reading: ModelReading): OnnxModel => ({
 
 function* readModelFields(reading: ModelReading, model: OnnxModel): Reading {
   const { cursor } = reading;
-  if (cursor.lacks(HEAD)) yield HEAD;
-  while (cursor.pos < cursor.fileSize) {
-    if (cursor.lacks(HEAD)) yield HEAD;
-    // A length that runs past the file means that the file is cut off, which is noticed where the bytes end.
-    const tag = cursor.field(Infinity);
-    const end = cursor.pos + cursor.size;
-    if (tag === MODEL.graph) yield* readMainGraph(reading, model.graph, end);
-    else if (tag === MODEL.function) yield* readFunction(reading, model.functions, end);
-    else yield* readModelField(reading, model, tag, end);
-  }
+  const read = (tag: number): void => {
+    switch (tag) {
+      case MODEL.irVersion:
+        model.irVersion = cursor.value;
+        break;
+      case MODEL.producer:
+        model.producer = cursor.text();
+        break;
+      case MODEL.producerVersion:
+        model.producerVersion = cursor.text();
+        break;
+      case MODEL.domain:
+        model.domain = cursor.text();
+        break;
+      case MODEL.opset:
+        model.opsets.push(readOpset(cursor));
+        break;
+      case MODEL.metadata:
+        model.metadata.push(readEntry(cursor));
+        break;
+      case MODEL.graph:
+        readMainGraph(reading, model.graph);
+        break;
+      case MODEL.function:
+        readFunction(reading, model.functions);
+        break;
+      default:
+        cursor.skip();
+    }
+  };
+  // A length that runs past the file means that the file is cut off, which is noticed where the bytes end.
+  yield* reading.fields(cursor.fileSize, read, Infinity);
 }
 
-function* readModelField(reading: ModelReading, model: OnnxModel, tag: number, end: number): Reading {
+function readMainGraph(reading: ModelReading, graph: OnnxGraph): void {
   const { cursor } = reading;
-  switch (tag) {
-    case MODEL.irVersion:
-      model.irVersion = cursor.value;
-      break;
-    case MODEL.producer:
-      model.producer = yield* cursor.longText();
-      break;
-    case MODEL.producerVersion:
-      model.producerVersion = yield* cursor.longText();
-      break;
-    case MODEL.domain:
-      model.domain = yield* cursor.longText();
-      break;
-    case MODEL.opset: {
-      const opset = { domain: '', version: 0 };
-      model.opsets.push(opset);
-      yield* readOpset(cursor, opset, end);
-      break;
-    }
-    case MODEL.metadata: {
-      const entry = { key: '', value: '' };
-      model.metadata.push(entry);
-      yield* readEntry(cursor, entry, end);
-      break;
-    }
-    default:
-      cursor.skip();
-  }
-}
-
-function* readMainGraph(reading: ModelReading, graph: OnnxGraph, end: number): Reading {
+  const { pos, payloadEnd } = cursor;
   // A graph in several pieces is legal and is read as one; no one span covers it.
-  if (reading.graphs++ === 0) Object.assign(graph, reading.span());
+  if (reading.graphs++ === 0) reading.mark(graph);
   else delete graph.span;
+  reading.later.push(recovering(reading, pos, payloadEnd, 'the graph', readGraph(reading, graph, payloadEnd, 0)));
+  cursor.seek(payloadEnd);
+}
+
+function readFunction(reading: ModelReading, functions: OnnxFunction[]): void {
+  const { cursor } = reading;
+  const { pos, payloadEnd } = cursor;
+  const body: OnnxFunction = { name: '', domain: '', overload: '', inputs: [], outputs: [], nodes: [], opsets: [] };
+  const path = `functions/${functions.push(body) - 1}`;
+  const fields = readFunctionFields(reading, body, path, payloadEnd);
+  reading.later.push(recovering(reading, pos, payloadEnd, path, fields));
+  cursor.seek(payloadEnd);
+}
+
+/** Reads a part from `start` on, and goes on behind it if it is damaged. */
+function* recovering(reading: ModelReading, start: number, end: number, what: string, part: Reading): Reading {
+  reading.cursor.seek(start);
   try {
-    yield* readGraph(reading, graph, end, 0);
+    yield* part;
   } catch (error) {
-    reading.recover(error, end, 'the graph');
+    reading.recover(error, end, () => what);
   }
 }
 
-function* readFunction(reading: ModelReading, functions: OnnxFunction[], end: number): Reading {
+function* readFunctionFields(reading: ModelReading, body: OnnxFunction, path: string, end: number): Reading {
   const { cursor } = reading;
-  reading.count();
-  const opsets: { domain: string; version: number }[] = [];
-  const body: OnnxFunction = { name: '', domain: '', overload: '', inputs: [], outputs: [], nodes: [], opsets };
-  const path = `functions/${functions.push(body) - 1}`;
   const modelNodes = reading.nodes;
   reading.nodes = [];
   try {
-    while (cursor.pos < end) {
-      if (cursor.lacks(HEAD)) yield HEAD;
-      const tag = cursor.field(end);
-      if (tag === FUNCTION.name) body.name = yield* cursor.longText();
-      else if (tag === FUNCTION.domain) body.domain = yield* cursor.longText();
-      else if (tag === FUNCTION.overload) body.overload = yield* cursor.longText();
-      else if (tag === FUNCTION.input) body.inputs.push(yield* cursor.longText());
-      else if (tag === FUNCTION.output) body.outputs.push(yield* cursor.longText());
-      else if (tag === FUNCTION.node) yield* readNode(reading, body.nodes, path, 0);
-      else if (tag === FUNCTION.opset) {
-        const opset = { domain: '', version: 0 };
-        opsets.push(opset);
-        yield* readOpset(cursor, opset, cursor.pos + cursor.size);
-      } else cursor.skip();
-    }
-  } catch (error) {
-    reading.recover(error, end, `function "${body.name}"`);
+    yield* reading.fields(end, (tag) => {
+      if (tag === FUNCTION.name) body.name = cursor.text();
+      else if (tag === FUNCTION.domain) body.domain = cursor.text();
+      else if (tag === FUNCTION.overload) body.overload = cursor.text();
+      else if (tag === FUNCTION.input) body.inputs.push(cursor.text());
+      else if (tag === FUNCTION.output) body.outputs.push(cursor.text());
+      else if (tag === FUNCTION.node) readNode(reading, body.nodes, path, 0);
+      else if (tag === FUNCTION.opset) (body.opsets ??= []).push(readOpset(cursor));
+      else cursor.skip();
+    });
   } finally {
     reading.nodes = modelNodes;
   }

@@ -1,8 +1,8 @@
 import type { InlineData, OnnxTensor } from './onnxModel.ts';
-import { readEntry } from './modelReading.ts';
+import { append, readEntry } from './modelReading.ts';
 import { SPARSE_TENSOR, TENSOR } from './onnxFields.ts';
 import { bitsPerElement, dataTypeName, elementCount, isIntegerType, isSignedType, byteLength } from './tensorTypes.ts';
-import { HEAD, type Reading, type WireCursor } from './wireCursor.ts';
+import type { WireCursor } from './wireCursor.ts';
 
 /** Integer tensors up to this many elements are kept with their values. */
 const INTS_LIMIT = 64;
@@ -17,7 +17,7 @@ interface Contents {
   raw: Uint8Array | null;
   /** Elements of the integer fields, where they are few. */
   ints: number[];
-  external: { key: string; value: string }[];
+  external: { key: string; value: string }[] | undefined;
   isExternal: boolean;
 }
 
@@ -36,67 +36,63 @@ const dataFields = new Map<number, InlineData['field']>([
   [TENSOR.stringData, 'string'],
 ]);
 
+const none: number[] = [];
+
 /** A tensor of which nothing has been read yet. */
 export const newTensor = (): OnnxTensor => ({ name: '', type: dataTypeName(0), shape: [], data: null });
 
-/** Fills a tensor from a TensorProto that ends at `end`: everything but its elements, which are passed over by length. */
-export function* readTensor(cursor: WireCursor, tensor: OnnxTensor, end: number): Reading {
-  const contents: Contents = { inline: null, raw: null, ints: [], external: [], isExternal: false };
+/** Fills a tensor from the TensorProto in the field at the cursor: everything but its elements, which are passed over. */
+export function readTensor(cursor: WireCursor, tensor: OnnxTensor): void {
+  const end = cursor.payloadEnd;
+  const contents: Contents = { inline: null, raw: null, ints: none, external: undefined, isExternal: false };
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === TENSOR.dim) tensor.shape.push(cursor.value);
-    else if (tag === TENSOR.dims) yield* readInts(cursor, tensor.shape);
+    if (tag === TENSOR.dim) tensor.shape = append(tensor.shape, cursor.value);
+    else if (tag === TENSOR.dims) tensor.shape = readInts(cursor, tensor.shape);
     else if (tag === TENSOR.dataType) tensor.type = dataTypeName(cursor.value);
-    else if (tag === TENSOR.name) tensor.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
+    else if (tag === TENSOR.name) tensor.name = cursor.text();
     else if (tag === TENSOR.location) contents.isExternal = cursor.value === 1;
-    else if (tag === TENSOR.externalData) {
-      const entry = { key: '', value: '' };
-      contents.external.push(entry);
-      yield* readEntry(cursor, entry, cursor.pos + cursor.size);
-    } else if (dataFields.has(tag)) yield* readData(cursor, tag, contents);
+    else if (tag === TENSOR.externalData) (contents.external ??= []).push(readEntry(cursor));
+    else if (dataFields.has(tag)) readData(cursor, tag, contents);
     else cursor.skip();
   }
   finish(tensor, contents);
 }
 
 /** Fills a tensor from a SparseTensorProto: dense shape, and type, name and place of the values that are not zero. */
-export function* readSparseTensor(cursor: WireCursor, tensor: OnnxTensor, end: number): Reading {
+export function readSparseTensor(cursor: WireCursor, tensor: OnnxTensor): void {
+  const end = cursor.payloadEnd;
   const values = newTensor();
-  const shape: number[] = [];
+  let shape: number[] = [];
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === SPARSE_TENSOR.values) yield* readTensor(cursor, values, cursor.pos + cursor.size);
-    else if (tag === SPARSE_TENSOR.dim) shape.push(cursor.value);
-    else if (tag === SPARSE_TENSOR.dims) yield* readInts(cursor, shape);
+    if (tag === SPARSE_TENSOR.values) readTensor(cursor, values);
+    else if (tag === SPARSE_TENSOR.dim) shape = append(shape, cursor.value);
+    else if (tag === SPARSE_TENSOR.dims) shape = readInts(cursor, shape);
     else cursor.skip();
   }
   const { name, type, data } = values;
   Object.assign(tensor, { name, type, shape, data, sparse: true });
 }
 
-/** Adds a packed list of varints to `list`; more than `limit` elements in all are passed over. */
-export function* readInts(cursor: WireCursor, list: number[], limit = Infinity): Reading {
-  const end = cursor.pos + cursor.size;
-  while (cursor.pos < end && list.length < limit) {
-    if (cursor.lacks(HEAD)) yield HEAD;
-    list.push(cursor.packedInt(end));
-  }
+/** `list` and the elements of the packed list in the field at the cursor; beyond `limit` elements they are passed over. */
+function readInts(cursor: WireCursor, list: number[], limit = Infinity): number[] {
+  const end = cursor.payloadEnd;
+  let all = list;
+  while (cursor.pos < end && all.length < limit) all = append(all, cursor.packedInt(end));
   cursor.seek(end);
+  return all;
 }
 
-function* readData(cursor: WireCursor, tag: number, contents: Contents): Reading {
+function readData(cursor: WireCursor, tag: number, contents: Contents): void {
   const field = dataFields.get(tag);
   const packed = (tag & 7) === 2;
   notePlace(cursor, contents, field, packed && field !== 'string');
-  if (field === undefined && cursor.size <= RAW_LIMIT) {
-    if (cursor.lacks(cursor.size)) yield cursor.size;
-    contents.raw = cursor.copy(cursor.size);
-  } else if (field !== 'int32' && field !== 'int64' && field !== 'uint64') cursor.skip();
+  if (field === undefined && cursor.size <= RAW_LIMIT) contents.raw = cursor.copy();
+  else if (field !== 'int32' && field !== 'int64' && field !== 'uint64') cursor.skip();
   else if (!packed) {
-    if (contents.ints.length <= INTS_LIMIT) contents.ints.push(cursor.value);
-  } else if (cursor.size <= PACKED_LIMIT) yield* readInts(cursor, contents.ints, INTS_LIMIT + 1);
+    if (contents.ints.length <= INTS_LIMIT) contents.ints = append(contents.ints, cursor.value);
+  } else if (cursor.size <= PACKED_LIMIT) contents.ints = readInts(cursor, contents.ints, INTS_LIMIT + 1);
   else cursor.skip();
 }
 
@@ -115,7 +111,7 @@ function notePlace(cursor: WireCursor, contents: Contents, field: InlineData['fi
 }
 
 function finish(tensor: OnnxTensor, contents: Contents): void {
-  const { inline, external } = contents;
+  const { inline, external = [] } = contents;
   if (contents.isExternal || (!inline && external.length > 0)) {
     tensor.data = { external: Object.fromEntries(external.map(({ key, value }) => [key, value])) };
   } else if (inline) {

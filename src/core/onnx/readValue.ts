@@ -1,61 +1,63 @@
-import type { OnnxValue } from './onnxModel.ts';
+import { append } from './modelReading.ts';
 import { DIMENSION, SHAPE, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
+import type { OnnxValue } from './onnxModel.ts';
 import { dataTypeName } from './tensorTypes.ts';
-import { HEAD, type Reading, type WireCursor } from './wireCursor.ts';
+import type { WireCursor } from './wireCursor.ts';
+
+type Dimension = number | string | null;
 
 /**
- * Fills a value from a ValueInfoProto that ends at `end`. Types that are no tensors (sequence, map, optional, opaque)
- * leave type and shape null.
+ * Fills a value from the ValueInfoProto in the field at the cursor. Types that are no tensors (sequence, map,
+ * optional, opaque) leave type and shape null.
  */
-export function* readValue(cursor: WireCursor, value: OnnxValue, end: number): Reading {
+export function readValue(cursor: WireCursor, value: OnnxValue): void {
+  const end = cursor.payloadEnd;
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === VALUE.name) value.name = cursor.hasText ? cursor.text() : yield* cursor.longText();
-    else if (tag === VALUE.type) yield* readType(cursor, value, cursor.pos + cursor.size);
+    if (tag === VALUE.name) value.name = cursor.text();
+    else if (tag === VALUE.type) readType(cursor, value);
     else cursor.skip();
   }
 }
 
-function* readType(cursor: WireCursor, value: OnnxValue, end: number): Reading {
+function readType(cursor: WireCursor, value: OnnxValue): void {
+  const end = cursor.payloadEnd;
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
-    if (tag === TYPE.tensor || tag === TYPE.sparseTensor) {
-      yield* readTensorType(cursor, value, cursor.pos + cursor.size);
-    } else cursor.skip();
+    if (tag === TYPE.tensor || tag === TYPE.sparseTensor) readTensorType(cursor, value);
+    else cursor.skip();
   }
 }
 
-function* readTensorType(cursor: WireCursor, value: OnnxValue, end: number): Reading {
+function readTensorType(cursor: WireCursor, value: OnnxValue): void {
+  const end = cursor.payloadEnd;
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
     const tag = cursor.field(end);
     if (tag === TENSOR_TYPE.elementType) value.type = cursor.value === 0 ? null : dataTypeName(cursor.value);
-    else if (tag === TENSOR_TYPE.shape) {
-      value.shape = [];
-      yield* readShape(cursor, value.shape, cursor.pos + cursor.size);
-    } else cursor.skip();
+    else if (tag === TENSOR_TYPE.shape) value.shape = readShape(cursor);
+    else cursor.skip();
   }
 }
 
-function* readShape(cursor: WireCursor, shape: (number | string | null)[], end: number): Reading {
+function readShape(cursor: WireCursor): Dimension[] {
+  const end = cursor.payloadEnd;
+  let shape: Dimension[] = [];
   while (cursor.pos < end) {
-    if (cursor.lacks(HEAD)) yield HEAD;
-    if (cursor.field(end) !== SHAPE.dimension) {
-      cursor.skip();
-      continue;
-    }
-    const index = shape.push(null) - 1;
-    const dimensionEnd = cursor.pos + cursor.size;
-    while (cursor.pos < dimensionEnd) {
-      if (cursor.lacks(HEAD)) yield HEAD;
-      const tag = cursor.field(dimensionEnd);
-      // Some exporters write -1 for a size that they do not know.
-      if (tag === DIMENSION.value) shape[index] = cursor.value < 0 ? null : cursor.value;
-      else if (tag === DIMENSION.parameter)
-        shape[index] = (cursor.hasText ? cursor.text() : yield* cursor.longText()) || null;
-      else cursor.skip();
-    }
+    if (cursor.field(end) === SHAPE.dimension) shape = append(shape, readDimension(cursor));
+    else cursor.skip();
   }
+  return shape;
+}
+
+function readDimension(cursor: WireCursor): Dimension {
+  const end = cursor.payloadEnd;
+  let dimension: Dimension = null;
+  while (cursor.pos < end) {
+    const tag = cursor.field(end);
+    // Some exporters write -1 for a size that they do not know.
+    if (tag === DIMENSION.value) dimension = cursor.value < 0 ? null : cursor.value;
+    else if (tag === DIMENSION.parameter) dimension = cursor.text() || null;
+    else cursor.skip();
+  }
+  return dimension;
 }

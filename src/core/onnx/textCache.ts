@@ -12,21 +12,24 @@ export class TextCache {
   private readonly slots = Array.from<string | undefined>({ length: SLOTS });
 
   read(bytes: Uint8Array, start: number, end: number): string {
+    if (start === end) return '';
     if (end - start > LONGEST) return protobuf.util.utf8.read(bytes, start, end);
-    let hash = end - start;
-    for (let index = start; index < end; index++) {
-      const byte = bytes[index]!;
-      if (byte > 127) return protobuf.util.utf8.read(bytes, start, end);
-      hash = (Math.imul(hash, 31) + byte) | 0;
-    }
-    const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
+    const slot = hash(bytes, start, end) & (SLOTS - 1);
     const known = this.slots[slot];
     if (known !== undefined && same(known, bytes, start, end)) return known;
+    if (!isAscii(bytes, start, end)) return protobuf.util.utf8.read(bytes, start, end);
     // One flat string: adding piece by piece would leave a tree of pieces in memory.
     const text: string = String.fromCharCode.apply(null, bytes.subarray(start, end) as unknown as number[]);
     this.slots[slot] = text;
     return text;
   }
+}
+
+/** Every second byte is enough to tell names apart; what still collides is only decoded again. */
+function hash(bytes: Uint8Array, start: number, end: number): number {
+  let value = end - start;
+  for (let index = end - 1; index >= start; index -= 2) value = (Math.imul(value, 31) + bytes[index]!) | 0;
+  return value ^ (value >>> 15);
 }
 
 function same(text: string, bytes: Uint8Array, start: number, end: number): boolean {
@@ -35,4 +38,10 @@ function same(text: string, bytes: Uint8Array, start: number, end: number): bool
     if (text.charCodeAt(index) !== bytes[start + index]) return false;
   }
   return true;
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  let bits = 0;
+  for (let index = start; index < end; index++) bits |= bytes[index]!;
+  return bits < 128;
 }

@@ -1,8 +1,15 @@
 import protobuf from 'protobufjs/minimal.js';
 import { TextCache } from './textCache.ts';
 
-/** A part of the reader: yields how many bytes it needs at the cursor, and goes on when the cursor holds them. */
-export type Reading<T = void> = Generator<number, T, void>;
+/**
+ * A part of the reader that may have to wait: yields how many bytes it needs at the cursor, and goes on when they are
+ * loaded. Single fields are read without waiting: where bytes are missing they throw `MISSING`, and are read again
+ * from their beginning once the bytes are there.
+ */
+export type Reading = Generator<number, void, void>;
+
+/** Thrown where bytes are not in memory; `cursor.missing` says how many are needed at the cursor. */
+export const MISSING: unique symbol = Symbol('bytes are not in memory');
 
 /** As many bytes as a field's head can take: tag, and length or scalar value. */
 export const HEAD = 20;
@@ -29,9 +36,15 @@ export const varintTag = (number: number): number => number << 3;
 export const bytesTag = (number: number): number => (number << 3) | 2;
 export const floatTag = (number: number): number => (number << 3) | 5;
 
+/** A piece of the file in memory. */
+interface Window {
+  base: number;
+  reader: protobuf.Reader;
+}
+
 /**
- * A place in a protobuf file of any size, of which a window is in memory. Positions count from the file's start.
- * Nothing here waits: whoever reads asks `lacks` first and yields the number of bytes that it needs.
+ * A place in a protobuf file of any size, of which some windows are in memory. Positions count from the file's start.
+ * What reads throws `MISSING` where the bytes are not in memory, and `WireError` where they are wrong.
  */
 export class WireCursor {
   /** Bytes in the file; less than announced when the source ends early. */
@@ -42,10 +55,13 @@ export class WireCursor {
   size = 0;
   /** After `field`: the value of a varint (signed, exact up to 2^53), float or double. */
   value = 0;
+  /** When `MISSING` was thrown: so many bytes are needed at `pos`. */
+  missing = 0;
   private readonly texts = new TextCache();
   private reader = new protobuf.Reader(new Uint8Array(0));
   private base = 0;
   private wire = 0;
+  private windows: Window[] = [];
 
   constructor(fileSize: number) {
     this.fileSize = fileSize;
@@ -55,7 +71,7 @@ export class WireCursor {
     return this.base + this.reader.pos;
   }
 
-  /** End of the bytes in memory. */
+  /** End of the window that the cursor is or was in. */
   get windowEnd(): number {
     return this.base + this.reader.len;
   }
@@ -65,16 +81,16 @@ export class WireCursor {
     return this.wire === 2 ? this.pos + this.size : this.pos;
   }
 
-  /** True when the next `bytes` bytes are not all in memory although the file has more. */
-  lacks(bytes: number): boolean {
-    const { reader } = this;
-    return reader.pos + bytes > reader.len && this.base + reader.len < this.fileSize;
-  }
-
-  /** Puts the window to `offset`, which becomes the position. */
+  /** Adds a window that begins at `offset`, and goes there. */
   load(offset: number, bytes: Uint8Array): void {
     this.base = offset;
     this.reader = new protobuf.Reader(bytes);
+    this.windows.push({ base: offset, reader: this.reader });
+  }
+
+  /** Forgets all windows but the current one: what they held has been read for good. */
+  release(): void {
+    if (this.windows.length > 1) this.windows = [{ base: this.base, reader: this.reader }];
   }
 
   /** Goes to any place of the file, in memory or not. */
@@ -82,11 +98,29 @@ export class WireCursor {
     this.reader.pos = offset - this.base;
   }
 
+  /** True when the next `bytes` bytes are in memory, or all that the file still has. */
+  holds(bytes: number): boolean {
+    const { reader } = this;
+    if (reader.pos >= 0 && reader.pos + bytes <= reader.len) return true;
+    const { pos } = this;
+    if (pos >= this.fileSize) return true;
+    const end = Math.min(pos + bytes, this.fileSize);
+    for (const window of this.windows) {
+      if (pos < window.base || end > window.base + window.reader.len) continue;
+      this.base = window.base;
+      this.reader = window.reader;
+      this.seek(pos);
+      return true;
+    }
+    return false;
+  }
+
   /**
    * Reads a field's head, and its value where that is a scalar; `limit` is the end of the message that it is in.
-   * Returns the tag: field number and wire type. Throws where no field can be.
+   * Returns the tag: field number and wire type.
    */
   field(limit: number): number {
+    this.require(HEAD);
     const { reader } = this;
     this.at = this.base + reader.pos;
     if (this.at >= this.fileSize) throw this.truncated();
@@ -108,18 +142,16 @@ export class WireCursor {
 
   /** A varint outside a field's head: an element of a packed list that ends at `limit`. */
   packedInt(limit: number): number {
+    this.require(HEAD);
     this.at = this.pos;
-    try {
-      const value = this.signed();
-      if (this.pos > limit) throw this.overrun();
-      return value;
-    } catch (error) {
-      throw this.explained(error);
-    }
+    const value = this.signed();
+    if (this.pos > limit) throw this.overrun();
+    return value;
   }
 
   /** A 32-bit float of a packed list. */
   packedFloat(): number {
+    this.require(HEAD);
     this.at = this.pos;
     try {
       return this.reader.float();
@@ -128,17 +160,20 @@ export class WireCursor {
     }
   }
 
-  /** A copy of the next `length` bytes, which must be in memory. */
-  copy(length: number): Uint8Array {
+  /** A copy of the current field's payload. */
+  copy(): Uint8Array {
+    this.require(this.size);
     const { reader } = this;
-    if (reader.pos + length > reader.len) throw this.truncated();
-    return reader.buf.slice(reader.pos, (reader.pos += length));
+    if (reader.pos + this.size > reader.len) throw this.truncated();
+    return reader.buf.slice(reader.pos, (reader.pos += this.size));
   }
 
-  /** How many varints end in the next `length` bytes, which must be in memory; passes over them. */
+  /** How many varints end in the next `length` bytes; passes over them. */
   countInts(length: number): number {
+    this.require(length);
     const { reader } = this;
-    const end = Math.min(reader.pos + length, reader.len);
+    const end = reader.pos + length;
+    if (end > reader.len) throw this.truncated();
     let count = 0;
     for (; reader.pos < end; reader.pos++) if (reader.buf[reader.pos]! < 128) count++;
     return count;
@@ -153,33 +188,31 @@ export class WireCursor {
   }
 
   /** The payload of the current field as text: UTF-8, at most `limit` bytes of it. */
-  *longText(limit = TEXT_LIMIT): Reading<string> {
-    const length = Math.min(this.size, limit);
-    const end = this.pos + this.size;
+  text(limit = TEXT_LIMIT): string {
+    const { size } = this;
+    const length = Math.min(size, limit);
+    const end = this.pos + size;
     if (end > this.fileSize) throw this.truncated();
-    if (this.lacks(length)) yield length;
+    this.require(length);
     const { reader } = this;
-    if (reader.pos + length > reader.len) throw this.truncated();
-    const cut = length < this.size ? characterStart(reader.buf, reader.pos + length) : reader.pos + length;
-    const text = this.texts.read(reader.buf, reader.pos, cut);
+    const start = reader.pos;
+    // The source may have ended before its announced size.
+    if (start + length > reader.len) throw this.truncated();
+    const cut = length < size ? characterStart(reader.buf, start + length) : start + length;
+    const text = this.texts.read(reader.buf, start, cut);
     this.seek(end);
     return text;
   }
 
-  /** True when the payload of the current field is in memory: `text` gives it then, without the cost of a generator. */
-  get hasText(): boolean {
-    return this.reader.pos + this.size <= this.reader.len && this.size <= TEXT_LIMIT;
-  }
-
-  text(): string {
-    const { reader } = this;
-    const start = reader.pos;
-    reader.pos += this.size;
-    return this.texts.read(reader.buf, start, reader.pos);
-  }
-
   truncated(): WireError {
     return new WireError('truncated', `the file ends at byte ${this.fileSize}`, Math.min(this.at, this.fileSize));
+  }
+
+  private require(bytes: number): void {
+    const { reader } = this;
+    if ((reader.pos >= 0 && reader.pos + bytes <= reader.len) || this.holds(bytes)) return;
+    this.missing = bytes;
+    throw MISSING;
   }
 
   private overrun(): WireError {

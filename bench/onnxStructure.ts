@@ -1,0 +1,127 @@
+// Structure of a 10,000-node model with 1.9 GB of weights inside: our reader against Python's onnx.load, each as a
+// whole process that starts, reads and ends. Prints one JSON object.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { cacheFolder } from '../src/builder/cacheFolder.ts';
+import { writeModel } from './onnxStructure/writeModel.ts';
+
+const RUNS = 5;
+const PEER_RUNS = 3;
+
+interface Run {
+  milliseconds: number;
+  nodes: number;
+  tensors: number;
+  /** Most memory that the process held at any time. */
+  peakKib: number;
+  bytesRead?: number;
+}
+
+/** Python with the package onnx: a virtual environment of our own or, where Python cannot make one, a folder. */
+function onnxPython(): { program: string; env: Record<string, string> } {
+  const python = process.env['PYTHON'] ?? 'python3';
+  const folder = join(cacheFolder(), 'bench-onnx');
+  const inVenv = join(folder, 'venv', 'bin', 'python');
+  const packages = join(folder, 'packages');
+  const has = (program: string, env: Record<string, string>): boolean =>
+    spawnSync(program, ['-c', 'import onnx'], { env: { ...process.env, ...env } }).status === 0;
+  if (existsSync(inVenv) && has(inVenv, {})) return { program: inVenv, env: {} };
+  if (has(python, { PYTHONPATH: packages })) return { program: python, env: { PYTHONPATH: packages } };
+  const run = (program: string, args: string[]): boolean =>
+    spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
+  if (run(python, ['-m', 'venv', join(folder, 'venv')]) && run(inVenv, ['-m', 'pip', 'install', '-q', 'onnx'])) {
+    return { program: inVenv, env: {} };
+  }
+  if (run(python, ['-m', 'pip', 'install', '-q', '--target', packages, 'onnx'])) {
+    return { program: python, env: { PYTHONPATH: packages } };
+  }
+  throw new Error(
+    `${python} can install the package onnx neither in a virtual environment nor in a folder (pip is missing?)`,
+  );
+}
+
+function measure(program: string, args: string[], env: Record<string, string> = {}): Run {
+  const start = performance.now();
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env: { ...process.env, ...env } });
+  const milliseconds = performance.now() - start;
+  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
+  return { milliseconds, ...(JSON.parse(stdout) as Omit<Run, 'milliseconds'>) };
+}
+
+/** The run in the middle, by time. */
+const middle = (runs: Run[]): Run => runs.toSorted((a, b) => a.milliseconds - b.milliseconds)[runs.length >> 1]!;
+
+const peerProgram = `
+import json, re, sys, onnx
+graph = onnx.load(sys.argv[1]).graph
+peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())
+print(json.dumps({"nodes": len(graph.node), "tensors": len(graph.initializer), "peakKib": int(peak[1])}))`;
+
+const folder = mkdtempSync(join(tmpdir(), 'onnx-structure-'));
+try {
+  const python = onnxPython();
+  const file = join(folder, 'model.onnx');
+  const reader = join(folder, 'readStructure.cjs');
+  const model = await writeModel(file);
+  await build({
+    entryPoints: [fileURLToPath(new URL('onnxStructure/readStructure.ts', import.meta.url))],
+    outfile: reader,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    logLevel: 'warning',
+  });
+  // Ours first: what it leaves in the cache helps the peer, and never the other way round.
+  const ours = middle(Array.from({ length: RUNS }, () => measure(process.execPath, [reader, file])));
+  const theirs = Array.from({ length: PEER_RUNS }, () =>
+    measure(python.program, ['-c', peerProgram, file], python.env),
+  );
+  const peer = middle(theirs);
+  for (const { nodes, tensors } of [ours, peer]) {
+    if (nodes !== model.nodes || tensors !== model.tensors) throw new Error(`read ${nodes} nodes, ${tensors} tensors`);
+  }
+  const times = peer.milliseconds / ours.milliseconds;
+  const memory = peer.peakKib / ours.peakKib;
+  const share = (100 * ours.bytesRead!) / model.bytes;
+  const mib = (kib: number): string => `${Math.round(kib / 1024)} MiB`;
+  const seconds = ({ milliseconds }: Run): string => `${(milliseconds / 1000).toFixed(3)} s`;
+  const gigabytes = (model.bytes / 1e9).toFixed(2);
+  const rows = [
+    {
+      what: 'time, whole process',
+      ours: seconds(ours),
+      peer: `onnx.load: ${seconds(peer)}`,
+      ratio: `${times.toFixed(0)}× faster`,
+      target: '≥ 50×',
+      ok: times >= 50,
+    },
+    {
+      what: 'most memory held',
+      ours: mib(ours.peakKib),
+      peer: `onnx.load: ${mib(peer.peakKib)}`,
+      ratio: `1/${memory.toFixed(0)}`,
+      target: '≤ 1/30',
+      ok: memory >= 30,
+    },
+    {
+      what: 'share of the file read',
+      ours: `${share.toFixed(2)} %`,
+      peer: 'onnx.load: 100 %',
+      target: '< 5 %',
+      ok: share < 5,
+    },
+  ];
+  const notes = [
+    `The model: ${model.nodes} nodes, ${model.tensors} initializers, ${gigabytes} GB, a sparse file. Medians of ${RUNS} runs of ours, then ${PEER_RUNS} of the peer (${theirs.map(seconds).join(', ')}; the first one finds its bytes in no cache).`,
+  ];
+  process.stdout.write(`${JSON.stringify({ title: 'Structure of a large ONNX model', rows, notes })}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
