@@ -93,7 +93,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   const corner = element('div', { class: 'graph-floor' }, stage, legend.root, minimap.root);
   const main = element('div', { class: 'graph-main' }, corner, inspector.root);
   const empty = element('div', { class: 'graph-empty' });
-  root.classList.add('graph-view');
+  root.classList.add('graph-root');
   root.append(header, main, empty, help.root);
   return { canvas, stage, main, empty, header, sentence, hints, flat, tree, legend, search, minimap, inspector, help };
 }
