@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -8,6 +9,10 @@ import { fileTrouble, Unusable } from './unusable.ts';
 export interface FileSource extends ByteSource {
   close(): Promise<void>;
 }
+
+/** Bytes that are read on the spot, and milliseconds that such reads may follow on one another. */
+const smallRead = 2 ** 18;
+const patience = 5;
 
 /** Unpacked bytes are kept in memory: more than this is refused. */
 const largestUnpacked = 2 ** 31 - 1;
@@ -72,11 +77,36 @@ async function inMemory(handle: FileHandle, bytes: Uint8Array): Promise<FileSour
   return { ...bytesOf(bytes), close: () => Promise.resolve() };
 }
 
-const onDisk = (handle: FileHandle, size: number): FileSource => ({
-  size,
-  read: (offset, length) => readAt(handle, offset, Math.max(0, Math.min(length, size - offset))),
-  close: () => handle.close(),
-});
+/**
+ * A model's tensors are passed over by a thousand small reads, each of which hangs on the one before. A read takes
+ * microseconds, the way to it and back through the thread pool many times that. So small reads are done on the spot,
+ * but the process is never kept from its other work for longer than `patience` (and one read).
+ */
+function onDisk(handle: FileHandle, size: number): FileSource {
+  let rested = -Infinity;
+  return {
+    size,
+    read: async (offset, length) => {
+      const wanted = Math.max(0, Math.min(length, size - offset));
+      if (wanted <= smallRead && performance.now() - rested < patience) return readNow(handle.fd, offset, wanted);
+      const bytes = await readAt(handle, offset, wanted);
+      rested = performance.now();
+      return bytes;
+    },
+    close: () => handle.close(),
+  };
+}
+
+function readNow(file: number, offset: number, length: number): Uint8Array {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(file, buffer, filled, length - filled, offset + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled === length ? buffer : buffer.subarray(0, filled);
+}
 
 async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
   const buffer = new Uint8Array(length);
