@@ -106,14 +106,13 @@ function addDocument(info: LayerInfo, document: unknown, problems: Problem[]): n
   return names;
 }
 
-function layersOf(document: unknown): unknown[] | undefined {
-  if (Array.isArray(document))
-    return document.some((entry) => isRecord(entry) && 'Name' in entry) ? document : undefined;
+function layersOf(document: unknown, depth = 0): unknown[] | undefined {
+  if (Array.isArray(document)) return document.length > 0 && document.every(isLayer) ? document : undefined;
   if (!isRecord(document)) return undefined;
   for (const key of ['Layers', 'layers', 'LayerInfo', 'layerInfo']) {
     const value = document[key];
     if (Array.isArray(value)) return value;
-    if (isRecord(value)) return layersOf(value);
+    if (isRecord(value) && depth < 3) return layersOf(value, depth + 1);
   }
   // One layer alone, as IEngineInspector::getLayerInformation gives it.
   return isLayer(document) ? [document] : undefined;

@@ -1,0 +1,319 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { captureText, manifest } from '../../../support/fixtures.ts';
+import { sampleText, samplesIn } from '../../../support/samples.ts';
+
+describe('captures', () => {
+  test('every layer info is read without a problem and has the layers of the manifest', () => {
+    let read = 0;
+    for (const row of manifest()) {
+      const text = captureText(`tensorrt-${row['tensorrt']}/${row['case']}/layers.json`);
+      if (text === undefined) continue;
+      const { value, problems } = readLayerInfo(text);
+      read++;
+      if (row['case'] === 'vit_tiny.none') {
+        expect([value!.detail, value!.layers.length]).toEqual(['none', 0]);
+        expect(problems.map(({ code }) => code)).toEqual(['layer-info-empty']);
+        continue;
+      }
+      expect([row['case'], value!.layers.length]).toEqual([row['case'], Number(row['engine_layers'])]);
+      expect(value!.detail).toBe(row['case']!.endsWith('names_only') ? 'names' : 'detailed');
+      expect(value!.unknownKeys).toEqual({});
+      expect(problems.filter(({ severity }) => severity !== 'info')).toEqual([]);
+      for (const layer of value!.layers)
+        expect([layer.name !== '', layer.profile, layer.line]).toEqual([true, 0, null]);
+    }
+    expect(read).toBe(46);
+  });
+
+  test('counts by type, as observed', () => {
+    const types: Record<string, Record<string, number>> = { '8.6.1': {}, '10.6.0': {} };
+    for (const row of manifest()) {
+      const text = captureText(`tensorrt-${row['tensorrt']}/${row['case']}/layers.json`);
+      for (const [type, count] of Object.entries(readLayerInfo(text ?? '').value!.layerTypes ?? {})) {
+        const counts = types[row['tensorrt']!]!;
+        counts[type] = (counts[type] ?? 0) + count;
+      }
+    }
+    expect(types['8.6.1']).toMatchObject({ Myelin: 14, CaskConvolution: 19 });
+    expect(types['10.6.0']!['kgen']).toBeGreaterThan(1000);
+    expect(types['10.6.0']!['gemm']).toBeGreaterThan(1000);
+    expect(types['10.6.0']!['Myelin']).toBeUndefined();
+  });
+
+  test('8.6 gives a ForeignNode as one layer without metadata; 10.6 gives its kernels with theirs', () => {
+    const old = readLayerInfo(captureText('tensorrt-8.6.1/fp16_overflow.fp16/layers.json')!).value!;
+    expect(old.layers.map(({ type, metadata }) => [type, metadata])).toEqual([
+      ['Reformat', ''],
+      ['Myelin', ''],
+      ['Reformat', ''],
+    ]);
+    expect(old.layers[0]!.outputs).toEqual([
+      {
+        name: 'Reformatted Input Tensor 0 to {ForeignNode[/layers.0/norm1/ReduceMean.../head/Add]}',
+        dims: [1, 32, 128],
+        type: 'Half',
+        format: 'Row major linear FP16 format',
+      },
+    ]);
+    const kernels = readLayerInfo(captureText('tensorrt-10.6.0/fusion_zoo.fp32/layers.json')!).value!.layers;
+    const tokens = new Set(
+      kernels.flatMap(({ metadata }) =>
+        [...metadata!.matchAll(/\[ONNX Layer: (.*?)\](?=$|[\x1e\x1f])/g)].map((match) => match[1]),
+      ),
+    );
+    expect(tokens.size).toBe(77);
+    expect(
+      kernels.find(({ metadata }) => metadata!.includes('\x1e') && metadata!.includes('\x1f'))!.metadata,
+    ).toContain('\x1f[ONNX Layer: /to_map/Transpose]\x1e');
+    const conv = kernels.find(({ type }) => type === 'CaskConvolution')!;
+    expect(conv.tactic).toMatch(/^0x[0-9a-f]{16}$/);
+    expect(conv.streamId).toBe(0);
+    expect(conv.extra).toMatchObject({ ParameterType: 'Convolution', Groups: 1 });
+  });
+});
+
+describe("other people's files", () => {
+  test('every sample is read: 8.2 to 10.16, Torch-TensorRT too', () => {
+    const layers: Record<string, number> = {};
+    for (const name of samplesIn('layerinfo')) {
+      const { value } = readLayerInfo(sampleText(`layerinfo/${name}`));
+      if (value !== undefined) layers[name] = value.layers.length;
+    }
+    expect(layers).toEqual({
+      'cookbook_8.2_dynamic_names_only.layerinfo.json': 12, 'cookbook_8.4.1_names_only.layerinfo.json': 12,
+      'cookbook_mnist_10.16.1.layerinfo.json': 9, 'fuzzylabs_alexnet_fp16.graph.json': 14, 'fuzzylabs_onnx_alexnet.engine_info.json': 17,
+      'fuzzylabs_onnx_mobilenet_v2.engine_info.json.gz': 59, 'fuzzylabs_resnet18_fp16.graph.json': 26,
+      'fuzzylabs_torchtrt_alexnet.engine_info.json': 20, 'fuzzylabs_torchtrt_resnet18.engine_info.json': 26, 'trex_mobilenet_qat.graph.json': 73,
+      'trex_resnet_a100_fp16.graph.json': 36, 'trex_resnet_a100_qat.graph.json': 37, 'trex_resnet_a100_qat_residual.graph.json': 26,
+      'trex_tfresnet_3090_fp32.graph.json': 103, 'trex_tfresnet_3090_qat.graph.json': 63,
+    }); // prettier-ignore
+  });
+
+  test('keys and types that this reader does not know are kept and counted', () => {
+    const { value } = readLayerInfo(sampleText('layerinfo/trex_resnet_a100_qat_residual.graph.json'));
+    expect(value!.unknownKeys).toMatchObject({ ConvKernel: 1, PoolingWindowSize: 1 });
+    expect(value!.layers.find(({ extra }) => 'ConvKernel' in extra)!.extra['ConvKernel']).toEqual([7, 7]);
+    const torch = readLayerInfo(sampleText('layerinfo/fuzzylabs_torchtrt_alexnet.engine_info.json')).value!;
+    expect(torch.layers[1]!.name).toMatch(
+      /^\[CONVOLUTION\]-\[aten_ops\.convolution\.default\]-\[\/features\/0\/convolution\]/,
+    );
+  });
+
+  test('a device description or a schema is no layer info', () => {
+    for (const name of [
+      'profile/trex_resnet_a100_qat.metadata.json',
+      'layerinfo/SCHEMA_trt11.1_perf_analysis.schema.json',
+    ]) {
+      const { value, problems } = readLayerInfo(sampleText(name));
+      expect(value).toBeUndefined();
+      expect(problems.map(({ code }) => code)).toContain('no-layer-info');
+    }
+  });
+});
+
+const layer = (name: string, more: object = {}): object => ({
+  Name: name,
+  LayerType: 'gemm',
+  Inputs: [],
+  Outputs: [],
+  StreamId: 0,
+  Metadata: '',
+  ...more,
+});
+
+describe('forms', () => {
+  test('TensorRT 11: I/O tensors, format and data type apart, any capitals', () => {
+    const { value } = readLayerInfo(
+      JSON.stringify({
+        ProfilingVerbosity: 'DETAILED',
+        Layers: [
+          layer('a', {
+            Inputs: [
+              {
+                Name: 'x',
+                Dimensions: [-1, 3, 'n'],
+                Strides: [1],
+                Format: 'Row major linear format',
+                Datatype: 'Half',
+              },
+            ],
+            Outputs: [{ Name: 'y', DataType: 'FP8', Format: 'LINEAR' }],
+          }),
+        ],
+        'I/O Tensors': [
+          { Name: 'x', IOMode: 'Input', DataType: 'Half', Dimensions: [-1, 3] },
+          { Name: 'y', IOMode: 'OUTPUT', Datatype: 'FP8', Location: 'DEVICE' },
+          { Name: 'z', IOMode: 'None' },
+        ],
+      }),
+    );
+    expect(value!.layers[0]!.inputs).toEqual([
+      { name: 'x', dims: [-1, 3, -1], type: 'Half', format: 'Row major linear format' },
+    ]);
+    expect(value!.layers[0]!.outputs).toEqual([{ name: 'y', dims: null, type: 'FP8', format: 'LINEAR' }]);
+    expect(value!.ioTensors).toEqual([
+      { name: 'x', mode: 'input', type: 'Half', dims: [-1, 3] },
+      { name: 'y', mode: 'output', type: 'FP8', dims: null },
+      { name: 'z', mode: null, type: null, dims: null },
+    ]);
+    expect(value!.bindings).toEqual(['x', 'y', 'z']);
+  });
+
+  test.each(['Layers', 'layers', 'LayerInfo', 'layerInfo'])('the list may be called %s', (key) => {
+    expect(readLayerInfo(JSON.stringify({ [key]: [layer('a'), layer('b')], Bindings: ['x'] })).value).toMatchObject({
+      detail: 'detailed',
+      bindings: ['x'],
+      layers: [{ name: 'a' }, { name: 'b' }],
+    });
+  });
+
+  test('a bare list, one layer alone, several documents', () => {
+    expect(readLayerInfo(JSON.stringify([layer('a'), layer('b')])).value!.layers).toHaveLength(2);
+    expect(readLayerInfo(JSON.stringify(layer('a'))).value!.layers).toHaveLength(1);
+    const two = readLayerInfo(
+      `${JSON.stringify({ Layers: [layer('a')], Bindings: ['x'] })}\n${JSON.stringify({ Layers: [layer('a [profile 1]')], Bindings: ['x', 'x [profile 1]'] })}\n`,
+    ).value!;
+    expect([two.documents, two.layers.map(({ profile }) => profile), two.bindings]).toEqual([
+      2,
+      [0, 1],
+      ['x', 'x [profile 1]'],
+    ]);
+  });
+
+  test('profiles are numbered by the suffix, which kernels have inside of their names', () => {
+    const names = ['a', 'a [profile 1]', 'node_linear [profile 2]_myl11_2', 'x [profile 3] y'];
+    expect(readLayerInfo(JSON.stringify({ Layers: names })).value!.layers.map(({ profile }) => profile)).toEqual([
+      0, 1, 2, 0,
+    ]);
+  });
+
+  test('types come from short and from long formats', () => {
+    const formats: Record<string, string | null> = {
+      'Row major linear FP32': 'Float', 'Channel major FP16 format where channel % 8 == 0': 'Half', 'Thirty-two wide channel vectorized row major Int8 format': 'Int8',
+      'Row major linear Int64 format': 'Int64', 'Row major linear BOOL': 'Bool', Half: 'Half', BFloat16: 'BFloat16', FP8: 'FP8', 'Row major linear BF16 format': 'BFloat16',
+      Int4: 'Int4', 'something new': null, Newtype: 'Newtype',
+    }; // prettier-ignore
+    const { value } = readLayerInfo(
+      JSON.stringify({
+        Layers: [
+          layer('a', { Inputs: Object.keys(formats).map((format) => ({ Name: 'x', 'Format/Datatype': format })) }),
+        ],
+      }),
+    );
+    expect(value!.layers[0]!.inputs.map(({ type }) => type)).toEqual(Object.values(formats));
+  });
+
+  test('values of the wrong kind do no harm', () => {
+    const { value, problems } = readLayerInfo(
+      JSON.stringify({
+        Layers: [
+          7,
+          layer('a', {
+            Inputs: 'x',
+            Outputs: [1, null, { Name: 3 }],
+            StreamId: 'two',
+            Metadata: 5,
+            TacticValue: 17,
+            __proto__x: 1,
+          }),
+        ],
+        Bindings: [1, null, { Name: 'y' }],
+      }),
+    );
+    expect(value!.layers).toHaveLength(1);
+    expect(value!.layers[0]).toMatchObject({
+      inputs: [],
+      outputs: [{ name: '3', dims: null }],
+      streamId: null,
+      metadata: '5',
+      tactic: '17',
+    });
+    expect(problems.map(({ code }) => code)).toEqual(['layer-unreadable']);
+    expect(value!.bindings).toEqual(['1', 'y']);
+  });
+});
+
+describe('JSON as TensorRT writes it where names have odd characters', () => {
+  const written = (name: string): string => `{"Layers": [{
+  "Name": "${name}",
+  "LayerType": "NoOp",
+  "Inputs": [
+  {
+    "Name": "${name}_in",
+    "Location": "Device",
+    "Dimensions": [1,2],
+    "Format/Datatype": "Row major linear FP32"
+  }],
+  "Outputs": [],
+  "StreamId": 0,
+  "Metadata": "[ONNX Layer: a]\\u001e[ONNX Layer: b]"
+}],
+"Bindings": ["x"
+,"y"]
+}
+`;
+
+  test.each([
+    ['"a" b\\c'],
+    ['tab\there'],
+    ['中文层/卷积_1, a'],
+    ['back\\slash\\'],
+    ['a "quoted", name'],
+    ['{"x": 1}'],
+    ['C:\\users\\new'],
+  ])('%j', (name) => {
+    const { value, problems } = readLayerInfo(written(name));
+    expect(value!.layers).toHaveLength(1);
+    expect(value!.layers[0]).toMatchObject({
+      name,
+      metadata: '[ONNX Layer: a]\x1e[ONNX Layer: b]',
+      inputs: [{ name: `${name}_in`, dims: [1, 2] }],
+    });
+    expect(value!.bindings).toEqual(['x', 'y']);
+    expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+
+  test('lists of names, too', () => {
+    const { value } = readLayerInfo('{"Layers": ["say "hi""\n,"C:\\new"\n,"c"],\n"Bindings": ["x"\n,"y"]\n}');
+    expect(value!.layers.map(({ name }) => name)).toEqual(['say "hi"', 'C:\\new', 'c']);
+  });
+
+  test('text after the end is noticed', () => {
+    const { value, problems } = readLayerInfo(`${JSON.stringify({ Layers: ['a'] })}\nDone writing.\n`);
+    expect(value!.layers).toHaveLength(1);
+    expect(problems).toMatchObject([{ code: 'json-trailing', line: 2 }, { code: 'layer-names-only' }]);
+  });
+
+  test('a cut-off file gives the layers that are whole', () => {
+    const text = captureText('tensorrt-10.6.0/fusion_zoo.fp32/layers.json')!;
+    const names = readLayerInfo(text).value!.layers.map(({ name }) => name);
+    for (let length = 200; length < text.length; length += 1777) {
+      const { value, problems } = readLayerInfo(text.slice(0, length));
+      const found = value!.layers.map(({ name }) => name);
+      expect(found.slice(0, -1)).toEqual(names.slice(0, found.length - 1));
+      expect(problems.map(({ code }) => code)).toContain('json-end');
+    }
+  });
+});
+
+test('mutated files never make it throw', () => {
+  const text = captureText('tensorrt-8.6.1/unnamed.fp32/layers.json')!.slice(0, 6000);
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.tuple(fc.nat(text.length - 1), fc.constantFrom('"', '{', '}', '[', ']', ',', ':', '\\', '\u0000', 'x', '')),
+        { maxLength: 12 },
+      ),
+      (edits) => {
+        let mutated = text;
+        for (const [at, char] of edits) mutated = mutated.slice(0, at) + char + mutated.slice(at + 1);
+        const { value } = readLayerInfo(mutated);
+        for (const { name, inputs } of value?.layers ?? [])
+          expect([typeof name, Array.isArray(inputs)]).toEqual(['string', true]);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonNode } from '../../../../src/core/text/losslessJson.ts';
+import { memberOf, plainValue, readLosslessJson } from '../../../../src/core/text/losslessJson.ts';
+
+const one = (text: string): JsonNode => {
+  const { documents, problems } = readLosslessJson(text);
+  expect(problems).toEqual([]);
+  expect(documents).toHaveLength(1);
+  return documents[0]!;
+};
+
+/** What JSON.parse gives, but integers that a double cannot hold as their text. */
+const parsed = (text: string): unknown =>
+  JSON.parse(text, (_key, value: unknown) =>
+    Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(String(value)) ? String(value) : value,
+  );
+
+describe('proper JSON', () => {
+  test('gives what JSON.parse gives, compact or indented', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 2, 4, '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        expect(plainValue(one(text))).toEqual(parsed(text));
+      }),
+    );
+  });
+
+  test('each value knows where it stands', () => {
+    const visit = (text: string, node: JsonNode): void => {
+      expect(parsed(text.slice(node.start, node.end))).toEqual(plainValue(node));
+      if (node.kind === 'array') for (const item of node.items) visit(text, item);
+      if (node.kind === 'object')
+        for (const member of node.members) {
+          expect(JSON.parse(text.slice(member.keyStart, member.keyEnd))).toBe(member.key);
+          visit(text, member.value);
+        }
+    };
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        const text = ` ${JSON.stringify(value, null, 1)}\n`;
+        visit(text, one(text));
+      }),
+    );
+  });
+
+  test('ids of 64 bits stay whole, as text', () => {
+    const node = one('{"tactic": 6596631851832846809, "implementation": -2147483638, "big": 12345678901234567890}');
+    expect(memberOf(node, 'tactic')).toMatchObject({ kind: 'number', text: '6596631851832846809', start: 11, end: 30 });
+    expect(plainValue(node)).toEqual({
+      tactic: '6596631851832846809',
+      implementation: -2147483638,
+      big: '12345678901234567890',
+    });
+  });
+
+  test('several documents and a byte order mark', () => {
+    const { documents, problems } = readLosslessJson('\uFEFF{"a":1}\n{"a":2}\n[3]');
+    expect(documents.map(plainValue)).toEqual([{ a: 1 }, { a: 2 }, [3]]);
+    expect(problems).toEqual([]);
+  });
+
+  test('a key that a program gives away is a key like others', () => {
+    const value = plainValue(one('{"__proto__": {"polluted": true}}')) as Record<string, unknown>;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('broken JSON', () => {
+  test.each([
+    ['{"a": 1,, "b": 2}', { a: 1, b: 2 }, []],
+    ['{"a": 1 "b": 2}', { a: 1, b: 2 }, [{ code: 'json-syntax', line: 1, column: 9 }]],
+    ['[1, 2,]', [1, 2], [{ code: 'json-syntax', line: 1, column: 6 }]],
+    ['{\n "a": 1,\n "b": [1, 2', { a: 1, b: [1, 2] }, [{ code: 'json-end' }, { code: 'json-end' }]],
+    [
+      '{"a": nan, "b": -inf, "c": inf}',
+      { a: NaN, b: -Infinity, c: Infinity },
+      [{ code: 'json-number' }, { code: 'json-number' }, { code: 'json-number' }],
+    ],
+    ['{"a": "x\ty"}', { a: 'x\ty' }, [{ code: 'json-control', line: 1, column: 8 }]],
+    ['{"a": "x\\qy"}', { a: 'x\\qy' }, [{ code: 'json-string', line: 1, column: 9, endColumn: 11 }]],
+    ['{"a": 1]', { a: 1 }, [{ code: 'json-syntax' }]],
+    ['{"a": True, "b": None}', { a: true, b: null }, []],
+    ['{a: 1, "b": 2}', { b: 2 }, [{ code: 'json-syntax', line: 1, column: 2 }]],
+    ['{"a": }', {}, [{ code: 'json-syntax', line: 1, column: 7 }]],
+  ])('%j', (text, value, expected) => {
+    const { documents, problems } = readLosslessJson(text);
+    expect(plainValue(documents[0]!)).toEqual(value);
+    expect(problems).toMatchObject(expected);
+    if (expected.length === 0) expect(problems.length).toBeLessThanOrEqual(1);
+  });
+
+  test('text around a document is passed over with its place', () => {
+    const { documents, problems } = readLosslessJson('# source: somewhere\nnote\n{"a": 1}\ntrailing text\n');
+    expect(documents.map(plainValue)).toEqual([{ a: 1 }]);
+    expect(problems).toMatchObject([
+      { code: 'json-trailing', line: 1, column: 1 },
+      { code: 'json-trailing', line: 4, column: 1 },
+    ]);
+  });
+
+  test('names that are not escaped end where a value can end', () => {
+    const text =
+      '{\n  "Name": ""a" b\\c",\n  "LayerType": "NoOp",\n  "Inputs": [{"Name": "say "hi", she said"}],\n  "Metadata": "[ONNX Layer: a]\\u001e[ONNX Layer: b]"\n}';
+    const { documents, problems } = readLosslessJson(text, { rawMembers: new Set(['Name']) });
+    expect(problems).toEqual([]);
+    expect(plainValue(documents[0]!)).toEqual({
+      Name: '"a" b\\c',
+      LayerType: 'NoOp',
+      Inputs: [{ Name: 'say "hi", she said' }],
+      Metadata: '[ONNX Layer: a]\x1e[ONNX Layer: b]',
+    });
+  });
+
+  test('deep nesting ends with a problem, not with a crash', () => {
+    const { problems } = readLosslessJson('['.repeat(200_000));
+    expect(problems.map(({ code }) => code)).toContain('json-depth');
+  });
+
+  test('no text makes it throw, and every text comes to an end', () => {
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      ':',
+      ',',
+      '\\',
+      'a',
+      '1',
+      '-',
+      'e',
+      '.',
+      ' ',
+      '\n',
+      'null',
+      'nan',
+      '"a":',
+      '\u0001',
+      '\uD800',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), fc.boolean(), (pieces, raw) => {
+        const { documents, problems } = readLosslessJson(pieces.join(''), raw ? { rawMembers: new Set(['a']) } : {});
+        for (const document of documents) plainValue(document);
+        for (const { line, column, message } of problems) {
+          expect(line).toBeGreaterThan(0);
+          expect(column).toBeGreaterThan(0);
+          expect(message).not.toBe('');
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a cut-off document keeps what was whole', () => {
+    const text = JSON.stringify(
+      { list: Array.from({ length: 30 }, (_, index) => ({ name: `layer ${index}`, time: index })) },
+      null,
+      2,
+    );
+    for (let length = 12; length < text.length; length += 7) {
+      const { documents } = readLosslessJson(text.slice(0, length));
+      const { list } = plainValue(documents[0]!) as { list?: { name: string; time: number }[] };
+      const whole = (text.slice(0, length).match(/\}/g) ?? []).length;
+      expect(list?.slice(0, whole) ?? []).toEqual(
+        Array.from({ length: Math.min(whole, 30) }, (_, index) => ({ name: `layer ${index}`, time: index })),
+      );
+    }
+  });
+
+  test('work grows with the length, not with its square', () => {
+    const row = '{"name" : "a"b", "timeMs" : 1 }';
+    const rows = (count: number): number => {
+      const { documents } = readLosslessJson(`[${Array.from({ length: count }, () => row).join(', ')}]`, {
+        rawMembers: new Set(['name']),
+      });
+      const [document] = documents;
+      return document?.kind === 'array' ? document.items.length : 0;
+    };
+    expect(rows(20_000)).toBe(20_000);
+  });
+});
