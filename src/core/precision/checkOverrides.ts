@@ -1,4 +1,5 @@
 import type { BuildFacts } from './buildFacts.ts';
+import { buildIndexOf } from './buildIndex.ts';
 import { checkBuild } from './checkBuild.ts';
 import type { CheckContext } from './checkContext.ts';
 import { checkRepeats } from './checkRepeats.ts';
@@ -77,14 +78,18 @@ function ruleFacts(
 ): RuleFacts {
   let eligible = 0;
   let foreign = 0;
-  const counts = new Map<number, number>();
+  const groupOf = build && nodes.length > 0 ? buildIndexOf(build).foreign : null;
+  const inGroup: number[] = [];
   for (const node of nodes) {
-    if (index?.nodes[node]?.role === 'compute') eligible++;
-    const group = build?.nodes[node]?.foreign ?? -1;
+    eligible += index?.computes[node] ?? 0;
+    const group = groupOf?.[node] ?? -1;
     if (group < 0) continue;
     foreign++;
-    counts.set(group, (counts.get(group) ?? 0) + 1);
+    inGroup[group] = (inGroup[group] ?? 0) + 1;
   }
-  const groups = [...counts].map(([group, count]) => ({ group, nodes: count })).sort((a, b) => b.nodes - a.nodes);
+  const groups = inGroup
+    .map((count, group) => ({ group, nodes: count }))
+    .filter((entry) => entry.nodes > 0)
+    .sort((a, b) => b.nodes - a.nodes);
   return { rule, line: rule.range.line, nodes: nodes.length, effective, eligible, foreign, groups };
 }

@@ -4,17 +4,23 @@ import { explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from './closestWords.ts';
 import type { Selector } from './overrideFile.ts';
 import { replaceRange } from './precisionProblem.ts';
-import type { Fix } from './precisionProblem.ts';
+import type { Fix, PrecisionProblem } from './precisionProblem.ts';
 import { quoteName } from './quoteName.ts';
 import { groupsNamed } from './resolveOverrides.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
 
 /** Selectors that select nothing, less or more than a person means. */
 export function checkSelectors(context: CheckContext): void {
+  const unread = new Map<number, PrecisionProblem[]>();
+  for (const problem of context.file.problems) {
+    const found = unread.get(problem.line);
+    if (found) found.push(problem);
+    else unread.set(problem.line, [problem]);
+  }
   for (const match of context.resolution.matches) {
     const { rule } = match;
     for (const [s, selector] of rule.selectors.entries()) {
-      if (selector.text === '' || isUnread(context, selector)) continue;
+      if (selector.text === '' || isUnread(unread.get(rule.range.line), selector)) continue;
       const selected = match.selected[s] ?? new Int32Array(0);
       if (selector.kind === 'group') checkGroup(context, selector);
       if (selected.length === 0) {
@@ -32,11 +38,8 @@ export function checkSelectors(context: CheckContext): void {
 }
 
 /** The reader has found something wrong with this very text already. */
-function isUnread({ file }: CheckContext, { range }: Selector): boolean {
-  if (file.problems.length === 0) return false;
-  return file.problems.some(
-    (problem) => problem.line === range.line && problem.column < range.endColumn && problem.endColumn > range.column,
-  );
+function isUnread(problems: PrecisionProblem[] | undefined, { range }: Selector): boolean {
+  return problems?.some(({ column, endColumn }) => column < range.endColumn && endColumn > range.column) ?? false;
 }
 
 function explainNothing(context: CheckContext, selector: Selector): void {
@@ -173,7 +176,7 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
   if (selector.kind !== 'glob') return;
   if (checkDigits(context, selector, selected)) return;
   let own = 0;
-  for (const node of selected) if (index.nodes[node]?.role === 'compute') own++;
+  for (const node of selected) own += index.computes[node] ?? 0;
   if (selector.text !== '**' && own > 20 && own * 2 > index.computing) {
     const message = `This pattern selects ${own.toLocaleString('en-US')} of the ${counted(index.computing, 'node')} that compute. Write "**" if all of them are meant.`;
     report(context, selector.range, 'info', 'matches-more', message);

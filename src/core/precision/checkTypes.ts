@@ -60,7 +60,7 @@ function checkRoles(context: CheckContext, match: RuleMatch): void {
     if (selector.negated || selected.length === 0) continue;
     const nodes = Array.from(selected.subarray(0, 1), (i) => context.index.nodes[i]);
     const firstRole = nodes[0]?.role ?? 'compute';
-    if (firstRole === 'compute' || selected.some((i) => context.index.nodes[i]?.role === 'compute')) {
+    if (firstRole === 'compute' || selected.some((i) => context.index.computes[i] === 1)) {
       if (selector.kind === 'name') checkFolded(context, selector, selected);
       continue;
     }
@@ -90,7 +90,7 @@ function checkFolded(context: CheckContext, selector: Selector, selected: Int32A
 
 function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWord): void {
   const type = word.type;
-  if (!type) return;
+  if (!type || type === 'fp32') return;
   const eligible: NodeFacts[] = [];
   for (const i of match.nodes) {
     const node = context.index.nodes[i];
@@ -112,7 +112,6 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
     quantised(context, word, type);
     return;
   }
-  if (type === 'fp32') return;
   const half = type === 'fp16' ? 'float16' : 'bfloat16';
   const opset = context.index.facts.opset;
   const single = eligible.filter(({ op, domain }) => halfSince(op, domain, half) > opset);

@@ -1,6 +1,8 @@
 import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
+import { buildIndexOf } from './buildIndex.ts';
 import { counted, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
+import type { NodeIndex } from './nodeIndex.ts';
 import type { Selector } from './overrideFile.ts';
 import { replaceRange } from './precisionProblem.ts';
 import type { Fix } from './precisionProblem.ts';
@@ -28,8 +30,8 @@ export function explainUnknownName(context: CheckContext, selector: Selector): U
 function engineName(context: CheckContext, selector: Selector): UnknownName | null {
   const { build, index } = context;
   const { text } = selector;
-  const group = build?.foreignNodes.findIndex(({ name }) => name === text) ?? -1;
-  if (group >= 0) {
+  const known = build && buildIndexOf(build);
+  if (known?.foreignNames.has(text)) {
     const fix = {
       title: `Change to group:${quoteName(text)}`,
       edits: [replaceRange(selector.textRange, `group:${quoteName(text)}`)],
@@ -38,10 +40,9 @@ function engineName(context: CheckContext, selector: Selector): UnknownName | nu
     const message = `This is a ForeignNode of the last build, not a node${silence(context)}. Write group: before it to mean all its nodes.`;
     return { code: 'engine-layer-name', message, fixes: [fix] };
   }
-  const known =
-    build?.layers.find(({ name }) => name === text)?.nodes ?? build?.aliases.find(({ name }) => name === text)?.nodes;
-  if (!known && !looksLikeEngineLayer(text)) return null;
-  const positions = known ?? atomsOf(parseLayerName(text, index)).flatMap((part) => [...index.named(part)]);
+  const nodes = known?.layerNodes.get(text);
+  if (!nodes && !looksLikeEngineLayer(text)) return null;
+  const positions = nodes ?? membersOf(text, index);
   const names = [...new Set(positions.map((i) => index.names[i] ?? ''))];
   const fixes: Fix[] = [];
   if (names.length > 0 && names.length <= 30) {
@@ -51,7 +52,7 @@ function engineName(context: CheckContext, selector: Selector): UnknownName | nu
         : `Change to its ${counted(names.length, 'node')}`;
     fixes.push({ title, edits: [replaceRange(selector.textRange, names.map(writeName).join(', '))], preferred: true });
   }
-  const what = known
+  const what = nodes
     ? 'This is a layer of the last engine, not a node'
     : 'This looks like the name of an engine layer, not of a node';
   const members = names.length > 0 ? ` It computes ${someNames(names)}.` : '';
@@ -64,6 +65,13 @@ function engineName(context: CheckContext, selector: Selector): UnknownName | nu
 
 function silence(context: CheckContext): string {
   return hasLayerFlags(context.target) === false ? '' : '; trtexec ignores such names without a word';
+}
+
+/** Nodes that a layer's name speaks of; in kernel names TensorRT writes dots as underscores. */
+function membersOf(text: string, index: NodeIndex): number[] {
+  const name = parseLayerName(text, index);
+  if (name.kind === 'kernel') return name.base.split('+').flatMap((part) => index.namedInKernel(part));
+  return atomsOf(name).flatMap((part) => [...index.named(part)]);
 }
 
 /** The forms in which TensorRT writes layers that are more or less than one node. */

@@ -113,7 +113,8 @@ function selectorOf(name: string, dialect: TrtexecDialect, problems: Problem[]):
   const glob = `${plainInGlob(head, name, problems)}**${plainInGlob(tail, name, problems)}`;
   // "a/**/b" here also stands for "a/b", which trtexec's "a/*/b" does not fit.
   const collapses = tail.startsWith('/') && (head === '' || head.endsWith('/'));
-  return collapses ? `${glob}, not:${writeName(head + tail.slice(1))}` : glob;
+  const collapsed = head + tail.slice(1);
+  return collapses && collapsed !== '' ? `${glob}, not:${writeName(collapsed)}` : glob;
 }
 
 /** Plain text as part of a pattern; a character that cannot stand in one becomes `?`. */

@@ -1,7 +1,7 @@
 import type { OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
 import { inferTypes } from './inferTypes.ts';
 import type { TensorTypes } from './inferTypes.ts';
-import { isFloatingOnnx } from './precisionType.ts';
+import { isFloatType } from '../onnx/tensorTypes.ts';
 
 /** What precision overrides need to know of a model, as plain JSON: it also travels to the language server. */
 export interface ModelFacts {
@@ -102,8 +102,7 @@ function roleOf(node: OnnxNode, origin: Origin, types: TensorTypes): NodeRole {
   if (origin === 'constant') return 'constant';
   const outputs = types.outputsOf(node);
   const whole =
-    outputs.length > 0 &&
-    outputs.every((type, i) => node.outputs[i] === '' || (type !== null && !isFloatingOnnx(type)));
+    outputs.length > 0 && outputs.every((type, i) => node.outputs[i] === '' || (type !== null && !isFloatType(type)));
   if (origin === 'shape') return 'shape';
   if (convert.has(node.op)) return 'convert';
   return whole ? 'integer' : 'compute';

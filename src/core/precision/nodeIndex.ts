@@ -17,14 +17,18 @@ export class NodeIndex {
   readonly names: readonly string[];
   /** Length of the longest name. */
   readonly longest: number;
+  /** By position: 1 for nodes that take a precision. */
+  readonly computes: Uint8Array;
   /** How many nodes take a precision. */
   readonly computing: number;
   private readonly byName = new Map<string, number[]>();
   private readonly byOp = new Map<string, number[]>();
+  private readonly opAnswers = new Map<string, Int32Array>();
   private readonly answers = new Map<string, Int32Array>();
   private readonly nearest = new Map<string, string[]>();
   private distinctNames: string[] | null = null;
   private lazyTrigrams: Map<string, number[]> | null = null;
+  private lazyKernelNames: Map<string, number[]> | null = null;
   private lazyOutputs: Map<string, number> | null = null;
 
   constructor(facts: ModelFacts) {
@@ -32,7 +36,8 @@ export class NodeIndex {
     this.nodes = facts.nodes;
     this.names = facts.nodes.map(effectiveName);
     this.longest = this.names.reduce((most, name) => Math.max(most, name.length), 0);
-    this.computing = facts.nodes.filter(({ role }) => role === 'compute').length;
+    this.computes = Uint8Array.from(facts.nodes, ({ role }) => (role === 'compute' ? 1 : 0));
+    this.computing = this.computes.reduce((sum, one) => sum + one, 0);
     for (const [i, name] of this.names.entries()) push(this.byName, name, i);
     for (const [i, node] of facts.nodes.entries()) push(this.byOp, node.op, i);
   }
@@ -48,12 +53,26 @@ export class NodeIndex {
     return found ? Int32Array.from(found) : none;
   }
 
+  /** Positions of the nodes whose name a kernel's name spells: dots become underscores there. */
+  namedInKernel(part: string): number[] {
+    if (!this.lazyKernelNames) {
+      this.lazyKernelNames = new Map();
+      for (const [i, name] of this.names.entries()) push(this.lazyKernelNames, name.replaceAll('.', '_'), i);
+    }
+    return this.lazyKernelNames.get(part.replaceAll('.', '_')) ?? [];
+  }
+
   /** Positions of the nodes of an operator type; `domain` null means any domain. */
   ofOp(op: string, domain: string | null): Int32Array {
-    const found = this.byOp.get(op) ?? [];
-    return Int32Array.from(
-      domain === null ? found : found.filter((i) => sameDomain(this.nodes[i]?.domain ?? '', domain)),
-    );
+    const key = domain === null ? op : `${domain}::${op}`;
+    let answer = this.opAnswers.get(key);
+    if (!answer) {
+      const found = this.byOp.get(op) ?? [];
+      const kept = domain === null ? found : found.filter((i) => sameDomain(this.nodes[i]?.domain ?? '', domain));
+      answer = Int32Array.from(kept);
+      if (this.byOp.has(op)) this.opAnswers.set(key, answer);
+    }
+    return answer;
   }
 
   /** Operator types of the model with their number of nodes. */

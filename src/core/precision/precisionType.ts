@@ -92,8 +92,3 @@ const floating: ReadonlySet<string> = new Set(['fp32', 'fp16', 'bf16', 'fp8']);
 export function isFloating(type: PrecisionType): boolean {
   return floating.has(type);
 }
-
-/** True for ONNX types that hold floating-point numbers (`float`, `double`, `float16`, `bfloat16`, `float8…`, `float4…`). */
-export function isFloatingOnnx(type: string): boolean {
-  return type.startsWith('float') || type === 'double' || type === 'bfloat16';
-}

@@ -5,7 +5,8 @@ import { judgeLayers } from './judgeLayers.ts';
 import type { NodeFacts } from './modelFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
-import { isFloatingOnnx, precisionType } from './precisionType.ts';
+import { isFloatType } from '../onnx/tensorTypes.ts';
+import { precisionType } from './precisionType.ts';
 import type { PrecisionType } from './precisionType.ts';
 
 /** What became of a wish: the engine computes so, it does not, or nothing that the build left says so. */
@@ -179,7 +180,7 @@ function isStronglyTyped(build: BuildFacts): boolean {
 
 /** The one floating-point type of a node's outputs; null for none or several. */
 function declaredType(node: NodeFacts): PrecisionType | null {
-  const types = new Set(node.types.filter((type) => type !== null && isFloatingOnnx(type)));
+  const types = new Set(node.types.filter((type) => type !== null && isFloatType(type)));
   const only = [...types][0];
   return types.size === 1 && only ? precisionType(only) : null;
 }

@@ -1,0 +1,91 @@
+import type { DataType, OnnxModel } from '../onnx/onnxModel.ts';
+import type { Problem } from '../text/problem.ts';
+import { growIslands } from './growIslands.ts';
+import { inferTypes } from './inferTypes.ts';
+import type { TensorTypes } from './inferTypes.ts';
+import type { PrecisionPlan } from './precisionPlan.ts';
+import { rewriteEdits } from './rewriteEdits.ts';
+import { chooseTypes } from './rewriteTypes.ts';
+import type { RealType } from './opTyping.ts';
+
+/**
+ * What to change in a model so that it computes in the types of a plan, strongly typed. Everything that is not named
+ * here stays byte for byte. Graphs are named by path ('' is the main graph), tensors by name.
+ */
+export interface RewritePlan {
+  /** Cast nodes to insert. */
+  casts: NewCast[];
+  /** Inputs of existing nodes that read another tensor now. */
+  inputs: { node: string; index: number; tensor: string }[];
+  /** Outputs of existing nodes that write another tensor now: a Cast then writes the old name. */
+  outputs: { node: string; index: number; tensor: string }[];
+  /** Initializers whose type and bytes change. */
+  initializers: { graph: string; name: string; from: RealType; to: RealType }[];
+  /** Constant nodes whose `value` tensor changes its type and bytes. */
+  constants: { node: string; from: RealType; to: RealType }[];
+  /** Declared types to change: entries of value_info, and graph inputs and outputs where `io` is `follow`. */
+  values: { graph: string; name: string; to: DataType }[];
+  /** Compute type of every node that was free to choose. */
+  nodes: { id: string; name: string; type: RealType; asked: boolean }[];
+  counts: RewriteCounts;
+  problems: Problem[];
+}
+
+export interface NewCast {
+  graph: string;
+  name: string;
+  input: string;
+  output: string;
+  to: RealType;
+  /** Id of the node right after which it goes; null: at the start of the graph. */
+  after: string | null;
+}
+
+export interface RewriteCounts {
+  casts: number;
+  /** Nodes taken into an FP32 island beside those asked for, and the Casts that this saved. */
+  grown: number;
+  castsSaved: number;
+  byType: Record<RealType, number>;
+}
+
+export interface RewriteOptions {
+  /** `keep`: graph inputs and outputs keep their types; `follow`: they take the type of what reads or makes them. */
+  io?: 'keep' | 'follow';
+  /** Take cheap nodes between and beside kept ones into the island where that saves Casts. */
+  grow?: boolean;
+}
+
+/** Turns a plan into edits of the model. Never throws; what cannot be done is in `problems`. */
+export function planRewrite(
+  model: OnnxModel,
+  plan: PrecisionPlan,
+  options: RewriteOptions = {},
+  tensorTypes: TensorTypes = inferTypes(model),
+): RewritePlan {
+  const choice = chooseTypes(model, plan, tensorTypes);
+  const io = options.io ?? 'keep';
+  const before = rewriteEdits(choice, io);
+  if (options.grow !== true || before.casts.length === 0) return finish(before, 0, 0);
+  const types = new Map([...choice.nodes].map(([id, { type }]) => [id, type]));
+  const grown = growIslands(choice);
+  const after = rewriteEdits(choice, io);
+  if (after.casts.length < before.casts.length) return finish(after, grown, before.casts.length - after.casts.length);
+  for (const [id, type] of types) {
+    const chosen = choice.nodes.get(id);
+    if (chosen) chosen.type = type;
+  }
+  return finish(before, 0, 0);
+
+  function finish(edits: ReturnType<typeof rewriteEdits>, grownNodes: number, castsSaved: number): RewritePlan {
+    const byType: Record<RealType, number> = { float: 0, float16: 0, bfloat16: 0 };
+    const nodes = [...choice.nodes.values()].filter((chosen) => chosen.typing === 'free');
+    for (const { type } of nodes) byType[type]++;
+    return {
+      ...edits,
+      nodes: nodes.map(({ node, type, asked }) => ({ id: node.id, name: node.name, type, asked })),
+      counts: { casts: edits.casts.length, grown: grownNodes, castsSaved, byType },
+      problems: choice.problems,
+    };
+  }
+}

@@ -1,0 +1,232 @@
+import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
+import type { Problem } from '../text/problem.ts';
+import { graphPathOf } from './inferTypes.ts';
+import type { TensorTypes } from './inferTypes.ts';
+import { modelFacts, standardOpset } from './modelFacts.ts';
+import { halfSince } from './opTypes.ts';
+import { followsType, isRealType, typingOf } from './opTyping.ts';
+import type { RealType, Typing } from './opTyping.ts';
+import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
+import { onnxTypeOf } from './precisionType.ts';
+
+/** The type of every node after the rewrite, with what the edits need to know of the model. */
+export interface TypeChoice {
+  model: OnnxModel;
+  types: TensorTypes;
+  /** By node id, every node of the model in its order. */
+  nodes: Map<string, ChosenType>;
+  problems: Problem[];
+}
+
+export interface ChosenType {
+  node: OnnxNode;
+  typing: Typing;
+  /** Compute type; for `fixed` nodes the type is not used. */
+  type: RealType;
+  /** A rule asked for it. */
+  asked: boolean;
+  /** Output types that a rule asked for, by output; empty for none. */
+  outputs: (RealType | null)[];
+}
+
+/** Chooses each node's compute type: a rule's, else the base's, else the one that it has. */
+export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes): TypeChoice {
+  return new Chooser(model, plan, types).choose();
+}
+
+class Chooser {
+  private readonly model: OnnxModel;
+  private readonly plan: PrecisionPlan;
+  private readonly types: TensorTypes;
+  private readonly opset: number;
+  private readonly wishes: Map<string, PlannedNode>;
+  private readonly roles: Map<string, string>;
+  private readonly calls: Set<string>;
+  private readonly quantised: Set<string>;
+  private readonly problems: Problem[] = [];
+  private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
+
+  constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes) {
+    this.model = model;
+    this.plan = plan;
+    this.types = types;
+    this.opset = standardOpset(model);
+    this.wishes = new Map(plan.nodes.map((wish) => [wish.id, wish]));
+    this.roles = new Map(modelFacts(model, '', types).nodes.map(({ id, role }) => [id, role]));
+    this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
+    this.quantised = quantisedTensors(model.graph);
+  }
+
+  choose(): TypeChoice {
+    const nodes = new Map<string, ChosenType>();
+    if (this.opset < 13 && (this.plan.base === 'bf16' || this.plan.nodes.some(({ compute }) => compute === 'bf16'))) {
+      this.problems.push({
+        severity: 'error',
+        code: 'opset-too-old',
+        message: `BF16 needs opset 13 or later; this model has ${this.opset}. Convert it first (onnx.version_converter).`,
+      });
+    }
+    for (const node of this.model.nodes) nodes.set(node.id, this.node(node));
+    this.report();
+    return { model: this.model, types: this.types, nodes, problems: this.problems };
+  }
+
+  private node(node: OnnxNode): ChosenType {
+    const outputTypes = this.types.outputsOf(node);
+    const inputTypes = this.inputTypes(node);
+    const typing = typingOf(node, outputTypes, this.calls);
+    const own = [...outputTypes, ...inputTypes].find(isRealType) ?? 'float';
+    const chosen: ChosenType = { node, typing, type: own, asked: false, outputs: [] };
+    const wish = this.wishes.get(node.id);
+    const role = this.roles.get(node.id) ?? 'compute';
+    // Constants and shapes are computed while the engine is built or on the host: they keep their exact types.
+    if (role !== 'compute' && role !== 'integer') return { ...chosen, typing: 'fixed' };
+    if (typing === 'fixed') {
+      if (wish) this.count('kept-operator', node);
+      else if (role === 'compute' && this.plan.base !== 'keep' && node.subgraphs.length === 0)
+        this.count('base-skips-operator', node);
+      return chosen;
+    }
+    if (this.readsUnknown(node)) {
+      this.count('unknown-types', node);
+      return { ...chosen, typing: 'fixed' };
+    }
+    if (typing === 'inputs') return chosen;
+    if ([...outputTypes, ...inputTypes].some((type) => type === 'double')) {
+      if (wish) this.count('kept-double', node);
+      return { ...chosen, typing: 'fixed' };
+    }
+    return wish ? this.wished(chosen, wish) : this.based(chosen);
+  }
+
+  private wished(chosen: ChosenType, wish: PlannedNode): ChosenType {
+    const type = onnxTypeOf(wish.compute);
+    if (!isRealType(type)) {
+      this.count('needs-qdq', chosen.node);
+      return chosen;
+    }
+    const outputs = (wish.outputs ?? []).map((output) => {
+      const real = onnxTypeOf(output);
+      return isRealType(real) ? real : null;
+    });
+    if (this.isQuantised(chosen.node) && type !== chosen.type) this.count('quantised-node', chosen.node);
+    const able = this.able(chosen.node, type);
+    return { ...chosen, type: able ? type : chosen.type, asked: true, outputs };
+  }
+
+  private based(chosen: ChosenType): ChosenType {
+    const { base } = this.plan;
+    if (base === 'keep' || this.isQuantised(chosen.node)) return chosen;
+    const type = base === 'fp16' ? 'float16' : 'bfloat16';
+    return this.able(chosen.node, type) ? { ...chosen, type } : { ...chosen, type: 'float' };
+  }
+
+  private able(node: OnnxNode, type: RealType): boolean {
+    if (type === 'float' || halfSince(node.op, node.domain, type) <= this.opset) return true;
+    this.count(`single-${type}`, node);
+    return false;
+  }
+
+  /** Between Q/DQ nodes: what it reads has just been dequantised. */
+  private isQuantised(node: OnnxNode): boolean {
+    return node.inputs.some((tensor) => this.quantised.has(tensor));
+  }
+
+  /** One of its inputs has a type that cannot be told: then all of them stay as they are. */
+  private readsUnknown(node: OnnxNode): boolean {
+    const path = graphPathOf(node.id);
+    return node.inputs.some((tensor) => tensor !== '' && this.types.typeOf(path, tensor) === null);
+  }
+
+  private inputTypes(node: OnnxNode): (DataType | null)[] {
+    const path = graphPathOf(node.id);
+    return node.inputs.map((tensor, i) =>
+      tensor === '' || !followsType(node, i) ? null : this.types.typeOf(path, tensor),
+    );
+  }
+
+  private count(code: string, node: OnnxNode): void {
+    const found = this.counts.get(code) ?? { ops: new Set<string>(), nodes: 0, first: node.id };
+    found.ops.add(node.op);
+    found.nodes++;
+    this.counts.set(code, found);
+  }
+
+  private report(): void {
+    const texts: Record<
+      string,
+      { severity: Problem['severity']; code: string; text: (ops: string, n: string) => string }
+    > = {
+      'kept-operator': {
+        severity: 'warning',
+        code: 'kept-operator',
+        text: (ops, n) =>
+          `${n} keep their type although a rule asks for another: the types of ${ops} are written into the node, or not known.`,
+      },
+      'base-skips-operator': {
+        severity: 'info',
+        code: 'base-skips-operator',
+        text: (ops, n) => `${n} (${ops}) keep the type that they have: it is written into the node, or not known.`,
+      },
+      'unknown-types': {
+        severity: 'warning',
+        code: 'unknown-types',
+        text: (ops, n) =>
+          `${n} (${ops}) read tensors whose type the model does not say: they are left alone. Run shape inference on the model first.`,
+      },
+      'kept-double': {
+        severity: 'warning',
+        code: 'kept-double',
+        text: (ops, n) =>
+          `${n} (${ops}) compute in double precision, which TensorRT does not have: they are left alone.`,
+      },
+      'needs-qdq': {
+        severity: 'error',
+        code: 'type-needs-qdq',
+        text: (ops, n) =>
+          `${n} (${ops}) cannot be rewritten to a type that needs Q/DQ nodes. Quantise the model first.`,
+      },
+      'quantised-node': {
+        severity: 'warning',
+        code: 'quantised-node',
+        text: (ops, n) =>
+          `${n} (${ops}) read dequantised values: a Cast between takes them out of the quantised fusion.`,
+      },
+      'single-float16': {
+        severity: 'info',
+        code: 'kept-single',
+        text: (ops, n) => `${n} stay in FP32: in opset ${this.opset} ONNX does not allow FP16 for ${ops}.`,
+      },
+      'single-bfloat16': {
+        severity: 'info',
+        code: 'kept-single',
+        text: (ops, n) =>
+          `${n} stay in FP32: in opset ${this.opset} ONNX does not allow BF16 for ${ops}. A newer opset allows it for most.`,
+      },
+    };
+    for (const [key, { ops, nodes, first }] of this.counts) {
+      const entry = texts[key];
+      if (!entry) continue;
+      const count = `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`;
+      this.problems.push({
+        severity: entry.severity,
+        code: entry.code,
+        message: entry.text([...ops].sort().join(', '), count),
+        node: first,
+      });
+    }
+  }
+}
+
+/** Outputs of DequantizeLinear, and of the nodes that only move them on. */
+function quantisedTensors(graph: OnnxGraph, found = new Set<string>()): Set<string> {
+  const movers = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
+  for (const node of graph.nodes) {
+    const first = node.inputs[0];
+    if (node.op === 'DequantizeLinear' || (movers.has(node.op) && first !== undefined && found.has(first))) {
+      for (const output of node.outputs) found.add(output);
+    }
+    for (const { graph: body } of node.subgraphs) quantisedTensors(body, found);
+  }
+  return found;
+}

@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import type { BuildFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { applyEdits, captured, check, codes, smallModel, transformer } from './overrideFixtures.ts';
+
+/** The only problem of a text; its first fix applied, if there is one. */
+function only(text: string, version: string | null = null, build: BuildFacts | null = null) {
+  const { problems } = check(text, transformer, build, version);
+  expect(codes(problems)).toHaveLength(1);
+  const problem = problems[0]!;
+  const fix = problem.fixes.find(({ preferred }) => preferred) ?? problem.fixes[0];
+  return { problem, message: problem.message, fixed: fix ? applyEdits(text, fix.edits) : null };
+}
+
+describe('what selects nothing', () => {
+  test.each([
+    ['/layers.1/atn/Softmax fp32', 'matches-nothing', '/layers.1/attn/Softmax fp32'],
+    ['/LAYERS.1/attn/softmax fp32', 'matches-nothing', '/layers.1/attn/Softmax fp32'],
+    ['/layers.1/attn fp32', 'matches-nothing', '/layers.1/attn/** fp32'],
+    ['Softmax fp32', 'matches-nothing', 'op:Softmax fp32'],
+    ['op:Softmx fp32', 'matches-nothing', 'op:Softmax fp32'],
+    ['op:ai.onnx::Gelu fp32', 'matches-nothing', 'op:Gelu fp32'],
+    ['/layers.2/* fp32', 'matches-nothing', '/layers.2/** fp32'],
+    ['attn/Softmax fp32', 'matches-nothing', '/layers.1/attn/Softmax fp32'],
+    ['blocks[0]/Mul fp32', 'matches-nothing', '"blocks[0]/Mul" fp32'],
+    ['/layers.1/attn/Softmax_output_0 fp32', 'tensor-name', '/layers.1/attn/Softmax fp32'],
+    [
+      '"{ForeignNode[/layers.1/attn/MatMul.../layers.1/attn/Softmax]}" fp32',
+      'engine-layer-name',
+      '/layers.1/attn/MatMul, /layers.1/attn/Softmax fp32',
+    ],
+    [
+      '"/layers.1/attn/MatMul + /layers.1/attn/Softmax" fp32',
+      'engine-layer-name',
+      '/layers.1/attn/MatMul, /layers.1/attn/Softmax fp32',
+    ],
+    ['/layers_1/attn/MatMul_myl0_3 fp32', 'engine-layer-name', '/layers.1/attn/MatMul fp32'],
+    [
+      '/layers_1/attn/MatMul+/layers_2/attn/MatMul_myl0_3 fp32',
+      'engine-layer-name',
+      '/layers.1/attn/MatMul, /layers.2/attn/MatMul fp32',
+    ],
+  ])('%s', (text, code, fixed) => {
+    const found = only(text);
+    expect(found.problem.code).toBe(code);
+    expect(found.problem.severity).toBe('warning');
+    expect(found.fixed).toBe(fixed);
+  });
+
+  test('the message names the nearest names, and the rest of the file still counts', () => {
+    const { problems, rules } = check('/layers.2/attn/Sofmax fp32\nop:Softmax fp32');
+    expect(problems[0]?.message).toContain('"/layers.2/attn/Softmax"');
+    expect(rules.map(({ nodes }) => nodes)).toEqual([0, 3]);
+  });
+
+  test('unnamed nodes are reached by node_of_ and op:', () => {
+    expect(check('node_of_hidden fp32').rules[0]?.nodes).toBe(1);
+    expect(check('op:Relu fp32').rules[0]?.nodes).toBe(3);
+    expect(check('op:com.microsoft::Gelu fp32').rules[0]?.nodes).toBe(1);
+    expect(check('"中文层/卷积_1, a" fp32').rules[0]?.nodes).toBe(1);
+  });
+
+  test('not: that takes away everything, or nothing', () => {
+    expect(codes(check('op:Softmax, not:op:Softmax fp32').problems)).toEqual(['1:1-32 matches-nothing']);
+    expect(codes(check('op:Softmax, not:op:MatMul fp32').problems)).toEqual(['1:13-26 takes-nothing']);
+    expect(check('op:Softmax, not:/layers.1/** fp32').rules[0]?.nodes).toBe(2);
+    expect(check('op:Softmax, not:/layers.1/**, /layers.1/attn/Softmax fp32').rules[0]?.nodes).toBe(3);
+  });
+});
+
+describe('what selects more than meant', () => {
+  test('a star after a digit', () => {
+    const { problem, fixed } = only('/layers.1*/** fp32');
+    expect(problem.code).toBe('matches-more');
+    expect(problem.message).toContain('/layers.10/attn/Softmax');
+    expect(fixed).toBe('/layers.1/** fp32');
+  });
+
+  test('a name that nodes share', () => {
+    expect(only('twin fp32').problem.code).toBe('matches-more');
+  });
+
+  test('a pattern that takes most of the model', () => {
+    const facts = smallModel(...Array.from({ length: 40 }, (_, i) => `/net/${i}/Add Add`));
+    expect(codes(check('/net/** fp32', facts).problems)).toEqual(['1:1-8 matches-more']);
+    expect(check('** fp32', facts).problems).toEqual([]);
+  });
+});
+
+describe('rules that meet', () => {
+  test('a later rule wins, and the shadowed one points at it', () => {
+    const { problems, rules } = check('/layers.1/attn/Softmax fp16\nop:Softmax fp32');
+    expect(codes(problems)).toEqual(['1:1-28 shadowed']);
+    expect(problems[0]?.related.map(({ range }) => range.line)).toEqual([2]);
+    expect(problems[0]?.unnecessary).toBe(true);
+    expect(rules.map(({ effective }) => effective)).toEqual([0, 3]);
+  });
+
+  test('shadowed by several, and not while one node is left', () => {
+    expect(codes(check('op:Softmax fp16\n/layers.1/** fp32\n/layers.2/** fp32').problems)).toEqual([]);
+    const { problems } = check('op:LayerNormalization fp16\n/layers.1/** fp32\n/layers.2/** fp32');
+    expect(codes(problems)).toEqual(['1:1-27 shadowed']);
+    expect(problems[0]?.message).toContain('lines 2, 3');
+  });
+
+  test('the same rule or selector twice', () => {
+    const text = 'op:Softmax fp32\nop:MatMul fp32\nop:Softmax float32';
+    const { problems } = check(text);
+    expect(codes(problems)).toEqual(['1:1-16 duplicate']);
+    expect(applyEdits(text, problems[0]!.fixes[0]!.edits)).toBe('op:MatMul fp32\nop:Softmax float32');
+    const twice = only('op:Softmax, op:Softmax fp32');
+    expect(twice.problem.code).toBe('duplicate');
+    expect(twice.fixed).toBe('op:Softmax fp32');
+  });
+});
+
+describe('types and nodes that do not go together', () => {
+  test.each([
+    ['op:Softmax bf16', '8.6.1', '1:12-16 type-unsupported-version'],
+    ['op:Softmax int32', '10.6', '1:12-17 type-unsupported-op'],
+    ['op:Softmax int8', '10.6', '1:12-16 type-needs-scales'],
+    ['op:Softmax fp8', '10.6', '1:12-15 type-needs-qdq'],
+    ['/pool/MaxPool bf16', null, '1:15-19 type-unsupported-op'],
+    ['/topk/ArgMax fp32', null, '1:1-13 integer-node'],
+    ['/layers.1/Shape fp32', null, '1:1-16 shape-node'],
+    ['op:Constant fp32', null, '1:1-12 constant-node'],
+    ['op:Cast fp32', null, '1:1-8 convert-node'],
+    ['/split/Split fp32 -> fp32, fp16, fp32', null, '1:22-38 output-count'],
+  ])('%s in %s', (text, version, expected) => {
+    expect(codes(check(text, transformer, null, version).problems)).toEqual([expected]);
+  });
+
+  test('patterns over mixed nodes are fine, and count what takes a precision', () => {
+    const { problems, rules } = check('/layers.1/** fp32');
+    expect(problems).toEqual([]);
+    expect(rules[0]).toMatchObject({ nodes: 5, eligible: 3 });
+  });
+});
+
+describe('versions and flags', () => {
+  test('TensorRT 11 and RTX have no flags', () => {
+    expect(codes(check('require prefer\nop:Softmax fp32', transformer, null, '11.2').problems)).toEqual([
+      '1:1-15 no-layer-flags',
+    ]);
+    expect(only('op:Softmax fp32', 'rtx').problem.code).toBe('no-layer-flags');
+    expect(check('op:Softmax fp32', transformer, null, '10.6').problems).toEqual([]);
+  });
+
+  test('names that trtexec cannot carry', () => {
+    const { problem } = only('op:Conv fp32', '10.6');
+    expect(problem).toMatchObject({ code: 'trtexec-cannot-carry', severity: 'warning' });
+    expect(problem.message).toContain('comma');
+    expect(check('op:Conv fp32', transformer, null, 'rtx').problems.map(({ code }) => code)).toEqual([
+      'no-layer-flags',
+    ]);
+  });
+
+  test('without a build a group cannot be named', () => {
+    expect(only('group:{ForeignNode[a...b]} fp32').problem.code).toBe('group-needs-build');
+  });
+
+  test('without a model only the text is checked', () => {
+    const { problems, resolution } = check('nowhere fp32\nx fp99', null);
+    expect(codes(problems)).toEqual(['2:3-7 unknown-type']);
+    expect(resolution).toBeNull();
+  });
+});
+
+describe('against recorded builds', () => {
+  test('10.6: inside a ForeignNode, told from the log of the build', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const { problems, rules } = check('/blocks/blocks.0/attn/Softmax fp32', index.facts, build);
+    expect(codes(problems)).toEqual(['1:1-30 inside-foreign-node']);
+    expect(problems[0]?.message).toContain('"Set layer … to precision" for it');
+    expect(problems[0]?.message).toContain('cannot be seen');
+    expect(rules[0]).toMatchObject({ nodes: 1, foreign: 1, groups: [{ group: 0, nodes: 1 }] });
+    const other = check('/blocks/blocks.5/attn/Softmax fp32', index.facts, build).problems[0];
+    expect(other?.message).toContain('was not asked for it');
+  });
+
+  test('8.6: nothing can be seen there, and the file says so', async () => {
+    const { index, build } = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
+    const { problems } = check('op:Softmax fp32', index.facts, build);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatchObject({ code: 'inside-foreign-node', severity: 'warning' });
+    expect(problems[0]?.message).toContain('cannot be seen');
+  });
+
+  test('a build that ignored the flags', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_noconstraint');
+    const { problems } = check('/patch_embed/proj/Conv fp32', index.facts, build);
+    expect(codes(problems)).toEqual(['1:24-28 flag-missing']);
+  });
+
+  test('groups by name and beginning; a ForeignNode used as a name', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const name = build.foreignNodes[0]!.name;
+    expect(check(`group:"${name}" fp32`, index.facts, build).rules[0]?.nodes).toBeGreaterThan(200);
+    expect(check(`group:"${name.slice(0, 20)}" fp32`, index.facts, build).rules[0]?.nodes).toBeGreaterThan(200);
+    expect(check('group:nothing fp32', index.facts, build).problems[0]?.code).toBe('group-unknown');
+    const text = `"${name}" fp32`;
+    const [problem] = check(text, index.facts, build).problems;
+    expect(problem?.code).toBe('engine-layer-name');
+    expect(problem?.message).toContain('without a word');
+    expect(check(applyEdits(text, problem!.fixes[0]!.edits), index.facts, build).rules[0]?.nodes).toBeGreaterThan(200);
+  });
+
+  test('a kernel used as a name becomes its nodes', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const kernel = build.layers.find(({ name, nodes }) => name.startsWith('_gemm_mha') && nodes.length > 1)!;
+    const text = `${kernel.name} fp32`;
+    const [problem] = check(text, index.facts, build).problems;
+    expect(problem?.code).toBe('engine-layer-name');
+    const fixed = check(applyEdits(text, problem!.fixes[0]!.edits), index.facts, build);
+    expect(fixed.rules[0]?.nodes).toBe(kernel.nodes.length);
+  });
+});

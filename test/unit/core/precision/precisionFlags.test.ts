@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { autocastArguments, nameRegex } from '../../../../src/core/precision/autocastLists.ts';
+import { importAutocast, importPolygraphy, importTrtexec } from '../../../../src/core/precision/importOverrides.ts';
+import type { ModelFacts } from '../../../../src/core/precision/modelFacts.ts';
+import { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
+import { layerWishes, polygraphyArguments, trtexecArguments } from '../../../../src/core/precision/precisionFlags.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import type { PrecisionPlan } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { targetOf } from '../../../../src/core/precision/tensorrtTarget.ts';
+import { dialectOf } from '../../../../src/core/precision/trtexecSpec.ts';
+import { smallModel, transformer } from './overrideFixtures.ts';
+import { layerPrecisions, plausible, ported } from './trtexecPort.ts';
+
+function planOf(text: string, facts: ModelFacts = transformer): { plan: PrecisionPlan; index: NodeIndex } {
+  const index = new NodeIndex(facts);
+  const file = readOverrides(text);
+  expect(file.problems).toEqual([]);
+  return { index, plan: planPrecision(file, index, resolveOverrides(file, index, null)) };
+}
+
+const trt106 = targetOf('tensorrt', '10.6', null);
+
+describe('plans', () => {
+  test('the last rule decides; nodes without precision are left out and counted', () => {
+    const { plan } = planOf('base fp16\nrequire prefer\nop:Softmax fp16\n/layers.1/** fp32 -> fp32');
+    expect(plan).toMatchObject({ base: 'fp16', require: 'prefer', skipped: [{ line: 4, nodes: 2 }] });
+    expect(plan.nodes.map(({ name, compute, outputs, line }) => [name, compute, outputs, line])).toEqual([
+      ['/layers.1/attn/MatMul', 'fp32', ['fp32'], 4],
+      ['/layers.1/attn/Softmax', 'fp32', ['fp32'], 4],
+      ['/layers.1/norm1/LayerNormalization', 'fp32', ['fp32'], 4],
+      ['/layers.2/attn/Softmax', 'fp16', null, 3],
+      ['/layers.10/attn/Softmax', 'fp16', null, 3],
+    ]);
+  });
+
+  test('one output type for all outputs, or one each', () => {
+    expect(planOf('op:Split fp32 -> fp16').plan.nodes[0]?.outputs).toEqual(['fp16', 'fp16']);
+    expect(planOf('op:Split fp32 -> fp16, fp32').plan.nodes[0]?.outputs).toEqual(['fp16', 'fp32']);
+  });
+});
+
+describe('trtexec', () => {
+  test('exact names only', () => {
+    const { plan, index } = planOf('base fp16\n/layers.1/attn/* fp32 -> fp32');
+    expect(trtexecArguments(plan, trt106, index.names)).toEqual({
+      args: [
+        '--fp16',
+        '--precisionConstraints=obey',
+        '--layerPrecisions=/layers.1/attn/MatMul:fp32,/layers.1/attn/Softmax:fp32',
+        '--layerOutputTypes=/layers.1/attn/MatMul:fp32,/layers.1/attn/Softmax:fp32',
+      ],
+      problems: [],
+    });
+  });
+
+  test('what it cannot carry is left out and said', () => {
+    const { plan, index } = planOf('op:Conv, twin fp32');
+    const { args, problems } = trtexecArguments(plan, trt106, index.names);
+    expect(args.at(-1)).toBe('--layerPrecisions=twin:fp32');
+    expect(problems.map(({ code }) => code)).toEqual(['trtexec-cannot-carry']);
+    expect(layerWishes(plan).layerPrecisions).toHaveLength(2);
+  });
+
+  test('no flags in TensorRT 11; arguments that Linux would not pass', () => {
+    const { plan, index } = planOf('op:Softmax fp32');
+    expect(trtexecArguments(plan, targetOf('tensorrt', '11.2', null), index.names)).toMatchObject({
+      args: [],
+      problems: [{ code: 'no-layer-flags' }],
+    });
+    const many = planOf(
+      '** fp32',
+      smallModel(...Array.from({ length: 4000 }, (_, i) => `/a/very/long/module/name/number/${i}/Add Add`)),
+    );
+    expect(trtexecArguments(many.plan, trt106, many.index.names).problems.map(({ code }) => code)).toEqual([
+      'argument-too-long',
+    ]);
+  });
+
+  test('what is written is what trtexec reads, for any names', () => {
+    const names = fc.uniqueArray(
+      fc.string({ unit: fc.constantFrom('a', 'b', '*', ',', "'", ':', '/', ' ', 'é'), minLength: 1, maxLength: 5 }),
+      { minLength: 1, maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(names, fc.nat(3), (all, picked) => {
+        const facts = smallModel(...all.map((name) => ({ name, op: 'Add' })));
+        const chosen = all[picked % all.length]!;
+        const { plan, index } = planOf(`${JSON.stringify(chosen)} fp16`, facts);
+        const { args, problems } = trtexecArguments(plan, trt106, index.names);
+        const value = args.find((arg) => arg.startsWith('--layerPrecisions='))?.slice('--layerPrecisions='.length);
+        expect(value === undefined).toBe(problems.length > 0);
+        const map = layerPrecisions(value ?? '', ported.v10);
+        for (const name of all)
+          expect(plausible(map, name, ported.v10).keys).toEqual(value !== undefined && name === chosen ? [name] : []);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe('other programs', () => {
+  test('Polygraphy', () => {
+    const { plan } = planOf('base bf16\nop:Softmax fp32 -> fp32\nop:Conv fp16');
+    const { args, problems } = polygraphyArguments(plan, trt106);
+    expect(args.slice(0, 5)).toEqual(['--fp16', '--bf16', '--precision-constraints', 'obey', '--layer-precisions']);
+    expect(args).toContain('/layers.1/attn/Softmax:float32');
+    expect(args).toContain('中文层/卷积_1, a:float16');
+    expect(problems.map(({ code }) => code)).toEqual(['no-output-types']);
+  });
+
+  test('AutoCast: whole operator types, names as regular expressions', () => {
+    const { plan, index } = planOf('base fp16\nop:Softmax fp32\n/layers.1/norm1/* fp32\n"blocks[0]/Mul" fp16');
+    expect(autocastArguments(plan, index).args).toEqual([
+      '--low_precision_type',
+      'fp16',
+      '--keep_io_types',
+      '--op_types_to_exclude',
+      'Softmax',
+      '--nodes_to_exclude',
+      String.raw`^/layers\.1/norm1/LayerNormalization$`,
+      '--nodes_to_include',
+      String.raw`^blocks\[0\]/Mul$`,
+    ]);
+  });
+});
+
+describe('imports', () => {
+  const nodesOf = (text: string, facts: ModelFacts) =>
+    new Map(planOf(text, facts).plan.nodes.map(({ name, compute }) => [name, compute]));
+
+  test('trtexec: wildcards first, exact names win, output types', () => {
+    const { text, problems } = importTrtexec(
+      { layerPrecisions: "'a,b':fp16,x:fp32", precisionConstraints: 'prefer' },
+      dialectOf([10, 6, 0]),
+    );
+    expect(problems.map(({ code }) => code)).toEqual(['bad-spec']);
+    expect(text).toBe('require prefer\n');
+    const good = importTrtexec(
+      { layerPrecisions: 'x:fp32,l*/y:fp16,*:fp16', layerOutputTypes: 'x:fp32+fp16', precisionConstraints: 'obey' },
+      dialectOf([10, 6, 0]),
+    );
+    expect(good.text).toBe('l**/y fp16\n** fp16\nx fp32 -> fp32, fp16\n');
+    expect(importTrtexec({ layerPrecisions: 'x:fp32' }, dialectOf(null)).problems[0]?.code).toBe('constraints-missing');
+    expect(
+      importTrtexec({ layerPrecisions: 'x:fp16,*:fp32', precisionConstraints: 'obey' }, dialectOf([8, 6, 1])).text,
+    ).toBe('** fp32\nx fp16\n');
+  });
+
+  test('imported rules decide as trtexec does, on 5,000 random flags', () => {
+    const unit = fc.constantFrom('a', 'b', 'ab', '/', '*', '.', ':');
+    const spec = fc.tuple(
+      fc.array(unit, { minLength: 1, maxLength: 5 }).map((p) => p.join('')),
+      fc.constantFrom('fp32', 'fp16'),
+    );
+    const layers = fc.uniqueArray(
+      fc.array(fc.constantFrom('a', 'b', '/', '.', ':'), { minLength: 1, maxLength: 5 }).map((p) => p.join('')),
+      { minLength: 1, maxLength: 5 },
+    );
+    let matched = 0;
+    fc.assert(
+      fc.property(fc.array(spec, { maxLength: 4 }), layers, (specs, names) => {
+        const value = specs.map(([name, type]) => `${name}:${type}`).join(',');
+        const map = layerPrecisions(value, ported.v10);
+        const { text } = importTrtexec({ layerPrecisions: value, precisionConstraints: 'obey' }, dialectOf([10, 6, 0]));
+        const decided = nodesOf(text, smallModel(...names.map((name) => ({ name, op: 'Add' }))));
+        for (const name of names) {
+          const { keys } = plausible(map, name, ported.v10);
+          const types = keys.map((key) => map.get(key));
+          if (keys.length === 0) expect(decided.get(name), `${name} by ${value}`).toBeUndefined();
+          else expect(types, `${name} by ${value}`).toContain(decided.get(name));
+          matched += keys.length;
+        }
+      }),
+      { numRuns: 5000 },
+    );
+    expect(matched).toBeGreaterThan(1000);
+  });
+
+  test('Polygraphy splits at the last colon', () => {
+    expect(importPolygraphy(['a:b:float32', 'x y:half', 'nothing']).text).toBe('a:b fp32\n"x y" fp16\n');
+    expect(importPolygraphy(['nothing']).problems).toHaveLength(1);
+  });
+
+  test('AutoCast there and back', () => {
+    const text = 'base fp16\nop:Softmax fp32\n/layers.1/norm1/* fp32\n"blocks[0]/Mul" fp16';
+    const { plan, index } = planOf(text);
+    const back = importAutocast(autocastArguments(plan, index).args);
+    expect(back.problems).toEqual([]);
+    expect(nodesOf(back.text, transformer)).toEqual(nodesOf(text, transformer));
+    expect(
+      importAutocast(['--nodes_to_exclude', '/a/.*', '.*norm', '(a|b)', 'x+', '--op_types_to_exclude', 'Exp']).text,
+    ).toBe('base fp16\nop:Exp fp32\n/a/** fp32\n**norm** fp32\n');
+  });
+
+  test('a name as a regular expression fits exactly itself', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        const regex = new RegExp(nameRegex(a).replace(/\\([#&~-])/g, '$1'));
+        expect(regex.test(a)).toBe(true);
+        if (a !== b) expect(regex.test(b)).toBe(false);
+      }),
+    );
+  });
+});

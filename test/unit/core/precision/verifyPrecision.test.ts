@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { flagsOfCommand } from '../../../../src/core/precision/buildFacts.ts';
+import type { BuildFacts } from '../../../../src/core/precision/buildFacts.ts';
+import type { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
+import { captured } from './overrideFixtures.ts';
+
+function verify(text: string, { index, build }: { index: NodeIndex; build: BuildFacts }) {
+  const file = readOverrides(text);
+  return verifyPrecision(planPrecision(file, index, resolveOverrides(file, index, build)), build, index);
+}
+
+describe('what became of a rule', () => {
+  test('10.6, obey: a native layer, a normalisation, a fused attention', async () => {
+    const [softmax, norm, conv, wrong] = verify(
+      '/blocks/blocks.0/attn/Softmax fp32\n/blocks/blocks.0/norm1/LayerNormalization fp32\n/patch_embed/proj/Conv fp16\n/blocks/blocks.2/attn/Softmax fp32',
+      await captured('tensorrt-10.6.0/vit_tiny.prec_obey'),
+    );
+    expect(softmax?.verdict).toBe('unseen');
+    expect(softmax?.nodes[0]).toMatchObject({ logLine: 5966 });
+    expect(softmax?.message).toContain('_gemm_mha_v2');
+    expect(norm).toMatchObject({ verdict: 'obeyed', counts: { obeyed: 1, disobeyed: 0, unseen: 0 } });
+    expect(norm?.nodes[0]?.certain).toBe(false);
+    expect(norm?.message).toMatch(/^Probably/);
+    expect(conv?.nodes[0]).toMatchObject({ verdict: 'obeyed', certain: true, layer: '/patch_embed/proj/Conv' });
+    expect(wrong?.verdict).toBe('disobeyed');
+    expect(wrong?.message).toContain('was not asked');
+  });
+
+  test('10.6, another type than asked is seen in a native layer', async () => {
+    const [conv] = verify('/patch_embed/proj/Conv fp32', await captured('tensorrt-10.6.0/vit_tiny.fp16'));
+    expect(conv).toMatchObject({
+      verdict: 'disobeyed',
+      message: 'In the layer /patch_embed/proj/Conv its weights are fp16, not fp32.',
+    });
+  });
+
+  test('10.6, everything FP32: what stands alone is certain, what shares a kernel is probable, attention is seen', async () => {
+    const [all] = verify('** fp32', await captured('tensorrt-10.6.0/vit_tiny.prec_wild'));
+    expect(all?.counts.disobeyed).toBe(0);
+    expect(all?.counts.obeyed).toBeGreaterThan(250);
+    const softmax = all?.nodes.find(({ node }) => node.name === '/blocks/blocks.0/attn/Softmax');
+    expect(softmax).toMatchObject({ verdict: 'obeyed', certain: true });
+  });
+
+  test('10.6, ignored flags: not obeyed, with the line that says so', async () => {
+    const [softmax] = verify('op:Softmax fp32', await captured('tensorrt-10.6.0/vit_tiny.prec_noconstraint'));
+    expect(softmax).toMatchObject({ verdict: 'disobeyed', counts: { disobeyed: 12 } });
+    expect(softmax?.nodes[0]?.logLine).toBeGreaterThan(0);
+  });
+
+  test('a build that allowed FP32 only obeys fp32 and nothing else', async () => {
+    const verdicts = verify(
+      'op:Softmax fp32\nop:LayerNormalization fp16',
+      await captured('tensorrt-8.6.1/vit_tiny.fp32'),
+    );
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['obeyed', 'disobeyed']);
+  });
+
+  test('8.6: nothing inside a ForeignNode can be seen', async () => {
+    const [softmax, conv] = verify(
+      'op:Softmax fp32\n/patch_embed/proj/Conv fp16',
+      await captured('tensorrt-8.6.1/vit_tiny.prec_obey'),
+    );
+    expect(softmax).toMatchObject({ verdict: 'unseen', counts: { unseen: 12 } });
+    expect(conv?.verdict).toBe('obeyed');
+  });
+
+  test('a strongly typed build with Casts: kernels first, the model where they do not tell', async () => {
+    const mixed = await captured('tensorrt-10.6.0/fp16_overflow_mixed.typed');
+    const [matmul, scale, down, kept] = verify(
+      '/layers.1/attn/qk/MatMul fp32\n/layers.1/attn/scale/Mul fp32\n/layers.3/ffn/down/MatMul fp32\n/layers.2/ffn/down/MatMul fp32',
+      mixed,
+    );
+    expect(matmul?.nodes[0]).toMatchObject({ verdict: 'obeyed', certain: true });
+    expect(scale?.nodes[0]).toMatchObject({ verdict: 'obeyed', certain: false });
+    expect(scale?.message).toContain('strongly typed');
+    expect(down?.verdict).toBe('obeyed');
+    expect(kept?.verdict).toBe('disobeyed');
+    const typed = await captured('tensorrt-10.6.0/fp16_overflow_fp16.typed');
+    const [qk, add] = verify('/layers.1/attn/qk/MatMul fp32\n/final_norm/Add_1 fp32', typed);
+    expect([qk?.verdict, add?.verdict]).toEqual(['disobeyed', 'disobeyed']);
+  });
+
+  test('names only: the list in a verbose log still tells, without it nothing does', async () => {
+    const [logged] = verify('/patch_embed/proj/Conv fp32', await captured('tensorrt-10.6.0/vit_tiny.names_only'));
+    expect(logged).toMatchObject({ verdict: 'disobeyed' });
+    expect(logged?.message).toContain('it reads fp16');
+    const names = await captured('tensorrt-10.6.0/vit_tiny.names_only', false);
+    const [conv, none] = verify('/patch_embed/proj/Conv fp32\nop:Constant fp32', names);
+    expect(conv?.verdict).toBe('unseen');
+    expect(none).toMatchObject({ verdict: 'unseen', nodes: [], counts: { unseen: 0 } });
+  });
+
+  test('TensorRT-RTX: kernels from the log', async () => {
+    const rtx = await captured('tensorrt-rtx-1.7.1/fp16_overflow_mixed');
+    expect(rtx.build.product).toBe('tensorrt-rtx');
+    const [matmul, other] = verify('/layers.1/attn/qk/MatMul fp32\n/layers.0/ffn/down/MatMul fp32', rtx);
+    expect(matmul?.verdict).toBe('obeyed');
+    expect(other?.verdict).toBe('disobeyed');
+  });
+});
+
+test('flags of a command', () => {
+  expect(flagsOfCommand(['trtexec', '--onnx=m', '--best', '--precisionConstraints=prefer'])).toEqual({
+    types: ['fp32', 'fp16', 'bf16', 'int8', 'fp8'],
+    constraints: 'prefer',
+    stronglyTyped: false,
+  });
+  expect(flagsOfCommand(['polygraphy', 'run', 'm.onnx', '--trt', '--fp16', '--precision-constraints', 'obey'])).toEqual(
+    {
+      types: ['fp32', 'fp16'],
+      constraints: 'obey',
+      stronglyTyped: false,
+    },
+  );
+  expect(flagsOfCommand(['/opt/x/trtexec', '--stronglyTyped'])?.stronglyTyped).toBe(true);
+  expect(flagsOfCommand(['python', 'build.py'])).toBeNull();
+});
