@@ -251,9 +251,11 @@ const spoken = (item: FlowItem, total: number, weight: Weight): string =>
 
 function drawHeadings(
   parent: D3Selection<SVGGElement, unknown, null, undefined>,
-  { x }: Frame,
+  { x, font, width }: Frame,
   flow: FusionFlow,
 ): void {
+  const room = (column: FlowColumn): number =>
+    column === 'modules' ? x[column][1] : column === 'groups' ? x.kernels[0] - x.modules[1] - 8 : width - x[column][0];
   parent
     .selectAll<SVGTextElement, FlowColumn>('text')
     .data(columnOrder.filter((column) => flow.columns[column].length > 0))
@@ -263,7 +265,7 @@ function drawHeadings(
       column === 'modules' ? x[column][1] : column === 'groups' ? (x[column][0] + x[column][1]) / 2 : x[column][0],
     )
     .attr('text-anchor', (column) => (column === 'modules' ? 'end' : column === 'groups' ? 'middle' : 'start'))
-    .text((column) => strings.fusion.flow.columns[column]);
+    .text((column) => fitText(strings.fusion.flow.columns[column], room(column), `600 ${font}`));
 }
 
 function addParts(block: D3Selection<SVGGElement, Node, SVGGElement, unknown>): void {
@@ -381,7 +383,7 @@ function besideText(
   const anchor = left ? 'end' : 'start';
   const start = edge + sign * valueWidth;
   const room = (left ? start : width - start) - handleWidth - 4;
-  const label = fitText(item.label, room, font, left ? 'end' : 'start');
+  const label = fitText(item.label, room, font, left && !item.label.includes('…') ? 'end' : 'start');
   const used = textWidth(label, font) + handleWidth;
   const detail = room - used > 40 ? fitText(item.detail, room - used - 8, small) : '';
   put(block, '.value', value, left ? edge : edge + valueWidth - 10, y, 'end');

@@ -16,7 +16,7 @@ interface Segment {
 
 /** The sentence, the whole model as one bar by fate, and the funnel as steps. */
 export function headline(parent: HTMLElement, events: ChartEvents) {
-  const sentence = select(parent).append('p').attr('class', 'sentence');
+  const sentence = select(parent).append('h1').attr('class', 'sentence');
   const pair = select(parent).append('div').attr('class', 'pair');
   const accounting = pair.append('section').attr('class', 'accounting');
   const accountingTitle = accounting.append('h2');

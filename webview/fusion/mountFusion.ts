@@ -218,7 +218,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
 
   function drawBlank(message: string): void {
     blank.selectChildren().remove();
-    blank.append('h2').text(message === '' ? strings.fusion.empty.noBuild : message);
+    blank.append('h1').text(message === '' ? strings.fusion.empty.noBuild : message);
     blank.append('p').attr('class', 'muted').text(strings.fusion.empty.howTo);
     const buttons = blank.append('p');
     const command = (text: string, name: 'build' | 'openLog', style: string) =>

@@ -20,8 +20,11 @@ export function arrowKeys(root: HTMLElement, selector: string): () => void {
     if (mark !== null) setCurrent(mark);
   });
   root.addEventListener('focusout', (event) => {
-    // A mark that is removed while it is drawn anew did not leave: its successor gets the focus.
-    if (event.target instanceof Element && event.target.isConnected) hadFocus = false;
+    const mark = event.target;
+    // Asked only once the drawing is done: a mark that was replaced did not leave, its successor has the focus by then.
+    queueMicrotask(() => {
+      if (mark instanceof Element && mark.isConnected && !root.contains(document.activeElement)) hadFocus = false;
+    });
   });
   root.addEventListener('keydown', (event) => {
     const mark = event.target instanceof Element ? event.target.closest<SVGElement>(selector) : null;
