@@ -39,8 +39,9 @@ export function createReport(input: ReportInput): FusionReport {
   const graph = createModelGraph(model);
   const names = createNodeNames(graph, log?.parsedNodes ?? []);
   const view = createEngineView(layerInfo, log, names);
-  const live = [...view.bindings].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
-  const { roles, staticShapes } = nodeRoles(graph, live);
+  const tensors = (list: Iterable<string>) =>
+    [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
+  const { roles, staticShapes } = nodeRoles(graph, tensors(view.bindings), tensors(copiedFromHost(view)));
   const resolution = createResolution(graph, names, view, roles);
   claimNamed(resolution);
   claimGone(resolution);
@@ -72,6 +73,14 @@ export function createReport(input: ReportInput): FusionReport {
   report.remarks = findRemarks(resolution, report, log);
   return report;
 }
+
+/** Tensors that the host computes and a layer copies to the device. */
+const copiedFromHost = (view: EngineView): string[] =>
+  view.layers.flatMap(({ type, name, outputs }) =>
+    type === 'ShapeHostToDevice' || name.startsWith('[ShapeHostToDeviceCopy')
+      ? outputs.map((tensor) => tensor.name)
+      : [],
+  );
 
 function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLayer {
   const layer = from.view.layers[index]!;
@@ -181,6 +190,6 @@ const plain = (from: Resolution, name: string): string => {
 const idsOf = (graph: ModelGraph, nodes: Iterable<number>): string[] =>
   [...nodes].toSorted((a, b) => a - b).map((node) => graph.nodes[node]!.id);
 
-/** Sums of times without the noise of binary fractions: nine digits after the point. */
+/** Sums of times without the noise of binary fractions: nine digits after the point; null for what is no number. */
 const rounded = (value: number | null | undefined): number | null =>
-  value === null || value === undefined ? null : Math.round(value * 1e9) / 1e9;
+  value === null || value === undefined || !Number.isFinite(value) ? null : Math.round(value * 1e9) / 1e9;

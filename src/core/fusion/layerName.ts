@@ -128,6 +128,9 @@ class Parser {
   whole(depth: number): LayerName {
     const text = this.#text;
     if (this.#allKnown || depth > deepest) return { kind: 'atom', text };
+    const [fused, fusedEnd] = this.#horizontal(0, false, depth);
+    // Names of the model come first: one of them may end like a copy, a kernel or a profile's layer.
+    if (fusedEnd === text.length && fused.kind !== 'atom' && this.#isKnown(fused)) return fused;
     const inner = (of: string) => new Parser(of, this.#known).whole(depth + 1);
     let match = profileSuffix.exec(text);
     if (match) return { kind: 'profile', of: inner(match[1]!), profile: Number(match[2]) };
@@ -148,13 +151,15 @@ class Parser {
       };
     }
     if (text.endsWith(' copy') && text.length > 5) return { kind: 'copy', tensor: text.slice(0, -5) };
-    const [name, end] = this.#horizontal(0, false, depth);
-    return end === text.length ? name : { kind: 'atom', text };
+    return fusedEnd === text.length ? fused : { kind: 'atom', text };
+  }
+
+  #isKnown(name: LayerName): boolean {
+    return atomsOf(name).every((atom) => this.#known.has(atom) || isUnnamed(atom));
   }
 
   /** Of all places where `A...B` could be cut, the last where both ends are names of the model, else the first. */
   #foreign(text: string, inner: (of: string) => LayerName): LayerName {
-    const isKnown = (name: LayerName) => atomsOf(name).every((atom) => this.#known.has(atom) || isUnnamed(atom));
     const cuts: number[] = [];
     for (let at = text.indexOf('...', 1); at >= 0 && cuts.length < 100; at = text.indexOf('...', at + 1)) {
       if (at + 3 < text.length) cuts.push(at);
@@ -163,10 +168,10 @@ class Parser {
     const cutAt = (at: number) => ({ first: inner(text.slice(0, at)), last: inner(text.slice(at + 3)) });
     for (const at of cuts.toReversed()) {
       const both = cutAt(at);
-      if (isKnown(both.first) && isKnown(both.last)) return { kind: 'foreign', ...both };
+      if (this.#isKnown(both.first) && this.#isKnown(both.last)) return { kind: 'foreign', ...both };
     }
     const single = inner(text);
-    if (isKnown(single)) return { kind: 'foreign', first: single, last: null };
+    if (this.#isKnown(single)) return { kind: 'foreign', first: single, last: null };
     return { kind: 'foreign', ...cutAt(cuts[0]!) };
   }
 

@@ -76,10 +76,14 @@ function claimShared(to: Resolution, layer: number, nodes: readonly number[]): v
     return;
   }
   const { inputs, outputs } = to.view.layers[layer]!;
-  const border = new Set([...inputs, ...outputs].map(({ name }) => modelTensor(to, name)));
-  border.delete(-1);
+  const read = new Set(inputs.map(({ name }) => modelTensor(to, name)));
+  const written = new Set(outputs.map(({ name }) => modelTensor(to, name)));
   const own = to.layerNodes[layer]!;
-  const atBorder = nodes.filter((node) => touches(to, node, (tensor) => border.has(tensor)));
+  const atBorder = nodes.filter(
+    (node) =>
+      to.graph.outputs[node]!.some((tensor) => written.has(tensor)) ||
+      readsOf(to.graph, node).some((tensor) => read.has(tensor)),
+  );
   const beside = nodes.filter((node) =>
     touches(to, node, (tensor) => {
       const { producer, consumers } = to.graph.tensors[tensor]!;

@@ -126,14 +126,21 @@ function nodesOfToken(
 
 /** Whether the owners of a node are those that the rest of a token names, from the inside out. */
 function isOnPath(graph: ModelGraph, index: number, path: string[]): boolean {
+  let inner = graph.nodes[index]!.id;
   let at = graph.owner[index]!;
   for (const part of path) {
     if (at < 0) return false;
-    const name = /^([^]*) \(([^()]*)\)$/.exec(part);
     const owner = graph.nodes[at]!;
-    if (name?.[2] === owner.op && name[1] === parserName(graph, at)) at = graph.owner[at]!;
-    else if (!owner.subgraphs.some(({ attribute, graph: body }) => part === `${body.name} (${attribute})`))
-      return false;
+    if (part === `${parserName(graph, at)} (${owner.op})`) {
+      inner = owner.id;
+      at = graph.owner[at]!;
+      continue;
+    }
+    const isHere = owner.subgraphs.some(
+      ({ attribute, graph: { name } }) =>
+        part === `${name} (${attribute})` && inner.startsWith(`${owner.id}/${attribute}/`),
+    );
+    if (!isHere) return false;
   }
   return true;
 }

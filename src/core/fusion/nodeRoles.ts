@@ -15,36 +15,38 @@ export type NodeRole =
   | 'dead';
 
 /** Which inputs of an operator are shapes, axes, sizes or counts rather than data. */
-const shapeInputs: Record<string, number[]> = {
-  Reshape: [1],
-  Expand: [1],
-  Slice: [1, 2, 3, 4],
-  ConstantOfShape: [0],
-  Range: [0, 1, 2],
-  Resize: [1, 2, 3],
-  Upsample: [1],
-  Tile: [1],
-  Pad: [1, 3],
-  Squeeze: [1],
-  Unsqueeze: [1],
-  TopK: [1],
-  Split: [1],
-  OneHot: [1],
-  CumSum: [1],
-  Trilu: [1],
-  CenterCropPad: [1],
-  NonMaxSuppression: [2],
-  ReduceSum: [1],
-  ReduceMean: [1],
-  ReduceMax: [1],
-  ReduceMin: [1],
-  ReduceProd: [1],
-  ReduceL1: [1],
-  ReduceL2: [1],
-  ReduceLogSum: [1],
-  ReduceLogSumExp: [1],
-  ReduceSumSquare: [1],
-};
+const shapeInputs = new Map<string, number[]>(
+  Object.entries({
+    Reshape: [1],
+    Expand: [1],
+    Slice: [1, 2, 3, 4],
+    ConstantOfShape: [0],
+    Range: [0, 1, 2],
+    Resize: [1, 2, 3],
+    Upsample: [1],
+    Tile: [1],
+    Pad: [1, 3],
+    Squeeze: [1],
+    Unsqueeze: [1],
+    TopK: [1],
+    Split: [1],
+    OneHot: [1],
+    CumSum: [1],
+    Trilu: [1],
+    CenterCropPad: [1],
+    NonMaxSuppression: [2],
+    ReduceSum: [1],
+    ReduceMean: [1],
+    ReduceMax: [1],
+    ReduceMin: [1],
+    ReduceProd: [1],
+    ReduceL1: [1],
+    ReduceL2: [1],
+    ReduceLogSum: [1],
+    ReduceLogSumExp: [1],
+    ReduceSumSquare: [1],
+  }),
+);
 
 /** Operators whose result's shape depends on values, so that it is known only when the engine runs. */
 const shapeFromData = new Set([
@@ -103,17 +105,17 @@ export interface NodeRoles {
 /**
  * Sorts nodes into data, constants, shape arithmetic, identities and dead code, by the graph alone.
  * `live`: tensors that the engine gives back besides the model's outputs (outputs marked at build time).
+ * `copied`: tensors that the engine copies from the host, where they are computed though nothing needs them as a shape.
  */
-export function nodeRoles(graph: ModelGraph, live: readonly number[]): NodeRoles {
-  const { constant, fixed, arithmetic, staticShapes } = constness(graph);
-  const host = hostShapes(graph, constant, arithmetic);
+export function nodeRoles(graph: ModelGraph, live: readonly number[], copied: readonly number[] = []): NodeRoles {
+  const { constant, arithmetic, staticShapes } = constness(graph);
+  const host = hostShapes(graph, constant, arithmetic, copied);
   const alive = liveNodes(graph, live);
   const roles = graph.nodes.map((node, index): NodeRole => {
     if (constant[index]) return 'constant';
     if (!alive[index]) return 'dead';
-    if (host[index]) return 'shape';
-    // Shape and Size read no data; where nobody needs the value as a shape it still costs the device nothing.
-    if (isShapeOp(node)) return fixed[index] ? 'constant' : 'shape';
+    // Shape and Size read no data: even where nobody needs the value as a shape, the host knows it.
+    if (host[index] || isShapeOp(node)) return 'shape';
     return identities.has(node.op) && isOnnx(node) ? 'identity' : 'data';
   });
   return { roles, staticShapes };
@@ -124,8 +126,6 @@ const isShapeOp = (node: OnnxNode): boolean => (node.op === 'Shape' || node.op =
 
 interface Constness {
   constant: Uint8Array;
-  /** The shapes of a node's outputs are known before the build. */
-  fixed: Uint8Array;
   /** Depends on shapes and constants only. */
   arithmetic: Uint8Array;
   staticShapes: boolean;
@@ -133,8 +133,10 @@ interface Constness {
 
 function constness(graph: ModelGraph): Constness {
   const count = graph.nodes.length;
-  const result = { constant: new Uint8Array(count), fixed: new Uint8Array(count), arithmetic: new Uint8Array(count) };
-  const { constant, fixed, arithmetic } = result;
+  const constant = new Uint8Array(count);
+  const arithmetic = new Uint8Array(count);
+  /** The shapes of the node's outputs are known before the build. */
+  const fixed = new Uint8Array(count);
   const isConstant = (tensor: number): boolean => {
     const { producer, kind } = graph.tensors[tensor]!;
     return kind === 'initializer' || (producer >= 0 && constant[producer] === 1);
@@ -165,7 +167,7 @@ function constness(graph: ModelGraph): Constness {
     if (constant[index] || hasFixedShape(graph, index, reads, isConstant, isFixed)) fixed[index] = 1;
   }
   const staticShapes = graph.tensors.every(({ kind, value }) => kind !== 'input' || hasStaticShape(value));
-  return { ...result, staticShapes };
+  return { constant, arithmetic, staticShapes };
 }
 
 function hasFixedShape(
@@ -178,7 +180,7 @@ function hasFixedShape(
   const node = graph.nodes[index]!;
   if (graph.outputs[index]!.every((tensor) => hasStaticShape(graph.tensors[tensor]!.value))) return true;
   if (shapeFromData.has(node.op) || !reads.every(isFixed)) return false;
-  return (shapeInputs[node.op] ?? []).every((at) => {
+  return (shapeInputs.get(node.op) ?? []).every((at) => {
     const tensor = graph.inputs[index]![at] ?? -1;
     return tensor < 0 || isConstant(tensor);
   });
@@ -188,7 +190,12 @@ const hasStaticShape = (value: OnnxValue | null): boolean =>
   value?.shape?.every((dim) => typeof dim === 'number' && dim >= 0) ?? false;
 
 /** Shape arithmetic that a shape, an axis or a size depends on: TensorRT computes exactly that on the host. */
-function hostShapes(graph: ModelGraph, constant: Uint8Array, arithmetic: Uint8Array): Uint8Array {
+function hostShapes(
+  graph: ModelGraph,
+  constant: Uint8Array,
+  arithmetic: Uint8Array,
+  copied: readonly number[],
+): Uint8Array {
   const host = new Uint8Array(graph.nodes.length);
   const stack: number[] = [];
   const need = (tensor: number): void => {
@@ -198,9 +205,10 @@ function hostShapes(graph: ModelGraph, constant: Uint8Array, arithmetic: Uint8Ar
       stack.push(producer);
     }
   };
+  copied.forEach(need);
   graph.nodes.forEach((node, index) => {
     if (constant[index]) return;
-    for (const at of shapeInputs[node.op] ?? []) need(graph.inputs[index]![at] ?? -1);
+    for (const at of shapeInputs.get(node.op) ?? []) need(graph.inputs[index]![at] ?? -1);
   });
   while (stack.length > 0) {
     const node = stack.pop()!;

@@ -11,7 +11,8 @@ export function plannedLayers(phase: BuildPhase, finalLayers: readonly string[],
   const layers = new Map<string, EngineLayer>();
   const add = (name: string, line: number | null): void => {
     // `Optimizer Reformat(a -> b)` is timed to know what a reformat would cost; it is no layer yet.
-    if (name !== '' && !name.startsWith('Optimizer Reformat(') && !layers.has(name)) layers.set(name, plannedLayer(name, line));
+    if (name !== '' && !name.startsWith('Optimizer Reformat(') && !layers.has(name))
+      layers.set(name, plannedLayer(name, line));
   };
   for (const name of finalLayers) add(name, null);
   for (const { name, line } of phase.tactics) add(name, line);

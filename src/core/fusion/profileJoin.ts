@@ -74,16 +74,20 @@ function byTurns(
   });
 }
 
-/** `_myl2_14` is a kernel of the ForeignNode at place 2 of the engine's layers. */
+/**
+ * `_myl2_14` is a kernel of the ForeignNode at place 2 of the engine's layers. Without profiling verbosity a native
+ * layer's row is called by its place alone, `0`.
+ */
 function byRegion(
   layers: readonly EngineLayer[],
   rows: readonly ProfileRow[],
   put: (layer: number, row: ProfileRow) => void,
 ): ProfileRow[] {
   return rows.filter((row) => {
-    const place = Number(regionNumber(row.name) ?? -1);
-    const layer = layers[place];
-    if (!layer?.name.startsWith('{ForeignNode[')) return true;
+    const number = regionNumber(row.name);
+    const place = number !== undefined ? Number(number) : /^\d{1,6}$/.test(row.name) ? Number(row.name) : -1;
+    const isForeign = layers[place]?.name.startsWith('{ForeignNode[');
+    if (isForeign === undefined || isForeign !== (number !== undefined)) return true;
     put(place, row);
     return false;
   });

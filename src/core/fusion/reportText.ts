@@ -43,7 +43,7 @@ export function summarySentence(report: FusionReport): string {
     share === null ? '' : ` and ${foreignNodes.length === 1 ? 'takes' : 'take'} ${percent(share)} of the time`;
   const swallowed =
     foreignNodes.length === 0
-      ? `No ForeignNode; ${number(accounting.fused)} of ${nodes} were fused with others, ${number(accounting.single)} are layers of their own`
+      ? `No ForeignNode; ${number(accounting.fused)} of ${nodes} were fused with others, ${number(accounting.single)} ${accounting.single === 1 ? 'is a layer of its own' : 'are layers of their own'}`
       : `${count(foreignNodes.length, 'ForeignNode')} swallowed ${number(accounting.foreign)} of ${nodes}${time}`;
   const layers =
     report.layers.length === 0 && foreignNodes.length === 0 ? 'No engine layers known' : count(native, 'engine layer');
@@ -251,4 +251,5 @@ const count = (value: number, what: string): string => `${number(value)} ${what}
 /** 22,753 */
 const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 const percent = (value: number): string => `${value >= 99.95 || value < 0.05 ? Math.round(value) : value.toFixed(1)} %`;
-const ms = (value: number | null): string => (value === null ? '' : `${value.toPrecision(3)} ms`);
+const ms = (value: number | null): string =>
+  value === null ? '' : value === 0 ? '0 ms' : `${value.toPrecision(3)} ms`;

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { Fate, FusionReport, LayerKind } from '../../../../src/core/fusion/fusionReport.ts';
+import { captures, inputOf, metaOf, reportOf } from './loadCapture.ts';
+
+const fates: Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unknown'];
+const kinds: LayerKind[] = ['single', 'fused', 'foreign', 'kernel', 'reformat', 'shape', 'constant', 'other'];
+
+/** Everything that the contract promises of any report. */
+function checkContract(report: FusionReport, nodes: number): void {
+  expect(report.schema).toBe(1);
+  expect(report.model.nodes).toBe(nodes);
+  expect(report.nodes).toHaveLength(nodes);
+  expect(new Set(report.nodes.map(({ id }) => id)).size).toBe(nodes);
+  const { total, ...sums } = report.accounting;
+  expect(total).toBe(nodes);
+  expect(Object.values(sums).reduce((sum, count) => sum + count, 0)).toBe(total);
+  const ids = new Set(report.nodes.map(({ id }) => id));
+  const wrong: string[] = [];
+  const check = (ok: boolean, what: string) => ok || wrong.push(what);
+  report.layers.forEach((layer, index) => {
+    check(layer.id === index, `layer ${index} has id ${layer.id}`);
+    check(kinds.includes(layer.kind), `layer ${index} is ${layer.kind}`);
+    check(
+      layer.nodes.every((id) => ids.has(id)),
+      `layer ${index} names a node that is not there`,
+    );
+    check(
+      (layer.kind === 'kernel' || layer.kind === 'foreign') === (layer.foreignNode !== null),
+      `layer ${index} ${layer.kind} ${layer.foreignNode}`,
+    );
+    check(layer.nodes.length === 0 || layer.evidence.length > 0, `layer ${index} has nodes but no evidence`);
+    if (layer.foreignNode !== null)
+      check(report.foreignNodes[layer.foreignNode]!.layers.includes(index), `ForeignNode lacks layer ${index}`);
+  });
+  const layerNodes = report.layers.map((layer) => new Set(layer.nodes));
+  const members = report.foreignNodes.map((foreign) => new Set(foreign.nodes));
+  for (const node of report.nodes) {
+    check(fates.includes(node.fate), `${node.id} is ${node.fate}`);
+    check(node.reason.length > 10 && /[.!?]$/.test(node.reason), `${node.id} has no sentence: ${node.reason}`);
+    check((node.fate === 'foreign') === (node.foreignNode !== null), `${node.id} ${node.fate} ${node.foreignNode}`);
+    if (node.foreignNode !== null)
+      check(members[node.foreignNode]!.has(node.id), `ForeignNode ${node.foreignNode} lacks ${node.id}`);
+    check(
+      node.layers.every((layer) => layerNodes[layer]!.has(node.id)),
+      `${node.id} is not in its layers`,
+    );
+    if (node.fate === 'single' || node.fate === 'fused') check(node.layers.length > 0, `${node.id} has no layer`);
+    if (node.fate === 'single')
+      check(
+        node.layers.every((layer) => layerNodes[layer]!.size === 1),
+        `${node.id} is not alone`,
+      );
+    if (node.fate === 'unknown') check(!node.exact, `${node.id} is unknown for sure`);
+  }
+  expect(wrong.slice(0, 10)).toEqual([]);
+}
+
+describe('reports of the captured builds', () => {
+  it.each(captures())('%s follows the contract', async (capture) => {
+    const input = await inputOf(capture);
+    // Help texts and engine files that are none come without a model or without a build.
+    if (!input) {
+      expect(metaOf(capture).model ?? '', capture).toSatisfy(
+        (model: string) => model === '' || capture.endsWith('bad_engine'),
+      );
+      return;
+    }
+    const report = (await reportOf(capture))!;
+    checkContract(report, input.model.nodes.length);
+    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+  });
+
+  it('know what became of nearly every node of every engine', async () => {
+    const table: string[] = [];
+    for (const capture of captures()) {
+      const input = await inputOf(capture);
+      const report = input && (await reportOf(capture));
+      if (!report || report.accounting.unknown === 0) continue;
+      const reasons = new Map<string, number>();
+      for (const { fate, reason } of report.nodes)
+        if (fate === 'unknown') reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      for (const [reason, count] of reasons)
+        table.push(`${capture.padEnd(52)} ${count} of ${report.accounting.total}: ${reason}`);
+      const hasEngine = (input.layerInfo?.layers.length ?? 0) > 0 || (input.log?.engineLayers.length ?? 0) > 0;
+      const detailed = input.layerInfo?.detail === 'detailed' || input.log?.phases.length;
+      // A log that was cut off while TensorRT was still timing layers does not say what the rest became.
+      if (hasEngine && detailed)
+        expect(report.accounting.unknown / report.accounting.total, capture).toBeLessThanOrEqual(0.01);
+      if (report.tensorrt.product === 'tensorrt-rtx' && input.log?.outcome !== 'failed')
+        expect(report.accounting.unknown, capture).toBe(0);
+      const cut = report.problems.some(({ code }) => code === 'planned-layers' || code === 'no-layers');
+      expect(cut, capture).toBe(true);
+    }
+    console.log(`Nodes that remain unknown\n${table.join('\n')}`);
+  });
+
+  it('name exactly what TensorRT-RTX lists, besides the owners of bodies', async () => {
+    for (const capture of captures().filter(
+      (name) => name.startsWith('tensorrt-rtx-') || name.startsWith('tensorrt-11'),
+    )) {
+      const input = await inputOf(capture);
+      if (!input?.log?.phases.at(-1)?.foreignNodes.length) continue;
+      const report = (await reportOf(capture))!;
+      for (const foreign of report.foreignNodes) {
+        const line = input.log.phases.at(-1)!.foreignNodes.find(({ name }) => name === foreign.name)!;
+        const names = (line.metadata!.match(/\[ONNX Layer: [^\]]*\]/g) ?? []).map(
+          (token) => token.slice(13, -1).split(' | ')[0]!,
+        );
+        const nodes = foreign.nodes.map((id) => report.nodes.find((node) => node.id === id)!);
+        const listed = nodes.filter(({ exact }) => exact);
+        expect(foreign.exact, capture).toBe(true);
+        expect(listed.map(({ name, id }) => name || `node_of_${outputOf(input.model.nodes, id)}`).toSorted()).toEqual(
+          [...new Set(names)].toSorted(),
+        );
+        expect(nodes.filter(({ exact, op }) => !exact && op !== 'Loop' && op !== 'If' && op !== 'Scan')).toEqual([]);
+      }
+    }
+  });
+});
+
+const outputOf = (nodes: { id: string; outputs: string[] }[], id: string): string =>
+  nodes.find((node) => node.id === id)!.outputs[0]!;

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { joinProfile } from '../../../../src/core/fusion/profileJoin.ts';
+import { formatReport, summarySentence } from '../../../../src/core/fusion/reportText.ts';
+import { engineLayer, layerInfo } from './buildEngine.ts';
+import { buildModel } from './buildModel.ts';
+import { captures, reportOf } from './loadCapture.ts';
+
+describe('formatReport', () => {
+  it('begins with what matters', async () => {
+    const text = formatReport((await reportOf('tensorrt-10.6.0/vit_tiny.fp16'))!);
+    expect(text.split('\n')[0]).toBe('vit_tiny.onnx · TensorRT 10.6.0');
+    expect(text).toContain(
+      '3 engine layers. 1 ForeignNode swallowed 379 of 636 nodes and takes 94.8 % of the time; 256 were\nfolded away, 0 unknown.',
+    );
+    expect(text).toContain('TensorRT layers: 897 → 3');
+    const groups = text.split('\n').filter((line) => /^ +[\d.]+ %/.test(line));
+    const shares = groups.map((line) => Number.parseFloat(line));
+    expect(shares).toEqual(shares.toSorted((a, b) => b - a));
+  });
+
+  it('prints 22,753 → 1 for the deepest model', async () => {
+    expect(formatReport((await reportOf('tensorrt-10.6.0/deep_encoder_11k.fp32'))!)).toContain('22,753 → 1');
+  });
+
+  it('says what is unknown and why', async () => {
+    const text = formatReport((await reportOf('tensorrt-10.6.0/resnet18.algolog'))!);
+    expect(text).toMatch(/Unknown\n {2}\d+: The log ends before TensorRT came to it/);
+    expect(text).toContain('    Gemm /fc/Gemm\n');
+  });
+
+  it('keeps to 100 columns and to harmless characters for every capture', async () => {
+    for (const capture of captures()) {
+      const report = await reportOf(capture);
+      if (!report) continue;
+      for (const line of formatReport(report).split('\n')) {
+        expect(line.length, `${capture}: ${line}`).toBeLessThanOrEqual(100);
+        expect(line, capture).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+      }
+    }
+  });
+
+  it('does not let names command the terminal', () => {
+    const name = '\u001b[31mred\u0007\u202e';
+    const model = buildModel({ inputs: ['x'], outputs: ['y'], nodes: [[name, 'Relu', ['x'], ['y']]] });
+    const text = formatReport(
+      createReport({ model, modelFile: `${name}.onnx`, layerInfo: layerInfo([engineLayer(name)]) }),
+    );
+    expect(text).not.toMatch(/[\u001b\u0007\u202e]/);
+    expect(text).toContain('[31mred');
+  });
+
+  it('counts one of a thing as one', () => {
+    const model = buildModel({
+      inputs: ['x'],
+      outputs: ['y'],
+      nodes: [
+        ['c', 'Constant', [], ['c']],
+        ['a', 'Add', ['x', 'c'], ['y']],
+      ],
+    });
+    const report = createReport({ model, modelFile: 'm.onnx', layerInfo: layerInfo([engineLayer('a')]) });
+    expect(summarySentence(report)).toBe(
+      '1 engine layer. No ForeignNode; 0 of 2 nodes were fused with others, 1 is a layer of its own; 1 was folded away, 0 unknown.',
+    );
+  });
+});
+
+describe('joinProfile', () => {
+  const row = (name: string, averageMs: number) => ({
+    name,
+    timeMs: averageMs * 10,
+    averageMs,
+    medianMs: averageMs,
+    percentage: averageMs * 100,
+  });
+  const layers = (...names: string[]) => names.map((name) => engineLayer(name));
+
+  it('joins equal lists by position, so that repeated names stay apart', () => {
+    const join = joinProfile(layers('a', 'b', 'a'), [row('a', 0.1), row('b', 0.2), row('a', 0.3)]);
+    expect(join.averageMs).toEqual([0.1, 0.2, 0.3]);
+    expect(join.problems).toEqual([]);
+  });
+
+  it('gives rows to the kernels that ran, whatever their number', () => {
+    const join = joinProfile(layers('x_myl0_0', '__myl_Add_myl0_1', '__myl_Tan_myl0_2', 'y_myl0_3'), [
+      row('x_myl0_0', 0.1),
+      row('__myl_Tan_myl0_1', 0.2),
+      row('y_myl0_2', 0.3),
+    ]);
+    expect(join.averageMs).toEqual([0.1, null, 0.2, 0.3]);
+    expect(join.problems).toEqual([]);
+  });
+
+  it('adds the kernels of an opaque ForeignNode up', () => {
+    const join = joinProfile(layers('conv', '{ForeignNode[a...b]}'), [
+      row('0', 0.1),
+      row('__myl_Add_myl1_0', 0.2),
+      row('g_myl1_1', 0.3),
+    ]);
+    expect(join.averageMs).toEqual([0.1, 0.5]);
+    expect(join.problems).toEqual([]);
+  });
+
+  it('says when a profile is of another engine', () => {
+    const join = joinProfile(layers('a'), [row('b', 0.25), row('a', 0.75)]);
+    expect(join.averageMs).toEqual([0.75]);
+    expect(join.problems).toMatchObject([
+      { code: 'profile-mismatch', message: expect.stringContaining('25.0 %') as string },
+    ]);
+  });
+});
+
+describe('remarks', () => {
+  it('name the boundaries of the captured engines with their evidence', async () => {
+    const report = (await reportOf('tensorrt-8.6.1/two_inputs_multi_out.fp32'))!;
+    const stays = report.remarks.find(({ code, kind }) => code === 'graph-output' && kind === 'missed')!;
+    expect(stays.evidence).toEqual({ tensor: 'feature_map' });
+    expect(stays.nodes).toEqual(['2', '3']);
+    const zoo = (await reportOf('tensorrt-10.6.0/fusion_zoo.fp32'))!;
+    const begins = zoo.remarks.find(({ message }) => message.startsWith('ForeignNode 0 begins'))!;
+    expect(begins).toMatchObject({
+      kind: 'analysis',
+      code: 'native-layer',
+      evidence: { tensor: '/max_pool/MaxPool_output_0' },
+    });
+    expect(begins.message).toContain('natively as CaskPooling');
+    expect((await reportOf('tensorrt-8.6.1/bert_base.fp16'))!.remarks.some(({ code }) => code === 'host-shape')).toBe(
+      true,
+    );
+    expect(
+      (await reportOf('tensorrt-10.6.0/vit_tiny.prec_obey'))!.remarks.some(({ code }) => code === 'precision'),
+    ).toBe(true);
+    expect(
+      (await reportOf('tensorrt-10.6.0/vit_tiny.fp16'))!.remarks.some(({ code }) => code === 'fused-attention'),
+    ).toBe(true);
+  });
+
+  it('rest on lines, tensors and layers that exist', async () => {
+    for (const capture of captures()) {
+      const report = await reportOf(capture);
+      for (const { evidence, nodes, layers, message } of report?.remarks ?? []) {
+        expect(Object.keys(evidence).length, `${capture}: ${message}`).toBeGreaterThan(0);
+        if (evidence.layer !== undefined) expect(report!.layers[evidence.layer], capture).toBeDefined();
+        expect(
+          layers.every((layer) => report!.layers[layer]),
+          capture,
+        ).toBe(true);
+        const ids = new Set(report!.nodes.map(({ id }) => id));
+        expect(
+          nodes.every((id) => ids.has(id)),
+          capture,
+        ).toBe(true);
+      }
+    }
+  });
+});
