@@ -5,7 +5,7 @@ import { isFloatType } from '../../../../src/core/onnx/tensorTypes.ts';
 import { graphPathOf, inferTypes } from '../../../../src/core/precision/inferTypes.ts';
 import { modelFacts } from '../../../../src/core/precision/modelFacts.ts';
 import { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
-import { followsType, outputFollows, readsAnyType } from '../../../../src/core/precision/opTyping.ts';
+import { followsType, readsAnyType } from '../../../../src/core/precision/opTyping.ts';
 import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';

@@ -38,6 +38,12 @@ export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {
     if (found.length === 0) throw new Error(`no value ${name}`);
     for (const value of found) value.type = to;
   }
+  addCasts(graphs, plan);
+  copy.nodes = allNodes(copy.graph);
+  return copy;
+}
+
+function addCasts(graphs: Map<string, OnnxGraph>, plan: RewritePlan): void {
   const added = new Map<string, OnnxNode[]>();
   for (const [i, cast] of plan.casts.entries()) {
     const node: OnnxNode = {
@@ -52,15 +58,13 @@ export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {
       metadata: [],
     };
     const key = `${cast.graph}\n${cast.after ?? ''}`;
-    graphAt(cast.graph);
+    need(graphs.get(cast.graph), `graph ${cast.graph}`);
     added.set(key, [...(added.get(key) ?? []), node]);
   }
   for (const [path, graph] of graphs) {
     const first = added.get(`${path}\n`) ?? [];
     graph.nodes = [...first, ...graph.nodes.flatMap((node) => [node, ...(added.get(`${path}\n${node.id}`) ?? [])])];
   }
-  copy.nodes = allNodes(copy.graph);
-  return copy;
 }
 
 function collect(graph: OnnxGraph, graphs: Map<string, OnnxGraph>, nodes: Map<string, OnnxNode>): void {
