@@ -5,16 +5,18 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'node_modules/.installed-lock';
 
-/** Runs `npm ci` in the current folder unless the installed packages already are those of package-lock.json. Exits with npm's status when it fails. */
+/** Installs what package-lock.json locks into the current folder unless the installed packages already are those of package-lock.json. Exits with npm's status when it fails. */
 export function installPackages() {
   const lock = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
   console.log('Installing npm packages …');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const options = { stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' };
-  const { status, error } = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options);
+  // Not `npm ci`: it refuses a lock file without the binaries of platforms that not every registry has.
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, error } = spawnSync(npm, args, options);
   if (status !== 0) {
-    console.error(`npm ci failed${error ? `: ${error.message}` : ''}. It needs npm's registry; try it by hand.`);
+    console.error(`npm install failed${error ? `: ${error.message}` : ''}. It needs npm's registry; try it by hand.`);
     process.exit(status ?? 1);
   }
   writeFileSync(STAMP, lock);
