@@ -42,8 +42,8 @@ async function openFusion(data: ViewData | null, theme = 'vscode-light', width =
   return opened;
 }
 
-const selections = async ({ sent }: OpenPage): Promise<unknown[]> =>
-  (await sent()).filter(({ method }) => method === 'selected').map(({ args }) => args[0]);
+const selections = async (opened: OpenPage): Promise<unknown[]> =>
+  (await opened.sent()).filter(({ method }) => method === 'selected').map(({ args }) => args[0]);
 
 const lit = ({ page }: OpenPage, marks: string): Promise<number> => page.locator(`${marks}.on`).count();
 

@@ -5,7 +5,7 @@ import type { IcicleCell } from '../../src/core/scene/fusionIcicle.ts';
 import { weightOf } from '../../src/core/scene/fusionUnits.ts';
 import type { Weight } from '../../src/core/scene/fusionUnits.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
-import { fitText } from '../shared/fitText.ts';
+import { fitText, textWidth } from '../shared/fitText.ts';
 import { counted, milliseconds, percent, strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from './paint.ts';
@@ -102,7 +102,7 @@ export function icicleChart(parent: HTMLElement, events: ChartEvents) {
       .join('text')
       .attr('x', ({ x0 }) => x0 + 5)
       .attr('y', ({ y0 }) => y0 + row / 2 + 4)
-      .text(({ data, x0, x1 }) => fitText(titleOf(data, root.weight), x1 - x0 - 9, font));
+      .text(({ data, x0, x1 }) => fittingTitle(data, root.weight, x1 - x0 - 9, font));
     drawRuns(runs);
     keepFocus();
   };
@@ -206,6 +206,13 @@ function atLeast(root: Cell, least: number): { visible: Cell[]; runs: Run[] } {
   };
   visit(root);
   return { visible, runs };
+}
+
+/** All of it, else the label alone, else the end that tells modules apart. */
+function fittingTitle(cell: IcicleCell, total: number, room: number, font: string): string {
+  const title = titleOf(cell, total);
+  if (textWidth(title, font) <= room) return title;
+  return fitText(cell.label, room, font, cell.kind === 'module' && !cell.label.includes('…') ? 'end' : 'start');
 }
 
 const titleOf = ({ label, detail, weight, exact }: IcicleCell, total: number): string =>
