@@ -49,6 +49,8 @@ export interface LogState {
   pass: string;
   /** Tactics */
   layer: TimedLayer | null;
+  /** The layer was named, or left without a name, where its costs begin: all runners up to the next one are its own. */
+  costed: boolean;
   combination: TimedCombination | null;
   runner: { name: string; id: string | null };
   tacticName: string | null;
@@ -187,6 +189,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     calibrating: false,
     pass: '',
     layer: null,
+    costed: false,
     combination: null,
     runner: { name: '', id: null },
     tacticName: null,

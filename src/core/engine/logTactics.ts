@@ -16,7 +16,7 @@ export const TACTIC_PHRASES: [string, PhraseHandler][] = [
   ['=============== Computing costs for', onCosts],
   ['=============== Computing reformatting costs', onReformattingCosts],
   ['*************** Autotuning format combination: ', onCombination],
-  ['*************** Autotuning Reformat: ', onReformatCombination],
+  ['*************** Autotuning Reformat:', onReformatCombination],
   ['--------------- Timing Runner: ', onRunner],
   ['--------------- Timing ', onRunner],
   ['Fastest Tactic: ', ignore],
@@ -46,10 +46,11 @@ function onCosts(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
   // Old versions leave the name out, and the blank before it may be gone, too.
   const from = cursor.text.charCodeAt(at) === 0x20 ? at + 1 : at;
-  openLayer(state, kept(state, cursor, Math.min(from, cursor.to)), cursor.line, false);
+  openLayer(state, kept(state, cursor, Math.min(from, cursor.to)), cursor.line, false, true);
 }
 
-function openLayer(state: LogState, name: string, line: number, reformat: boolean): TimedLayer {
+function openLayer(state: LogState, name: string, line: number, reformat: boolean, costed = false): TimedLayer {
+  state.costed = costed;
   const layer: TimedLayer = reformat ? { name, line, combinations: [], reformat } : { name, line, combinations: [] };
   if (keep(state.room.timedLayers, name.length)) currentPhase(state, line).tactics.push(layer);
   state.layer = layer;
@@ -77,12 +78,8 @@ function onReformattingCosts(state: LogState, cursor: LogCursor): void {
 
 function onCombination(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
-  openCombination(
-    state,
-    state.layer ?? openLayer(state, '', cursor.line, false),
-    formatsOf(state, cursor, at),
-    cursor.line,
-  );
+  const layer = state.layer && !state.layer.reformat ? state.layer : openLayer(state, '', cursor.line, false);
+  openCombination(state, layer, formatsOf(state, cursor, at), cursor.line);
 }
 
 function onReformatCombination(state: LogState, cursor: LogCursor, at: number): void {
@@ -92,7 +89,13 @@ function onReformatCombination(state: LogState, cursor: LogCursor, at: number): 
 }
 
 function formatsOf(state: LogState, cursor: LogCursor, at: number): string {
-  return own(state, cursor.text.slice(at, cursor.to).replace(/ \*+\s*$/, ''));
+  return own(
+    state,
+    cursor.text
+      .slice(at, cursor.to)
+      .replace(/ \*{15}\s*$/, '')
+      .trimStart(),
+  );
 }
 
 function openCombination(state: LogState, layer: TimedLayer, formats: string, line: number): TimedCombination {
@@ -112,22 +115,21 @@ function onRunner(state: LogState, cursor: LogCursor, at: number): void {
   const name = match ? match[1]! : cursor.text.slice(at, cursor.to);
   state.runner = { name: own(state, match?.[2] ?? ''), id: match?.[3] ? own(state, match[3]) : null };
   state.tacticName = null;
-  const reformat = name.startsWith('Optimizer Reformat(') || state.layer?.reformat === true;
+  const reformat = name.startsWith('Optimizer Reformat') || (state.layer?.reformat === true && state.layer.name === '');
   nameLayer(state, name, cursor.line, reformat);
 }
 
-/** Old versions leave the name out where costs begin; the runner's line has it. */
+/** Old versions leave the name out where costs begin, or say nothing there; the runner's line has the name. */
 function nameLayer(state: LogState, name: string, line: number, reformat: boolean): void {
-  const { layer } = state;
-  if (layer !== null && (layer.name === name || layer.name === '')) {
-    if (layer.name === '') {
-      layer.name = own(state, name);
-      if (!reformat) announce(state, layer);
-    }
-  } else if (layer === null || reformat) {
-    const combination = state.combination;
+  const { layer, combination } = state;
+  if (layer !== null && layer.name === '') {
+    layer.name = own(state, name);
+    if (!reformat) announce(state, layer);
+  } else if (layer === null || (layer.name !== name && !state.costed)) {
     const opened = openLayer(state, own(state, name), line, reformat);
-    if (combination !== null && layer !== null && layer.reformat && layer.combinations.at(-1) === combination) {
+    // The combination stands before the name of the layer that it belongs to.
+    const fresh = combination !== null && combination.tactics.length === 0 && combination.chosen === null;
+    if (fresh && layer?.combinations.at(-1) === combination) {
       layer.combinations.pop();
       opened.combinations.push(combination);
       state.combination = combination;

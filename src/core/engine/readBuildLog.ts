@@ -276,7 +276,10 @@ function readLoose(state: LogState, cursor: LogCursor): void {
   if (state.operation !== null && onTableRow(state, cursor, from)) return;
   const head = text.slice(from, Math.min(to, from + 400));
   if (BARE_ERROR.test(head)) addMessage(state, cursor, 'error');
-  else if (BARE_PHRASE.test(head) || (state.section === 'tactics' && BARE_TACTIC.test(head))) {
+  else if (
+    BARE_PHRASE.test(head) ||
+    ((state.section === 'tactics' || state.operation !== null) && BARE_TACTIC.test(head))
+  ) {
     while (text.charCodeAt(cursor.from) === 0x20) cursor.from++;
     if (runPhrase(state, cursor)) state.evidence.phrases++;
   }
