@@ -24,8 +24,9 @@ export const settingsSection = 'tensorrtLens';
 export const contextKeys = {
   /** What the side bar shows: PanelState. */
   panel: 'tensorrtLens.panel',
+  building: 'tensorrtLens.building',
   searching: 'tensorrtLens.searching',
   hasLog: 'tensorrtLens.hasLog',
 } as const;
 
-export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'building' | 'failed' | 'report';
+export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

@@ -132,8 +132,8 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     const session = this.#sessions.current;
     const progress = session === undefined ? undefined : this.#builds.progressOf(session.uri);
     this.#view.message = session === undefined ? '' : this.#message(session, progress);
-    const state = panelState(session, progress);
-    void vscode.commands.executeCommand('setContext', contextKeys.panel, state);
+    void vscode.commands.executeCommand('setContext', contextKeys.panel, panelState(session));
+    void vscode.commands.executeCommand('setContext', contextKeys.building, progress !== undefined);
     void vscode.commands.executeCommand(
       'setContext',
       contextKeys.hasLog,
@@ -142,27 +142,29 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   }
 
   #message(session: Session, progress: string | undefined): string {
-    const lines: string[] = [describeBuild(session)];
-    if (progress !== undefined) lines.push(vscode.l10n.t('Building: {0}', progress));
+    // A message would hide the view's welcome, which says what to do next.
+    if (progress === undefined && panelState(session) === 'noBuild') return '';
+    const lines: string[] = [`${describeBuild(session)}.`];
+    if (progress !== undefined) lines.push(vscode.l10n.t('Building: {0} …', progress));
     if (session.state.model !== 'ready') lines.push(messageOf(session));
     const panel = this.#panel;
     if (panel !== undefined) {
       lines.push(panel.sentence);
       const { hits } = panel;
       if (hits !== null) {
-        lines.push(vscode.l10n.t('“{0}”: {1} nodes, {2} layers', this.#search, hits.nodes, hits.layers));
+        lines.push(vscode.l10n.t('“{0}”: {1} nodes, {2} layers.', this.#search, hits.nodes, hits.layers));
       }
     }
     const problem = session.state.newest?.problem ?? '';
     if (problem !== '') lines.push(problem);
-    return lines.join('\n');
+    // Shown as one paragraph: line breaks would be lost.
+    return lines.join(' ');
   }
 }
 
-function panelState(session: Session | undefined, progress: string | undefined): PanelState {
+function panelState(session: Session | undefined): PanelState {
   if (session === undefined) return 'empty';
   if ((session.state.newest?.report ?? null) !== null) return 'report';
-  if (progress !== undefined) return 'building';
   if (session.state.model === 'loading') return 'loading';
   if (session.state.model === 'unreadable') return 'unreadable';
   return session.state.newest === null ? 'noBuild' : 'failed';

@@ -10,7 +10,8 @@ export async function exportPicture(
   name: string,
 ): Promise<void> {
   // The name comes from a view and so, in part, from a model: no separators, nothing hidden.
-  const file = `${name.replaceAll(/[^\w.-]+/g, '_').replace(/^\.+/, '')}.${kind}`;
+  const bare = name.replaceAll(/[^\w.-]+/g, '_').replace(/^\.+/, '');
+  const file = bare.toLowerCase().endsWith(`.${kind}`) ? bare : `${bare}.${kind}`;
   const target = await vscode.window.showSaveDialog({
     defaultUri: vscode.Uri.joinPath(session.uri, '..', file),
     filters: kind === 'svg' ? { SVG: ['svg'] } : { PNG: ['png'] },

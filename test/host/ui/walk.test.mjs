@@ -23,6 +23,39 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.terminal('Built in').waitFor();
   const group = w.group('ForeignNode 0');
   await group.waitFor();
-  await w.shot('walk-3-built');
   await w.message.getByText(/ForeignNode; it swallowed \d+ of \d+ nodes/).waitFor();
+  await w.shot('walk-3-built');
+  await w.runCommand('View: Toggle Panel Visibility');
+
+  // A click on the group opens the graph and selects it there; its nodes are in it, by module.
+  await group.click();
+  await w.tab('fp16_overflow.onnx').waitFor();
+  const inGraph = w.view.getByRole('tree').getByRole('treeitem');
+  await inGraph.first().waitFor();
+  await w.shot('walk-4-group');
+  await w.expand(group);
+  await w.expand(w.group('layers.0 …'));
+  await w.expand(w.group('layers.1,'));
+  await w.expand(w.group('attn,'));
+  await w.group('Softmax,').click();
+  const selected = w.view.getByRole('treeitem', { selected: true });
+  await selected.first().waitFor();
+  assert.equal(await selected.count(), 1);
+  assert.match(await selected.getAttribute('aria-label'), /Softmax.*ForeignNode 0/);
+  await w.shot('walk-5-node');
+
+  // The boundary carries its label: a click there selects the whole group, in the side bar too.
+  await w.selectedRow('Softmax').waitFor();
+  await w.clickBoundary('layers.1');
+  await w.selectedRow('ForeignNode 0').waitFor();
+  await w.shot('walk-6-boundary');
+
+  // And the other way round: a node that is chosen in the graph is found in the side bar.
+  await w.view
+    .getByRole('treeitem', { name: /^Softmax/ })
+    .first()
+    .focus();
+  await w.page.keyboard.press('Enter');
+  await w.selectedRow('Softmax').waitFor();
+  assert.deepEqual(w.violations, []);
 });

@@ -85,6 +85,32 @@ export class Workbench {
     return this.page.locator(`.sidebar .monaco-list-row[role="treeitem"][aria-label^="${label}"]`);
   }
 
+  /** The line of the tree that is selected, by the beginning of what is read aloud. */
+  selectedRow(label) {
+    return this.page.locator(`.sidebar .monaco-list-row.selected[aria-label^="${label}"]`);
+  }
+
+  async expand(row) {
+    await row.locator('.monaco-tl-twistie').click();
+    await row.and(this.page.locator('[aria-expanded="true"]')).waitFor();
+  }
+
+  /** Clicks the label of the boundary around an open module of the graph: it lies right above, outside of any box. */
+  async clickBoundary(module) {
+    const box = await this.view.getByRole('treeitem', { name: module }).first().boundingBox();
+    for (let up = 4; up < 60; up += 4) {
+      const [x, y] = [box.x + 4, box.y - up];
+      // oxlint-disable-next-line no-await-in-loop -- the pointer is at one place at a time
+      await this.page.mouse.move(x, y);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      if (!(await this.view.locator('.graph-stage.over').isVisible())) continue;
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await this.page.mouse.click(x, y);
+      return;
+    }
+    throw new Error(`No boundary's label above ${module}`);
+  }
+
   /** The sentences above the side bar's tree. */
   get message() {
     return this.page.locator('.sidebar .tree-explorer-viewlet-tree-view .message');
