@@ -124,8 +124,8 @@ const grows = costs.slice(1).map((cost, i) => {
   return { from: small, to: large, ratio: cost / costs[i]!, most: nLogN * 1.33 };
 });
 
-console.log(
-  JSON.stringify({
+process.stdout.write(
+  `${JSON.stringify({
     title: 'Fusion report',
     rows: [
       {
@@ -150,5 +150,5 @@ console.log(
       })),
     ],
     notes: ['Time and memory of the first row are those of a fresh process, unpacking included.'],
-  }),
+  })}\n`,
 );

@@ -6,6 +6,7 @@ import type { Problem } from '../text/problem.ts';
 import { claimGone } from './eliminatedNodes.ts';
 import { createEngineView, outsideName, type EngineView } from './engineView.ts';
 import type { FusionReport, LayerKind, ReportForeignNode, ReportLayer } from './fusionReport.ts';
+import { claimLoggedFusions } from './loggedFusions.ts';
 import { createModelGraph, readsOf, type ModelGraph } from './modelGraph.ts';
 import { claimNamed } from './namedMembers.ts';
 import { accountingOf, nodeFates } from './nodeFates.ts';
@@ -45,6 +46,7 @@ export function createReport(input: ReportInput): FusionReport {
   const resolution = createResolution(graph, names, view, roles);
   claimNamed(resolution);
   claimGone(resolution);
+  claimLoggedFusions(resolution);
   claimReached(resolution);
   const noEngine = noEngineReason(view, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
@@ -91,7 +93,7 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLay
   if (opaque) {
     for (const node of nodes) {
       const by = from.basis[node]?.by;
-      evidence.add(by === 'line' || by === 'event' ? 'log' : by === 'metadata' || by === 'name' ? by : 'reach');
+      evidence.add(by === 'line' || by === 'fusion' ? 'log' : by === 'metadata' || by === 'name' ? by : 'reach');
     }
   }
   if (from.view.source === 'plan' && nodes.size > 0) evidence.add('log');

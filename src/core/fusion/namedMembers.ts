@@ -105,6 +105,8 @@ function claimByName(to: Resolution, layer: number): void {
     if (name.base.startsWith('__my')) return;
     const nodes = to.names.nodesOfKernel(name.base);
     for (const node of nodes) claim(to, layer, node, 'name', isOnly(to, node, nodes));
+    if (nodes.length === 0)
+      for (const node of to.names.nodesOfLoop(name.base)) claim(to, layer, node, 'name', false, { by: 'loop', layer });
     return;
   }
   if (isRegionName(name)) return;

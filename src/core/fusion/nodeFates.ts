@@ -122,6 +122,10 @@ function memberReason(from: Resolution, index: number): string {
       return `The metadata of layer ${basis.layer} of ${name} names it.${shared}`;
     case 'name':
       return `The name of layer ${basis.layer} of ${name} contains it.${shared}`;
+    case 'loop':
+      return `Layer ${basis.layer} of ${name} is a kernel of the loop that TensorRT made of it.`;
+    case 'fusion':
+      return `TensorRT fused it with a node of ${name} (log line ${basis.line}).`;
     case 'body':
       return `Nodes of its body are in ${name}.`;
     case 'owner':
@@ -148,6 +152,8 @@ function layerReason(from: Resolution, index: number): string {
       return `The metadata of ${where} names it.${shared}`;
     case 'name':
       return `The name of ${where} contains it.${shared}`;
+    case 'fusion':
+      return `TensorRT fused it with a node of ${where} (log line ${basis.line}).`;
     default:
       return `Derived: it lies between the tensors of ${where}, and no other layer computes it.`;
   }

@@ -15,6 +15,8 @@ export interface NodeNames extends KnownNames {
   nodesOfToken(token: MetadataToken): readonly number[];
   /** Nodes in the name of a Myelin kernel, which has `_` for most characters that are no letters. */
   nodesOfKernel(base: string): readonly number[];
+  /** The node that became the loop or conditional in which a Myelin kernel runs, by TensorRT's count of them. */
+  nodesOfLoop(base: string): readonly number[];
   /** The node whose loop or branch, function or body a token is in, where it names one. */
   callerOf(token: MetadataToken): readonly number[];
   /** Parser's records that fit no node of the model, and how many there are in all. */
@@ -22,7 +24,8 @@ export interface NodeNames extends KnownNames {
 }
 
 const none: readonly number[] = [];
-/** `\u0000` cannot be in a name that was read from a text log. */
+/** Operators that the parser turns into TensorRT loops and conditionals, which it counts together. */
+const loopMakers = new Set(['Loop', 'Scan', 'If', 'LSTM', 'GRU', 'RNN']);
 const kernelSpelling = (name: string): string => name.replace(/[^A-Za-z0-9/]/g, '_');
 
 /** Collects the names; `parsed`: the parser's records of the log, empty where there is none. */
@@ -40,6 +43,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     for (const name of names) if (name.length > longest) longest = name.length;
   }
   let spelled: Map<string, number[]> | undefined;
+  let loops: number[] | undefined;
   const nodesOf = (name: string) => byName.get(name) ?? none;
   const nodesOfLayer = (layer: string): readonly number[] => {
     const index = registry.get(layer);
@@ -57,7 +61,14 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     nodesOfLayer,
     registered: (layer) => registry.get(layer),
     nodesOfToken: (token) => nodesOfToken(graph, token, nodesOf),
-    callerOf: (token) => callersOf(token, nodesOf),
+    callerOf: (token) => callersOf(graph, token, nodesOf),
+    nodesOfLoop: (base) => {
+      const [, kind, count] = /\(Unnamed (Loop|IfConditional)_ (\d+)\)/.exec(base) ?? [];
+      loops ??= graph.nodes.flatMap(({ op }, index) => (loopMakers.has(op) ? [index] : []));
+      const node = count === undefined ? undefined : loops[Number(count)];
+      if (node === undefined || (graph.nodes[node]!.op === 'If') !== (kind === 'IfConditional')) return none;
+      return [node];
+    },
     nodesOfKernel: (base) => {
       spelled ??= spellings(byName);
       return nodesOfKernel(base, spelled);
@@ -86,12 +97,14 @@ function register(
 ): { names: string[]; of: number } {
   const seen = new Map<string, number>();
   const names: string[] = [];
+  // Functions are parsed node by node, though the model's graphs have only their calls.
+  const inFunctions = new Set(graph.model.functions.flatMap(({ nodes }) => nodes.map(({ name }) => name)));
   for (const record of parsed) {
     const all = byName.get(record.name) ?? [];
     const sameOp = all.filter((index) => graph.nodes[index]!.op === record.op);
     const candidates = sameOp.length > 0 ? sameOp : all;
     if (candidates.length === 0) {
-      names.push(record.name);
+      if (!inFunctions.has(record.name)) names.push(record.name);
       continue;
     }
     const key = `${record.op}\u0000${record.name}`;
@@ -119,7 +132,10 @@ function nodesOfToken(
     if (nodes.length === 0) continue;
     const path = token.parts.slice(length);
     const inside = nodes.filter((index) => isOnPath(graph, index, path));
-    return inside.length > 0 ? inside : nodes;
+    if (inside.length > 0) return inside;
+    // A node of a subgraph whose path is written otherwise; one of the main graph only has the name of another.
+    const nested = nodes.filter((index) => graph.owner[index]! >= 0);
+    return nested.length === 1 ? nested : none;
   }
   return none;
 }
@@ -145,14 +161,23 @@ function isOnPath(graph: ModelGraph, index: number, path: string[]): boolean {
   return true;
 }
 
-function callersOf(token: MetadataToken, nodesOf: (name: string) => readonly number[]): readonly number[] {
+/** The node in whose function or body a token's node is: named in its path, or the only call of the function named there. */
+function callersOf(
+  graph: ModelGraph,
+  token: MetadataToken,
+  nodesOf: (name: string) => readonly number[],
+): readonly number[] {
   for (const part of token.parts.slice(1)) {
     const plain = nodesOf(part);
     if (plain.length > 0) return plain;
-    const name = /^(?:Local Function: )?([^]*?)(?: \(([^()]*)\))?$/.exec(part);
-    for (const candidate of [name?.[1], name?.[2]]) {
-      const nodes = candidate === undefined ? none : nodesOf(candidate);
+    const [, called = '', type] = /^(?:Local Function: )?([^]*?)(?: \(([^()]*)\))?$/.exec(part) ?? [];
+    for (const candidate of [called, type]) {
+      if (candidate === undefined) continue;
+      const nodes = nodesOf(candidate);
       if (nodes.length > 0) return nodes;
+      if (!graph.model.functions.some(({ name }) => name === candidate)) continue;
+      const calls = graph.nodes.flatMap(({ op }, index) => (op === candidate ? [index] : []));
+      if (calls.length > 0) return calls;
     }
   }
   return none;

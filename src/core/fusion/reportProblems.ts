@@ -21,6 +21,8 @@ export function findProblems(from: Resolution, input: ReportInput, noEngine: str
   const problems: Problem[] = [];
   if (noEngine !== null) problems.push(noEngineProblem(input, noEngine));
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
+  const builds = otherBuild(input);
+  if (builds) problems.push(builds);
   const other = otherModel(from);
   if (other) problems.push(other);
   const unnamed = from.view.regions.filter(({ named }) => !named).length;
@@ -55,6 +57,20 @@ function planProblem(log: BuildLog | undefined): Problem {
     code: 'planned-layers',
     message: `${why} before there was an engine: the layers shown are those that TensorRT had planned by then, without the reformats and kernels of an engine.`,
     ...(log ? { line: Math.max(1, log.lines) } : {}),
+  };
+}
+
+/** Layer info and log that have no native layer in common are of two builds. */
+function otherBuild({ layerInfo, log }: ReportInput): Problem | undefined {
+  const isNative = (name: string) => !name.startsWith('{ForeignNode[') && !/_myl\d+(_\d+)?$/.test(name);
+  const logged = new Set([...(log?.finalLayers ?? []), ...(log?.engineLayers ?? []).map(({ name }) => name)]);
+  const natives = (layerInfo?.layers ?? []).map(({ name }) => name).filter(isNative);
+  const both = natives.filter((name) => logged.has(name));
+  if (natives.length === 0 || both.length > 0 || ![...logged].some(isNative)) return undefined;
+  return {
+    severity: 'warning',
+    code: 'other-build',
+    message: `Layer info and log name no layer in common (${quote(natives[0]!)} is not in the log): they are of different builds. The layer info was taken.`,
   };
 }
 

@@ -19,6 +19,10 @@ export type Basis =
   | { by: 'owner' | 'body'; region: number; node: number }
   /** One part of the node is a layer of its own, another is inside the ForeignNode. */
   | { by: 'split'; region: number; layer: number }
+  /** A kernel of the loop or conditional that TensorRT made of it. */
+  | { by: 'loop'; layer: number }
+  /** The log says that TensorRT fused it with a node that is there. */
+  | { by: 'fusion'; line: number }
   /** The log says that TensorRT removed or eliminated it. */
   | { by: 'event'; pass: string; line: number };
 

@@ -490,3 +490,59 @@ describe('a log that ends before the engine', () => {
     expect(fateOf(report, 'fc').reason).toContain('ends before');
   });
 });
+
+describe('nodes that only the log places', () => {
+  const model = buildModel({
+    inputs: ['x'],
+    outputs: ['y'],
+    initializers: ['w', 'scale'],
+    nodes: [
+      ['quantize', 'QuantizeLinear', ['x', 'scale'], ['q']],
+      ['dequantize', 'DequantizeLinear', ['q', 'scale'], ['d']],
+      ['conv', 'Conv', ['d', 'w'], ['y']],
+    ],
+  });
+
+  it('are where the log says that they were fused', () => {
+    const events = [
+      { pass: 'QuantizeDoubleInputNodes', kind: 'fuse' as const, layers: ['dequantize', 'conv'], line: 33 },
+    ];
+    const layers = [
+      engineLayer('quantize', { inputs: ['x'], outputs: ['q'], metadata: printMetadata(['quantize']) }),
+      engineLayer('conv', { inputs: ['q'], outputs: ['y'], metadata: printMetadata(['conv']) }),
+    ];
+    const report = reportOn(model, layers, buildLog({ phases: [buildPhase({ events })] }));
+    expect(fateOf(report, 'dequantize')).toMatchObject({
+      fate: 'fused',
+      layers: [1],
+      exact: true,
+      reason: 'TensorRT fused it with a node of layer 1 (log line 33).',
+    });
+    expect(report.layers[1]!.evidence).toEqual(['metadata', 'log']);
+    expect(fateOf(report, 'conv').fate).toBe('fused');
+  });
+
+  it('in functions belong to the call', () => {
+    const call = buildModel({ inputs: ['x'], outputs: ['y'], nodes: [['block', 'MyBlock', ['x'], ['y']]] });
+    call.functions.push({
+      name: 'MyBlock',
+      domain: 'my',
+      overload: '',
+      inputs: ['a'],
+      outputs: ['b'],
+      nodes: [{ ...call.nodes[0]!, id: '0', name: 'inner', op: 'Relu' }],
+    });
+    for (const token of ['inner | Local Function: MyBlock', 'inner | block (MyBlock)']) {
+      const log = buildLog({ parsedNodes: [{ name: 'inner', op: 'Relu', line: 1, layers: ['inner'], helpers: [] }] });
+      const report = reportOn(call, [engineLayer('inner', { metadata: printMetadata([token]) })], log);
+      expect(fateOf(report, 'block')).toMatchObject({ fate: 'single', layers: [0] });
+      expect(report.problems).toEqual([]);
+    }
+  });
+
+  it('of another build are not mixed in unnoticed', () => {
+    const log = buildLog({ finalLayers: ['other/Conv + other/Relu'] });
+    const report = reportOn(model, [engineLayer('conv', { metadata: printMetadata(['conv']) })], log);
+    expect(report.problems.map(({ code }) => code)).toEqual(['other-build']);
+  });
+});

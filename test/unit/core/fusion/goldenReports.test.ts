@@ -63,7 +63,7 @@ function digest(report: FusionReport): unknown {
 }
 
 describe('golden reports', () => {
-  it.each(captures())('%s', async (capture) => {
+  it.each(captures())('%s', { timeout: 30_000 }, async (capture) => {
     const report = await reportOf(capture);
     if (!report) return;
     const path = `${folder}/${capture.replace('/', '.')}.json`;

@@ -63,7 +63,14 @@ export async function inputOf(capture: string): Promise<ReportInput | undefined>
   };
 }
 
-export async function reportOf(capture: string): Promise<FusionReport | undefined> {
-  const input = await inputOf(capture);
-  return input && createReport(input);
+const reports = new Map<string, Promise<FusionReport | undefined>>();
+
+/** The report on a capture, made once; undefined where there is nothing to report on. */
+export function reportOf(capture: string): Promise<FusionReport | undefined> {
+  let report = reports.get(capture);
+  if (!report) {
+    report = inputOf(capture).then((input) => input && createReport(input));
+    reports.set(capture, report);
+  }
+  return report;
 }

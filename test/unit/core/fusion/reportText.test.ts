@@ -19,7 +19,7 @@ describe('formatReport', () => {
     expect(shares).toEqual(shares.toSorted((a, b) => b - a));
   });
 
-  it('prints 22,753 → 1 for the deepest model', async () => {
+  it('prints 22,753 → 1 for the deepest model', { timeout: 60_000 }, async () => {
     expect(formatReport((await reportOf('tensorrt-10.6.0/deep_encoder_11k.fp32'))!)).toContain('22,753 → 1');
   });
 
@@ -29,7 +29,7 @@ describe('formatReport', () => {
     expect(text).toContain('    Gemm /fc/Gemm\n');
   });
 
-  it('keeps to 100 columns and to harmless characters for every capture', async () => {
+  it('keeps to 100 columns and to harmless characters for every capture', { timeout: 60_000 }, async () => {
     for (const capture of captures()) {
       const report = await reportOf(capture);
       if (!report) continue;
@@ -136,7 +136,7 @@ describe('remarks', () => {
     ).toBe(true);
   });
 
-  it('rest on lines, tensors and layers that exist', async () => {
+  it('rest on lines, tensors and layers that exist', { timeout: 60_000 }, async () => {
     for (const capture of captures()) {
       const report = await reportOf(capture);
       for (const { evidence, nodes, layers, message } of report?.remarks ?? []) {

@@ -1,0 +1,75 @@
+import { atomsOf, parseLayerName } from './layerName.ts';
+import { claim, isFree, join, type Resolution } from './resolution.ts';
+
+/**
+ * Nodes that no layer names though the log says that they were fused with one that is named: quantization that went
+ * into its layer, shuffles that went into another. They are where that one is.
+ */
+export function claimLoggedFusions(to: Resolution): void {
+  const groups = new Groups();
+  for (const { kind, layers, line } of to.view.phase?.events ?? []) {
+    if (kind !== 'fuse') continue;
+    const nodes = layers.flatMap((name) => nodesIn(to, name));
+    for (let i = 1; i < nodes.length; i++) groups.unite(nodes[0]!, nodes[i]!, line);
+  }
+  for (const { nodes, line } of groups.all()) {
+    const free = nodes.filter((node) => isFree(to, node) && to.roles[node] === 'data' && !to.gone.has(node));
+    const placed = nodes.filter((node) => !isFree(to, node));
+    if (free.length === 0 || placed.length === 0) continue;
+    const regions = new Set(placed.map((node) => to.regionOf[node]!));
+    const layers = new Set(placed.flatMap((node) => to.nodeLayers[node]!));
+    const [region = -1] = regions;
+    for (const node of free) {
+      if (regions.size === 1 && region >= 0) join(to, region, node, true, { by: 'fusion', line });
+      else if (region < 0 && regions.size === 1 && layers.size === 1) {
+        for (const layer of layers) claim(to, layer, node, 'log', true, { by: 'fusion', line });
+      }
+    }
+  }
+}
+
+function nodesIn(to: Resolution, name: string): number[] {
+  const atoms = name.includes(' ') || name.includes('(') ? atomsOf(parseLayerName(name, to.names)) : [name];
+  return atoms.flatMap((atom) => {
+    const nodes = to.names.nodesOfLayer(atom);
+    return nodes.length === 1 ? [nodes[0]!] : [];
+  });
+}
+
+/** Sets of nodes that grow together. */
+class Groups {
+  readonly #parent = new Map<number, number>();
+  readonly #line = new Map<number, number>();
+
+  #find(node: number): number {
+    let root = node;
+    for (let up = this.#parent.get(root); up !== undefined && up !== root; up = this.#parent.get(root)) root = up;
+    for (let at = node; at !== root;) {
+      const next = this.#parent.get(at) ?? root;
+      this.#parent.set(at, root);
+      at = next;
+    }
+    return root;
+  }
+
+  unite(a: number, b: number, line: number): void {
+    for (const node of [a, b]) if (!this.#parent.has(node)) this.#parent.set(node, node);
+    const [first, second] = [this.#find(a), this.#find(b)];
+    this.#parent.set(second, first);
+    this.#line.set(first, line);
+  }
+
+  all(): { nodes: number[]; line: number }[] {
+    const groups = new Map<number, number[]>();
+    for (const node of this.#parent.keys()) {
+      const root = this.#find(node);
+      const group = groups.get(root);
+      if (group) group.push(node);
+      else groups.set(root, [node]);
+    }
+    return [...groups].map(([root, nodes]) => ({
+      nodes: nodes.toSorted((a, b) => a - b),
+      line: this.#line.get(root) ?? 1,
+    }));
+  }
+}
