@@ -9,7 +9,7 @@ const project = (name: string, options: object = {}) => ({
 export default defineConfig({
   test: {
     projects: [
-      project('unit'),
+      project('unit', { testTimeout: 60_000 }),
       project('rules', { testTimeout: 60_000 }),
       project('webview', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
       project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
