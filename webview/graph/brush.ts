@@ -19,8 +19,8 @@ export interface TextStyle {
 /** What a picture is drawn with, in CSS pixels of the screen or of the exported page. One for a canvas, one for SVG. */
 export interface Brush {
   box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
-  /** A curve from x0, y0 to x1, y1, vertical at both ends, then down to y2. */
-  line(x0: number, y0: number, x1: number, y1: number, y2: number): void;
+  /** A curve from x0, y0 to x1, y1 with its control points at the height c, then straight to x1, y2. */
+  line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void;
   /** Draws the lines since the last call. */
   strokeLines(colour: string, lineWidth: number, dashed: boolean): void;
   /** `y` is the middle of the letters. The text is drawn whole: fit it before. */
@@ -70,14 +70,13 @@ export class CanvasBrush implements Brush {
     if (dashed === true) context.setLineDash([]);
   }
 
-  line(x0: number, y0: number, x1: number, y1: number, y2: number): void {
+  line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void {
     const path = this.#path;
     path.moveTo(x0, y0);
     if (Math.abs(x1 - x0) < 0.5) path.lineTo(x1, y2);
     else {
-      const middle = (y0 + y1) / 2;
-      path.bezierCurveTo(x0, middle, x1, middle, x1, y1);
-      if (y2 > y1) path.lineTo(x1, y2);
+      path.bezierCurveTo(x0, c, x1, c, x1, y1);
+      if (y2 !== y1) path.lineTo(x1, y2);
     }
   }
 

@@ -19,9 +19,12 @@ export function drawEdges(brush: Brush, frame: Frame): void {
     const y2 = pieces[at + 4]!;
     const x0 = pieces[at]!;
     const x1 = pieces[at + 2]!;
-    if ((y2 - y0) * k < 2 && Math.abs(x1 - x0) * k < 6) continue;
-    if (!onScreen(frame, Math.min(x0, x1), y0, Math.max(x0, x1), y2, 4)) continue;
-    brush.line(x0 * k + x, y0 * k + y, x1 * k + x, pieces[at + 3]! * k + y, y2 * k + y);
+    const c = pieces[at + 5]!;
+    const top = Math.min(y0, y2, c);
+    const bottom = Math.max(y0, y2, c);
+    if ((bottom - top) * k < 2 && Math.abs(x1 - x0) * k < 6) continue;
+    if (!onScreen(frame, Math.min(x0, x1), top, Math.max(x0, x1), bottom, 4)) continue;
+    brush.line(x0 * k + x, y0 * k + y, x1 * k + x, pieces[at + 3]! * k + y, y2 * k + y, c * k + y);
     drawn += 1;
     if (k > 0.45 && picture.lastPiece[piece] === 1) heads.push(piece);
   }
@@ -62,7 +65,15 @@ function drawSelectedEdges(brush: Brush, frame: Frame): void {
   for (const piece of lit) {
     const at = piece * pieceSize;
     const p = layout.pieces;
-    brush.line(p[at]! * k + x, p[at + 1]! * k + y, p[at + 2]! * k + x, p[at + 3]! * k + y, p[at + 4]! * k + y);
+    const [x0, y0, x1, y1, y2, c] = p.subarray(at, at + pieceSize) as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    brush.line(x0 * k + x, y0 * k + y, x1 * k + x, y1 * k + y, y2 * k + y, c * k + y);
   }
   if (lit.size === 0) return;
   brush.strokeLines(palette.theme.focus, 2, false);
@@ -85,7 +96,7 @@ export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): voi
       edges.length === 1
         ? `→ ${itemTitle(model.graph, model.hierarchy, scene, scene.to[edges[0]!]!)}`
         : graphStrings.portalTo(edges.length);
-    chip(x, y + stub, text, scene.to[edges[0]!]!, () => brush.line(x, y, x, y + stub, y + stub), labels);
+    chip(x, y + stub, text, scene.to[edges[0]!]!, () => brush.line(x, y, x, y + stub, y + stub, y), labels);
   }
   for (const [item, edges] of picture.portalsIn) {
     if (!visible(frame, item)) continue;
@@ -94,7 +105,7 @@ export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): voi
     const source = scene.from[edges[0]!]!;
     const more = edges.length > 1 ? ` +${edges.length - 1}` : '';
     const text = graphStrings.portalFrom(itemTitle(model.graph, model.hierarchy, scene, source)) + more;
-    chip(x, y - stub - size - 4, text, source, () => brush.line(x, y - stub, x, y, y), labels);
+    chip(x, y - stub - size - 4, text, source, () => brush.line(x, y - stub, x, y, y, y), labels);
   }
   brush.strokeLines(palette.theme.strong, 1.2, true);
 

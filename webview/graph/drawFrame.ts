@@ -11,7 +11,7 @@ export function drawFrame(brush: Brush, frame: Frame): LabelBox[] {
   drawRegions(brush, frame);
   drawModules(brush, frame);
   drawEdges(brush, frame);
-  drawItems(brush, frame);
+  drawItems(brush, frame, labels);
   drawModuleLabels(brush, frame, labels);
   drawRegionLabels(brush, frame, labels);
   drawPortals(brush, frame, labels);

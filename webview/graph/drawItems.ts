@@ -49,8 +49,8 @@ function place(layout: Frame['picture']['layout'], { k, x, y }: Frame['camera'],
   };
 }
 
-/** Nodes, closed modules, inputs and outputs. */
-export function drawItems(brush: Brush, frame: Frame): void {
+/** Nodes, closed modules, inputs and outputs; labels will keep off them. */
+export function drawItems(brush: Brush, frame: Frame, labels: LabelSpace): void {
   const { picture, camera } = frame;
   const { scene, layout } = picture;
   const marks: number[] = [];
@@ -62,6 +62,7 @@ export function drawItems(brush: Brush, frame: Frame): void {
     } else if (kind === 'open' || kind === 'closed') drawModule(brush, frame, item, box, shut);
     else if (kind === 'node') drawNode(brush, frame, item, box);
     else drawTerminal(brush, frame, item, box);
+    if (camera.k > 0.25 && kind !== 'open') labels.block(box);
     if (
       (frame.selected?.[item] ?? 0) > 0 ||
       item === frame.focused ||
@@ -172,12 +173,12 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   brush.box(x, y, width, height, { fill: palette.card, ...edge });
   const thick = Math.max(3, 8 * scale);
   bar(brush, frame, stretches, x + 6 * scale, y + height - thick - 5 * scale, width - 12 * scale, thick);
-  const size = letterSize(13 * camera.k, 10, 15);
+  const size = letterSize(13 * camera.k, 11, 15);
   const room = height - thick - 6 * scale;
   if (room < size) return;
   const badge = module.times > 1 ? graphStrings.times(module.times) : '';
   const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
-  const title = frame.fit(`▸ ${module.label}`, width - 16 * scale - badgeWidth, size, true, 'end');
+  const title = `▸ ${frame.fit(module.label, width - 34 * scale - badgeWidth, size, true, 'end')}`;
   const second = room >= size * 2 + 4;
   const middle = second ? y + room * 0.34 : y + room / 2;
   brush.text(title, x + 8 * scale, middle, { size, bold: true, colour: palette.theme.foreground });
@@ -189,8 +190,9 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
       colour: palette.theme.foreground,
     });
   if (second) {
-    const note = frame.fit(moduleNote(frame, item), width - 16 * scale, size - 2, false, 'start');
-    brush.text(note, x + 8 * scale, y + room * 0.74, { size: size - 2, colour: palette.theme.muted });
+    const small = Math.max(10, size - 2);
+    const note = frame.fit(moduleNote(frame, item), width - 16 * scale, small, false, 'start');
+    brush.text(note, x + 8 * scale, y + room * 0.74, { size: small, colour: palette.theme.muted });
   }
 }
 

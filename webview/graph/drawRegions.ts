@@ -25,17 +25,17 @@ export function drawRegions(brush: Brush, frame: Frame): void {
     if (!hasBoundary(group, region) || !onScreen(frame, region.left, region.top, region.right, region.bottom, 24))
       continue;
     const strong = palette.strong(group.colour);
-    const area = palette.area(group.colour, 0);
-    const outline: Fill = group.exact ? strong : { stripes: strong, over: palette.theme.background };
     const margin = Math.max(1.5, margins[group.kind] * Math.min(1, camera.k));
-    const marked = frame.group === region.group;
-    if (group.kind === 'foreign' && !thin) {
-      const wide = marked ? 3 : 1.5;
-      fill(brush, frame, region, margin + 4 + wide, outline);
-      fill(brush, frame, region, margin + 4, palette.theme.background);
-      fill(brush, frame, region, margin + 2, outline);
-    } else fill(brush, frame, region, margin + (marked ? 4 : thin ? 1 : 2), outline);
-    fill(brush, frame, region, margin, area);
+    const marked = frame.group === region.group ? 2 : 0;
+    if (group.kind === 'foreign' && group.exact && !thin) {
+      fill(brush, frame, region, margin + 4.5 + marked, strong);
+      fill(brush, frame, region, margin + 3, palette.theme.background);
+      fill(brush, frame, region, margin + 1.2, strong);
+    } else {
+      const outline: Fill = group.exact ? strong : { stripes: strong, over: palette.theme.background };
+      fill(brush, frame, region, margin + (thin ? 1 : 2) + marked, outline);
+    }
+    fill(brush, frame, region, margin, palette.area(group.colour, 0));
   }
   if (camera.k > 0.35) drawKernels(brush, frame);
 }
@@ -65,82 +65,97 @@ function fill(brush: Brush, frame: Frame, { boxes }: Region, margin: number, pai
   }
 }
 
-/** Names of boundaries, at their upper edge; a ForeignNode's stays in sight as long as any of it is. */
+/** Names of boundaries, beside their upper end; a ForeignNode's stays in sight as long as any of it is. */
 export function drawRegionLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
   const { model, camera } = frame;
-  const sorted = model.regions.filter((region) => {
+  for (const region of model.regions) {
     const group = model.fusion.groups[region.group]!;
-    return hasBoundary(group, region) && onScreen(frame, region.left, region.top, region.right, region.bottom, 0);
-  });
-  for (const region of sorted) {
-    const group = model.fusion.groups[region.group]!;
-    if (group.kind === 'foreign') label(brush, frame, labels, region, foreignLabel(model, group), 12, true);
-    else if (camera.k > 0.6)
-      label(brush, frame, labels, region, layerLabel(frame, group), letterSize(11 * camera.k, 10, 11), false);
+    if (!hasBoundary(group, region) || !onScreen(frame, region.left, region.top, region.right, region.bottom, 0))
+      continue;
+    if (group.kind === 'foreign') foreignLabel(brush, frame, labels, region, group);
+    else if (camera.k > 0.6) layerLabel(brush, frame, labels, region, group);
   }
 }
 
-function label(
-  brush: Brush,
-  frame: Frame,
-  labels: LabelSpace,
-  region: Region,
-  text: string,
-  size: number,
-  sticky: boolean,
-): void {
-  const { camera, palette, model } = frame;
-  const group = model.fusion.groups[region.group]!;
+/** The box of a region that lies highest. */
+function highest({ boxes }: Region): { x: number; y: number; width: number } {
   let first = 0;
-  for (let i = 4; i < region.boxes.length; i += 4) {
-    if (region.boxes[i + 1]! < region.boxes[first + 1]! - 0.5) first = i;
+  for (let i = 4; i < boxes.length; i += 4) if (boxes[i + 1]! < boxes[first + 1]! - 0.5) first = i;
+  return { x: boxes[first]!, y: boxes[first + 1]!, width: boxes[first + 2]! };
+}
+
+function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Region, group: FusionGroup): void {
+  const { camera, palette } = frame;
+  const size = 12;
+  const height = size + 8;
+  const text = frame.fit(foreignText(frame.model, group), Math.max(120, frame.width - 40), size, true, 'start');
+  const width = frame.fit.width(text, size, true) + 14;
+  const margin = margins.foreign * Math.min(1, camera.k) + 6;
+  const top = highest(region);
+  const left = top.x * camera.k + camera.x - margin;
+  const right = (top.x + top.width) * camera.k + camera.x + margin;
+  const y = top.y * camera.k + camera.y - margin;
+  const end = region.bottom * camera.k + camera.y + margin;
+  const target = { kind: 'group', group: region.group } as const;
+  const place = (x: number, at: number) => ({ x, y: at, width, height, target });
+  const centre = (left + right - width) / 2;
+  const tries = [
+    place(left, y - height),
+    place(right - width, y - height),
+    place(centre, y - height),
+    place(right + 3, y),
+    place(left - width - 3, y),
+    place(left, end),
+    place(region.right * camera.k + camera.x + margin + 3, Math.max(8, y)),
+    place(region.left * camera.k + camera.x - margin - width - 3, Math.max(8, y)),
+  ];
+  const inside = (box: { x: number; y: number }) =>
+    box.x >= 4 && box.x + width <= frame.width - 4 && box.y >= 4 && box.y + height <= frame.height - 4;
+  let chosen = tries.find((box) => inside(box) && labels.take(box));
+  if (chosen === undefined) {
+    // Nowhere beside it: over its upper edge, or at the screen's.
+    const shown = Math.min(Math.max(y - height, 6), end - height);
+    chosen = place(Math.max(6, Math.min(left, frame.width - width - 6)), shown);
+    for (let row = 0; row < 4 && labels.hits(chosen); row++) chosen = { ...chosen, y: chosen.y + height + 3 };
+    labels.force(chosen);
   }
-  const margin = margins[group.kind] * Math.min(1, camera.k) + 5;
-  const left = region.boxes[first]! * camera.k + camera.x - margin;
-  const top = region.boxes[first + 1]! * camera.k + camera.y - margin;
-  const height = size + 7;
-  const least = sticky
-    ? Math.max(140, region.boxes[first + 2]! * camera.k + 2 * margin)
-    : region.boxes[first + 2]! * camera.k + margin;
-  const fitted = frame.fit(
-    text,
-    Math.max(60, Math.min(frame.width - 40, sticky ? 520 : least - 12)),
-    size,
-    sticky,
-    'start',
-  );
-  if (fitted === '') return;
-  const width = frame.fit.width(fitted, size, sticky) + 12;
-  let x = left;
-  let y = top - height + 3;
-  if (sticky) {
-    const bottom = region.bottom * camera.k + camera.y;
-    y = Math.min(Math.max(y, 6), bottom - height);
-    x = Math.max(6, Math.min(x, frame.width - width - 6));
-    for (let attempt = 0; attempt < 6; attempt++) {
-      if (labels.take({ x, y, width, height, target: { kind: 'group', group: region.group } })) break;
-      y += height + 2;
-      if (attempt === 5) return;
-    }
-  } else if (!labels.take({ x, y, width, height, target: { kind: 'group', group: region.group } })) return;
   const colour = palette.strong(group.colour);
-  if (sticky) {
-    brush.box(x, y, width, height, {
-      fill: palette.theme.background,
-      stroke: colour,
-      lineWidth: frame.group === region.group ? 2.5 : 1.5,
-      radius: 4,
-      dashed: !group.exact,
-    });
-    brush.text(fitted, x + 6, y + height / 2, { size, bold: true, colour: palette.theme.foreground });
-  } else {
-    brush.box(x, y + 1, width, height - 2, { fill: palette.theme.background, radius: 3 });
-    brush.text(fitted, x + 6, y + height / 2, { size, colour: palette.theme.muted });
+  brush.box(chosen.x, chosen.y, width, height, {
+    fill: palette.theme.background,
+    stroke: colour,
+    lineWidth: frame.group === region.group ? 3 : 1.5,
+    radius: 4,
+    dashed: !group.exact,
+  });
+  brush.text(text, chosen.x + 7, chosen.y + height / 2, { size, bold: true, colour: palette.theme.foreground });
+}
+
+function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Region, group: FusionGroup): void {
+  const { camera, palette } = frame;
+  const size = letterSize(11 * camera.k, 10, 11);
+  const top = highest(region);
+  const margin = margins.fused * camera.k + 2;
+  const left = top.x * camera.k + camera.x - margin;
+  const right = (top.x + top.width) * camera.k + camera.x + margin;
+  const y = top.y * camera.k + camera.y - margin;
+  const texts = [layerText(frame, group), group.averageMs === null ? `layer ${group.ref}` : timeText(group.averageMs)];
+  const height = size + 5;
+  for (const text of texts) {
+    const width = frame.fit.width(text, size, false) + 6;
+    const target = { kind: 'group', group: region.group } as const;
+    const tries = [
+      { x: right + 2, y, width, height, target },
+      { x: left, y: y - height, width, height, target },
+    ];
+    const chosen = tries.find((box) => box.x + width < frame.width && labels.take(box));
+    if (chosen === undefined) continue;
+    brush.text(text, chosen.x + 3, chosen.y + height / 2, { size, colour: palette.theme.muted });
+    return;
   }
 }
 
 /** `ForeignNode 0 · 453 nodes · 90 kernels · 0.352 ms · derived` */
-function foreignLabel(model: Frame['model'], group: FusionGroup): string {
+function foreignText(model: Frame['model'], group: FusionGroup): string {
   const parts = [`ForeignNode ${group.ref}`, graphStrings.nodes(group.points.length)];
   const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
   if (kernels > 0) parts.push(graphStrings.kernels(kernels));
@@ -152,8 +167,8 @@ function foreignLabel(model: Frame['model'], group: FusionGroup): string {
   return parts.join(' · ');
 }
 
-function layerLabel({ model }: Frame, group: FusionGroup): string {
+function layerText({ model }: Frame, group: FusionGroup): string {
   const layer = model.data.report === null ? undefined : layerOf(model.data.report, group.ref);
   const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
-  return `layer ${group.ref}${layer === undefined || layer.type === '' ? '' : ` · ${layer.type}`}${time}`;
+  return `${layer === undefined || layer.type === '' ? `layer ${group.ref}` : layer.type}${time}`;
 }

@@ -46,28 +46,50 @@ export interface LabelBox {
   target: { kind: 'group'; group: number } | { kind: 'item'; item: number };
 }
 
-/** Keeps labels from overlapping: first come, first served. */
+type Place = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
+
+/** Keeps labels off boxes and off each other: first come, first served. */
 export class LabelSpace {
-  readonly #cells = new Map<number, LabelBox[]>();
+  readonly #cells = new Map<number, Place[]>();
   readonly boxes: LabelBox[] = [];
+
+  /** Nothing may be written here. */
+  block(box: Place): void {
+    this.#put(box);
+  }
+
+  /** Takes the place whatever is there. */
+  force(box: LabelBox): void {
+    this.#put(box);
+    this.boxes.push(box);
+  }
 
   /** false: something is there already. */
   take(box: LabelBox): boolean {
-    const first = Math.floor(box.y / 32);
+    if (this.hits(box)) return false;
+    this.force(box);
+    return true;
+  }
+
+  /** Whether something is there. */
+  hits(box: Place): boolean {
     const last = Math.floor((box.y + box.height) / 32);
-    for (let row = first; row <= last; row++) {
+    for (let row = Math.floor(box.y / 32); row <= last; row++) {
       for (const other of this.#cells.get(row) ?? []) {
         const apart = box.x >= other.x + other.width || other.x >= box.x + box.width;
-        if (!apart && box.y < other.y + other.height && other.y < box.y + box.height) return false;
+        if (!apart && box.y < other.y + other.height && other.y < box.y + box.height) return true;
       }
     }
-    for (let row = first; row <= last; row++) {
+    return false;
+  }
+
+  #put(box: Place): void {
+    const last = Math.floor((box.y + box.height) / 32);
+    for (let row = Math.floor(box.y / 32); row <= last; row++) {
       const cell = this.#cells.get(row);
       if (cell === undefined) this.#cells.set(row, [box]);
       else cell.push(box);
     }
-    this.boxes.push(box);
-    return true;
   }
 }
 

@@ -142,11 +142,11 @@ export class GraphModel {
     const { scene, layout } = this.picture;
     const { graph, hierarchy, fusion, idle } = this;
     this.stretches = composeItems(hierarchy, scene, this.overlay);
-    this.regions = buildRegions(graph, hierarchy, scene, layout, { groupOf: fusion.groupOf, idle });
+    this.regions = buildRegions(graph, hierarchy, scene, layout, { groupOf: fusion.groupOf, idle, inModules: true });
     this.kernelRegions =
       fusion.kernels.length === 0
         ? []
-        : buildRegions(graph, hierarchy, scene, layout, { groupOf: this.kernelOf, idle });
+        : buildRegions(graph, hierarchy, scene, layout, { groupOf: this.kernelOf, idle, inModules: false });
   }
 
   /** How many blocks of a repetition are fused differently from the rest; null where nothing is known about fusion. */

@@ -1,5 +1,4 @@
 import { fusionSentence } from '../../src/core/scene/fusionText.ts';
-import { initialOpen } from '../../src/core/scene/initialOpen.ts';
 import type { OverlayKind } from '../../src/core/scene/overlay.ts';
 import { searchGraph } from '../../src/core/scene/search.ts';
 import type { ViewData } from '../../src/core/scene/viewData.ts';
@@ -18,6 +17,7 @@ import type { GraphCommands, GraphParts } from './graphParts.ts';
 import { graphStrings } from './graphStrings.ts';
 import { itemAt, labelAt } from './hitTest.ts';
 import type { Subject } from './inspector.ts';
+import { firstOpen } from './firstOpen.ts';
 import { handleKey } from './keyboard.ts';
 import { LayoutClient } from './layoutClient.ts';
 import { markItems } from './marks.ts';
@@ -110,7 +110,7 @@ export class GraphView implements GraphCommands {
       this.#open = new Set(kept.open);
       model.setFlat(kept.flat);
     } else {
-      this.#open = initialOpen(model.hierarchy);
+      this.#open = firstOpen(model, this.#stage);
       this.#focusedKey = '';
     }
     this.#parts.flat.setAttribute('aria-pressed', String(model.flat));

@@ -26,7 +26,9 @@ export function makePalette(theme: Theme): Palette {
     text(mix(low, theme.dark ? mix(high, foreground, 0.25) : mix(high, foreground, 0.3), t)),
   ).domain([0, paints.timeSteps - 1]);
   const strong = (paint: number): string => {
-    if (paint < theme.categorical.length) return theme.categorical[paint]!;
+    const hues = theme.categorical.length;
+    if (paint < hues) return theme.categorical[paint]!;
+    if (paint < 2 * hues) return text(mix(parse(theme.categorical[paint - hues]!), foreground, 0.4));
     if (paint >= paints.time && paint < paints.time + paints.timeSteps) return warm(paint - paints.time);
     if (paint === paints.grey) return theme.grey;
     return theme.strong;

@@ -26,10 +26,9 @@ export class SvgBrush implements Brush {
     this.#parts.push(`<rect ${place} fill="${escape(paint)}"${line}${dash}${corner}/>`);
   }
 
-  line(x0: number, y0: number, x1: number, y1: number, y2: number): void {
-    const middle = round((y0 + y1) / 2);
+  line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void {
     this.#path.push(
-      `M${round(x0)} ${round(y0)}C${round(x0)} ${middle} ${round(x1)} ${middle} ${round(x1)} ${round(y1)}V${round(y2)}`,
+      `M${round(x0)} ${round(y0)}C${round(x0)} ${round(c)} ${round(x1)} ${round(c)} ${round(x1)} ${round(y1)}V${round(y2)}`,
     );
   }
 

@@ -34,8 +34,9 @@ export interface LayoutResult {
   width: Float32Array;
   height: Float32Array;
   /**
-   * Pieces of lines, `pieceSize` numbers each: a curve from x0, y0 to x1, y1, vertical at both ends, then straight down
-   * to y2. Edges of one source share pieces for as long as they run together.
+   * Pieces of lines, `pieceSize` numbers each: x0, y0, x1, y1, y2, c. A cubic curve from x0, y0 to x1, y1 with its
+   * control points at x0, c and x1, c (so it is vertical at both ends), then straight to x1, y2. Edges of one source
+   * share pieces for as long as they run together.
    */
   pieces: Float32Array;
   /** The pieces of edge e, source first: `edgePieces[edgeStart[e]] … edgePieces[edgeStart[e + 1] - 1]`. */
@@ -49,6 +50,6 @@ export interface LayoutResult {
   totalHeight: number;
 }
 
-export const pieceSize = 5;
+export const pieceSize = 6;
 
 export const defaultLayout: LayoutOptions = { header: 30, padding: 16, gap: 22, rowGap: 30, portalSpan: 24 };

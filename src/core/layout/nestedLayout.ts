@@ -1,6 +1,7 @@
 import { forwardOrder } from './forwardOrder.ts';
 import { layeredLevel } from './layeredLevel.ts';
-import type { Level, LevelInput } from './layeredLevel.ts';
+import type { LevelInput } from './chains.ts';
+import type { Level } from './layeredLevel.ts';
 import { pieceSize } from './layoutTypes.ts';
 import type { LayoutInput, LayoutResult } from './layoutTypes.ts';
 import { rankNodes, rowsBy } from './rankNodes.ts';
@@ -328,6 +329,8 @@ function levelInput(
     fromOffset: new Float32Array(list.length),
     toOffset: new Float32Array(list.length),
     port: new Uint8Array(count).fill(1),
+    closedWidth: new Float32Array(count),
+    closedHeight: new Float32Array(count),
   };
   const above = entries.size > 0 ? 1 : 0;
   for (let i = 0; i < size; i++) {
@@ -337,6 +340,8 @@ function levelInput(
     local.height[at] = height[child]!;
     local.row[at] = levels.row[child]! + above;
     local.port[at] = 0;
+    local.closedWidth[at] = input.width[child]!;
+    local.closedHeight[at] = input.height[child]!;
   }
   for (const vertex of exits.values()) local.row[vertex] = levels.rows[level]! + above;
   list.forEach((record, i) => {

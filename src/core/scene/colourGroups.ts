@@ -1,20 +1,25 @@
 import type { FusionGroup } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 
-/** How many colours a picture may have at once. */
+/** How many hues a picture may have at once; each has a second shade, for neighbours of one kind. */
 export const colourCount = 8;
+const shade = (hue: number): number => hue + colourCount;
 
-/** Colours that a kind of group tries first; views beside the graph use the first one for the same group. */
+/**
+ * Paints that a kind of group tries in turn: its own hue in both shades, so that a hue means a kind, then others. Views
+ * beside the graph use the first one for the same group.
+ */
 const preferred = {
-  foreign: (id: number) => [id % 5, (id + 1) % 5, (id + 2) % 5, (id + 3) % 5, (id + 4) % 5, 6, 7, 5],
-  fused: () => [6, 7, 5, 2, 3, 4, 1, 0],
-  single: () => [7, 6, 5, 2, 3, 4, 1, 0],
+  foreign: (id: number) =>
+    [0, 1, 2, 3, 4].map((k) => (id + k) % 5).flatMap((hue, k) => (k === 0 ? [hue] : [hue, shade(hue)])),
+  fused: () => [6, shade(6), 5, shade(5), 4, shade(4), 2, 3, 1, 0],
+  single: () => [7, shade(7), 5, shade(5), 4, shade(4), 2, 3, 1, 0],
 };
 
 /**
  * A colour for each group, never that of a group next to it: one that an edge leads to, directly or through nodes that
- * are not computed. Groups with few neighbours are coloured last (smallest-last order), so eight colours are enough
- * unless nine groups all touch each other; then the least used colour among them is taken. Deterministic.
+ * are not computed. Groups with few neighbours are coloured last (smallest-last order), so ten paints are enough
+ * unless eleven groups all touch each other; then the least used among them is taken. Deterministic.
  */
 export function colourGroups(graph: GraphIndex, groups: FusionGroup[], groupOf: Int32Array): number[] {
   const around = neighbours(graph, groups.length, groupOf);
@@ -22,7 +27,7 @@ export function colourGroups(graph: GraphIndex, groups: FusionGroup[], groupOf: 
   const colours = groups.map(() => -1);
   for (const index of order) {
     const group = groups[index]!;
-    const used = new Int32Array(colourCount);
+    const used = new Int32Array(2 * colourCount);
     for (const other of around[index]!) if (colours[other]! >= 0) used[colours[other]!]! += 1;
     const choice = group.kind === 'foreign' ? preferred.foreign(group.ref) : preferred[group.kind]();
     colours[index] =

@@ -15,7 +15,7 @@ export interface FusionGroup {
   /** false: TensorRT did not name every member, the rest is derived from the graph. */
   exact: boolean;
   averageMs: number | null;
-  /** 0 … 7, never the same for two groups that an edge joins. */
+  /** 0 … 7 a hue, 8 … 15 its other shade; never the same for two groups that an edge joins. */
   colour: number;
 }
 

@@ -1,6 +1,7 @@
 import { draft } from './draft.ts';
 import type { Draft, ModuleKind } from './draft.ts';
 import type { GraphIndex } from './graphIndex.ts';
+import { gatherHelpers, helperPoints } from './helperNodes.ts';
 import { partition } from './partition.ts';
 import { fewestRepeats, gatherRepeats } from './repeats.ts';
 
@@ -42,7 +43,7 @@ export function buildHierarchy(graph: GraphIndex): Hierarchy {
   const root = draft('', '', 'root');
   const drafts = fillDrafts(graph, root);
   adoptSources(graph, root, drafts);
-  settle(graph, root);
+  settle(graph, root, helperPoints(graph));
   return number(graph, root);
 }
 
@@ -127,12 +128,13 @@ function adoptSources(graph: GraphIndex, root: Draft, drafts: Map<string, Draft>
 }
 
 /** Bottom-up: order, parts for crowds, repeats, and chains of modules with nothing between them made one. */
-function settle(graph: GraphIndex, module: Draft): void {
-  for (const child of module.children) settle(graph, child);
+function settle(graph: GraphIndex, module: Draft, helper: Uint8Array): void {
+  for (const child of module.children) settle(graph, child, helper);
   module.children = module.children.map(withoutChain);
   liftSingles(module);
   module.own.sort((a, b) => graph.rank[a]! - graph.rank[b]!);
-  if (module.own.length > crowd) partition(graph, module, crowd);
+  if (module.own.length > crowd) partition(graph, module, crowd, (part) => gatherHelpers(graph, part, helper));
+  else gatherHelpers(graph, module, helper);
   module.first = Infinity;
   for (const point of module.own) module.first = Math.min(module.first, graph.rank[point]!);
   for (const { first } of module.children) module.first = Math.min(module.first, first);
@@ -176,7 +178,11 @@ function inRuns(module: Draft): Draft[] {
   if (first === 0 && children.length <= longestRun) return children;
   const others = children.slice(first);
   const run = (members: Draft[], id: string): Draft => ({
-    ...draft(`${module.id}${id}~`, `${members[0]?.label ?? ''} … ${members.at(-1)?.label ?? ''}`, 'repeat'),
+    ...draft(
+      `${module.id}${id}~`,
+      `${members[0]?.label ?? ''} … ${/\d+$/.exec(members.at(-1)?.label ?? '')?.[0] ?? ''}`,
+      'repeat',
+    ),
     children: members,
     first: members[0]?.first ?? 0,
   });

@@ -9,7 +9,7 @@ import { builtPrecision } from './builtPrecision.ts';
 export const overlayKinds = ['fusion', 'precision', 'time', 'evidence', 'none'] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
 
-/** 0 … 7: a colour of its own; then steps of the time scale; not computed; unknown; nothing to say. */
+/** 0 … 15: a colour of its own, in two shades; then steps of the time scale; not computed; unknown; nothing to say. */
 export const paints = { time: 16, timeSteps: 7, grey: 32, unknown: 33, plain: 34 } as const;
 
 /** One line of the legend, which is also a switch. */

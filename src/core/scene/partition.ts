@@ -17,9 +17,9 @@ interface Stretch {
 /**
  * Gathers a module's loose nodes into parts by structure alone: cuts where a single tensor connects before and after,
  * takes sequences of segments that repeat as blocks, and packs what is left. What comes out is stable: the same
- * structure gives the same parts. Graph inputs and outputs stay where they are.
+ * structure gives the same parts. Graph inputs and outputs stay where they are. `made` sees every part that holds nodes.
  */
-export function partition(graph: GraphIndex, module: Draft, crowd: number): void {
+export function partition(graph: GraphIndex, module: Draft, crowd: number, made: (part: Draft) => void): void {
   const loose = module.own.filter((point) => point < graph.nodes);
   if (loose.length <= crowd) return;
   const segments = segmentsOf(graph, loose);
@@ -53,6 +53,11 @@ export function partition(graph: GraphIndex, module: Draft, crowd: number): void
   flush();
   module.own = module.own.filter((point) => point >= graph.nodes);
   module.children.push(...parts);
+  const visit = (part: Draft): void => {
+    for (const child of part.children) visit(child);
+    if (part.own.length > 0) made(part);
+  };
+  for (const part of parts) visit(part);
 }
 
 /** Cuts between neighbours in order where exactly one tensor is alive. Constants and hubs do not count as alive. */

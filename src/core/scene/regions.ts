@@ -25,10 +25,14 @@ export interface Region {
 export interface Membership {
   groupOf: Int32Array;
   idle: Uint8Array;
+  /** false: closed modules belong nowhere, only what is seen itself does. */
+  inModules: boolean;
 }
 
 /** Width of the strip along an edge that joins two parts of a group which do not lie on top of each other. */
-const strip = 10;
+const strip = 3;
+/** Two boxes need to overlap by this much to be joined directly. */
+const overlap = 16;
 
 /** Points that are not computed (folded, removed, shape, graph inputs and outputs) belong nowhere and disturb no boundary. */
 export function idlePoints(graph: GraphIndex, fusion: FusionGroups): Uint8Array {
@@ -90,7 +94,12 @@ interface Cover {
   parts(item: number): Part[];
 }
 
-function coverItems(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, { groupOf, idle }: Membership): Cover {
+function coverItems(
+  graph: GraphIndex,
+  hierarchy: Hierarchy,
+  scene: Scene,
+  { groupOf, idle, inModules }: Membership,
+): Cover {
   const whole = new Int32Array(scene.kind.length).fill(-2);
   const divided = new Map<number, Part[]>();
   // Children come after their parents: going backwards, an open box knows all of its contents.
@@ -98,7 +107,8 @@ function coverItems(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, { gro
     const kind = scene.kind[item]!;
     const ref = scene.ref[item]!;
     if (kind === 'closed') {
-      const parts = divide(hierarchy, ref, groupOf, idle);
+      if (!inModules) whole[item] = -1;
+      const parts = inModules ? divide(hierarchy, ref, groupOf, idle) : [];
       if (parts.length === 1 && parts[0]!.from === 0 && parts[0]!.to === 1) whole[item] = parts[0]!.group;
       else if (parts.length > 0) {
         whole[item] = -1;
@@ -160,7 +170,7 @@ function joinAlongEdges({ from, to, parent }: Scene, layout: LayoutResult, { who
       const left = Math.max(layout.x[a]!, layout.x[b]!);
       const right = Math.min(layout.x[a]! + layout.width[a]!, layout.x[b]! + layout.width[b]!);
       const top = layout.y[a]! + layout.height[a]!;
-      if (right - left >= 2 * strip) {
+      if (right - left >= overlap) {
         put(group, left, top, right - left, layout.y[b]! - top);
         continue;
       }
@@ -181,12 +191,16 @@ function follow({ pieces }: LayoutResult, piece: number, group: number, put: Put
   const x0 = pieces[at]!;
   const y0 = pieces[at + 1]!;
   const x1 = pieces[at + 2]!;
-  const middle = (y0 + pieces[at + 3]!) / 2;
+  const y1 = pieces[at + 3]!;
   const end = pieces[at + 4]!;
+  // The curve's middle lies three quarters of the way to its control points.
+  const middle = (y0 + y1) / 8 + (pieces[at + 5]! * 3) / 4;
   const half = strip / 2;
-  put(group, x0 - half, y0, strip, middle - y0 + half);
+  const upright = (x: number, from: number, to: number) =>
+    put(group, x - half, Math.min(from, to) - half, strip, Math.abs(to - from) + strip);
+  upright(x0, y0, middle);
   put(group, Math.min(x0, x1) - half, middle - half, Math.abs(x1 - x0) + strip, strip);
-  put(group, x1 - half, middle - half, strip, end - middle + half);
+  upright(x1, middle, end);
 }
 
 function finish(group: number, list: number[], items: number): Region {

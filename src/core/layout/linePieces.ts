@@ -1,0 +1,100 @@
+import { neighbours, rowOf } from './chains.ts';
+import type { Chains, LevelInput } from './chains.ts';
+import { pieceSize } from './layoutTypes.ts';
+import type { RowGraph } from './orderRanks.ts';
+import { boxTop } from './placeRows.ts';
+import type { Rows } from './placeRows.ts';
+
+/** How far a turn between two columns swings out. */
+const swing = 34;
+const track = 10;
+
+/** The pieces of all lines of a level: one a step, two where a step leads to the top of the next column. */
+export function drawPieces(
+  input: LevelInput,
+  chains: Chains,
+  graph: RowGraph,
+  x: Float64Array,
+  rows: Rows,
+): { pieces: Float32Array; lineStart: Int32Array; linePieces: Int32Array } {
+  const { stepFrom, stepTo, stepLine } = chains;
+  const steps = stepFrom.length;
+  const first = new Int32Array(steps + 1);
+  const columnOf = (v: number) => rows.column[rowOf(input, chains, v)]!;
+  for (let s = 0; s < steps; s++) {
+    first[s + 1] = first[s]! + (columnOf(stepFrom[s]!) === columnOf(stepTo[s]!) ? 1 : 2);
+  }
+  const pieces = new Float32Array(first[steps]! * pieceSize);
+  const spread = spreadArrivals(input, chains, graph, x);
+  const tracks = new Int32Array(rows.gutter.length);
+  const put = (piece: number, x0: number, y0: number, x1: number, y1: number, y2: number, c: number) =>
+    pieces.set([x0, y0, x1, y1, y2, c], piece * pieceSize);
+  for (let s = 0; s < steps; s++) {
+    const from = stepFrom[s]!;
+    const to = stepTo[s]!;
+    const line = stepLine[s]!;
+    const isBox = to < input.count;
+    const x0 = x[from]! + (from < input.count ? input.fromOffset[line]! : 0);
+    const y0 = bottomOf(input, chains, rows, from);
+    const x1 = x[to]! + (isBox ? input.toOffset[line]! + spread[s]! : 0);
+    const row = rowOf(input, chains, to);
+    const y1 = rows.top[row]!;
+    const y2 = isBox ? boxTop(input, rows, to) : y1 + rows.size[row]!;
+    const column = columnOf(from);
+    if (column === columnOf(to)) {
+      put(first[s]!, x0, y0, x1, y1, y2, (y0 + y1) / 2);
+      continue;
+    }
+    const way = rows.gutter[column]! + Math.ceil(tracks[column]! / 2) * (tracks[column]! % 2 === 0 ? 1 : -1) * track;
+    tracks[column]! += 1;
+    put(first[s]!, x0, y0, way, y0, y1, y0 + swing);
+    put(first[s]! + 1, way, y1, x1, y1, y2, y1 - swing);
+  }
+  return { pieces, ...piecesOfLines(chains, first) };
+}
+
+function bottomOf(input: LevelInput, chains: Chains, rows: Rows, v: number): number {
+  if (v < input.count) return boxTop(input, rows, v) + input.height[v]!;
+  const row = rowOf(input, chains, v);
+  return rows.top[row]! + rows.size[row]!;
+}
+
+function piecesOfLines(
+  { lineStart, lineSteps }: Chains,
+  first: Int32Array,
+): { lineStart: Int32Array; linePieces: Int32Array } {
+  const start = new Int32Array(lineStart.length);
+  const list: number[] = [];
+  for (let line = 0; line + 1 < lineStart.length; line++) {
+    for (let i = lineStart[line]!; i < lineStart[line + 1]!; i++) {
+      const step = lineSteps[i]!;
+      for (let piece = first[step]!; piece < first[step + 1]!; piece++) list.push(piece);
+    }
+    start[line + 1] = list.length;
+  }
+  return { lineStart: start, linePieces: Int32Array.from(list) };
+}
+
+/** Several lines into one small box arrive side by side, in the order in which they come. */
+function spreadArrivals(
+  { count, width, toOffset, port }: LevelInput,
+  chains: Chains,
+  graph: RowGraph,
+  x: Float64Array,
+): Float32Array {
+  const { stepFrom, stepTo, stepLine } = chains;
+  const spread = new Float32Array(stepFrom.length);
+  const positions = Int32Array.from(stepTo, (_, i) => i);
+  const [start, steps] = neighbours(chains.vertices, stepTo, positions);
+  for (let v = 0; v < count; v++) {
+    const begin = start[v]!;
+    const arrivals = start[v + 1]! - begin;
+    if (arrivals < 2 || port[v] === 1 || toOffset[stepLine[steps[begin]!]!] !== 0) continue;
+    const sorted = steps
+      .subarray(begin, begin + arrivals)
+      .toSorted((a, b) => x[stepFrom[a]!]! - x[stepFrom[b]!]! || a - b);
+    const pitch = Math.min(14, (width[v]! * 0.6) / (arrivals - 1));
+    sorted.forEach((step, i) => (spread[step] = (i - (arrivals - 1) / 2) * pitch));
+  }
+  return spread;
+}
