@@ -67,6 +67,7 @@ export interface OnnxAttribute {
   count?: number;
   /** In a function's body: the attribute of the function whose value this one takes. */
   reference?: string;
+  span?: ByteSpan;
 }
 
 export interface OnnxValue {

@@ -86,10 +86,10 @@ function readContent(cursor: WireCursor, tag: number, attribute: OnnxAttribute, 
     case ATTRIBUTE.tensor:
     case ATTRIBUTE.tensors:
       met.seen = tag === ATTRIBUTE.tensor ? 'tensor' : 'tensors';
-      addTensor(cursor, met, false);
+      addTensor(cursor, met, attribute, false);
       break;
     case ATTRIBUTE.sparseTensor:
-      addTensor(cursor, met, true);
+      addTensor(cursor, met, attribute, true);
       break;
     case ATTRIBUTE.graph:
     case ATTRIBUTE.graphs:
@@ -133,8 +133,9 @@ function leave(
   cursor.seek(end);
 }
 
-function addTensor(cursor: WireCursor, met: Met, sparse: boolean): void {
+function addTensor(cursor: WireCursor, met: Met, { span }: OnnxAttribute, sparse: boolean): void {
   const tensor = newTensor();
+  if (span) tensor.span = { at: cursor.at, offset: cursor.pos, length: cursor.size };
   met.count++;
   if (sparse) readSparseTensor(cursor, tensor);
   else readTensor(cursor, tensor);

@@ -157,6 +157,7 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
       case NODE.attribute: {
         const attribute: OnnxAttribute = { name: '', kind: 'other', value: null };
         node.attributes = append(node.attributes, attribute);
+        reading.mark(attribute);
         try {
           const places = readAttribute(cursor, attribute);
           if (places) pending = [...pending, ...places];

@@ -1,4 +1,8 @@
-import protobuf from 'protobufjs/minimal.js';
+/** Every runtime that core runs in has it: Node, browsers, workers. */
+declare const TextDecoder: new (
+  label: string,
+  options: { ignoreBOM: boolean },
+) => { decode(input: Uint8Array): string };
 
 const SLOTS = 1 << 14;
 /** Longer texts hardly ever repeat, and String.fromCharCode takes no endless list of arguments. */
@@ -9,15 +13,17 @@ const LONGEST = 256;
  * the time, and each tensor's name stands where it is made and wherever it is read.
  */
 export class TextCache {
+  /** Names are exactly the file's: a byte order mark at their beginning, too. */
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   private readonly slots = Array.from<string | undefined>({ length: SLOTS });
 
   read(bytes: Uint8Array, start: number, end: number): string {
     if (start === end) return '';
-    if (end - start > LONGEST) return protobuf.util.utf8.read(bytes, start, end);
+    if (end - start > LONGEST) return this.decoder.decode(bytes.subarray(start, end));
     const slot = hash(bytes, start, end) & (SLOTS - 1);
     const known = this.slots[slot];
     if (known !== undefined && same(known, bytes, start, end)) return known;
-    if (!isAscii(bytes, start, end)) return protobuf.util.utf8.read(bytes, start, end);
+    if (!isAscii(bytes, start, end)) return this.decoder.decode(bytes.subarray(start, end));
     // One flat string: adding piece by piece would leave a tree of pieces in memory.
     const text: string = String.fromCharCode.apply(null, bytes.subarray(start, end) as unknown as number[]);
     this.slots[slot] = text;

@@ -1,4 +1,3 @@
-import protobuf from 'protobufjs/minimal.js';
 import { TextCache } from './textCache.ts';
 
 /**
@@ -39,12 +38,13 @@ export const floatTag = (number: number): number => (number << 3) | 5;
 /** A piece of the file in memory. */
 interface Window {
   base: number;
-  reader: protobuf.Reader;
+  bytes: Uint8Array;
 }
 
 /**
  * A place in a protobuf file of any size, of which some windows are in memory. Positions count from the file's start.
- * What reads throws `MISSING` where the bytes are not in memory, and `WireError` where they are wrong.
+ * What reads throws `MISSING` where the bytes are not in memory, and `WireError` where they are wrong. (protobufjs
+ * wants a message's bytes all in memory, stops at 2 GiB, and makes objects of 64-bit numbers.)
  */
 export class WireCursor {
   /** Bytes in the file; less than announced when the source ends early. */
@@ -58,8 +58,10 @@ export class WireCursor {
   /** When `MISSING` was thrown: so many bytes are needed at `pos`. */
   missing = 0;
   private readonly texts = new TextCache();
-  private reader = new protobuf.Reader(new Uint8Array(0));
+  private bytes: Uint8Array = new Uint8Array(0);
   private base = 0;
+  /** Position in `bytes`; outside of it where the window does not have the place. */
+  private index = 0;
   private wire = 0;
   private windows: Window[] = [];
 
@@ -68,47 +70,46 @@ export class WireCursor {
   }
 
   get pos(): number {
-    return this.base + this.reader.pos;
+    return this.base + this.index;
   }
 
   /** End of the window that the cursor is or was in. */
   get windowEnd(): number {
-    return this.base + this.reader.len;
+    return this.base + this.bytes.length;
   }
 
   /** After `field`: where the field ends. */
   get payloadEnd(): number {
-    return this.wire === 2 ? this.pos + this.size : this.pos;
+    return this.wire === 2 ? this.base + this.index + this.size : this.base + this.index;
   }
 
   /** Adds a window that begins at `offset`, and goes there. */
   load(offset: number, bytes: Uint8Array): void {
     this.base = offset;
-    this.reader = new protobuf.Reader(bytes);
-    this.windows.push({ base: offset, reader: this.reader });
+    this.bytes = bytes;
+    this.index = 0;
+    this.windows.push({ base: offset, bytes });
   }
 
   /** Forgets all windows but the current one: what they held has been read for good. */
   release(): void {
-    if (this.windows.length > 1) this.windows = [{ base: this.base, reader: this.reader }];
+    if (this.windows.length > 1) this.windows = [{ base: this.base, bytes: this.bytes }];
   }
 
   /** Goes to any place of the file, in memory or not. */
   seek(offset: number): void {
-    this.reader.pos = offset - this.base;
+    this.index = offset - this.base;
   }
 
   /** True when the next `bytes` bytes are in memory, or all that the file still has. */
   holds(bytes: number): boolean {
-    const { reader } = this;
-    if (reader.pos >= 0 && reader.pos + bytes <= reader.len) return true;
     const { pos } = this;
-    if (pos >= this.fileSize) return true;
+    if ((this.index >= 0 && this.index + bytes <= this.bytes.length) || pos >= this.fileSize) return true;
     const end = Math.min(pos + bytes, this.fileSize);
     for (const window of this.windows) {
-      if (pos < window.base || end > window.base + window.reader.len) continue;
+      if (pos < window.base || end > window.base + window.bytes.length) continue;
       this.base = window.base;
-      this.reader = window.reader;
+      this.bytes = window.bytes;
       this.seek(pos);
       return true;
     }
@@ -120,31 +121,26 @@ export class WireCursor {
    * Returns the tag: field number and wire type.
    */
   field(limit: number): number {
-    this.require(HEAD);
-    const { reader } = this;
-    this.at = this.base + reader.pos;
+    if (this.index < 0 || this.index + HEAD > this.bytes.length) this.require(HEAD);
+    this.at = this.base + this.index;
     if (this.at >= this.fileSize) throw this.truncated();
-    try {
-      const tag = reader.tag();
-      this.wire = tag & 7;
-      if (tag >>> 3 === 0) throw new WireError('malformed', 'a field has the number 0', this.at);
-      if (this.wire === 0) this.value = this.signed();
-      else if (this.wire === 2) this.size = this.length(limit);
-      else if (this.wire === 5) this.value = reader.float();
-      else if (this.wire === 1) this.value = reader.double();
-      else throw new WireError('malformed', `a field has the wire type ${this.wire}, which ONNX never uses`, this.at);
-      if (this.base + reader.pos > limit) throw this.overrun();
-      return tag;
-    } catch (error) {
-      throw this.explained(error);
-    }
+    const tag = this.varint();
+    // A tag of more than 32 bits is none; read as one it would be taken for another field.
+    if (tag < 8 || tag > 0xffffffff) throw this.malformed('a field has no number that can be');
+    this.wire = tag & 7;
+    if (this.wire === 0) this.value = this.varint();
+    else if (this.wire === 2) this.size = this.length(limit);
+    else if (this.wire === 5 || this.wire === 1) this.value = this.float(this.wire);
+    else throw this.malformed(`a field has the wire type ${this.wire}, which ONNX never uses`);
+    if (this.base + this.index > limit) throw this.overrun();
+    return tag;
   }
 
   /** A varint outside a field's head: an element of a packed list that ends at `limit`. */
   packedInt(limit: number): number {
     this.require(HEAD);
     this.at = this.pos;
-    const value = this.signed();
+    const value = this.varint();
     if (this.pos > limit) throw this.overrun();
     return value;
   }
@@ -153,29 +149,24 @@ export class WireCursor {
   packedFloat(): number {
     this.require(HEAD);
     this.at = this.pos;
-    try {
-      return this.reader.float();
-    } catch (error) {
-      throw this.explained(error);
-    }
+    return this.float(5);
   }
 
   /** A copy of the current field's payload. */
   copy(): Uint8Array {
     this.require(this.size);
-    const { reader } = this;
-    if (reader.pos + this.size > reader.len) throw this.truncated();
-    return reader.buf.slice(reader.pos, (reader.pos += this.size));
+    const start = this.index;
+    this.advance(this.size);
+    return this.bytes.slice(start, this.index);
   }
 
   /** How many varints end in the next `length` bytes; passes over them. */
   countInts(length: number): number {
     this.require(length);
-    const { reader } = this;
-    const end = reader.pos + length;
-    if (end > reader.len) throw this.truncated();
+    let at = this.index;
+    this.advance(length);
     let count = 0;
-    for (; reader.pos < end; reader.pos++) if (reader.buf[reader.pos]! < 128) count++;
+    for (; at < this.index; at++) if (this.bytes[at]! < 128) count++;
     return count;
   }
 
@@ -190,16 +181,14 @@ export class WireCursor {
   /** The payload of the current field as text: UTF-8, at most `limit` bytes of it. */
   text(limit = TEXT_LIMIT): string {
     const { size } = this;
-    const length = Math.min(size, limit);
+    const length = size < limit ? size : limit;
     const end = this.pos + size;
     if (end > this.fileSize) throw this.truncated();
     this.require(length);
-    const { reader } = this;
-    const start = reader.pos;
-    // The source may have ended before its announced size.
-    if (start + length > reader.len) throw this.truncated();
-    const cut = length < size ? characterStart(reader.buf, start + length) : start + length;
-    const text = this.texts.read(reader.buf, start, cut);
+    const start = this.index;
+    this.advance(length);
+    const cut = length < size ? characterStart(this.bytes, start + length) : start + length;
+    const text = this.texts.read(this.bytes, start, cut);
     this.seek(end);
     return text;
   }
@@ -208,52 +197,60 @@ export class WireCursor {
     return new WireError('truncated', `the file ends at byte ${this.fileSize}`, Math.min(this.at, this.fileSize));
   }
 
+  private malformed(reason: string): WireError {
+    return new WireError('malformed', reason, this.at);
+  }
+
+  private overrun(): WireError {
+    return this.malformed('a value runs past the end of the message that it is in');
+  }
+
   private require(bytes: number): void {
-    const { reader } = this;
-    if ((reader.pos >= 0 && reader.pos + bytes <= reader.len) || this.holds(bytes)) return;
+    if ((this.index >= 0 && this.index + bytes <= this.bytes.length) || this.holds(bytes)) return;
     this.missing = bytes;
     throw MISSING;
   }
 
-  private overrun(): WireError {
-    return new WireError('malformed', 'a value runs past the end of the message that it is in', this.at);
+  /** Goes over bytes that are in memory; where they are not, the source has ended before its announced size. */
+  private advance(bytes: number): void {
+    if (this.index + bytes > this.bytes.length) throw this.truncated();
+    this.index += bytes;
   }
 
-  /** A 64-bit varint as a number. protobufjs makes a Long of it, which is slow, and axes of -1 are everywhere. */
-  private signed(): number {
-    const { reader } = this;
-    const { buf } = reader;
+  /** A 64-bit varint as a signed number. */
+  private varint(): number {
+    const { bytes } = this;
+    const { length } = bytes;
     let low = 0;
     let high = 0;
-    for (let index = 0; index < 10; index++) {
-      if (reader.pos >= reader.len) throw this.truncated();
-      const byte = buf[reader.pos++]!;
+    for (let count = 0; count < 10; count++) {
+      if (this.index >= length) throw this.truncated();
+      const byte = bytes[this.index++]!;
+      if (count === 0 && byte < 128) return byte;
       const bits = byte & 0x7f;
-      if (index < 4) low |= bits << (7 * index);
-      else if (index === 4) {
+      if (count < 4) low |= bits << (7 * count);
+      else if (count === 4) {
         low |= bits << 28;
         high = bits >> 4;
-      } else high |= bits << (7 * index - 32);
+      } else high |= bits << (7 * count - 32);
       if (byte < 128) return high === 0 ? low >>> 0 : high * 2 ** 32 + (low >>> 0);
     }
-    throw new WireError('malformed', 'a number is longer than ten bytes', this.at);
+    throw this.malformed('a number is longer than ten bytes');
   }
 
   private length(limit: number): number {
-    const length = this.signed();
-    if (length < 0 || this.pos + length > limit) {
-      const size = length < 0 ? 'a negative length' : `a length of ${length} bytes`;
-      throw new WireError('malformed', `${size} runs past the end of the message that it is in`, this.at);
-    }
-    return length;
+    const length = this.varint();
+    if (length >= 0 && this.pos + length <= limit) return length;
+    const size = length < 0 ? 'a negative length' : `a length of ${length} bytes`;
+    throw this.malformed(`${size} runs past the end of the message that it is in`);
   }
 
-  /** protobufjs says RangeError where the bytes end, and Error where they are wrong. */
-  private explained(error: unknown): WireError {
-    if (error instanceof WireError) return error;
-    if (error instanceof RangeError) return this.truncated();
-    const reason = error instanceof Error ? error.message : String(error);
-    return new WireError('malformed', reason, this.at);
+  /** Wire type 5 is a float, 1 a double. */
+  private float(wire: number): number {
+    const start = this.index;
+    this.advance(wire === 5 ? 4 : 8);
+    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset + start);
+    return wire === 5 ? view.getFloat32(0, true) : view.getFloat64(0, true);
   }
 }
 
