@@ -86,15 +86,22 @@ describe('the plain page', () => {
     expect(await page.textContent('.groups .row[aria-selected="true"] .label')).toBe(layer.name);
   });
 
-  test('what is selected in the list reaches the graph, and a graph’s selection the rest', async () => {
+  test('what is selected before the graph is first seen is selected in it', async () => {
+    const opened = await openData(zoo);
+    await row(opened, 'ForeignNode 1').click();
+    await opened.page.click('[data-tab="graph"]');
+    await expect.poll(() => opened.page.textContent('.graph-inspector')).toContain('ForeignNode 1');
+  });
+
+  test('what is selected in the list or on the fusion page reaches the graph', async () => {
     const opened = await openData(zoo);
     const { page } = opened;
     await page.click('[data-tab="both"]');
     await row(opened, 'ForeignNode 1').click();
-    const graph = page.locator('.graph-view');
-    await expect.poll(() => graph.textContent()).toContain('ForeignNode 1');
+    const inspector = page.locator('.graph-inspector');
+    await expect.poll(() => inspector.textContent()).toContain('ForeignNode 1');
     await page.click('[data-id="group:foreign-0"]');
-    await expect.poll(() => graph.textContent()).toContain('ForeignNode 0');
+    await expect.poll(() => inspector.textContent()).toContain('ForeignNode 0');
   });
 
   test('the tabs show one view, the other, or both beside each other', async () => {

@@ -10,6 +10,7 @@ import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { counted, count, milliseconds, percent, strings } from '../shared/strings.ts';
 import { definePatterns, lineOf, paintOf } from './paint.ts';
+import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
 type Node = SankeyNode<FlowItem, FlowLink>;
@@ -63,11 +64,10 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .style('stroke', (link) => ribbonColour(link))
       .attr('stroke-width', (link) => Math.max(1.5, (link.width ?? 0) * (parts.get(link) ?? 0)));
     const isOn = (item: Node) => !set.none && (flow.units.get(item.id) ?? []).some(set.unit);
-    const same = JSON.stringify(set.selection);
     blocks
       .selectAll<SVGGElement, Node>('.block')
       .classed('on', isOn)
-      .attr('aria-pressed', (item) => String(!set.none && JSON.stringify(item.selection) === same));
+      .attr('aria-pressed', (item) => String(!set.none && sameSelection(item.selection, set.selection)));
     labels.selectAll<SVGGElement, Node>('.texts').classed('on', isOn);
   };
 

@@ -9,6 +9,7 @@ import { fitText, textWidth } from '../shared/fitText.ts';
 import { counted, milliseconds, percent, strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from './paint.ts';
+import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
 type Cell = HierarchyRectangularNode<IcicleCell>;
@@ -154,10 +155,7 @@ export function icicleChart(parent: HTMLElement, events: ChartEvents) {
       const part = set.none ? 0 : units.reduce((sum, unit) => sum + (set.unit(unit) ? weightOf(unit, weight) : 0), 0);
       select(this)
         .classed('on', part > 0)
-        .attr(
-          'aria-pressed',
-          String(!set.none && JSON.stringify(cell.data.selection) === JSON.stringify(set.selection)),
-        )
+        .attr('aria-pressed', String(!set.none && sameSelection(cell.data.selection, set.selection)))
         .select('.part')
         .attr('width', whole > 0 && part < whole * 0.999 ? Math.max(0, (cell.x1 - cell.x0 - 1) * (part / whole)) : 0);
     });

@@ -16,7 +16,8 @@ import type { ChartEvents } from './flowChart.ts';
 import './fusion.css';
 import { headline } from './headline.ts';
 import { icicleChart } from './icicleChart.ts';
-import { sameSelection, toSelectionSet } from './selectionSet.ts';
+import { sameSelection } from '../shared/sameSelection.ts';
+import { toSelectionSet } from './selectionSet.ts';
 import { timelineChart } from './timelineChart.ts';
 
 interface Kept {

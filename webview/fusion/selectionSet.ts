@@ -24,6 +24,3 @@ export function toSelectionSet(report: FusionReport, units: readonly FusionUnit[
   }
   return { selection, none: selection.kind === 'none', unit, layers };
 }
-
-/** Whether two selections are the same thing. */
-export const sameSelection = (a: Selection, b: Selection): boolean => JSON.stringify(a) === JSON.stringify(b);

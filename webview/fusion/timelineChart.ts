@@ -7,6 +7,7 @@ import { arrowKeys } from '../shared/arrowKeys.ts';
 import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from './paint.ts';
+import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
 const tallest = 84;
@@ -80,9 +81,7 @@ export function timelineChart(parent: HTMLElement, events: ChartEvents) {
     bars
       .selectAll<SVGGElement, TimelineBar>('.bar')
       .classed('on', ({ layers }) => layers.some((id) => set.layers.has(id)))
-      .attr('aria-pressed', ({ layers }) =>
-        String(set.selection.kind === 'layers' && JSON.stringify(set.selection.ids) === JSON.stringify(layers)),
-      );
+      .attr('aria-pressed', ({ layers }) => String(sameSelection(set.selection, { kind: 'layers', ids: layers })));
   };
   return { draw, mark };
 }

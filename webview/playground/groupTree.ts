@@ -3,6 +3,7 @@ import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { locate, toFusionPanel } from '../../src/core/scene/fusionPanel.ts';
 import type { FusionPanel, PanelItem, PanelSort } from '../../src/core/scene/fusionPanel.ts';
 import type { Selection } from '../../src/protocol/views.ts';
+import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';
 import { foreignColour } from '../shared/theme.ts';
 
@@ -57,7 +58,7 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
 
   const keyOf = ({ item, more }: Row): string => (more > 0 ? `${item.id}/…` : item.id);
   const isSelected = ({ item, more }: Row): boolean =>
-    more === 0 && selection.kind !== 'none' && JSON.stringify(item.selection) === JSON.stringify(selection);
+    more === 0 && selection.kind !== 'none' && sameSelection(item.selection, selection);
 
   const draw = () => {
     const all = rows();

@@ -50,8 +50,17 @@ function start(root: HTMLElement): void {
     window.clearTimeout(timer);
     timer = window.setTimeout(() => (said.textContent = ''), 8000);
   };
-  const selected = (from: string, selection: Selection) => {
-    for (const view of views) if (view.name !== from) view.select(selection);
+  let selection: Selection = { kind: 'none' };
+  const selected = (from: string, next: Selection) => {
+    selection = next;
+    for (const view of views) if (view.name !== from) view.select(next);
+  };
+  /** What the graph is to show once it can be seen: laying out what nobody looks at would only hold up the rest. */
+  let forGraph: (() => void) | null = null;
+  const showGraph = () => {
+    if (graphBox.hidden) return;
+    forGraph?.();
+    forGraph = null;
   };
   const showTab = (tab: Tab) => {
     now.tab = tab;
@@ -60,6 +69,7 @@ function start(root: HTMLElement): void {
     fusionBox.hidden = tab === 'graph';
     middleBar.hidden = tab !== 'both';
     both.dataset['tab'] = tab;
+    showGraph();
   };
   const header = pageHeader(headBox, now, {
     tab: showTab,
@@ -71,7 +81,7 @@ function start(root: HTMLElement): void {
 
   const host = (name: 'fusion' | 'graph'): ViewHost => ({
     ready: () => {},
-    selected: (selection) => selected(name, selection),
+    selected: (next) => selected(name, next),
     openLine: (file, line) => say(strings.playground.lineAt(strings.playground.files[file], line)),
     exportPicture: download,
     run: (command, nodeIds) => {
@@ -86,14 +96,14 @@ function start(root: HTMLElement): void {
 
   const graph: View = mountGraph(graphBox, host('graph'));
   const fusion: View = mountFusion(fusionBox, host('fusion'));
-  const tree = groupTree(side, (selection) => {
-    tree.select(selection);
-    selected('tree', selection);
+  const tree = groupTree(side, (next) => {
+    tree.select(next);
+    selected('tree', next);
   });
   views.push(
-    { name: 'tree', select: (selection) => tree.select(selection) },
-    { name: 'graph', select: (selection) => graph.select(selection) },
-    { name: 'fusion', select: (selection) => fusion.select(selection) },
+    { name: 'tree', select: (next) => tree.select(next) },
+    { name: 'graph', select: (next) => forGraph === null && graph.select(next) },
+    { name: 'fusion', select: (next) => fusion.select(next) },
   );
   splitter(sideBar, body, strings.playground.splitter, 22, (percent) =>
     side.style.setProperty('flex-basis', `${percent}%`),
@@ -102,14 +112,17 @@ function start(root: HTMLElement): void {
     graphBox.style.setProperty('flex-basis', `${percent}%`);
   });
 
-  graph.show(null, strings.playground.loading);
   fusion.show(null, strings.playground.loading);
   tree.show(null);
   void loadData().then(({ data, message }) => {
     header.show(data);
     tree.show(data?.report ?? null);
     side.hidden = sideBar.hidden = (data?.report ?? null) === null;
-    graph.show(data, message);
+    forGraph = () => {
+      graph.show(data, message);
+      graph.select(selection);
+    };
+    showGraph();
     fusion.show(data, message);
     document.documentElement.dataset['shown'] = data === null ? 'nothing' : 'data';
   });

@@ -3,7 +3,7 @@ import type { PanelSelection } from './fusionPanel.ts';
 import { layerLabel } from './fusionText.ts';
 import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
-import { kernelFamilies, layerTitle } from './kernelFamilies.ts';
+import { kernelFamilies } from './kernelFamilies.ts';
 import type { KernelFamily } from './kernelFamilies.ts';
 import { moduleEntries, nodesBelow, single, toModuleTree } from './moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
@@ -86,8 +86,7 @@ export function toFusionFlow(
   const total = sumOf(units, options.weight);
   const modules = moduleDrafts(report, units, paths, options);
   const groups = groupDrafts(found, units, options);
-  const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
-  const kernels = groups.flatMap((group) => kernelDrafts({ report, ops, total, options }, group));
+  const kernels = groups.flatMap((group) => kernelDrafts({ report, titles: found.titles, total, options }, group));
   const all = [modules, groups, kernels].map((drafts) => drafts.filter((draft) => draft.units.length > 0));
   const [left = [], middle = [], right = []] = all;
   const wholes = groupCounts(report, found);
@@ -203,11 +202,17 @@ interface Row {
 /** Opens the largest module again and again while all of it still fits; then what a person opened. */
 function moduleRows(tree: ModuleNode, report: FusionReport, { open, modules: most }: FlowOptions): Row[] {
   let rows = partsOf(tree, report, '');
+  const made = new Map<Row, Row[]>();
+  const partsOnce = (row: Row): Row[] => {
+    const parts = made.get(row) ?? row.parts?.() ?? [];
+    made.set(row, parts);
+    return parts;
+  };
   for (;;) {
     const largest = rows
       .filter(({ parts }) => parts !== null)
       .toSorted((a, b) => b.nodes.length - a.nodes.length)
-      .map((row) => ({ row, parts: row.parts?.() ?? [] }))
+      .map((row) => ({ row, parts: partsOnce(row) }))
       .find(({ row, parts }) => open.has(row.id) || rows.length - 1 + parts.length <= most);
     if (largest === undefined) break;
     const { row, parts } = largest;
@@ -317,19 +322,18 @@ function groupDrafts(
 
 interface KernelContext {
   report: FusionReport;
-  /** Op of each node by id. */
-  ops: Map<string, string>;
+  titles: readonly string[];
   total: number;
   options: FlowOptions;
 }
 
 /** A group's kernels as families, the largest ones by themselves; every group gets room by its share of the whole. */
-function kernelDrafts({ report, ops, total, options }: KernelContext, group: Draft): Draft[] {
+function kernelDrafts({ report, titles, total, options }: KernelContext, group: Draft): Draft[] {
   const byLayer = unitsBy(group.units, ({ layer }) => layer ?? -1);
   const unnamed = byLayer.get(-1) ?? [];
   byLayer.delete(-1);
   const layers = [...byLayer.keys()].toSorted((a, b) => a - b);
-  const families = kernelFamilies(report, group.id, layers, ops);
+  const families = kernelFamilies(report, group.id, layers, titles);
   const size = (positions: readonly number[]): number =>
     positions.reduce((sum, layer) => sum + sumOf(byLayer.get(layer) ?? [], options.weight), 0);
   const share = total > 0 ? sumOf(group.units, options.weight) / total : 0;
@@ -353,7 +357,7 @@ function kernelDrafts({ report, ops, total, options }: KernelContext, group: Dra
   });
   const drafts = families
     .filter((family) => shown.has(family))
-    .flatMap((family) => familyDrafts(report, family, draft, ops, options));
+    .flatMap((family) => familyDrafts(report, family, draft, titles, options));
   if (rest.length > 0) {
     const own = rest.flatMap((family) => family.layers);
     drafts.push(
@@ -389,13 +393,13 @@ function familyDrafts(
   report: FusionReport,
   family: KernelFamily,
   draft: DraftMaker,
-  ops: Map<string, string>,
+  titles: readonly string[],
   { open }: FlowOptions,
 ): Draft[] {
   const [first] = family.layers;
   const one = (index: number): Draft => {
     const layer = report.layers[index];
-    const label = layer === undefined ? '' : layerTitle(layer, ops);
+    const label = titles[index] ?? '';
     return draft(`layer:${layer?.id ?? index}`, label, layer === undefined ? '' : layerLabel(layer), [index], null);
   };
   if (family.layers.length === 1 && first !== undefined) return [one(first)];

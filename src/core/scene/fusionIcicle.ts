@@ -30,7 +30,7 @@ interface Context {
   report: FusionReport;
   groups: Map<string, FusionGroup>;
   byNode: Map<number, FusionUnit[]>;
-  ops: Map<string, string>;
+  titles: string[];
   weight: Weight;
 }
 
@@ -49,7 +49,7 @@ export function toFusionIcicle(
     report,
     groups: new Map(found.groups.map((group) => [group.id, group])),
     byNode,
-    ops: new Map(report.nodes.map(({ id, op }) => [id, op])),
+    titles: found.titles,
     weight,
   };
   const tree = toModuleTree(
@@ -130,10 +130,10 @@ function groupCells(context: Context, within: string, units: FusionUnit[]): Icic
 }
 
 function kernelCells(context: Context, within: string, group: FusionGroup, units: FusionUnit[]): IcicleCell[] {
-  const { report, ops } = context;
+  const { report, titles } = context;
   const byLayer = unitsBy(units, ({ layer }) => layer ?? -1);
   const layers = [...byLayer.keys()].filter((layer) => layer >= 0).toSorted((a, b) => a - b);
-  return kernelFamilies(report, within, layers, ops).map((family): IcicleCell => {
+  return kernelFamilies(report, within, layers, titles).map((family): IcicleCell => {
     const own = family.layers.flatMap((layer) => byLayer.get(layer) ?? []);
     const [first = -1] = family.layers;
     const layer = report.layers[first];

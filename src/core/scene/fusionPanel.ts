@@ -113,7 +113,8 @@ export function locate(panel: FusionPanel, selection: PanelSelection): PanelItem
       }
       if (most === 1) return true;
       // No part of a module can have more in common with what is wanted than the module has.
-      const worthwhile = item.kind !== 'module' || common / ids.size > most;
+      const worthwhile =
+        item.kind === 'layer' ? selection.kind === 'nodes' : item.kind !== 'module' || common / ids.size > most;
       if (item.hasChildren && worthwhile && visit(item.children(), here)) return true;
     }
     return false;

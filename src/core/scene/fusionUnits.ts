@@ -1,5 +1,6 @@
 import type { Fate, FusionReport, LayerKind, ReportLayer } from '../fusion/fusionReport.ts';
 import type { PanelSelection } from './fusionPanel.ts';
+import { layerTitle } from './kernelFamilies.ts';
 
 /** What a width stands for: milliseconds, or nodes of the model. */
 export type Weight = 'time' | 'nodes';
@@ -36,6 +37,8 @@ export interface FusionUnits {
   units: FusionUnit[];
   /** In order of execution, groups that are not computed last. */
   groups: FusionGroup[];
+  /** What each layer does, in few words, by position. */
+  titles: string[];
   /** false: no layer was measured, `time` would show nothing. */
   timed: boolean;
 }
@@ -97,7 +100,9 @@ export function toFusionUnits(report: FusionReport): FusionUnits {
   addForeignWholes(report, positions, measured, units, group);
   addWithoutLayer(report, computed, units, group);
   const timed = units.some(({ ms }) => ms > 0);
-  return { units, groups: inOrder([...groups.values()]), timed };
+  const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
+  const titles = report.layers.map((layer) => layerTitle(layer, ops));
+  return { units, groups: inOrder([...groups.values()]), titles, timed };
 }
 
 const isExact = (report: FusionReport, node: number): boolean => report.nodes[node]?.exact ?? true;

@@ -24,18 +24,18 @@ export function opsLabel(ops: readonly string[]): string {
 /** A kernel's name without what numbers it: `__mye137767+__mye137755_myl2_2` → `__mye#+__mye#`. */
 export const kernelPattern = (name: string): string => name.replace(/_myl\d+_\d+$/, '').replaceAll(/\d+/g, '#');
 
-/** Sorts a group's layers (positions) into families, in order of their first layer. */
+/** Sorts a group's layers (positions) into families, in order of their first layer. `titles` are those of all layers. */
 export function kernelFamilies(
   report: FusionReport,
   group: string,
   layers: readonly number[],
-  ops: Map<string, string>,
+  titles: readonly string[],
 ): KernelFamily[] {
   const families = new Map<string, KernelFamily>();
   for (const index of layers) {
     const layer = report.layers[index];
     if (layer === undefined) continue;
-    const label = layerTitle(layer, ops);
+    const label = titles[index] ?? '';
     const key = `${group}\u0000${layer.type}\u0000${label}`;
     const known = families.get(key);
     if (known === undefined) {

@@ -100,7 +100,7 @@ export function nodesBelow(module: ModuleNode): number[] {
     for (const index of next.own) found.push(index);
     for (const child of next.children) pending.push(child);
   }
-  return found.toSorted((a, b) => a - b);
+  return [...Int32Array.from(found).sort()];
 }
 
 /** A module's children as lines of a list, numbered siblings as one family. `nodes` are the report's, for comparing. */
