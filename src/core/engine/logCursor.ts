@@ -7,6 +7,8 @@ export interface LogCursor {
   to: number;
   /** Counts from 1. */
   line: number;
+  /** The line is longer than what is read of it. */
+  cut: boolean;
   severity: LogSeverity;
   /** Whether the line starts with a writer's prefix; a line without one continues what stands before it. */
   prefixed: boolean;
@@ -24,5 +26,15 @@ export function messageText(cursor: LogCursor, skip = 0): string {
 }
 
 export function emptyCursor(): LogCursor {
-  return { text: '', from: 0, to: 0, line: 0, severity: 'none', prefixed: false, library: false, writer: null };
+  return {
+    text: '',
+    from: 0,
+    to: 0,
+    line: 0,
+    cut: false,
+    severity: 'none',
+    prefixed: false,
+    library: false,
+    writer: null,
+  };
 }

@@ -187,19 +187,18 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
   const phase = currentPhase(state, cursor.line);
   const name = own(state, text.slice(0, split + 1));
   const metadata = own(state, text.slice(split + 11).replace(/^ /, ''));
-  state.onEvent?.({ kind: 'foreign-node', name, line: cursor.line });
   const known = state.foreignByName.get(name);
-  if (!keep(state.room.foreignNodes, metadata.length)) return;
-  if (known && known.metadata === null) {
-    known.metadata = metadata;
-    state.foreignNode = known;
-  } else if (known && known.metadata === metadata) {
-    state.foreignNode = null;
-  } else {
-    state.foreignNode = { name, line: cursor.line, metadata };
-    state.foreignByName.set(name, state.foreignNode);
-    phase.foreignNodes.push(state.foreignNode);
-  }
+  if (known === undefined) state.onEvent?.({ kind: 'foreign-node', name, line: cursor.line });
+  const fits = keep(state.room.foreignNodes, metadata.length);
+  if (!fits && known === undefined) return;
+  const node: LoggedForeignNode = known?.metadata === null ? known : { name, line: cursor.line, metadata: null };
+  if (known?.metadata !== metadata) {
+    if (node !== known) phase.foreignNodes.push(node);
+    state.foreignByName.set(name, node);
+    if (fits) node.metadata = metadata;
+    if (!fits || cursor.cut) node.truncated = true;
+    state.foreignNode = node;
+  } else state.foreignNode = null;
   state.block = 'foreign-node';
 }
 

@@ -119,7 +119,8 @@ export class BuildLogReader {
     this.#lines++;
     let to = end;
     if (to > from && text.charCodeAt(to - 1) === 0x0d) to--;
-    if (to - from >= MAX_LINE) {
+    const cut = to - from >= MAX_LINE;
+    if (cut) {
       to = from + MAX_LINE;
       if (this.#cut.length < 10) this.#cut.push(this.#lines);
     }
@@ -128,6 +129,7 @@ export class BuildLogReader {
     cursor.from = from;
     cursor.to = to;
     cursor.line = this.#lines;
+    cursor.cut = cut;
     readLine(this.#state, cursor);
   }
 
