@@ -1,4 +1,5 @@
 import { basename, join, resolve } from 'node:path';
+import { buildHints } from '../core/build/buildHints.ts';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import type { LayerInfo } from '../core/engine/layerInfo.ts';
@@ -70,7 +71,13 @@ export function readBuildReport(
 
 /** Everything a view needs, from what was read. */
 export function toViewData({ report, model }: ReportRead, build: BuildManifest | null, hints: string[] = []): ViewData {
-  return { title: report.model.file, graph: toGraphData(model), report, build, hints };
+  return {
+    title: report.model.file,
+    graph: toGraphData(model),
+    report,
+    build,
+    hints: [...(build ? buildHints(build) : []), ...hints],
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Build } from '../builder/buildFolder.ts';
 import type { BuildProgress } from '../builder/driverEvent.ts';
 import { readBuildReport, toViewData } from '../builder/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
+import { buildHints } from '../core/build/buildHints.ts';
 import type { Backend, PrecisionMode, ShapeRange } from '../core/build/engineOptions.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
@@ -85,6 +86,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     if (values.json) await printJson(terminal, { build: made.manifest, fusion: read?.report ?? null });
     else if (read) await terminal.out(formatReport(read.report));
     if (read && values.report !== undefined) await writeReport(values.report, toViewData(read, made.manifest));
+    if (passed) for (const hint of buildHints(made.manifest)) terminal.note(`note: ${hint}`);
     terminal.note(summary(made, wanted));
     return passed ? exitCodes.done : exitCodes.cannot;
   },
