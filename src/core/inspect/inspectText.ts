@@ -66,6 +66,8 @@ export function inspectOverrides(text: string): Inspection | null {
   // A few broken lines are mistakes in overrides; many are another kind of text.
   if (usable === 0 && directives === 0) return null;
   if (usable + directives < lines.length * 0.75) return null;
+  // `key: value` is YAML, though a name may end with a colon.
+  if (lines.every((line) => /^\s*[\w.-]+:\s+\S+\s*$/.test(line))) return null;
   const problems = file.problems.map(({ severity, code, message, line, column, endColumn }): Problem => ({
     severity,
     code,
