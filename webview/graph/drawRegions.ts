@@ -5,6 +5,7 @@ import type { Region } from '../../src/core/scene/regions.ts';
 import type { Brush, Fill } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
+import { strings } from '../shared/strings.ts';
 import { graphStrings } from './graphStrings.ts';
 
 /** Space between a boundary and what is in it, at scale 1. */
@@ -87,9 +88,10 @@ function highest({ boxes }: Region): { x: number; y: number; width: number } {
 function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Region, group: FusionGroup): void {
   const { camera, palette } = frame;
   const size = 12;
-  const height = size + 8;
-  const text = frame.fit(foreignText(frame.model, group), Math.max(120, frame.width - 40), size, true, 'start');
-  const width = frame.fit.width(text, size, true) + 14;
+  const height = 2 * size + 12;
+  const title = `ForeignNode ${group.ref}${group.exact ? '' : ` · ${strings.common.derived}`}`;
+  const note = foreignText(frame.model, group);
+  const width = Math.max(frame.fit.width(title, size, true), frame.fit.width(note, size - 1, false)) + 16;
   const margin = margins.foreign * Math.min(1, camera.k) + 6;
   const top = highest(region);
   const left = top.x * camera.k + camera.x - margin;
@@ -127,7 +129,8 @@ function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Re
     radius: 4,
     dashed: !group.exact,
   });
-  brush.text(text, chosen.x + 7, chosen.y + height / 2, { size, bold: true, colour: palette.theme.foreground });
+  brush.text(title, chosen.x + 8, chosen.y + 6 + size / 2, { size, bold: true, colour: palette.theme.foreground });
+  brush.text(note, chosen.x + 8, chosen.y + 7 + size * 1.5, { size: size - 1, colour: palette.theme.foreground });
 }
 
 function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Region, group: FusionGroup): void {
@@ -154,16 +157,15 @@ function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Regi
   }
 }
 
-/** `ForeignNode 0 · 453 nodes · 90 kernels · 0.352 ms · derived` */
+/** `453 nodes · 90 kernels · 0.352 ms · fp16` */
 function foreignText(model: Frame['model'], group: FusionGroup): string {
-  const parts = [`ForeignNode ${group.ref}`, graphStrings.nodes(group.points.length)];
+  const parts = [graphStrings.nodes(group.points.length)];
   const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
   if (kernels > 0) parts.push(graphStrings.kernels(kernels));
   const time = model.groupTime(group);
   if (time !== null) parts.push(timeText(time));
   const precision = model.groupPrecision(group);
   if (precision !== '') parts.push(precision);
-  if (!group.exact) parts.push('derived');
   return parts.join(' · ');
 }
 

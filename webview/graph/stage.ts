@@ -49,8 +49,8 @@ export class Stage {
     const target = zoomIdentity.translate(camera.x, camera.y).scale(camera.k);
     const node = select(this.#element);
     if (animate && !matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      node.transition().duration(170).call(this.#zoom.transform, target);
-    } else node.interrupt().call(this.#zoom.transform, target);
+      this.#zoom.transform(node.transition().duration(170), target);
+    } else this.#zoom.transform(node.interrupt(), target);
   }
 
   zoomBy(factor: number): void {

@@ -1,0 +1,61 @@
+import { CanvasBrush } from './brush.ts';
+import { drawFrame } from './drawFrame.ts';
+import type { Frame, LabelBox } from './drawView.ts';
+import type { GraphParts } from './graphParts.ts';
+
+/** Draws at most once a frame, and says when the picture stands still. */
+export class Painter {
+  readonly #parts: GraphParts;
+  readonly #frameOf: () => Frame | null;
+  readonly #settled: (frame: Frame) => void;
+  #pending = 0;
+  #still: ReturnType<typeof setTimeout> | undefined;
+  /** Another object whenever the picture looks different other than by its place. */
+  #stamp = {};
+  /** Labels of the last frame, for clicks. */
+  labels: LabelBox[] = [];
+  family = getComputedStyle(document.body).fontFamily;
+
+  constructor(parts: GraphParts, frameOf: () => Frame | null, settled: (frame: Frame) => void) {
+    this.#parts = parts;
+    this.#frameOf = frameOf;
+    this.#settled = settled;
+  }
+
+  /** Draws in the next frame. */
+  request(): void {
+    if (this.#pending === 0) this.#pending = requestAnimationFrame(() => this.#draw());
+  }
+
+  /** The same, with a new overview: something else is shown than before. */
+  restamp(): void {
+    this.#stamp = {};
+    this.request();
+  }
+
+  #draw(): void {
+    this.#pending = 0;
+    const frame = this.#frameOf();
+    if (frame === null || frame.width === 0 || frame.height === 0) return;
+    const { canvas, minimap } = this.#parts;
+    const ratio = globalThis.devicePixelRatio || 1;
+    const width = Math.round(frame.width * ratio);
+    const height = Math.round(frame.height * ratio);
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    const context = canvas.getContext('2d', { alpha: false });
+    if (context === null) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = frame.palette.theme.background;
+    context.fillRect(0, 0, frame.width, frame.height);
+    this.labels = drawFrame(new CanvasBrush(context, this.family), frame);
+    minimap.draw(frame, this.#stamp);
+    clearTimeout(this.#still);
+    this.#still = setTimeout(() => {
+      const now = this.#frameOf();
+      if (now !== null) this.#settled(now);
+    }, 120);
+  }
+}
