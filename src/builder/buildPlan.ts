@@ -132,7 +132,8 @@ const planDriver = (
   output: 'events',
   command: (options, { engine, precisions }) => {
     const { args, notes } = driverCommand(options, { model: options.model, engine, precisions }, { product });
-    return { args: [driver, '--until-stdin-closes', ...args], notes };
+    // -B: no compiled copies beside the driver, which may lie where nothing can be written.
+    return { args: ['-B', driver, '--until-stdin-closes', ...args], notes };
   },
 });
 

@@ -3,6 +3,7 @@
 The stand-in has the names that TensorRT 10 and TensorRT-RTX give and remembers what it was told; what TensorRT itself
 makes of it is tested with the real TensorRT-RTX in driver.test.ts.
 """
+
 import contextlib
 import enum
 import io
@@ -15,6 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "driver"))
 import build_engine  # noqa: E402
+import network_options  # noqa: E402
 
 
 class Binding(types.SimpleNamespace):
@@ -22,12 +24,18 @@ class Binding(types.SimpleNamespace):
 
     __version__ = "10.6.0"
     __name__ = "tensorrt"
-    BuilderFlag = enum.IntEnum("BuilderFlag", "FP16 BF16 INT8 FP8 TF32 VERSION_COMPATIBLE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS", start=0)
+    BuilderFlag = enum.IntEnum(
+        "BuilderFlag",
+        "FP16 BF16 INT8 FP8 TF32 VERSION_COMPATIBLE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS",
+        start=0,
+    )
     DataType = enum.IntEnum("DataType", "FLOAT HALF INT8 INT32 BOOL INT64 BF16", start=0)
     MemoryPoolType = enum.IntEnum("MemoryPoolType", "WORKSPACE TACTIC_DRAM", start=0)
     ProfilingVerbosity = enum.IntEnum("ProfilingVerbosity", "LAYER_NAMES_ONLY DETAILED NONE", start=0)
     TacticSource = enum.IntEnum("TacticSource", "CUBLAS CUDNN JIT_CONVOLUTIONS", start=0)
-    NetworkDefinitionCreationFlag = enum.IntEnum("NetworkDefinitionCreationFlag", "EXPLICIT_BATCH STRONGLY_TYPED", start=0)
+    NetworkDefinitionCreationFlag = enum.IntEnum(
+        "NetworkDefinitionCreationFlag", "EXPLICIT_BATCH STRONGLY_TYPED", start=0
+    )
     HardwareCompatibilityLevel = enum.IntEnum("HardwareCompatibilityLevel", "NONE AMPERE_PLUS", start=0)
 
 
@@ -149,12 +157,14 @@ class Profiles(unittest.TestCase):
     def add(self, *texts):
         config = Config()
         options = parse(*["--profile=" + text for text in texts])
-        build_engine.add_profiles(Builder(), Network(self.inputs), config, options, Logger())
+        network_options.add_profiles(Builder(), Network(self.inputs), config, options, Logger())
         return config.profiles
 
     def test_one_for_each_option(self):
         texts = [json.dumps({"a:b,c": {"min": [1, 3], "opt": [top, 3], "max": [top, 3]}}) for top in (4, 8)]
-        self.assertEqual([shapes["a:b,c"] for shapes in self.add(*texts)], [((1, 3), (4, 3), (4, 3)), ((1, 3), (8, 3), (8, 3))])
+        self.assertEqual(
+            [shapes["a:b,c"] for shapes in self.add(*texts)], [((1, 3), (4, 3), (4, 3)), ((1, 3), (8, 3), (8, 3))]
+        )
 
     def test_the_optimum_stands_in_for_what_is_left_out(self):
         self.assertEqual(self.add('{"a:b,c": {"opt": [4, 3]}}'), [{"a:b,c": ((4, 3),) * 3}])
@@ -164,24 +174,24 @@ class Profiles(unittest.TestCase):
 
     def test_none_where_nothing_is_dynamic(self):
         config = Config()
-        build_engine.add_profiles(Builder(), Network(self.inputs[1:]), config, parse(), Logger())
+        network_options.add_profiles(Builder(), Network(self.inputs[1:]), config, parse(), Logger())
         self.assertEqual(config.profiles, [])
 
     def test_names_the_inputs_where_a_name_is_wrong(self):
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(network_options.BuildError) as caught:
             self.add('{"image": {"opt": [1, 3]}}')
         self.assertEqual(caught.exception.stage, "profile")
         self.assertIn("'image'", str(caught.exception))
         self.assertIn("a:b,c, fixed", str(caught.exception))
 
     def test_says_the_shapes_that_do_not_fit_together(self):
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(network_options.BuildError) as caught:
             self.add('{"a:b,c": {"min": [8, 3], "opt": [4, 3], "max": [2, 3]}}')
         self.assertIn("min (8, 3), opt (4, 3), max (2, 3)", str(caught.exception))
 
     def test_refuses_other_text(self):
         for text in ("", "[]", '{"a:b,c": 3}', '{"a:b,c": {}}', '{"a:b,c": {"opt": ["x"]}}'):
-            with self.subTest(text), self.assertRaises(build_engine.BuildError) as caught:
+            with self.subTest(text), self.assertRaises(network_options.BuildError) as caught:
                 self.add(text)
             self.assertEqual(caught.exception.stage, "arguments")
 
@@ -189,12 +199,15 @@ class Profiles(unittest.TestCase):
 class Flags(unittest.TestCase):
     def set(self, *args, trt=Binding, typed=False):
         config = Config()
-        build_engine.set_flags(trt, config, parse(*args), typed)
+        network_options.set_flags(trt, config, parse(*args), typed)
         return config
 
     def test_precision(self):
         flags = Binding.BuilderFlag
-        self.assertEqual(self.set("--fp16", "--precision-constraints=obey").flags, {flags.TF32, flags.FP16, flags.OBEY_PRECISION_CONSTRAINTS})
+        self.assertEqual(
+            self.set("--fp16", "--precision-constraints=obey").flags,
+            {flags.TF32, flags.FP16, flags.OBEY_PRECISION_CONSTRAINTS},
+        )
         self.assertEqual(self.set("--no-tf32").flags, set())
 
     def test_says_what_a_version_lacks_and_why(self):
@@ -202,7 +215,7 @@ class Flags(unittest.TestCase):
             BuilderFlag = enum.IntEnum("BuilderFlag", "TF32", start=0)
             __version__ = "11.2.1"
 
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(network_options.BuildError) as caught:
             self.set("--fp16", trt=Newer, typed=True)
         self.assertIn("strongly typed", str(caught.exception))
         self.assertIn("11.2.1", str(caught.exception))
@@ -210,27 +223,27 @@ class Flags(unittest.TestCase):
     def test_pools_are_in_mib(self):
         self.assertEqual(self.set("--pool=workspace=64").pools, {Binding.MemoryPoolType.WORKSPACE: 64 << 20})
         for text in ("workspace", "workspace=1G", "lake=3"):
-            with self.subTest(text), self.assertRaises(build_engine.BuildError):
+            with self.subTest(text), self.assertRaises(network_options.BuildError):
                 self.set("--pool=" + text)
 
     def test_tactic_sources_are_added_and_taken_away(self):
         self.assertEqual(self.set("--tactic-sources=+JIT_CONVOLUTIONS,-CUBLAS").sources, 0b110)
 
     def test_strong_typing_is_asked_for_or_the_only_way(self):
-        self.assertEqual(build_engine.make_network(Binding, Builder(), parse())[0], 0)
-        self.assertEqual(build_engine.make_network(Binding, Builder(), parse("--strongly-typed"))[0], 0b10)
+        self.assertEqual(network_options.make_network(Binding, Builder(), parse())[0], 0)
+        self.assertEqual(network_options.make_network(Binding, Builder(), parse("--strongly-typed"))[0], 0b10)
 
         class Old(Binding):
             NetworkDefinitionCreationFlag = enum.IntEnum("NetworkDefinitionCreationFlag", "EXPLICIT_BATCH", start=0)
             __version__ = "8.6.1"
 
-        self.assertEqual(build_engine.make_network(Old, Builder(), parse())[0], 0b1)
-        with self.assertRaises(build_engine.BuildError):
-            build_engine.make_network(Old, Builder(), parse("--strongly-typed"))
+        self.assertEqual(network_options.make_network(Old, Builder(), parse())[0], 0b1)
+        with self.assertRaises(network_options.BuildError):
+            network_options.make_network(Old, Builder(), parse("--strongly-typed"))
 
     def test_only_tensorrt_rtx_builds_for_other_gpus(self):
-        with self.assertRaises(build_engine.BuildError) as caught:
-            build_engine.set_targets(Binding, Config(), "8.9", None)
+        with self.assertRaises(network_options.BuildError) as caught:
+            network_options.set_targets(Binding, Config(), "8.9", None)
         self.assertIn("TensorRT-RTX", str(caught.exception))
 
 
@@ -243,35 +256,37 @@ class Layers(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(content)
             file.flush()
-            build_engine.set_precisions(Binding, self.network, parse("--precisions=" + file.name))
+            network_options.set_precisions(Binding, self.network, parse("--precisions=" + file.name))
 
     def test_precision_and_output_types_by_name(self):
-        self.precisions('{"precisions": {"/b/Softmax": "fp32"}, "outputTypes": {"/b/Softmax": ["fp32", "int32", "int8"]}}')
+        self.precisions(
+            '{"precisions": {"/b/Softmax": "fp32"}, "outputTypes": {"/b/Softmax": ["fp32", "int32", "int8"]}}'
+        )
         self.assertIsNone(self.layers[0].precision)
         self.assertEqual(self.layers[1].precision, Binding.DataType.FLOAT)
         self.assertEqual(self.layers[1].types, {0: Binding.DataType.FLOAT, 1: Binding.DataType.INT32})
 
     def test_a_name_that_matches_nothing_is_an_error(self):
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(network_options.BuildError) as caught:
             self.precisions('{"precisions": {"/b/softmax": "fp32"}}')
         self.assertIn("'/b/softmax'", str(caught.exception))
 
     def test_other_content_is_an_error(self):
         for content in ("", "[]", '{"precisions": {"/a/Conv": "half"}}', '{"precisions": 3}'):
-            with self.subTest(content), self.assertRaises(build_engine.BuildError) as caught:
+            with self.subTest(content), self.assertRaises(network_options.BuildError) as caught:
                 self.precisions(content)
             self.assertEqual(caught.exception.stage, "arguments")
 
     def test_outputs(self):
-        build_engine.mark_tensors(self.network, parse("--output=y", "--debug=x"))
+        network_options.mark_tensors(self.network, parse("--output=y", "--debug=x"))
         self.assertEqual((self.network.marked, self.network.debug), (["y"], ["x"]))
-        with self.assertRaises(build_engine.BuildError) as caught:
-            build_engine.mark_tensors(self.network, parse("--output=z"))
+        with self.assertRaises(network_options.BuildError) as caught:
+            network_options.mark_tensors(self.network, parse("--output=z"))
         self.assertIn("'z'", str(caught.exception))
 
     def test_every_output_but_shapes(self):
         self.layers[0].outputs[0].is_shape_tensor = True
-        build_engine.mark_tensors(self.network, parse("--all-outputs"))
+        network_options.mark_tensors(self.network, parse("--all-outputs"))
         self.assertEqual(self.network.marked, ["y"])
 
 
@@ -290,13 +305,13 @@ class Files(unittest.TestCase):
     def test_cancelled_while_writing_leaves_nothing(self):
         stop = build_engine.Stop(1)
         stop.ask()
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(network_options.BuildError) as caught:
             build_engine.write_whole(self.path("engine"), b"new", stop)
         self.assertEqual(caught.exception.stage, "cancelled")
         self.assertEqual(os.listdir(self.folder.name), [])
 
     def test_no_such_folder(self):
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(network_options.BuildError) as caught:
             build_engine.write_whole(self.path("no/engine"), b"new", build_engine.Stop(1))
         self.assertIn(self.path("no/engine"), str(caught.exception))
 
@@ -304,15 +319,20 @@ class Files(unittest.TestCase):
         with open(self.path("cache"), "wb") as file:
             file.write(b"of another version")
         config = Config()
-        build_engine.open_timing_cache(config, self.path("cache"))
+        network_options.open_timing_cache(config, self.path("cache"))
         self.assertEqual(config.timing_cache, b"")
 
     def test_text(self):
         cut = "ä".encode("utf-8") * 300
-        for content, text in ((b"hello\n", True), (cut, True), (b"\x08\x07\x12", False), (b"\xff\xfe\xfd\xfc\xfb", False)):
+        for content, text in (
+            (b"hello\n", True),
+            (cut, True),
+            (b"\x08\x07\x12", False),
+            (b"\xff\xfe\xfd\xfc\xfb", False),
+        ):
             with open(self.path("file"), "wb") as file:
                 file.write(content)
-            self.assertEqual(build_engine.looks_like_text(self.path("file")), text)
+            self.assertEqual(network_options.looks_like_text(self.path("file")), text)
 
 
 class Weights(unittest.TestCase):
@@ -320,10 +340,13 @@ class Weights(unittest.TestCase):
         for text, expected in (
             ("WeightsContext.cpp:203: Failed to open file: a b/w.bin", "the weights file a b/w.bin cannot be opened"),
             ("WeightsContextMemoryMap.cpp:140: Failed to map file to memory: w.bin", "w.bin cannot be opened"),
-            ("offset/length out of range for file: w.bin (offset=0, length=8, file size=1)", "w.bin is cut off, or another model's (offset=0"),
+            (
+                "offset/length out of range for file: w.bin (offset=0, length=8, file size=1)",
+                "w.bin is cut off, or another model's (offset=0",
+            ),
         ):
-            self.assertIn(expected, build_engine.weights_trouble(["first", text]))
-        self.assertIsNone(build_engine.weights_trouble(["Plugin not found"]))
+            self.assertIn(expected, network_options.weights_trouble(["first", text]))
+        self.assertIsNone(network_options.weights_trouble(["Plugin not found"]))
 
 
 class Stopping(unittest.TestCase):

@@ -1,0 +1,315 @@
+"""What the options of build_engine.py do to a network and its builder configuration, and what the ONNX parser says."""
+
+import json
+import os
+import re
+
+TYPES = {
+    "fp32": "FLOAT",
+    "fp16": "HALF",
+    "bf16": "BF16",
+    "int8": "INT8",
+    "fp8": "FP8",
+    "int32": "INT32",
+    "int64": "INT64",
+    "bool": "BOOL",
+}
+
+
+class BuildError(Exception):
+    """Worth one plain line. Stages: import, arguments, parse, profile, build, write, cancelled."""
+
+    def __init__(self, stage, message, details=None):
+        super().__init__(message)
+        self.stage, self.details = stage, details or []
+
+
+def looks_like_text(path):
+    with open(path, "rb") as file:
+        head = file.read(512)
+    text = head.decode("utf-8", "ignore")
+    return len(head) - len(text.encode("utf-8")) < 4 and not re.search("[\x00-\x08\x0e-\x1f]", text)
+
+
+def parse_model(trt, network, logger, path):
+    if not os.path.isfile(path):
+        raise BuildError("parse", "%s: %s" % (path, "is no file" if os.path.exists(path) else "no such file"))
+    if os.path.getsize(path) == 0:
+        raise BuildError("parse", "%s: the file is empty, it holds no ONNX model" % path)
+    parser = trt.OnnxParser(network, logger)
+    # From the file, not from its bytes: external weights are looked for beside it.
+    if parser.parse_from_file(path):
+        if network.num_outputs == 0:  # many a text file is valid protobuf: a model without anything in it
+            what = "a text file" if looks_like_text(path) else "no ONNX model, or one without outputs"
+            raise BuildError("parse", "%s: this is %s: TensorRT found no outputs in it" % (path, what))
+        return parser
+    details = [describe_error(parser.get_error(index)) for index in range(parser.num_errors)]
+    weights = weights_trouble(logger.errors)
+    if weights:
+        raise BuildError("parse", "%s: %s" % (path, weights), details)
+    if not details:
+        raise BuildError("parse", "%s: %s" % (path, logger.cause("the parser gave no reason")))
+    first = details[0]
+    if first["code"] == "MODEL_DESERIALIZE_FAILED":
+        what = "this is a text file" if looks_like_text(path) else "no ONNX model, or one cut off"
+        raise BuildError("parse", "%s: %s: %s" % (path, what, first["message"]), details)
+    where = "node %s '%s' (%s): " % (first["node"], first["nodeName"], first["operator"]) if first["operator"] else ""
+    reason = "this version of TensorRT cannot run it" if first["message"] == "false" else first["message"]
+    raise BuildError("parse", "%s: %s%s: %s" % (path, where, first["code"], reason), details)
+
+
+def weights_trouble(errors):
+    """What the parser's log says about a file of external weights; its errors name the tensor alone."""
+    for text in errors:
+        found = re.search(r"(Failed to open file|Failed to map file to memory|from external file): (.+)", text)
+        if found:
+            return "the weights file %s cannot be opened; it must lie beside the model" % found.group(2).strip()
+        found = re.search(r"out of range for file: (.+?)(?: \((.*)\))?$", text)
+        if found:
+            return "the weights file %s is cut off, or another model's (%s)" % (found.group(1), found.group(2) or text)
+    return None
+
+
+def describe_error(error):
+    def get(field):  # older parsers lack some
+        return getattr(error, field, lambda: None)()
+
+    return {
+        "code": error.code().name,
+        "message": error.desc(),
+        "node": get("node"),
+        "nodeName": get("node_name"),
+        "operator": get("node_operator"),
+        "file": get("file"),
+        "line": get("line"),
+        "function": get("func"),
+    }
+
+
+def describe_tensor(tensor):
+    try:
+        shape = list(tensor.shape)
+    except ValueError:  # rank unknown
+        shape = None
+    return {"name": tensor.name, "type": tensor.dtype.name.lower(), "shape": shape}
+
+
+def mark_tensors(network, options):
+    """Turns tensors into outputs, by name or all of them, and marks others to be read without changing what is fused."""
+    if not (options.output or options.debug or options.all_outputs):
+        return
+    tensors = {}
+    for layer in (network.get_layer(index) for index in range(network.num_layers)):
+        for tensor in (layer.get_output(index) for index in range(layer.num_outputs)):
+            if tensor is not None:
+                tensors.setdefault(tensor.name, tensor)
+    for name in options.output + options.debug:
+        if name not in tensors:
+            raise BuildError("arguments", "no layer of the network gives a tensor named '%s'" % name)
+    for name in options.debug:
+        if not hasattr(network, "mark_debug"):
+            raise BuildError(
+                "arguments", "--debug: this version of TensorRT has no debug tensors (10.0 and later have)"
+            )
+        network.mark_debug(tensors[name])
+    for name, tensor in tensors.items():
+        wanted = name in options.output or (options.all_outputs and not tensor.is_shape_tensor)
+        if wanted and not tensor.is_network_output and not tensor.is_network_input:
+            network.mark_output(tensor)
+
+
+def set_precisions(trt, network, options):
+    """Precision by layer, for the versions that know it (TensorRT 8.2 to 10.x, weakly typed networks)."""
+    if not options.precisions:
+        return
+    try:
+        with open(options.precisions, encoding="utf-8") as file:
+            wanted = json.load(file)
+        types = dict(wanted.get("precisions", {})), dict(wanted.get("outputTypes", {}))
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise BuildError("arguments", "--precisions %s: %s" % (options.precisions, error)) from None
+    left = set(types[0]) | set(types[1])
+    for layer in (network.get_layer(index) for index in range(network.num_layers)):
+        left.discard(layer.name)
+        if layer.name in types[0]:
+            layer.precision = data_type(trt, types[0][layer.name], "--precisions")
+        for index, name in enumerate(types[1].get(layer.name, [])[: layer.num_outputs]):
+            layer.set_output_type(index, data_type(trt, name, "--precisions"))
+    if left:
+        raise BuildError(
+            "arguments",
+            "--precisions: no layer of the network is named %s" % ", ".join("'%s'" % name for name in sorted(left)[:5]),
+        )
+
+
+def data_type(trt, name, option):
+    value = getattr(trt.DataType, TYPES.get(name, ""), None)
+    if value is None:
+        known = [short for short, long in TYPES.items() if hasattr(trt.DataType, long)]
+        raise BuildError("arguments", "%s: '%s' is none of %s" % (option, name, ", ".join(known)))
+    return value
+
+
+def add_profiles(builder, network, config, options, logger):
+    """One optimization profile per --profile; without any, each unknown dimension is 1, as trtexec has it."""
+    inputs = {tensor.name: tensor for tensor in (network.get_input(index) for index in range(network.num_inputs))}
+    dynamic = {name: tensor for name, tensor in inputs.items() if -1 in tuple(tensor.shape)}
+    for text in options.profile or (["{}"] if dynamic else []):
+        ranges = read_profile(text, inputs)
+        profile = builder.create_optimization_profile()
+        for name, tensor in inputs.items():
+            if name not in ranges and name not in dynamic:
+                continue
+            low, best, high = ranges.get(name) or [tuple(1 if size < 0 else size for size in tensor.shape)] * 3
+            setter = profile.set_shape_input if tensor.is_shape_tensor else profile.set_shape
+            try:
+                setter(name, low, best, high)
+            except (ValueError, RuntimeError, TypeError) as error:
+                shapes = "%s: min %s, opt %s, max %s" % (tuple(tensor.shape), low, best, high)
+                raise BuildError("profile", "input '%s' %s: %s" % (name, shapes, logger.cause(error))) from None
+        if config.add_optimization_profile(profile) < 0:
+            raise BuildError("profile", logger.cause("TensorRT refused the optimization profile"))
+
+
+def read_profile(text, inputs):
+    """'{"input": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}'; left out: as `opt`, or as whichever is given."""
+    ranges = {}
+    try:
+        for name, given in json.loads(text).items():
+            best = given.get("opt") or given.get("max") or given.get("min")
+            ranges[name] = [tuple(int(size) for size in given.get(kind) or best) for kind in ("min", "opt", "max")]
+    except (ValueError, AttributeError, TypeError):
+        raise BuildError(
+            "arguments", '--profile: expected {"input": {"min": [1], "opt": [4], "max": [8]}}, got %s' % text
+        ) from None
+    for name in ranges:
+        if name not in inputs:
+            raise BuildError(
+                "profile", "no input is named '%s'; the model's inputs: %s" % (name, ", ".join(sorted(inputs)))
+            )
+    return ranges
+
+
+def set_targets(trt, config, wanted, gpu):
+    """TensorRT-RTX alone can build for other GPUs than the one at hand; without one there is no `current`."""
+    if not hasattr(trt, "ComputeCapability"):
+        if wanted:
+            raise BuildError("arguments", "--compute-capability: only TensorRT-RTX builds for other GPUs")
+        return []
+    names = [name.strip().replace(".", "").upper() for name in (wanted or ("current" if gpu else "8.9")).split(",")]
+    config.num_compute_capabilities = len(names)
+    for index, name in enumerate(names):
+        value = getattr(
+            trt.ComputeCapability, name if name == "CURRENT" or name.startswith("SM") else "SM" + name, None
+        )
+        if value is None or not config.set_compute_capability(value, index):
+            known = ", ".join(member for member in trt.ComputeCapability.__members__ if member != "NONE")
+            raise BuildError("arguments", "--compute-capability: '%s' is none of %s" % (name, known))
+    return names
+
+
+def set_flags(trt, config, options, typed):
+    names = [name for name in ("fp16", "bf16", "int8", "fp8") if getattr(options, name)] + options.flag
+    if options.precision_constraints:
+        names.append(options.precision_constraints + "_precision_constraints")
+    for name in names:
+        flag = getattr(trt.BuilderFlag, name.upper(), None)
+        if flag is None:
+            why = (
+                "networks are strongly typed there, types come from the model (Cast nodes)"
+                if typed
+                else "it knows: " + ", ".join(trt.BuilderFlag.__members__).lower()
+            )
+            raise BuildError(
+                "arguments", "'%s': %s %s has no such builder flag: %s" % (name, trt.__name__, trt.__version__, why)
+            )
+        config.set_flag(flag)
+    if options.int8 and options.calibration_cache:
+        config.int8_calibrator = make_calibrator(trt, options.calibration_cache)
+    for text in options.pool:
+        name, _, size = text.partition("=")
+        if not size.isdigit():
+            raise BuildError("arguments", "--pool: expected NAME=MIB, got '%s'" % text)
+        config.set_memory_pool_limit(member(trt, "MemoryPoolType", name, "--pool"), int(size) << 20)
+    if options.no_tf32:
+        config.clear_flag(trt.BuilderFlag.TF32)
+    if options.hardware_compatibility:
+        config.hardware_compatibility_level = member(
+            trt, "HardwareCompatibilityLevel", options.hardware_compatibility, "--hardware-compatibility"
+        )
+    if options.tactic_sources:
+        sources = config.get_tactic_sources()
+        for text in options.tactic_sources.split(","):
+            bit = 1 << int(member(trt, "TacticSource", text.lstrip("+-"), "--tactic-sources"))
+            sources = sources & ~bit if text.startswith("-") else sources | bit
+        config.set_tactic_sources(sources)
+    if options.optimization_level is not None:
+        config.builder_optimization_level = options.optimization_level
+    if options.profiling_verbosity != "default":
+        config.profiling_verbosity = getattr(trt.ProfilingVerbosity, options.profiling_verbosity.upper())
+
+
+def member(trt, kind, name, option):
+    value = getattr(getattr(trt, kind, None), name.upper(), None)
+    if value is None:
+        known = ", ".join(getattr(getattr(trt, kind, None), "__members__", [])).lower() or "nothing"
+        raise BuildError("arguments", "%s: '%s': %s %s knows %s" % (option, name, trt.__name__, trt.__version__, known))
+    return value
+
+
+def make_calibrator(trt, path):
+    """Gives TensorRT the scales of a calibration cache; there is no data to calibrate with."""
+    if not hasattr(trt, "IInt8EntropyCalibrator2"):
+        raise BuildError(
+            "arguments",
+            "--calibration-cache: %s %s has no calibration: use QuantizeLinear nodes" % (trt.__name__, trt.__version__),
+        )
+    try:
+        with open(path, "rb") as file:
+            cache = file.read()
+    except OSError as error:
+        raise BuildError("arguments", "--calibration-cache %s: %s" % (path, error.strerror)) from None
+
+    class Calibrator(trt.IInt8EntropyCalibrator2):
+        def __init__(self):
+            trt.IInt8EntropyCalibrator2.__init__(self)
+
+        def get_batch_size(self):
+            return 1
+
+        def get_batch(self, names):
+            return None
+
+        def read_calibration_cache(self):
+            return cache
+
+        def write_calibration_cache(self, cache):
+            pass
+
+    return Calibrator()
+
+
+def open_timing_cache(config, path):
+    """An unreadable cache or one of another version is replaced: it only saves time."""
+    content = b""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            content = file.read()
+    cache = (config.create_timing_cache(content) if content else None) or config.create_timing_cache(b"")
+    return cache if cache is not None and config.set_timing_cache(cache, False) else None
+
+
+def make_network(trt, builder, options):
+    flags = trt.NetworkDefinitionCreationFlag
+    typed = hasattr(flags, "STRONGLY_TYPED") and not any(hasattr(trt.BuilderFlag, name) for name in ("FP16", "INT8"))
+    bits = 0
+    if hasattr(flags, "EXPLICIT_BATCH") and int(trt.__version__.split(".")[0]) < 10:
+        bits |= 1 << int(flags.EXPLICIT_BATCH)
+    if typed or options.strongly_typed:
+        if not hasattr(flags, "STRONGLY_TYPED"):
+            raise BuildError(
+                "arguments",
+                "--strongly-typed: %s %s knows weakly typed networks only" % (trt.__name__, trt.__version__),
+            )
+        bits |= 1 << int(flags.STRONGLY_TYPED)
+    return builder.create_network(bits), typed
