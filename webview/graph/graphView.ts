@@ -74,31 +74,51 @@ export class GraphView implements GraphCommands {
   }
 
   show(data: ViewData | null, message: string): void {
-    const { main, header, empty, sentence, hints, legend, search, inspector } = this.#parts;
+    const { main, header, empty, legend, search, inspector } = this.#parts;
     const graph = data?.graph ?? null;
     main.hidden = header.hidden = graph === null;
     empty.hidden = graph !== null;
     if (data === null || graph === null) {
       this.#model = null;
-      empty.replaceChildren(
-        ...emptyState(data !== null && message === '' ? graphStrings.empty.noModel : message, this.#host),
-      );
+      const why = data !== null && message === '' ? graphStrings.empty.noModel : message;
+      empty.replaceChildren(...emptyState(why, this.#host));
       return;
     }
     const before = this.#model;
-    const kept = this.#kept.get();
-    const overlay = before === null ? (kept?.overlay ?? this.#overlay) : this.#overlay;
-    this.#overlay =
-      data.report === null ? 'none' : overlay === 'none' && before?.data.report === null ? 'fusion' : overlay;
+    this.#overlay = this.#overlayFor(data, before);
     const model = new GraphModel({ ...data, graph }, this.#overlay);
     this.#model = model;
-    sentence.textContent =
-      data.report === null ? graphStrings.noReport(graph.nodes.length) : fusionSentence(data.report);
-    hints.textContent = data.hints.join(' ');
-    hints.hidden = data.hints.length === 0;
+    this.#describe(model);
+    const camera = this.#continue(model, before);
+    this.#relayout(() => {
+      if (camera === null) showFirst(model, this.#stage);
+      else this.#stage.set(camera);
+      search.refresh();
+      this.#marks.filter(model, legend.off);
+      inspector.show(model, this.#marks.subject);
+    });
+  }
+
+  /** What was chosen before; a model that had no build yet gets the fusion overlay with its first. */
+  #overlayFor({ report }: ViewData, before: GraphModel | null): OverlayKind {
+    if (report === null) return 'none';
+    const chosen = before === null ? (this.#kept.get()?.overlay ?? this.#overlay) : this.#overlay;
+    return chosen === 'none' && (before === null || before.data.report === null) ? 'fusion' : chosen;
+  }
+
+  #describe(model: GraphModel): void {
+    const { sentence, hints, legend } = this.#parts;
+    const { report } = model.data;
+    sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : fusionSentence(report);
+    hints.textContent = model.data.hints.join(' ');
+    hints.hidden = model.data.hints.length === 0;
     legend.show(model.overlay, this.#palette);
+  }
+
+  /** Takes over what is open and where one looks, from before or from the last time; null: the model is new here. */
+  #continue(model: GraphModel, before: GraphModel | null): Camera | null {
+    const kept = this.#kept.get();
     let camera: Camera | null = null;
-    if (before !== null && before.structure !== model.structure) this.#marks.clear();
     if (before !== null && before.structure === model.structure) {
       camera = this.#stage.camera;
       model.setFlat(before.flat);
@@ -107,17 +127,12 @@ export class GraphView implements GraphCommands {
       this.#open = new Set(kept.open);
       model.setFlat(kept.flat);
     } else {
+      if (before !== null) this.#marks.clear();
       this.#open = firstOpen(model, this.#stage);
       this.#focusedKey = '';
     }
     this.#parts.flat.setAttribute('aria-pressed', String(model.flat));
-    this.#relayout(() => {
-      if (camera === null) showFirst(model, this.#stage);
-      else this.#stage.set(camera);
-      search.refresh();
-      this.#marks.filter(model, legend.off);
-      inspector.show(model, this.#marks.subject);
-    });
+    return camera;
   }
 
   /** From the host: something was selected elsewhere. Shown and brought into sight, not told back. */
