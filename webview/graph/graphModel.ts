@@ -218,6 +218,19 @@ export class GraphModel {
     return itemKey(this.graph, this.hierarchy, this.picture!.scene, item);
   }
 
+  /** The item with a key, or the one that hides it; the first one for '' and for what is no longer there; -1 without any. */
+  itemOfKey(key: string): number {
+    const { scene } = this.picture!;
+    const first = scene.kind.length > 0 ? 0 : -1;
+    if (key.startsWith('module:')) {
+      const module = this.hierarchy.byId.get(key.slice('module:'.length));
+      const item = module === undefined ? -1 : scene.itemOfModule[module]!;
+      return item >= 0 ? item : first;
+    }
+    const point = this.graph.byId.get(key.replace(/^node:/, ''));
+    return point === undefined ? first : scene.itemOfPoint[point]!;
+  }
+
   /** The points that an item stands for. */
   pointsOf(item: number): ArrayLike<number> {
     const { scene } = this.picture!;

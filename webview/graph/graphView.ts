@@ -319,24 +319,13 @@ export class GraphView implements GraphCommands {
       if (this.#model !== model) return;
       model.setPicture(scene, layout);
       this.#stage.limit(layout.totalWidth, layout.totalHeight);
-      this.#focused = this.#itemOfKey(this.#focusedKey);
+      this.#focused = model.itemOfKey(this.#focusedKey);
       this.#hovered = -1;
       this.#marks.refresh(model);
       then();
       this.#restamp();
       performance.mark('graph-painted');
     });
-  }
-
-  #itemOfKey(key: string): number {
-    const model = this.#model!;
-    const { scene } = model.picture!;
-    if (key === '') return scene.kind.length > 0 ? 0 : -1;
-    const at = key.indexOf(':');
-    const id = key.slice(at + 1);
-    if (key.startsWith('module:')) return scene.itemOfModule[model.hierarchy.byId.get(id) ?? -1] ?? 0;
-    const point = model.graph.byId.get(key.startsWith('node:') ? id : key);
-    return point === undefined ? 0 : scene.itemOfPoint[point]!;
   }
 
   #currentFrame(): Frame | null {
@@ -452,7 +441,7 @@ export class GraphView implements GraphCommands {
   focusCame(key: string | undefined): void {
     if (key !== undefined && this.#model?.picture != null) {
       this.#focusedKey = key;
-      this.#focused = this.#itemOfKey(key);
+      this.#focused = this.#model!.itemOfKey(key);
     }
     this.#redraw();
   }
