@@ -1,0 +1,91 @@
+/**
+ * What TensorRT runs a layer with, as Polygraphy records it. Ids are decimal text: they have up to 64 bits, which a
+ * number does not hold.
+ */
+export interface Algorithm {
+  implementation: string;
+  tactic: string;
+  inputs: TensorFormat[];
+  outputs: TensorFormat[];
+}
+
+/** The type and memory layout of one tensor at a layer's border. */
+export interface TensorFormat {
+  /** TensorRT's word without `DataType.`: `FLOAT`, `HALF`, `INT8`, … */
+  dtype: string;
+  /** TensorRT's word without `TensorFormat.`, in files of Polygraphy up to 0.49.0; else null. */
+  format: string | null;
+  /** In vectors, one a dimension; null in the oldest files. */
+  strides: number[] | null;
+  /** -1: not vectorised; null: not recorded. */
+  vectorizedDim: number | null;
+  components: number | null;
+}
+
+/** A choice that TensorRT offered for a layer, with what it cost where that is known. */
+export interface OfferedChoice {
+  algorithm: Algorithm;
+  ms: number | null;
+  /** Bytes of scratch memory. */
+  workspace: number | null;
+}
+
+/** Implementation ids are unsigned 32 bits; TensorRT 8.0–8.2 wrote them signed. null: no such id. */
+export function implementationId(text: string): number | null {
+  if (!/^-?\d{1,10}$/.test(text)) return null;
+  const value = Number(text);
+  if (value < -0x80000000 || value > 0xffffffff) return null;
+  return value < 0 ? value + 0x1_0000_0000 : value;
+}
+
+const int64Min = -(2n ** 63n);
+const int64Max = 2n ** 63n - 1n;
+
+/** A tactic id as signed 64-bit decimal text, from decimal or hexadecimal (`0x…`, as logs write it); null: no such id. */
+export function tacticId(text: string): string | null {
+  if (!/^(?:-?\d{1,20}|0x[0-9a-fA-F]{1,16})$/.test(text)) return null;
+  let value = BigInt(text);
+  if (value > int64Max && value < 2n ** 64n) value -= 2n ** 64n;
+  return value < int64Min || value > int64Max ? null : value.toString();
+}
+
+/** A tactic id as 16 hexadecimal digits, as logs and layer info write it. */
+export function tacticHex(tactic: string): string {
+  const id = tacticId(tactic);
+  return id === null ? tactic : `0x${BigInt.asUintN(64, BigInt(id)).toString(16).padStart(16, '0')}`;
+}
+
+/** Whether two algorithms are the same for TensorRT: ids by value; formats as far as both record them. */
+export function sameAlgorithm(a: Algorithm, b: Algorithm): boolean {
+  return sameIds(a, b) && sameFormats(a.inputs, b.inputs) && sameFormats(a.outputs, b.outputs);
+}
+
+/** Whether implementation and tactic are the same by value. */
+export function sameIds(a: Algorithm, b: Algorithm): boolean {
+  const implementation = implementationId(a.implementation);
+  const tactic = tacticId(a.tactic);
+  return (
+    (implementation === null
+      ? a.implementation === b.implementation
+      : implementation === implementationId(b.implementation)) &&
+    (tactic === null ? a.tactic === b.tactic : tactic === tacticId(b.tactic))
+  );
+}
+
+/** Whether two lists of formats are the same, as far as both record them. */
+export function sameFormats(a: readonly TensorFormat[], b: readonly TensorFormat[]): boolean {
+  return a.length === b.length && a.every((format, i) => sameFormat(format, b[i]));
+}
+
+function sameFormat(a: TensorFormat, b: TensorFormat | undefined): boolean {
+  if (!b || a.dtype !== b.dtype) return false;
+  const known = <T>(x: T | null, y: T | null) => x === null || y === null || x === y;
+  const strides = a.strides === null || b.strides === null || a.strides.join() === b.strides.join();
+  return strides && known(a.vectorizedDim, b.vectorizedDim) && known(a.components, b.components);
+}
+
+/** Data types at a layer's border: `HALF→FLOAT`. */
+export function typeSignature(algorithm: Algorithm): string {
+  const types = (formats: readonly TensorFormat[]) => formats.map(({ dtype }) => dtype).join(', ');
+  return `${types(algorithm.inputs)} → ${types(algorithm.outputs)}`;
+}

@@ -1,0 +1,294 @@
+import { before } from '../build/trtexecFlags.ts';
+import type { BuildFacts } from '../precision/buildFacts.ts';
+import { editDistance } from '../precision/closestWords.ts';
+import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
+import { LineIndex } from '../text/lineIndex.ts';
+import type { NodeIndex } from '../precision/nodeIndex.ts';
+import { targetName, targetOf } from '../precision/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../precision/tensorrtTarget.ts';
+import { sameAlgorithm, sameFormats, tacticId, typeSignature } from './algorithm.ts';
+import type { OfferedChoice } from './algorithm.ts';
+import { alternatives, bestOfEachType, offerFor } from './alternatives.ts';
+import type { Offer } from './alternatives.ts';
+import { choiceTitle, isMyelin } from './describeChoice.ts';
+import { replaceAlgorithm } from './editReplay.ts';
+import type { Choices } from './readChoices.ts';
+import type { ReplayMismatch } from './readMismatches.ts';
+import { replayProblem } from './readReplay.ts';
+import type { ReplayRead } from './readReplay.ts';
+import type { ReplayEntry, ReplayFile, ReplayFix, ReplayProblem, Span } from './replayFile.ts';
+
+/** What a replay is checked against; everything may be absent. */
+export interface ReplayContext {
+  index: NodeIndex | null;
+  build: BuildFacts | null;
+  /** The TensorRT that shall load it; by default the build's. */
+  target?: TensorrtTarget;
+  /** Records of offered choices, the most trusted first. */
+  choices: Choices[];
+  /** What the last build's log says about a replay. */
+  mismatches: ReplayMismatch[];
+  /** Where the replay was recorded, as far as known. */
+  recorded?: { version: string | null; gpu: string | null } | null;
+}
+
+export const emptyContext: ReplayContext = { index: null, build: null, choices: [], mismatches: [] };
+
+/** All problems of a replay, the reader's included, in the order of the text. */
+export function checkReplay(text: string, read: ReplayRead, context: ReplayContext): ReplayProblem[] {
+  const problems = [...read.problems];
+  if (read.value) {
+    const checker = new Checker(text, read.value, context);
+    problems.push(...checker.check());
+  }
+  return problems.sort((a, b) => a.start - b.start);
+}
+
+const mostFixes = 8;
+
+class Checker {
+  private readonly text: string;
+  private readonly file: ReplayFile;
+  private readonly context: ReplayContext;
+  private readonly lines: LineIndex;
+  private readonly problems: ReplayProblem[] = [];
+  private readonly layers: Set<string>;
+
+  constructor(text: string, file: ReplayFile, context: ReplayContext) {
+    this.text = text;
+    this.file = file;
+    this.context = context;
+    this.lines = new LineIndex(text);
+    const { build, choices } = context;
+    this.layers = new Set();
+    for (const { offered, chosen } of choices) {
+      // Only a recording that came to its end names every layer: a failed build names those before the failure.
+      if (chosen.size > 0) for (const layer of [...offered.keys(), ...chosen.keys()]) this.layers.add(layer);
+    }
+    for (const { name } of build?.layers ?? []) this.layers.add(name);
+    for (const { name } of build?.foreignNodes ?? []) this.layers.add(name);
+  }
+
+  check(): ReplayProblem[] {
+    this.checkFile();
+    for (const entry of this.file.entries) {
+      this.checkLayer(entry);
+      if (entry.whole) {
+        this.checkForeign(entry);
+        this.checkOffer(entry);
+      }
+    }
+    return this.problems;
+  }
+
+  private checkFile(): void {
+    const { build, recorded, mismatches } = this.context;
+    const target = this.context.target ?? targetOf(build?.product ?? null, build?.version ?? null, build?.gpu ?? null);
+    const first = this.file.entries[0]?.key ?? { start: this.file.span.start, end: this.file.span.start + 1 };
+    if (target.product === 'tensorrt-rtx' || (target.version && !before(target.version, [11, 0, 0]))) {
+      const message = `${targetName(target)} cannot load a tactic replay: the algorithm selector that it needs was removed in TensorRT 11. Pin tactics with an editable timing cache, and types with an override file.`;
+      this.add(first, 'warning', 'no-replay-support', message);
+    }
+    const { variant } = this.file;
+    if (variant === 'A' || variant === 'B') {
+      const message =
+        'This form was written by Polygraphy before 0.46, and later versions do not load it. Record it again with the version that shall load it.';
+      this.add(first, 'info', 'old-form', message);
+    }
+    if (recorded && build) this.checkOrigin(first, recorded, build);
+    const free = mismatches.filter(({ kind }) => kind === 'not-found').map(({ layer }) => layer);
+    const missing = free.filter((layer) => !this.file.entries.some((entry) => entry.layer === layer));
+    if (missing.length > 0) {
+      const names = missing
+        .slice(0, 3)
+        .map((layer) => JSON.stringify(layer))
+        .join(', ');
+      this.add(
+        first,
+        'info',
+        'layer-missing',
+        `The last build found no entry for ${missing.length} of its layers (${names}${missing.length > 3 ? ', …' : ''}): TensorRT chose freely there.`,
+      );
+    }
+  }
+
+  private checkOrigin(first: Span, recorded: { version: string | null; gpu: string | null }, build: BuildFacts): void {
+    if (recorded.version && build.version && recorded.version !== build.version) {
+      this.add(
+        first,
+        'warning',
+        'other-version',
+        `This replay was recorded with TensorRT ${recorded.version}; the last build used ${build.version}. Ids and layer names differ between versions: record it again.`,
+      );
+    }
+    if (recorded.gpu && build.gpu && recorded.gpu !== build.gpu) {
+      this.add(
+        first,
+        'warning',
+        'other-gpu',
+        `This replay was recorded on ${recorded.gpu}; the last build ran on ${build.gpu}. Tactics of one GPU may not exist on another.`,
+      );
+    }
+  }
+
+  /** A layer that this network does not have: TensorRT never asks for the entry. */
+  private checkLayer(entry: ReplayEntry): void {
+    const name = entry.layer.replace(/ \[profile \d+\]$/, '');
+    if (this.layers.size > 0) {
+      if (this.layers.has(entry.layer) || this.layers.has(name)) return;
+      const near = this.nearest(name);
+      const fixes = near.map((layer, i) => ({
+        title: `Rename to ${JSON.stringify(layer)}`,
+        edits: [{ ...entry.key, text: JSON.stringify(layer) }],
+        preferred: i === 0,
+      }));
+      const hint = near.length > 0 ? ` Nearest: ${near.map((layer) => JSON.stringify(layer)).join(', ')}.` : '';
+      this.add(
+        entry.key,
+        'warning',
+        'layer-not-found',
+        `The last build has no layer of this name, so TensorRT would never ask for this entry.${hint}`,
+        entry,
+        fixes,
+      );
+      return;
+    }
+    const { index } = this.context;
+    if (!index || entry.layer.startsWith('{ForeignNode[')) return;
+    const atoms = atomsOf(parseLayerName(name, index));
+    const known = atoms.some((atom) => index.has(atom) || index.makerOf(atom) !== undefined);
+    if (atoms.length === 0 || known || atoms.every((atom) => atom.startsWith('(Unnamed Layer*'))) return;
+    this.add(
+      entry.key,
+      'warning',
+      'layer-not-found',
+      `The model ${index.facts.file} has no node of this name. Is this the replay of another model?`,
+      entry,
+    );
+  }
+
+  private nearest(name: string): string[] {
+    const taken = new Set(this.file.entries.map(({ layer }) => layer));
+    const limit = Math.max(3, Math.floor(name.length / 2));
+    return [...this.layers]
+      .filter((layer) => !taken.has(layer) && Math.abs(layer.length - name.length) <= limit)
+      .slice(0, 2000)
+      .map((layer) => ({ layer, distance: editDistance(name, layer, limit) }))
+      .filter(({ distance }) => distance <= limit)
+      .sort((a, b) => a.distance - b.distance)
+      .slice(0, 3)
+      .map(({ layer }) => layer);
+  }
+
+  private checkForeign(entry: ReplayEntry): void {
+    const foreign = entry.layer.startsWith('{ForeignNode[');
+    if (!foreign && !isMyelin(entry.algorithm)) return;
+    if (tacticId(entry.algorithm.tactic) !== '0' && entry.places.tactic) {
+      const fix = { title: 'Set the tactic to 0', edits: [{ ...entry.places.tactic, text: '0' }], preferred: true };
+      this.add(
+        entry.places.tactic,
+        'error',
+        'foreign-tactic',
+        'A ForeignNode has one tactic, 0: TensorRT offers no other.',
+        entry,
+        [fix],
+      );
+    }
+    const message =
+      'A ForeignNode: an edit here changes only the types and layouts at its border. Where TensorRT offers such a combination, the whole region switches to it; single nodes inside are not reached. For those write an override file.';
+    this.add(entry.key, 'info', 'foreign-entry', message, entry);
+  }
+
+  private checkOffer(entry: ReplayEntry): void {
+    const offer = offerFor(entry.layer, this.context.choices);
+    if (!offer) {
+      this.checkFailed(entry);
+      return;
+    }
+    if (offer.choices.some(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm))) return;
+    const rounded = this.roundedTo(entry, offer);
+    if (rounded && entry.places.tactic) {
+      const fix = { title: `Restore ${rounded}`, edits: [{ ...entry.places.tactic, text: rounded }], preferred: true };
+      this.add(
+        entry.places.tactic,
+        'error',
+        'rounded-id',
+        `A program has rounded this id on its way through a JSON number: TensorRT offered ${rounded}.`,
+        entry,
+        [fix],
+      );
+      return;
+    }
+    const sure = offer.source !== 'log';
+    const where = {
+      sidecar: 'when its choices were recorded',
+      mismatch: 'in the failed build',
+      log: "in the last build's log",
+    }[offer.source];
+    const count = offer.choices.length.toLocaleString('en-US');
+    const message = `TensorRT offered ${count} ${offer.choices.length === 1 ? 'choice' : 'choices'} for this layer ${where}, and this is none of them${this.difference(entry, offer)}. Implementation, tactic and both sides' formats must be one of the choices together, or the build fails with "Tactic in replay was not provided by TensorRT as a choice for this layer".`;
+    this.add(entry.key, sure ? 'error' : 'warning', 'not-offered', message, entry, this.choiceFixes(entry, offer));
+  }
+
+  /** What exactly is not on offer. */
+  private difference(entry: ReplayEntry, offer: Offer): string {
+    const wanted = entry.algorithm;
+    const typed = offer.choices.filter(({ algorithm }) => typeSignature(algorithm) === typeSignature(wanted));
+    if (typed.length === 0) return `: none has the types ${typeSignature(wanted)}`;
+    const formed = typed.filter(
+      ({ algorithm }) => sameFormats(algorithm.inputs, wanted.inputs) && sameFormats(algorithm.outputs, wanted.outputs),
+    );
+    if (formed.length === 0) return `: ${typed.length} have the types ${typeSignature(wanted)}, but in another layout`;
+    return `: ${formed.length} have these formats, but with another implementation or tactic`;
+  }
+
+  private roundedTo(entry: ReplayEntry, offer: Offer): string | null {
+    const own = tacticId(entry.algorithm.tactic);
+    if (own === null) return null;
+    for (const { algorithm } of offer.choices) {
+      const id = tacticId(algorithm.tactic);
+      if (id === null || id === own || Number(id) !== Number(own)) continue;
+      if (sameAlgorithm({ ...entry.algorithm, tactic: id }, algorithm)) return id;
+    }
+    return null;
+  }
+
+  /** The best of what can be had: with the types asked for first, then one for every other combination of types. */
+  private choiceFixes(entry: ReplayEntry, offer: Offer): ReplayFix[] {
+    const all = alternatives(entry, offer);
+    const wanted = all.filter(({ algorithm }) => typeSignature(algorithm) === typeSignature(entry.algorithm));
+    const short = [...new Set([...wanted.slice(0, 4), ...bestOfEachType(all)])].slice(0, mostFixes);
+    const fixes: ReplayFix[] = [];
+    for (const choice of short) {
+      const edits = replaceAlgorithm(this.text, this.file, entry, choice.algorithm);
+      if (edits)
+        fixes.push({ title: `Change the whole entry to ${titleOf(choice)}`, edits, preferred: fixes.length === 0 });
+    }
+    return fixes;
+  }
+
+  /** Without a record of choices the failed build itself is evidence, as long as the entry is still the same. */
+  private checkFailed(entry: ReplayEntry): void {
+    const failed = this.context.mismatches.find(({ kind, layer }) => kind === 'not-offered' && layer === entry.layer);
+    if (!failed) return;
+    if (failed.inReplay && !sameAlgorithm(failed.inReplay, entry.algorithm)) return;
+    const message = `The last build failed here (log line ${failed.line}): TensorRT did not offer this as a choice, and the log does not list what it offered. Record the choices to see the alternatives.`;
+    this.add(entry.key, 'error', 'not-offered', message, entry);
+  }
+
+  private add(
+    span: Span,
+    severity: ReplayProblem['severity'],
+    code: string,
+    message: string,
+    entry?: ReplayEntry,
+    fixes: ReplayFix[] = [],
+  ): void {
+    this.problems.push(replayProblem(this.lines, span, severity, code, message, entry?.layer, fixes));
+  }
+}
+
+/** A choice with its time: `FP32 → FP32, CaskConvolution (0x80000009), tactic 0x…, 0.0332 ms`. */
+export function titleOf({ algorithm, ms }: OfferedChoice): string {
+  return ms === null ? choiceTitle(algorithm) : `${choiceTitle(algorithm)}, ${ms.toPrecision(3)} ms`;
+}

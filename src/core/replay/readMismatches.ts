@@ -1,0 +1,135 @@
+import type { Algorithm, OfferedChoice, TensorFormat } from './algorithm.ts';
+import type { Choices } from './readChoices.ts';
+
+/** A line of Polygraphy about a replay that does not fit. */
+export interface ReplayMismatch {
+  /** `not-offered`: the entry is none of the choices. `overruled`: TensorRT took another one. `not-found`: the layer is not in the replay. */
+  kind: 'not-offered' | 'overruled' | 'not-found';
+  layer: string;
+  /** Line of the log, from 1. */
+  line: number;
+  inReplay: Algorithm | null;
+  /** `not-offered`: all that TensorRT offered; `overruled`: what it took. */
+  choices: Algorithm[];
+}
+
+const notOffered = /Layer: (.+?) \| Tactic in replay was not provided by TensorRT as a choice for this layer\./;
+const overruled = /Layer: (.+?) \| TensorRT selected a tactic different than the one specified in the tactic replay\./;
+const notFound = /Layer: (.+?) was not found in the tactic replay\. Falling back to default tactics\./;
+
+/** Finds what Polygraphy says about a replay in its log. The same error is printed twice; it is given once. */
+export function readMismatches(log: string): ReplayMismatch[] {
+  const found: ReplayMismatch[] = [];
+  let open: ReplayMismatch | null = null;
+  let part: 'replay' | 'choices' | null = null;
+  let line = 0;
+  for (const text of log.split('\n')) {
+    line++;
+    const start = startOf(text, line);
+    if (start) {
+      open = start;
+      part = null;
+      found.push(start);
+    } else if (open) {
+      if (/Note: Tactic in replay was:/.test(text)) part = 'replay';
+      else if (/Provided choices were:|but TensorRT selected:/.test(text)) part = 'choices';
+      const algorithm = readAlgorithm(text);
+      if (algorithm && part === 'replay' && !open.inReplay) open.inReplay = algorithm;
+      else if (algorithm && part === 'choices') open.choices.push(algorithm);
+      else if (!algorithm && /^\[|^At:|^&&&&/.test(text)) open = null;
+    }
+  }
+  return withoutRepeats(found);
+}
+
+function startOf(text: string, line: number): ReplayMismatch | null {
+  for (const [kind, pattern] of [
+    ['not-offered', notOffered],
+    ['overruled', overruled],
+    ['not-found', notFound],
+  ] as const) {
+    const layer = pattern.exec(text)?.[1];
+    if (layer !== undefined) return { kind, layer, line, inReplay: null, choices: [] };
+  }
+  return null;
+}
+
+function withoutRepeats(found: ReplayMismatch[]): ReplayMismatch[] {
+  const kept = new Map<string, ReplayMismatch>();
+  for (const mismatch of found) {
+    const key = `${mismatch.kind}\n${mismatch.layer}`;
+    const earlier = kept.get(key);
+    if (!earlier) kept.set(key, mismatch);
+    else if (mismatch.choices.length > earlier.choices.length) kept.set(key, { ...mismatch, line: earlier.line });
+  }
+  return [...kept.values()];
+}
+
+/** The choices of `not-offered` mismatches, as alternatives to pick from; TensorRT names no times there. */
+export function choicesOfMismatches(mismatches: readonly ReplayMismatch[]): Choices {
+  const offered = new Map<string, OfferedChoice[]>();
+  for (const { kind, layer, choices } of mismatches) {
+    if (kind !== 'not-offered' || choices.length === 0) continue;
+    offered.set(
+      layer,
+      choices.map((algorithm) => ({ algorithm, ms: null, workspace: null })),
+    );
+  }
+  return { offered, chosen: new Map(), source: 'mismatch' };
+}
+
+/**
+ * Reads `(Implementation: 2147483657, Tactic: -37…) | Inputs: (TensorInfo(DataType.FLOAT, (37632, 196), -1, 1),) | Outputs: (…)`
+ * in the spelling of any version; null for another text.
+ */
+export function readAlgorithm(text: string): Algorithm | null {
+  const found = /\(Implementation: (-?\d+), Tactic: (-?\d+)\) \| Inputs: (.*?) \| Outputs: (.*)$/.exec(text);
+  if (!found) return null;
+  const [, implementation = '', tactic = '', inputs = '', outputs = ''] = found;
+  const read = { inputs: readTuple(inputs), outputs: readTuple(outputs) };
+  return read.inputs && read.outputs ? { implementation, tactic, inputs: read.inputs, outputs: read.outputs } : null;
+}
+
+const tensorInfo =
+  /TensorInfo\((?:TensorFormat\.(\w+), )?DataType\.(\w+), \(([-\d, ]*)\), (-?\d+|None), (-?\d+|None)\)/g;
+const tensorPair = /\('?TensorFormat\.(\w+)'?, '?DataType\.(\w+)'?(?:, \(([-\d, ]*)\))?\)/g;
+
+function readTuple(text: string): TensorFormat[] | null {
+  const formats: TensorFormat[] = [];
+  let rest = text.replace(
+    tensorInfo,
+    (_, format: string | undefined, dtype: string, strides: string, dim: string, components: string) => {
+      formats.push({
+        dtype,
+        format: format ?? null,
+        strides: numbers(strides),
+        vectorizedDim: numberOrNull(dim),
+        components: numberOrNull(components),
+      });
+      return '';
+    },
+  );
+  rest = rest.replace(tensorPair, (_, format: string, dtype: string, strides: string | undefined) => {
+    formats.push({
+      dtype,
+      format,
+      strides: strides === undefined ? null : numbers(strides),
+      vectorizedDim: null,
+      components: null,
+    });
+    return '';
+  });
+  return /^\s*\([, ]*\)\s*$/.test(rest) ? formats : null;
+}
+
+function numbers(text: string): number[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(Number);
+}
+
+function numberOrNull(text: string): number | null {
+  return text === 'None' ? null : Number(text);
+}

@@ -1,0 +1,258 @@
+import { memberOf, readLosslessJson } from '../text/losslessJson.ts';
+import type { JsonNode, JsonObject } from '../text/losslessJson.ts';
+import { LineIndex } from '../text/lineIndex.ts';
+import type { Problem } from '../text/problem.ts';
+import type { Algorithm, TensorFormat } from './algorithm.ts';
+import { implementationId, tacticId } from './algorithm.ts';
+import { readTensorFormat } from './readTensorFormat.ts';
+import type {
+  EntryPlaces,
+  ReplayEntry,
+  ReplayFile,
+  ReplayKind,
+  ReplayProblem,
+  ReplayVariant,
+  Span,
+} from './replayFile.ts';
+
+/** What reading a replay gives: `kind` `debug` is Polygraphy's record of `debug` iterations, another format without tactics. */
+export interface ReplayRead {
+  value: ReplayFile | undefined;
+  kind: ReplayKind | null;
+  problems: ReplayProblem[];
+}
+
+/** Whether a text looks like a replay of Polygraphy, from its beginning. */
+export function sniffReplay(text: string): ReplayKind | null {
+  const head = text.slice(0, 4000);
+  if (/^\s*\{\s*"_N\d+\w*"\s*:/.test(head) && /IterationContext|iteration_info|"success"/.test(head)) return 'debug';
+  if (/^\s*\{[^]*"replay"\s*:\s*\{/.test(head) && /"implementation"|TacticReplayData|"replay"\s*:\s*\{\s*\}/.test(text))
+    return 'tactics';
+  return null;
+}
+
+/** Reads a tactic replay of any version of Polygraphy. Never throws; ids keep all their digits. */
+export function readReplay(text: string): ReplayRead {
+  const reader = new ReplayReader(text);
+  return reader.read();
+}
+
+const encoded = '__polygraphy_encoded_';
+
+/** Collects problems with lines and offsets. */
+export class ReplayReader {
+  readonly problems: ReplayProblem[] = [];
+  private readonly text: string;
+  private readonly lines: LineIndex;
+  private layer: string | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+    this.lines = new LineIndex(text);
+  }
+
+  read(): ReplayRead {
+    const json = readLosslessJson(this.text);
+    for (const problem of json.problems) this.adopt(problem);
+    const root = json.documents[0];
+    if (root?.kind !== 'object') {
+      const message =
+        this.text.trim() === ''
+          ? 'The file is empty: no tactics were recorded. Record it again.'
+          : 'This is no tactic replay: it is no JSON object.';
+      this.add({ start: 0, end: Math.min(1, this.text.length) }, 'error', 'no-replay', message);
+      return { value: undefined, kind: null, problems: this.problems };
+    }
+    const replay = memberOf(root, 'replay');
+    if (replay?.kind !== 'object') return this.other(root);
+    const file: ReplayFile = { variant: null, marker: markerOf(root), entries: [], span: spanOf(replay) };
+    const seen = new Map<string, ReplayEntry>();
+    for (const member of replay.members) {
+      if (isMarker(member.key)) continue;
+      const entry = this.entry(member.key, { start: member.keyStart, end: member.keyEnd }, member.value, file);
+      if (seen.has(entry.layer)) {
+        this.layer = entry.layer;
+        this.add(
+          entry.key,
+          'error',
+          'duplicate-entry',
+          'This layer is in the file already; Python takes the last entry and drops the others.',
+        );
+      }
+      seen.set(entry.layer, entry);
+      file.entries.push(entry);
+    }
+    return { value: file, kind: 'tactics', problems: this.problems };
+  }
+
+  private other(root: JsonObject): ReplayRead {
+    if (root.members.length > 0 && root.members.every(({ key }) => /^_N\d+/.test(key) || isMarker(key))) {
+      const first = root.members[0];
+      const span = first ? { start: first.keyStart, end: first.keyEnd } : spanOf(root);
+      this.add(
+        span,
+        'info',
+        'debug-replay',
+        'This is the record of a "polygraphy debug" run: which iterations passed. It holds no tactics.',
+      );
+      return { value: undefined, kind: 'debug', problems: this.problems };
+    }
+    const end = Math.min(root.start + 1, root.end);
+    this.add(
+      { start: root.start, end },
+      'error',
+      'no-replay',
+      'This is no tactic replay: there is no object "replay". Polygraphy writes one with --save-tactics.',
+    );
+    return { value: undefined, kind: null, problems: this.problems };
+  }
+
+  private entry(layer: string, key: Span, value: JsonNode, file: ReplayFile): ReplayEntry {
+    this.layer = layer;
+    const before = this.problems.length;
+    const algorithm: Algorithm = { implementation: '', tactic: '', inputs: [], outputs: [] };
+    const places: EntryPlaces = {
+      value: spanOf(value),
+      implementation: null,
+      tactic: null,
+      inputs: null,
+      outputs: null,
+      tensors: [],
+    };
+    if (value.kind !== 'object') {
+      this.add(
+        spanOf(value),
+        'error',
+        'bad-entry',
+        'An entry is an object with implementation, tactic, inputs and outputs.',
+      );
+    } else {
+      places.implementation = this.id(value, 'implementation', key, algorithm);
+      places.tactic = this.id(value, 'tactic', key, algorithm);
+      places.inputs = this.tensors(value, 'inputs', key, algorithm.inputs, places, file);
+      places.outputs = this.tensors(value, 'outputs', key, algorithm.outputs, places, file);
+    }
+    const whole = !this.problems.slice(before).some(({ severity }) => severity === 'error');
+    const entry = { layer, algorithm, key, span: { start: key.start, end: value.end }, places, whole };
+    this.layer = undefined;
+    return entry;
+  }
+
+  private id(value: JsonObject, name: 'implementation' | 'tactic', key: Span, algorithm: Algorithm): Span | null {
+    const node = memberOf(value, name);
+    if (!node) {
+      this.add(key, 'error', 'missing-member', `This entry has no "${name}".`);
+      return null;
+    }
+    const text = node.kind === 'number' ? node.text : '';
+    algorithm[name] = text;
+    const valid = name === 'tactic' ? tacticId(text) !== null : implementationId(text) !== null;
+    if (!valid || text.startsWith('0x')) {
+      const range = name === 'tactic' ? 'a whole number of 64 bits' : 'a whole number of 32 bits';
+      this.add(spanOf(node), 'error', 'bad-id', `"${name}" must be ${range}, written out in digits.`);
+    }
+    return spanOf(node);
+  }
+
+  private tensors(
+    value: JsonObject,
+    name: 'inputs' | 'outputs',
+    key: Span,
+    into: TensorFormat[],
+    places: EntryPlaces,
+    file: ReplayFile,
+  ): Span | null {
+    const node = memberOf(value, name);
+    if (node?.kind !== 'array') {
+      if (node) this.add(spanOf(node), 'error', 'bad-entry', `"${name}" must be a list.`);
+      else this.add(key, 'error', 'missing-member', `This entry has no "${name}".`);
+      return node ? spanOf(node) : null;
+    }
+    for (const item of node.items) {
+      const tensor = readTensorFormat(item, (span, code, message, fixes) =>
+        this.add(span, 'error', code, message, fixes),
+      );
+      if (!tensor) continue;
+      into.push(tensor.format);
+      places.tensors.push(tensor.places);
+      this.variant(file, tensor.variant, tensor.places.span);
+    }
+    return spanOf(node);
+  }
+
+  private variant(file: ReplayFile, variant: ReplayVariant, span: Span): void {
+    file.variant ??= variant;
+    if (file.variant === variant) return;
+    this.add(
+      span,
+      'error',
+      'mixed-variants',
+      `This is written as another version of Polygraphy does than the entries before it (form ${variant} beside ${file.variant}). One file has one form.`,
+    );
+  }
+
+  /** A problem of the JSON itself, which has lines and columns only. */
+  private adopt(problem: Problem): void {
+    const start = this.offsetOf(problem.line ?? 1, problem.column ?? 1);
+    const end = problem.endColumn === undefined ? start + 1 : this.offsetOf(problem.line ?? 1, problem.endColumn);
+    this.problems.push({ ...problem, start, end, fixes: [] });
+  }
+
+  private offsetOf(line: number, column: number): number {
+    let start = 0;
+    for (let n = 1; n < line; n++) {
+      const next = this.text.indexOf('\n', start);
+      if (next < 0) break;
+      start = next + 1;
+    }
+    return Math.min(this.text.length, start + column - 1);
+  }
+
+  private add(
+    span: Span,
+    severity: Problem['severity'],
+    code: string,
+    message: string,
+    fixes: ReplayProblem['fixes'] = [],
+  ): void {
+    this.problems.push(replayProblem(this.lines, span, severity, code, message, this.layer, fixes));
+  }
+}
+
+/** A problem at a span of a text. */
+export function replayProblem(
+  lines: LineIndex,
+  span: Span,
+  severity: Problem['severity'],
+  code: string,
+  message: string,
+  layer?: string,
+  fixes: ReplayProblem['fixes'] = [],
+): ReplayProblem {
+  const from = lines.placeOf(span.start);
+  const to = lines.placeOf(span.end);
+  return {
+    severity,
+    code,
+    message,
+    ...from,
+    ...(to.line === from.line ? { endColumn: to.column } : {}),
+    start: span.start,
+    end: span.end,
+    ...(layer === undefined ? {} : { layer }),
+    fixes,
+  };
+}
+
+function spanOf({ start, end }: JsonNode): Span {
+  return { start, end };
+}
+
+function isMarker(key: string): boolean {
+  return key === 'polygraphy_class' || key.startsWith(encoded);
+}
+
+function markerOf(root: JsonObject): ReplayFile['marker'] {
+  if (root.members.some(({ key }) => key === 'polygraphy_class')) return 'polygraphy_class';
+  return root.members.some(({ key }) => key.startsWith(encoded)) ? 'encoded' : null;
+}

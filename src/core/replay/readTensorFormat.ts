@@ -1,0 +1,157 @@
+import { closestWords } from '../precision/closestWords.ts';
+import { memberOf } from '../text/losslessJson.ts';
+import type { JsonArray, JsonNode, JsonObject } from '../text/losslessJson.ts';
+import type { TensorFormat } from './algorithm.ts';
+import type { ReplayFix, ReplayVariant, Span, TensorPlaces } from './replayFile.ts';
+
+/** TensorRT's data types in the order of its own list. */
+export const dataTypes: readonly string[] = [
+  'FLOAT',
+  'HALF',
+  'INT8',
+  'INT32',
+  'BOOL',
+  'UINT8',
+  'FP8',
+  'BF16',
+  'INT64',
+  'INT4',
+  'FP4',
+  'E8M0',
+];
+
+export interface ReadTensor {
+  format: TensorFormat;
+  places: TensorPlaces;
+  variant: ReplayVariant;
+}
+
+type Report = (span: Span, code: string, message: string, fixes?: ReplayFix[]) => void;
+
+/** Reads one input or output in any of the four forms; null when it is none. */
+export function readTensorFormat(node: JsonNode, report: Report): ReadTensor | null {
+  if (node.kind === 'array') return readList(node, report);
+  if (node.kind === 'object') return readObject(node, report);
+  report(
+    spanOf(node),
+    'bad-tensor',
+    'An input or output is an object with dtype, strides, vectorized_dim and components_per_element.',
+  );
+  return null;
+}
+
+/** Forms A and B: `["TensorFormat.LINEAR", "DataType.FLOAT", [784, 28, 1]]`. */
+function readList(node: JsonArray, report: Report): ReadTensor | null {
+  const [format, dtype, strides] = node.items;
+  if (format?.kind !== 'string' || dtype?.kind !== 'string' || (strides !== undefined && strides.kind !== 'array')) {
+    report(
+      spanOf(node),
+      'bad-tensor',
+      'An input or output of this form is a list of format, data type and, from 0.42 on, strides.',
+    );
+    return null;
+  }
+  const numbers = strides ? readStrides(strides, report) : null;
+  return {
+    format: {
+      dtype: dataType(dtype.value, spanOf(dtype), report),
+      format: format.value.replace(/^TensorFormat\./, ''),
+      strides: numbers,
+      vectorizedDim: null,
+      components: null,
+    },
+    places: {
+      span: spanOf(node),
+      dtype: spanOf(dtype),
+      format: spanOf(format),
+      strides: strides ? spanOf(strides) : null,
+      strideNumbers: strides ? strides.items.map(spanOf) : [],
+      vectorizedDim: null,
+      components: null,
+    },
+    variant: strides ? 'B' : 'A',
+  };
+}
+
+/** Forms C and D. */
+function readObject(node: JsonObject, report: Report): ReadTensor | null {
+  const dtype = memberOf(node, 'dtype');
+  const strides = memberOf(node, 'strides');
+  if (dtype?.kind !== 'string') {
+    report(
+      dtype ? spanOf(dtype) : spanOf(node),
+      'bad-tensor',
+      'This input or output has no "dtype", such as "DataType.HALF".',
+    );
+    return null;
+  }
+  if (strides !== undefined && strides.kind !== 'array')
+    report(spanOf(strides), 'bad-tensor', '"strides" must be a list of numbers.');
+  const list = strides?.kind === 'array' ? strides : null;
+  if (strides === undefined) report(spanOf(node), 'missing-member', 'This input or output has no "strides".');
+  const format = memberOf(node, 'tensor_format');
+  const dim = integer(node, 'vectorized_dim', report);
+  const components = integer(node, 'components_per_element', report);
+  return {
+    format: {
+      dtype: dataType(dtype.value, spanOf(dtype), report),
+      format: format?.kind === 'string' ? format.value.replace(/^TensorFormat\./, '') : null,
+      strides: list ? readStrides(list, report) : null,
+      vectorizedDim: dim.value,
+      components: components.value,
+    },
+    places: {
+      span: spanOf(node),
+      dtype: spanOf(dtype),
+      format: format?.kind === 'string' ? spanOf(format) : null,
+      strides: list ? spanOf(list) : null,
+      strideNumbers: list ? list.items.map(spanOf) : [],
+      vectorizedDim: dim.span,
+      components: components.span,
+    },
+    variant: format ? 'C' : 'D',
+  };
+}
+
+function readStrides(list: JsonArray, report: Report): number[] {
+  return list.items.map((item) => {
+    const value = item.kind === 'number' && /^-?\d+$/.test(item.text) ? Number(item.text) : Number.NaN;
+    if (Number.isSafeInteger(value)) return value;
+    report(spanOf(item), 'bad-stride', 'A stride is a whole number.');
+    return 0;
+  });
+}
+
+/** `null` stands where TensorRT before 8.6 had nothing to say. */
+function integer(node: JsonObject, key: string, report: Report): { value: number | null; span: Span | null } {
+  const member = memberOf(node, key);
+  if (member === undefined || (member.kind === 'literal' && member.value === null))
+    return { value: null, span: member ? spanOf(member) : null };
+  const value = member.kind === 'number' && /^-?\d+$/.test(member.text) ? Number(member.text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) report(spanOf(member), 'bad-tensor', `"${key}" must be a whole number.`);
+  return { value: Number.isSafeInteger(value) ? value : null, span: spanOf(member) };
+}
+
+function dataType(text: string, span: Span, report: Report): string {
+  const word = text.replace(/^DataType\./, '');
+  if (!dataTypes.includes(word) || text === word) {
+    const near = dataTypes.includes(word) ? [word] : closestWords(word.toUpperCase(), dataTypes, 2);
+    const known = near.length > 0 ? near : ['FLOAT', 'HALF'];
+    const fixes = known.map((type, i) => ({
+      title: `Change to DataType.${type}`,
+      edits: [{ ...span, text: JSON.stringify(`DataType.${type}`) }],
+      preferred: i === 0,
+    }));
+    report(
+      span,
+      'unknown-type',
+      `"${text}" is no data type of TensorRT. They are written DataType.FLOAT, DataType.HALF, DataType.INT8, …`,
+      fixes,
+    );
+  }
+  return word;
+}
+
+function spanOf({ start, end }: JsonNode): Span {
+  return { start, end };
+}

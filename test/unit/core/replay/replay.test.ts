@@ -1,0 +1,435 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { implementationId, sameAlgorithm, tacticHex, tacticId } from '../../../../src/core/replay/algorithm.ts';
+import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
+import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
+import { choiceTitle, describeAlgorithm } from '../../../../src/core/replay/describeChoice.ts';
+import { diffReplays } from '../../../../src/core/replay/diffReplays.ts';
+import { addEntry, applySpanEdits, removeEntry, replaceAlgorithm } from '../../../../src/core/replay/editReplay.ts';
+import { choicesOfLog, readChoices, readFormats, sniffChoices } from '../../../../src/core/replay/readChoices.ts';
+import { choicesOfMismatches, readAlgorithm, readMismatches } from '../../../../src/core/replay/readMismatches.ts';
+import { readReplay, sniffReplay } from '../../../../src/core/replay/readReplay.ts';
+import type { ReplayFile } from '../../../../src/core/replay/replayFile.ts';
+import { replayHints } from '../../../../src/core/replay/replayHints.ts';
+import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { captureText, samplesPath } from '../../../support/fixtures.ts';
+import { captured } from '../precision/overrideFixtures.ts';
+
+function text(name: string): string {
+  const found = captureText(name);
+  if (found === undefined) throw new Error(`The capture ${name} is missing`);
+  return found;
+}
+
+function file(source: string): ReplayFile {
+  const { value, problems } = readReplay(source);
+  expect(problems).toEqual([]);
+  if (!value) throw new Error('no replay');
+  return value;
+}
+
+const vit = 'tensorrt-10.6.0/vit_tiny';
+const recorded = (): string => text(`${vit}.poly_replay/replay.json`);
+const edited = (): string => text(`${vit}.poly_replay/edited.json`);
+const sidecar = () => readChoices(text(`${vit}.algolog/choices.jsonl`)).value!;
+const codes = (source: string, context: Partial<ReplayContext> = {}) =>
+  checkReplay(source, readReplay(source), { ...emptyContext, ...context }).map(({ code, line }) => `${line} ${code}`);
+
+/** One entry in each of the four forms. */
+const forms = {
+  A: '["TensorFormat.LINEAR", "DataType.FLOAT"]',
+  B: '["TensorFormat.LINEAR", "DataType.FLOAT", [784, 784, 28, 1]]',
+  C: '{"tensor_format": "TensorFormat.LINEAR", "dtype": "DataType.FLOAT", "strides": [784, 784, 28, 1], "vectorized_dim": -1, "components_per_element": 1, "polygraphy_class": "TensorInfo"}',
+  D: '{"dtype": "DataType.FLOAT", "strides": [784, 784, 28, 1], "vectorized_dim": -1, "components_per_element": 1, "polygraphy_class": "TensorInfo"}',
+};
+const inForm = (io: string, tactic = '6596631851832846809') =>
+  `{"replay": {"conv": {"implementation": -2147483638, "tactic": ${tactic}, "inputs": [${io}], "outputs": [${io}], "polygraphy_class": "Algorithm"}}, "polygraphy_class": "TacticReplayData"}`;
+
+describe('ids', () => {
+  test('64 bits stay whole, negative and hexadecimal ones are the same', () => {
+    expect(tacticHex('6596631851832846809')).toBe('0x5b8bf1b8028629d9');
+    expect(tacticId('0x8ad32616b1424be4')).toBe('-8443362997484499996');
+    expect(tacticId('18446744073709551616')).toBeNull();
+    expect(tacticId('1.5')).toBeNull();
+    expect(implementationId('-2147483638')).toBe(0x8000000a);
+    expect(implementationId('2147483683')).toBe(0x80000023);
+    expect(implementationId('4294967296')).toBeNull();
+  });
+});
+
+describe('reading', () => {
+  test.each(Object.entries(forms))('form %s, with places', (variant, io) => {
+    const source = inForm(io);
+    const replay = file(source);
+    expect(replay.variant).toBe(variant);
+    const entry = replay.entries[0]!;
+    expect(entry.algorithm).toMatchObject({ implementation: '-2147483638', tactic: '6596631851832846809' });
+    expect(entry.algorithm.inputs[0]).toEqual({
+      dtype: 'FLOAT',
+      format: variant === 'D' ? null : 'LINEAR',
+      strides: variant === 'A' ? null : [784, 784, 28, 1],
+      vectorizedDim: variant < 'C' ? null : -1,
+      components: variant < 'C' ? null : 1,
+    });
+    const at = ({ start, end }: { start: number; end: number }) => source.slice(start, end);
+    expect(at(entry.key)).toBe('"conv"');
+    expect(at(entry.places.tactic!)).toBe('6596631851832846809');
+    expect(at(entry.places.tensors[1]!.dtype!)).toBe('"DataType.FLOAT"');
+    expect(entry.places.tensors[0]!.strideNumbers.map(at)).toEqual(variant === 'A' ? [] : ['784', '784', '28', '1']);
+  });
+
+  test('the oldest class markers', () => {
+    const old = inForm(forms.A).replaceAll(
+      /"polygraphy_class": "(\w+)"/g,
+      '"__polygraphy_encoded_$1": "polygraphy_serialized_json_type"',
+    );
+    expect(file(old)).toMatchObject({ marker: 'encoded', entries: [{ layer: 'conv' }] });
+  });
+
+  test('every sample and capture reads without a problem', () => {
+    let read = 0;
+    for (const name of readdirSync(samplesPath('replay'))) {
+      const source = readFileSync(samplesPath(`replay/${name}`), 'utf8');
+      const debug = name.includes('debug');
+      expect(sniffReplay(source)).toBe(debug ? 'debug' : 'tactics');
+      const { kind, problems } = readReplay(source);
+      expect(kind).toBe(debug ? 'debug' : 'tactics');
+      expect(problems.map(({ code }) => code)).toEqual(debug ? ['debug-replay'] : []);
+      read++;
+    }
+    expect(read).toBe(5);
+    for (const version of ['8.6.1', '10.6.0']) {
+      for (const model of ['vit_tiny', 'fp16_overflow']) {
+        expect(file(text(`tensorrt-${version}/${model}.poly_replay/replay.json`)).variant).toBe('D');
+      }
+    }
+    const debug = text('tensorrt-10.6.0/fp16_overflow.poly_debug_precision/polygraphy_debug_replay.json');
+    expect([sniffReplay(debug), readReplay(debug).kind]).toEqual(['debug', 'debug']);
+  });
+
+  test.each([
+    ['', ['no-replay']],
+    ['[1]', ['no-replay']],
+    ['{"a": 1}', ['no-replay']],
+    [inForm(forms.D, '1.5'), ['bad-id']],
+    [inForm(forms.D, '99999999999999999999'), ['bad-id']],
+    [inForm(forms.D, '"7"'), ['bad-id']],
+    [inForm(forms.D).replace('DataType.FLOAT', 'DataType.FLOOT'), ['unknown-type']],
+    [inForm(forms.D).replace('"DataType.FLOAT"', '"FLOAT"'), ['unknown-type']],
+    [inForm(forms.D).replace('"implementation": -2147483638, ', ''), ['missing-member']],
+    [inForm(`${forms.D}, ${forms.C}`), ['mixed-variants', 'mixed-variants']],
+    [inForm(forms.D).replace('[784, 784, 28, 1]', '"x"'), ['bad-tensor']],
+    ['{"replay": {"a": 3}}', ['bad-entry']],
+  ])('%s', (source, expected) => {
+    expect(readReplay(source).problems.map(({ code }) => code)).toEqual(expected);
+  });
+
+  test('an entry twice', () => {
+    const source = inForm(forms.D).replace('{"conv": ', '{"conv": {}, "conv": ');
+    expect(readReplay(source).problems.filter(({ code }) => code === 'duplicate-entry')).toHaveLength(1);
+  });
+
+  test('broken text never throws, and places stay inside', () => {
+    const source = recorded();
+    fc.assert(
+      fc.property(
+        fc.nat(source.length),
+        fc.nat(40),
+        fc.constantFrom('', '"', '{', ']', ',', '0', 'x', '\u0000'),
+        (at, cut, put) => {
+          const broken = source.slice(0, at) + put + source.slice(at + cut);
+          const read = readReplay(broken);
+          for (const { start, end } of checkReplay(broken, read, { ...emptyContext, choices: [sidecar()] })) {
+            expect(start).toBeGreaterThanOrEqual(0);
+            expect(end).toBeLessThanOrEqual(broken.length + 1);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('offered choices', () => {
+  test('the sidecar', () => {
+    expect(sniffChoices(text(`${vit}.algolog/choices.jsonl`))).toBe(true);
+    const choices = sidecar();
+    const [conv, foreign] = [...choices.offered];
+    expect([conv?.[0], conv?.[1].length, foreign?.[1].length]).toEqual(['/patch_embed/proj/Conv', 168, 3]);
+    expect(conv?.[1][0]?.ms).toBeLessThanOrEqual(conv?.[1][1]?.ms ?? 0);
+    expect(choices.chosen.get('/patch_embed/proj/Conv')?.tactic).toBe('1236070762725864170');
+    const cut = readChoices(`${text(`${vit}.algolog/choices.jsonl`).slice(0, 60_000)}\n{"layer": "x"`);
+    expect(cut.problems.map(({ code }) => code)).toContain('bad-choice');
+  });
+
+  test.each(['8.6.1', '10.6.0'])('the mismatch error of a %s build, once', (version) => {
+    const found = readMismatches(text(`tensorrt-${version}/vit_tiny.poly_replay/log2.txt`));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({
+      kind: 'not-offered',
+      layer: '/patch_embed/proj/Conv',
+      inReplay: { tactic: '1236070762725864170' },
+    });
+    expect(found[0]?.choices).toHaveLength(123);
+    const types = found[0]?.choices.map(({ inputs }) => inputs[0]?.dtype);
+    expect(types?.filter((type) => type === 'FLOAT')).toHaveLength(11);
+  });
+
+  test('layers that a replay lacks', () => {
+    const log = '[W] Layer: a + b was not found in the tactic replay. Falling back to default tactics.\n[W] x';
+    expect(readMismatches(log)).toEqual([{ kind: 'not-found', layer: 'a + b', line: 1, inReplay: null, choices: [] }]);
+  });
+
+  test('a choice in the spelling of every version', () => {
+    expect(
+      readAlgorithm(
+        "(Implementation: 2147483651, Tactic: 1) | Inputs: (('TensorFormat.LINEAR', 'DataType.FLOAT'), ('TensorFormat.LINEAR', 'DataType.FLOAT')) | Outputs: (('TensorFormat.HWC', 'DataType.HALF'),)",
+      ),
+    ).toEqual({
+      implementation: '2147483651',
+      tactic: '1',
+      inputs: Array.from({ length: 2 }, () => ({
+        dtype: 'FLOAT',
+        format: 'LINEAR',
+        strides: null,
+        vectorizedDim: null,
+        components: null,
+      })),
+      outputs: [{ dtype: 'HALF', format: 'HWC', strides: null, vectorizedDim: null, components: null }],
+    });
+    expect(
+      readAlgorithm(
+        'x (Implementation: 1, Tactic: -2) | Inputs: (TensorInfo(DataType.INT64, (1,), -1, 1),) | Outputs: ()',
+      ),
+    ).toMatchObject({
+      inputs: [{ dtype: 'INT64', strides: [1] }],
+      outputs: [],
+    });
+    expect(readAlgorithm('(Implementation: 1, Tactic: 2) | Inputs: nonsense | Outputs: ()')).toBeNull();
+  });
+
+  test('the tactics of a verbose log are the sidecar’s', () => {
+    expect(readFormats('Half(50176,1:4,224,1), Float(1000,1) long-strided -> Int64()')).toEqual({
+      inputs: [
+        { dtype: 'HALF', format: null, strides: [50176, 1, 224, 1], vectorizedDim: 1, components: 4 },
+        { dtype: 'FLOAT', format: null, strides: [1000, 1], vectorizedDim: -1, components: 1 },
+      ],
+      outputs: [{ dtype: 'INT64', format: null, strides: [], vectorizedDim: -1, components: 1 }],
+    });
+    const log = choicesOfLog(readBuildLog(text(`${vit}.fp16/log.txt`)).value);
+    const offered = log.offered.get('/patch_embed/proj/Conv');
+    expect(offered?.length).toBeGreaterThan(100);
+    const known = sidecar().offered.get('/patch_embed/proj/Conv')!;
+    const shared = offered!.filter(({ algorithm }) =>
+      known.some((choice) => sameAlgorithm(choice.algorithm, algorithm)),
+    );
+    expect(shared.length / offered!.length).toBeGreaterThan(0.9);
+  });
+});
+
+describe('checking', () => {
+  test('what was recorded is fine', () => {
+    expect(codes(recorded(), { choices: [sidecar()] })).toEqual(['36 foreign-entry']);
+  });
+
+  test('the article’s edit: not offered, and the whole entry can change to one that is', () => {
+    const source = edited();
+    const mismatches = readMismatches(text(`${vit}.poly_replay/log2.txt`));
+    for (const choices of [[sidecar()], [choicesOfMismatches(mismatches)]]) {
+      const context = { ...emptyContext, choices, mismatches };
+      const [problem] = checkReplay(source, readReplay(source), context);
+      expect(problem).toMatchObject({
+        code: 'not-offered',
+        severity: 'error',
+        layer: '/patch_embed/proj/Conv',
+        line: 3,
+      });
+      expect(problem?.message).toContain('have the types FLOAT → FLOAT, but in another layout');
+      expect(problem?.fixes.length).toBeGreaterThan(2);
+      for (const fix of problem!.fixes) {
+        const fixed = applySpanEdits(source, fix.edits);
+        const after = checkReplay(fixed, readReplay(fixed), context);
+        expect(after.filter(({ layer, code }) => layer === '/patch_embed/proj/Conv' && code === 'not-offered')).toEqual(
+          [],
+        );
+      }
+      const fixed = file(applySpanEdits(source, problem!.fixes[0]!.edits)).entries[0]!.algorithm;
+      expect([fixed.inputs[0]?.dtype, fixed.outputs[0]?.dtype]).toEqual(['FLOAT', 'FLOAT']);
+    }
+    expect(codes(source, { mismatches })).toContain('3 not-offered');
+    expect(codes(recorded(), { mismatches })).toEqual(['36 foreign-entry']);
+  });
+
+  test('an id that a JSON tool has rounded', () => {
+    const rounded = recorded().replace('1236070762725864170', String(Number('1236070762725864170')));
+    expect(rounded).not.toBe(recorded());
+    const problems = checkReplay(rounded, readReplay(rounded), { ...emptyContext, choices: [sidecar()] });
+    expect(problems[0]).toMatchObject({ code: 'rounded-id', line: 5 });
+    expect(applySpanEdits(rounded, problems[0]!.fixes[0]!.edits)).toBe(recorded());
+  });
+
+  test('a ForeignNode has tactic 0', () => {
+    const source = recorded().replace('"tactic": 0', '"tactic": 7');
+    expect(codes(source)).toEqual(['36 foreign-entry', '38 foreign-tactic']);
+    const { fixes } = checkReplay(source, readReplay(source), emptyContext).find(
+      ({ code }) => code === 'foreign-tactic',
+    )!;
+    expect(applySpanEdits(source, fixes[0]!.edits)).toBe(recorded());
+  });
+
+  test('layers of another network, of another version, of TensorRT 11', async () => {
+    const own = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    expect(codes(recorded(), { ...own })).toEqual(['36 foreign-entry']);
+    const older = await captured('tensorrt-8.6.1/vit_tiny.fp16');
+    expect(codes(recorded(), { ...older })).toContain('36 layer-not-found');
+    const other = await captured('tensorrt-10.6.0/resnet18.fp32');
+    expect(codes(recorded(), { index: other.index })).toContain('3 layer-not-found');
+    expect(
+      codes(recorded(), { ...own, recorded: { version: '8.6.1', gpu: 'Tesla T4' } }).filter((code) =>
+        code.startsWith('3 '),
+      ),
+    ).toEqual(['3 other-version', '3 other-gpu']);
+    const rtx = await captured('tensorrt-rtx-1.7.1/vit_tiny');
+    expect(codes(recorded(), { build: { ...rtx.build, layers: [], foreignNodes: [] } })).toContain(
+      '3 no-replay-support',
+    );
+    const mistyped = recorded().replace('/patch_embed/proj/Conv', '/patch_embed/proj/Cnv');
+    const [problem] = checkReplay(mistyped, readReplay(mistyped), { ...emptyContext, ...own });
+    expect(applySpanEdits(mistyped, problem!.fixes[0]!.edits)).toBe(recorded());
+  });
+
+  test('forms that later versions do not load', () => {
+    expect(codes(inForm(forms.A))).toEqual(['1 old-form']);
+    expect(codes(inForm(forms.C))).toEqual([]);
+  });
+});
+
+describe('edits keep every other byte', () => {
+  test('any offered choice, in every form, spacing and place', () => {
+    const offered = sidecar().offered.get('/patch_embed/proj/Conv')!;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...offered),
+        fc.constantFrom('A', 'B', 'C', 'D'),
+        fc.constantFrom(0, 1, 4),
+        fc.constantFrom('\n', '\r\n'),
+        (choice, form, indent, end) => {
+          const io = JSON.parse(forms[form as keyof typeof forms]) as unknown;
+          const big = '\u0001';
+          const json = JSON.stringify(
+            {
+              'other é': 1,
+              replay: {
+                'layer " ,': {
+                  implementation: 5,
+                  tactic: big,
+                  inputs: [io],
+                  outputs: [io],
+                  polygraphy_class: 'Algorithm',
+                  note: big,
+                },
+              },
+            },
+            null,
+            indent,
+          )
+            .replaceAll(JSON.stringify(big), '9007199254740993')
+            .replaceAll('\n', end);
+          const { value } = readReplay(json);
+          const edits = replaceAlgorithm(json, value!, value!.entries[0]!, choice.algorithm);
+          if (!edits) return;
+          const after = applySpanEdits(json, edits);
+          const again = readReplay(after).value!.entries[0]!;
+          expect(sameAlgorithm(again.algorithm, choice.algorithm)).toBe(true);
+          expect(after).toContain('"note":');
+          expect(after.match(/9007199254740993/g)).toHaveLength(1);
+          const skeleton = (of: string) => of.replace(/(?:TensorFormat|DataType)\.\w+|-?\d+/g, '');
+          expect(skeleton(after)).toBe(skeleton(json));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('another number of outputs is written like the file', () => {
+    const source = recorded();
+    const replay = file(source);
+    const [conv] = replay.entries;
+    const two = { ...conv!.algorithm, outputs: [conv!.algorithm.outputs[0]!, conv!.algorithm.inputs[0]!] };
+    const after = applySpanEdits(source, replaceAlgorithm(source, replay, conv!, two)!);
+    const entry = file(after).entries[0]!;
+    expect(entry.algorithm.outputs).toHaveLength(2);
+    const back = applySpanEdits(after, replaceAlgorithm(after, file(after), entry, conv!.algorithm)!);
+    expect(back).toBe(source);
+  });
+
+  test('free a layer and pin it again', () => {
+    const source = recorded();
+    const replay = file(source);
+    const [conv, foreign] = replay.entries;
+    const without = applySpanEdits(source, removeEntry(source, replay, foreign!));
+    expect(file(without).entries.map(({ layer }) => layer)).toEqual([conv!.layer]);
+    const again = applySpanEdits(without, addEntry(without, file(without), foreign!.layer, foreign!.algorithm)!);
+    expect(again).toBe(source);
+    const first = applySpanEdits(source, removeEntry(source, replay, conv!));
+    expect(file(first).entries.map(({ layer }) => layer)).toEqual([foreign!.layer]);
+    const empty = applySpanEdits(without, removeEntry(without, file(without), file(without).entries[0]!));
+    expect(file(empty).entries).toEqual([]);
+    const refilled = applySpanEdits(empty, addEntry(empty, file(empty), 'x "y"', conv!.algorithm)!);
+    expect(file(refilled).entries[0]).toMatchObject({ layer: 'x "y"', algorithm: { tactic: '1236070762725864170' } });
+  });
+});
+
+describe('in words', () => {
+  test('a choice', () => {
+    const [conv, foreign] = file(recorded()).entries;
+    expect(choiceTitle(conv!.algorithm)).toBe('FP16 → FP16, CaskConvolution (0x80000009), tactic 0x112767cf498572ea');
+    expect(describeAlgorithm(conv!.algorithm)).toEqual([
+      'CaskConvolution (0x80000009)',
+      'Tactic 0x112767cf498572ea (1236070762725864170)',
+      'Input 0: FP16, vectors of 4 along dimension 1, channels last',
+      'Output 0: FP16, vectors of 8 along dimension 1, channels last',
+    ]);
+    expect(choiceTitle(foreign!.algorithm)).toBe('FP16 → FP32, Myelin (0x80000023)');
+  });
+
+  test('a diff by meaning', () => {
+    const a = file(recorded());
+    expect(diffReplays(a, file(recorded().replace(/\n\s*/g, '')))).toEqual({ differences: [], same: 2 });
+    const { differences, same } = diffReplays(a, file(edited()));
+    expect(same).toBe(0);
+    expect(differences.map(({ kind, changes }) => [kind, changes])).toEqual([
+      [
+        'changed',
+        [
+          'Input 0: FP16, vectors of 4 along dimension 1, channels last → FP32, vectors of 4 along dimension 1, channels last',
+          'Output 0: FP16, vectors of 8 along dimension 1, channels last → FP32, vectors of 8 along dimension 1, channels last',
+        ],
+      ],
+      [
+        'changed',
+        [
+          'Input 0: FP16, vectors of 8 along dimension 1, channels last → FP32, vectors of 8 along dimension 1, channels last',
+        ],
+      ],
+    ]);
+    const signed = file(inForm(forms.D));
+    const unsigned = file(inForm(forms.C).replace('-2147483638', '2147483658'));
+    expect(diffReplays(signed, unsigned)).toEqual({ differences: [], same: 1 });
+    expect(diffReplays(a, signed).differences.map(({ kind }) => kind)).toEqual(['removed', 'removed', 'added']);
+  });
+
+  test('hints: the nodes that a layer swallowed', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const [conv, foreign] = replayHints(file(recorded()), index, build);
+    expect(conv).toMatchObject({ kind: 'single', source: 'build', exact: true });
+    expect(conv?.nodes.map((i) => index.names[i])).toEqual(['/patch_embed/proj/Conv']);
+    expect(foreign).toMatchObject({ kind: 'foreign', source: 'build', foreign: 0 });
+    expect(foreign?.nodes.length).toBeGreaterThan(200);
+    expect(foreign?.averageMs).toBeGreaterThan(0);
+    const [named, unknown] = replayHints(file(recorded()), index, null);
+    expect(named).toMatchObject({ kind: 'single', source: 'name', exact: false });
+    expect(unknown).toMatchObject({ kind: 'foreign', source: 'none', nodes: [] });
+  });
+});
