@@ -39,6 +39,7 @@ export interface BuildLog {
   model?: LoggedModel | null;
   /** Things that were counted but not kept, by category: memory is bounded on a log of any size. */
   dropped?: Record<string, number>;
+  timingCache?: LoggedTimingCache;
   evidence?: LogEvidence;
 }
 
@@ -52,6 +53,17 @@ export interface LogEvidence {
   phrases: number;
   /** Lines that only trtexec or Polygraphy write. */
   tools: number;
+}
+
+/** What the builder says about its timing cache. Numbers are null where it does not say. */
+export interface LoggedTimingCache {
+  /** `local`: for this build alone; `global`: kept in a file or by the caller. */
+  mode: 'local' | 'global' | 'disabled' | null;
+  loadedBytes: number | null;
+  savedBytes: number | null;
+  entries: number | null;
+  /** Layers that were not timed again, by the cache's own count. */
+  served: number | null;
 }
 
 export interface LoggedMemory {

@@ -1,3 +1,4 @@
+import type { LoggedTimingCache } from './buildLog.ts';
 import type { EngineLayer } from './engineLayer.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LayerList, LogState, PhraseHandler, Room } from './logState.ts';
@@ -20,7 +21,15 @@ export const ENGINE_PHRASES: [string, PhraseHandler][] = [
     'Created engine with size: ',
     (state, cursor, at) => (state.log.memory.engine = sized(cursor.text.slice(at, cursor.to))),
   ],
-  ['Memory Pools: ', onMemoryPools],
+  ['Memory Pools', onMemoryPools],
+  ['Local timing cache in use', (state) => (cacheOf(state).mode = 'local')],
+  ['Global timing cache in use', (state) => (cacheOf(state).mode = 'global')],
+  ['Timing cache disabled', (state) => (cacheOf(state).mode = 'disabled')],
+  ['Disabling tactic timing cache', (state) => (cacheOf(state).mode = 'disabled')],
+  ['Loaded ', onCacheFile],
+  ['Saved ', onCacheFile],
+  ['Serialized ', onCacheFile],
+  ['Deleting timing cache: ', onCacheDeleted],
   ['Engine generation completed in ', onGenerated],
   ['Engine built in ', onBuilt],
   ['Finished engine building in ', onBuilt],
@@ -42,7 +51,33 @@ function sized(text: string): number | null {
   return Math.round(Number(match[1]) * unit);
 }
 
-/** trtexec's `Memory Pools: workspace: 1024 MiB, …`; `default` says no number. */
+function cacheOf(state: LogState): LoggedTimingCache {
+  return (state.log.timingCache ??= { mode: null, loadedBytes: null, savedBytes: null, entries: null, served: null });
+}
+
+/** `Saved 74236 bytes of timing cache to tc.bin`, `Serialized 15 timing cache entries` */
+function onCacheFile(state: LogState, cursor: LogCursor): void {
+  const match = /^(Loaded|Saved|Serialized) (\d+) (bytes of timing cache|timing cache entries)/.exec(
+    cursor.text.slice(cursor.from, Math.min(cursor.to, cursor.from + 100)),
+  );
+  if (match === null) return;
+  const cache = cacheOf(state);
+  const count = Number(match[2]);
+  if (match[3] === 'timing cache entries') cache.entries = count;
+  else if (match[1] === 'Loaded') cache.loadedBytes = count;
+  else cache.savedBytes = count;
+}
+
+/** `2 entries, served 0 hits since creation.`, in older versions `29 entries, 0 hits` */
+function onCacheDeleted(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(\d+) entries, (?:served )?(\d+) hits/.exec(cursor.text.slice(at, cursor.to));
+  if (match === null) return;
+  const cache = cacheOf(state);
+  cache.entries = Number(match[1]);
+  cache.served = Number(match[2]);
+}
+
+/** trtexec's `Memory Pools: workspace: 1024 MiB, …` (`default` says no number), Polygraphy's `Memory Pools | [WORKSPACE: 1024.00 MiB, …`. */
 function onMemoryPools(state: LogState, cursor: LogCursor, at: number): void {
   const match = /workspace: ([\d.]+ \w+)/i.exec(cursor.text.slice(at, cursor.to));
   state.log.memory.workspace = match ? sized(match[1]!) : null;

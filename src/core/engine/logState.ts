@@ -169,6 +169,7 @@ export function emptyBuildLog(): BuildLog {
     runs: [],
     model: null,
     dropped: {},
+    timingCache: { mode: null, loadedBytes: null, savedBytes: null, entries: null, served: null },
   };
 }
 

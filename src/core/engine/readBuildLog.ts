@@ -263,7 +263,7 @@ function isOwnError(state: LogState, cursor: LogCursor): boolean {
 
 /** Phrases that no other text starts a line with: a log that lost its prefixes, or never had any (TensorRT 5). */
 const BARE_PHRASE =
-  /^ *(?:-{15} Timing |={15} Computing |\*{15} Autotuning |>{15} Chose |Autotuning op |For layer .* a non-conforming |No implementation of layer |(?:Static check for parsing|Parsing) node: |Registering layer: .* (?:for ONNX node:|required by ONNX-TRT)|(?:Original|After .*): \d+ layers$|ForeignNode \{ForeignNode\[)/;
+  /^ *(?:-{15} Timing |={15} Computing |\*{15} Autotuning |>{15} Chose |Autotuning op |For layer .* a non-conforming |No implementation of layer |(?:Static check for parsing|Parsing) node: |Registering layer: .* (?:for ONNX node:|required by ONNX-TRT)|(?:Original|After .*): \d+ layers$|ForeignNode \{ForeignNode\[|Memory Pools +\| \[)/;
 const BARE_TACTIC = /^ *(?:Tactic(?::| Name:)? |Fastest Tactic: |The selected tactic is )/;
 const BARE_ERROR =
   /^(?:Error Code:? \d+|Error\[\d+\]|Internal Error): |(?:\bI[A-Z]\w+::\w+|\[\w+\.cpp::\w+::\d+\]): Error Code \d+: /;

@@ -529,3 +529,19 @@ test('memory and times are in bytes and seconds', () => {
   expect(read('8.6.1/vit_tiny.fp16').memory.scratch).toBe(832512);
   expect(read('10.6.0/vit_tiny.workspace_1k').memory.workspace).toBe(1049);
 });
+
+test('the timing cache: its mode, what was saved, what it served', () => {
+  expect(read('10.6.0/vit_tiny.timingcache').timingCache).toEqual({
+    mode: 'global',
+    loadedBytes: null,
+    savedBytes: 74236,
+    entries: 15,
+    served: null,
+  });
+  expect(read('8.6.1/fp16_overflow.fp16').timingCache).toMatchObject({ mode: 'local', entries: 2, served: 0 });
+  expect(read('8.6.1/fp16_overflow.poly_replay', 'log0.txt').timingCache).toMatchObject({ mode: 'disabled' });
+});
+
+test("Polygraphy's memory pools are in its configuration", () => {
+  expect(read('10.6.0/fp16_overflow.poly_markall', 'log0.txt').memory.workspace).toBe(Math.round(143155.94 * 2 ** 20));
+});
