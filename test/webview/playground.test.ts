@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -192,6 +193,74 @@ describe('the plain page', () => {
       expect(await opened.axe()).toEqual([]);
       await opened.shot(`page-fusion_zoo-${tab}-${theme}`);
     }
+  });
+});
+
+describe('opened and dropped files', () => {
+  const capture = (name: string) => fixturePath(`captures/tensorrt-10.6.0/fusion_zoo.fp32/${name}`);
+  const toast = ({ page }: OpenPage) => page.textContent('.toast');
+
+  test('a model and its log give the report, layer info and profile that come later add to it', async () => {
+    const opened = await openData(null);
+    const { page } = opened;
+    const input = page.locator('.tools input[type="file"]');
+    await input.setInputFiles([modelPath('fusion_zoo'), capture('log.txt.gz')]);
+    await page.waitForSelector('.flow .block');
+    expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
+    expect(await page.textContent('.sentence')).toMatch(/ForeignNodes; they swallowed/);
+    expect(await page.textContent('.hints')).toContain('No layer info');
+    await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
+    await expect
+      .poll(() => page.textContent('.sentence'))
+      .toBe(await openData(zoo).then(({ page: other }) => other.textContent('.sentence')));
+    expect(await page.textContent('.hints')).not.toContain('No layer info');
+  });
+
+  test('a log alone asks for its model, and waits for it', async () => {
+    const opened = await openData(null);
+    const input = opened.page.locator('.tools input[type="file"]');
+    await input.setInputFiles(capture('log.txt.gz'));
+    await expect.poll(() => toast(opened)).toContain('The ONNX model is missing');
+    await input.setInputFiles(modelPath('fusion_zoo'));
+    await opened.page.waitForSelector('.flow .block');
+  });
+
+  test('another model does not keep the build of the one before', async () => {
+    const opened = await openData(null);
+    const { page } = opened;
+    const input = page.locator('.tools input[type="file"]');
+    await input.setInputFiles([modelPath('fusion_zoo'), capture('log.txt.gz')]);
+    await page.waitForSelector('.flow .block');
+    await input.setInputFiles(modelPath('resnet18'));
+    await expect.poll(() => page.textContent('.page-head h1')).toBe('resnet18.onnx');
+    expect(await page.textContent('.fusion-view .blank')).toContain('No build is known');
+  });
+
+  test('what is of no use is said to be, and changes nothing', async () => {
+    const opened = await openData(zoo);
+    const { page } = opened;
+    const broken = {
+      name: 'broken.onnx',
+      mimeType: '',
+      buffer: Buffer.from([0x08, 0x09, 0x3a, 0xff, 0xff, 0xff, 0x7f, 1, 2]),
+    };
+    const nonsense = { name: 'nonsense.bin', mimeType: '', buffer: Buffer.from([0, 1, 2, 3, 255, 254, 253]) };
+    const cut = { name: 'cut.log.gz', mimeType: '', buffer: Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 75]) };
+    await page.locator('.tools input[type="file"]').setInputFiles([broken, nonsense, cut]);
+    await expect.poll(() => toast(opened)).toContain('nonsense.bin');
+    expect(await toast(opened)).toContain('cut.log.gz cannot be read');
+    expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
+  });
+
+  test('files can be dropped anywhere', async () => {
+    const opened = await openData(null);
+    const bytes = [...readFileSync(modelPath('resnet18'))];
+    await opened.page.evaluate((content) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(content)], 'dropped.onnx'));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    }, bytes);
+    await expect.poll(() => opened.page.textContent('.page-head h1')).toBe('dropped.onnx');
   });
 });
 

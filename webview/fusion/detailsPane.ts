@@ -304,9 +304,9 @@ function remarkList(
   report: FusionReport,
   fits: (remark: FusionReport['remarks'][number]) => boolean,
 ): Content['lists'][number] {
-  const lines = report.remarks.filter(fits).map(({ message, nodes, layers, code }): Line => ({
+  const lines = report.remarks.filter(fits).map(({ message, nodes, layers }): Line => ({
     text: message,
-    small: code,
+    small: '',
     selection: nodes.length > 0 ? { kind: 'nodes', ids: nodes } : { kind: 'layers', ids: layers },
   }));
   return { title: texts.remarks, lines };
@@ -324,10 +324,7 @@ const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>
 const layerLines = (report: FusionReport, layers: ReportLayer[]): Line[] => {
   const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
   return layers.map((layer) => ({
-    text:
-      layerTitle(layer, ops) === layerLabel(layer)
-        ? layerLabel(layer)
-        : `${layerTitle(layer, ops)}: ${layerLabel(layer)}`,
+    text: [...new Set([layerTitle(layer, ops), layerLabel(layer).replace(/^Reformat: /, '')])].join(': '),
     small: layer.averageMs === null ? '' : milliseconds(layer.averageMs),
     selection: { kind: 'layers', ids: [layer.id] },
   }));

@@ -1,9 +1,12 @@
+import type { ViewData } from '../../src/core/scene/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
 import { mountGraph } from '../graph/mountGraph.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
+import { droppedFiles } from './droppedFiles.ts';
+import { dropTarget } from './dropTarget.ts';
 import { groupTree } from './groupTree.ts';
 import { loadData } from './loadData.ts';
 import { pageHeader } from './pageHeader.ts';
@@ -82,7 +85,7 @@ function start(root: HTMLElement): void {
   const host = (name: 'fusion' | 'graph'): ViewHost => ({
     ready: () => {},
     selected: (next) => selected(name, next),
-    openLine: (file, line) => say(strings.playground.lineAt(strings.playground.files[file], line)),
+    openLine: (file, line) => say(strings.playground.lineAt(strings.playground.texts[file], line)),
     exportPicture: download,
     run: (command, nodeIds) => {
       if (command === 'openGraph' || command === 'openFusion') {
@@ -114,7 +117,8 @@ function start(root: HTMLElement): void {
 
   fusion.show(null, strings.playground.loading);
   tree.show(null);
-  void loadData().then(({ data, message }) => {
+  const show = (data: ViewData | null, message: string) => {
+    selection = { kind: 'none' };
     header.show(data);
     tree.show(data?.report ?? null);
     side.hidden = sideBar.hidden = (data?.report ?? null) === null;
@@ -123,9 +127,19 @@ function start(root: HTMLElement): void {
       graph.select(selection);
     };
     showGraph();
+    fusion.select(selection);
     fusion.show(data, message);
     document.documentElement.dataset['shown'] = data === null ? 'nothing' : 'data';
+  };
+  const readFiles = droppedFiles();
+  dropTarget(header.tools, (files) => {
+    say(strings.playground.files.reading);
+    void readFiles(files).then(({ data, messages }) => {
+      say(messages.join('\n'));
+      if (data !== null) show(data, '');
+    });
   });
+  void loadData().then(({ data, message }) => show(data, message));
 }
 
 /** Offers a picture as a file to save. */

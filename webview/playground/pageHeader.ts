@@ -37,6 +37,7 @@ export function pageHeader(
     on.tab(tab);
   };
 
+  const tools = head.append('div').attr('class', 'tools');
   const label = head.append('label').attr('class', 'theme');
   label.append('span').attr('class', 'muted').text(`${texts.theme} `);
   const themes = label.append('select');
@@ -53,8 +54,12 @@ export function pageHeader(
   apply(start.theme);
   choose(start.tab);
 
+  const place = tools.node();
+  if (place === null) throw new Error('The page lost one of its own elements.');
   return {
     choose,
+    /** Where buttons for the whole page go. */
+    tools: place,
     show(data: ViewData | null) {
       const named = data?.title ?? 'TensorRT Lens';
       document.title = data === null ? named : `${named} · TensorRT Lens`;

@@ -171,7 +171,21 @@ export const strings = {
     badData: (reason: string) => `The data could not be read: ${reason}`,
     noHost: 'This needs the editor or the command line.',
     lineAt: (file: string, line: number) => `${file}, line ${count(line)}`,
-    files: { log: 'build log', overrides: 'override file' },
+    texts: { log: 'build log', overrides: 'override file' },
+    files: {
+      open: 'Open files …',
+      hint: 'An ONNX model with the log, layer info and profile of its build; or drop them anywhere on this page. They stay on this machine.',
+      reading: 'Reading …',
+      unreadable: (name: string, reason: string) => `${name} cannot be read: ${reason}`,
+      useless: (name: string, reason: string) => `${name} is of no use here: ${reason}`,
+      damaged: (name: string, reason: string) => `${name} is damaged, what could be read of it is shown: ${reason}`,
+      noModel: 'The ONNX model is missing: open or drop it, too.',
+      noBuild: 'No build: open or drop the verbose log or the layer info (trtexec --exportLayerInfo) of this model.',
+      noLog: 'No log: a verbose build log (trtexec --verbose) tells the funnel, the fusions and the reasons.',
+      noLayers:
+        'No layer info: trtexec --profilingVerbosity=detailed --exportLayerInfo=layers.json names each kernel’s nodes.',
+      noProfile: 'No profile: trtexec --exportProfile=profile.json tells where the time goes.',
+    },
     failed: (reason: string) => `Something went wrong in the view: ${reason}`,
     commands: {
       build: 'To build an engine: trtlens build MODEL.onnx',
