@@ -12,33 +12,33 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = join(root, 'examples', 'vit_tiny.onnx');
 const recorded = join(root, 'examples', 'recorded', 'vit_tiny');
 
-const { model, serve, port, passed } = readArguments(process.argv.slice(2));
+// npm runs this in the package's folder; paths are meant from where the person stands.
+const here = process.env.INIT_CWD ?? process.cwd();
 requireNode(20, 19);
+const { model, serve, port, passed } = readArguments(process.argv.slice(2));
 process.chdir(root);
 installPackages();
 run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …');
 
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const data = join(folder, 'data.json');
-try {
-  build();
-  const page = readPage(data);
-  if (serve) showAt(page, port);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+build();
+if (serve) showAt(readPage(data), port);
 
 function readArguments(args) {
   /** @type {{ model: string | undefined, serve: boolean, port: number, passed: string[] }} */
   const found = { model: undefined, serve: true, port: 0, passed: [] };
-  while (args.length > 0) {
-    const argument = args.shift();
+  args.forEach((argument, index) => {
+    // Other words are values of options that trtlens knows.
+    const isModel = !argument.startsWith('-') && (index === 0 || /\.onnx(\.gz)?$/i.test(argument));
     if (argument === '--no-serve') found.serve = false;
-    else if (argument === '--port') found.port = Number(args.shift());
-    else if (argument.startsWith('-') || found.model !== undefined) found.passed.push(argument);
-    // npm runs this in the package's folder; the path was meant from where the person stands.
-    else found.model = isAbsolute(argument) ? argument : resolve(process.env.INIT_CWD ?? process.cwd(), argument);
-  }
+    else if (argument === '--port') found.port = Number(args[index + 1]);
+    else if (args[index - 1] === '--port') return;
+    else if (isModel && found.model === undefined)
+      found.model = isAbsolute(argument) ? argument : resolve(here, argument);
+    else found.passed.push(argument);
+  });
   if (!Number.isInteger(found.port) || found.port < 0 || found.port > 65535)
     fail('--port: expected a number up to 65535');
   if (found.model !== undefined && !existsSync(found.model)) fail(`${found.model}: no such file`);
@@ -71,7 +71,7 @@ function build() {
 }
 
 function trtlens(args) {
-  return spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { stdio: 'inherit' }).status;
+  return spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { cwd: here, stdio: 'inherit' }).status;
 }
 
 function run(program, args, heading) {

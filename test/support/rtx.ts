@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { setUpRtx, type RtxInstall } from '../../src/builder/setUpRtx.ts';
 
 /** The driver as it lies in the sources. */
@@ -11,9 +12,9 @@ export const driverPath = fileURLToPath(new URL('../../src/driver/build_engine.p
 export const rtxForTests = (): Promise<RtxInstall> =>
   setUpRtx({ confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
 
-/** A folder that is gone when the process ends. */
+/** A folder of the calling test file, gone after its last test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-test-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
