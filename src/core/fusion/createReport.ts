@@ -93,7 +93,15 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLay
   if (opaque) {
     for (const node of nodes) {
       const by = from.basis[node]?.by;
-      evidence.add(by === 'line' || by === 'fusion' ? 'log' : by === 'metadata' || by === 'name' ? by : 'reach');
+      evidence.add(
+        by === 'line' || by === 'fusion'
+          ? 'log'
+          : by === 'ends'
+            ? 'name'
+            : by === 'metadata' || by === 'name'
+              ? by
+              : 'reach',
+      );
     }
   }
   if (from.view.source === 'plan' && nodes.size > 0) evidence.add('log');

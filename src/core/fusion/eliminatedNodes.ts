@@ -1,4 +1,4 @@
-import { atomsOf, parseLayerName } from './layerName.ts';
+import { nodesInName } from './nodesInName.ts';
 import type { Resolution } from './resolution.ts';
 
 /**
@@ -12,8 +12,7 @@ export function claimGone(to: Resolution): void {
     if (event.pass === 'retarget') continue;
     const [name] = event.layers;
     if (name === undefined) continue;
-    for (const atom of atomsOf(parseLayerName(name, to.names))) {
-      const nodes = to.names.nodesOfLayer(atom);
+    for (const nodes of nodesInName(to.names, name)) {
       const [node] = nodes;
       if (node === undefined || nodes.length > 1) continue;
       if (to.nodeLayers[node]!.length > 0 || to.regionOf[node]! >= 0) continue;

@@ -107,7 +107,7 @@ class Parser {
   readonly #ends: number[] = [];
   readonly #allKnown: boolean;
   /** Spares a parse that failed inside a `PWN(` from being tried again. */
-  readonly #notPointwise = new Set<number>();
+  #notPointwise: Set<number> | undefined;
 
   constructor(text: string, known: KnownNames) {
     this.#text = text;
@@ -200,10 +200,10 @@ class Parser {
   #item(from: number, inside: boolean, depth: number): [LayerName, number] {
     const longest = this.#longestKnown(from, inside);
     if (longest > from) return [{ kind: 'atom', text: this.#text.slice(from, longest) }, longest];
-    if (this.#text.startsWith('PWN(', from) && depth < deepest && !this.#notPointwise.has(from)) {
+    if (this.#text.startsWith('PWN(', from) && depth < deepest && !this.#notPointwise?.has(from)) {
       const found = this.#pointwise(from, inside, depth);
       if (found) return found;
-      this.#notPointwise.add(from);
+      (this.#notPointwise ??= new Set()).add(from);
     }
     const end = this.#unknownEnd(from, inside);
     const text = this.#text.slice(from, end);

@@ -1,4 +1,4 @@
-import { atomsOf, parseLayerName } from './layerName.ts';
+import { nodesInName } from './nodesInName.ts';
 import { claim, isFree, join, type Resolution } from './resolution.ts';
 
 /**
@@ -28,13 +28,8 @@ export function claimLoggedFusions(to: Resolution): void {
   }
 }
 
-function nodesIn(to: Resolution, name: string): number[] {
-  const atoms = name.includes(' ') || name.includes('(') ? atomsOf(parseLayerName(name, to.names)) : [name];
-  return atoms.flatMap((atom) => {
-    const nodes = to.names.nodesOfLayer(atom);
-    return nodes.length === 1 ? [nodes[0]!] : [];
-  });
-}
+const nodesIn = (to: Resolution, name: string): number[] =>
+  nodesInName(to.names, name).flatMap((nodes) => (nodes.length === 1 ? [nodes[0]!] : []));
 
 /** Sets of nodes that grow together. */
 class Groups {

@@ -24,6 +24,7 @@ export function claimNamed(to: Resolution): void {
   });
   to.view.regions.forEach((region, index) => {
     if (region.metadata) listMembers(to, index, region.metadata, unknown);
+    if (region.named && !to.listed[index]) joinEnds(to, index);
   });
   reportTruncated(to, truncated);
   if (unknown.size > 0) {
@@ -120,6 +121,17 @@ function claimByName(to: Resolution, layer: number): void {
 
 const isRegionName = (name: LayerName): boolean =>
   name.kind === 'foreign' || (name.kind === 'profile' && isRegionName(name.of));
+
+/** The two layers in `{ForeignNode[a...b]}` are members, where they are nodes of the model. */
+function joinEnds(to: Resolution, region: number): void {
+  for (const atom of atomsOf(parseLayerName(to.view.regions[region]!.name, to.names))) {
+    const nodes = to.names.nodesOfLayer(atom);
+    const [node] = nodes;
+    if (node === undefined || nodes.length > 1 || to.roles[node] !== 'data' || to.nodeLayers[node]!.length > 0)
+      continue;
+    join(to, region, node, true, { by: 'ends', region });
+  }
+}
 
 /** Kernels lose punctuation: `/a.b/MatMul` and `/a_b/MatMul` look alike. */
 const isOnly = (to: Resolution, node: number, nodes: readonly number[]): boolean =>

@@ -122,6 +122,8 @@ function memberReason(from: Resolution, index: number): string {
       return `The metadata of layer ${basis.layer} of ${name} names it.${shared}`;
     case 'name':
       return `The name of layer ${basis.layer} of ${name} contains it.${shared}`;
+    case 'ends':
+      return `The name of ${name} contains it.`;
     case 'loop':
       return `Layer ${basis.layer} of ${name} is a kernel of the loop that TensorRT made of it.`;
     case 'fusion':

@@ -1,8 +1,8 @@
 import type { BuildLog, BuildPhase, FusionEvent, PrecisionLine } from '../engine/buildLog.ts';
 import { boundaryRemarks } from './boundaryRemarks.ts';
 import type { FusionReport, Remark, ReportLayer } from './fusionReport.ts';
-import { atomsOf, parseLayerName } from './layerName.ts';
 import { quote } from './namedMembers.ts';
+import { nodesInName } from './nodesInName.ts';
 import type { Resolution } from './resolution.ts';
 
 /** Remarks of one kind beyond these are summed up in one. */
@@ -97,9 +97,7 @@ function nodesOfEvents(from: Resolution, events: FusionEvent[]): string[] {
   const found = new Set<number>();
   for (const { layers, kind } of events) {
     for (const layer of layers) {
-      for (const atom of atomsOf(parseLayerName(layer, from.names))) {
-        for (const node of from.names.nodesOfLayer(atom)) found.add(node);
-      }
+      for (const nodes of nodesInName(from.names, layer)) for (const node of nodes) found.add(node);
       const tensor = kind === 'copy' ? from.graph.byName.get(layer) : undefined;
       const producer = tensor === undefined ? -1 : from.graph.tensors[tensor]!.producer;
       if (producer >= 0) found.add(producer);
@@ -192,9 +190,7 @@ function precisionRemarks(from: Resolution, report: FusionReport, lines: readonl
   return [...groups.values()].map((group) => {
     const found = new Set<number>();
     for (const { layer } of group) {
-      for (const atom of atomsOf(parseLayerName(layer, from.names))) {
-        for (const node of from.names.nodesOfLayer(atom)) found.add(node);
-      }
+      for (const nodes of nodesInName(from.names, layer)) for (const node of nodes) found.add(node);
     }
     const nodes = [...found].toSorted((a, b) => a - b);
     const [first] = group as [PrecisionLine];

@@ -11,6 +11,8 @@ export type Basis =
   | { by: 'metadata' | 'name'; layer: number }
   /** The log's `ForeignNode … metadata:` line. */
   | { by: 'line'; region: number }
+  /** `{ForeignNode[a...b]}` names it. */
+  | { by: 'ends'; region: number }
   /** Found between tensors of the layer's or ForeignNode's border. */
   | { by: 'reach'; layer: number; region: number }
   /** The only ForeignNode that it can belong to. */

@@ -30,7 +30,9 @@ describe('fates by the graph', () => {
         ['lost', 'Relu', ['i'], ['z']],
       ],
     });
-  const layers = [engineLayer('{ForeignNode[reshape...mul]}', { inputs: ['x'], outputs: ['y'], metadata: '' })];
+  const layers = [
+    engineLayer('{ForeignNode[w...(Unnamed Layer* 7) [Shuffle]]}', { inputs: ['x'], outputs: ['y'], metadata: '' }),
+  ];
 
   it('fold shapes that are known before the build', () => {
     expect(fates(reportOn(chain([4, 8]), layers))).toEqual({
@@ -196,6 +198,28 @@ describe('names', () => {
     expect(report.foreignNodes[0]!.exact).toBe(false);
     expect(report.nodes.filter(({ exact }) => exact).length).toBeGreaterThan(50);
     expect(report.problems).toMatchObject([{ code: 'truncated-metadata', line: 9 }]);
+  });
+});
+
+describe('the name of a ForeignNode', () => {
+  it('names two of its members', () => {
+    const model = buildModel({
+      inputs: ['x'],
+      outputs: ['y'],
+      nodes: [
+        ['first', 'Relu', ['x'], ['a']],
+        ['between', 'Tanh', ['a'], ['b']],
+        ['last', 'Exp', ['b'], ['y']],
+      ],
+    });
+    const report = reportOn(model, [engineLayer('{ForeignNode[first...last]}', { inputs: ['x'], outputs: ['y'] })]);
+    expect(report.nodes.map(({ fate, exact }) => [fate, exact])).toEqual([
+      ['foreign', true],
+      ['foreign', false],
+      ['foreign', true],
+    ]);
+    expect(report.layers[0]!.evidence.toSorted()).toEqual(['name', 'reach']);
+    expect(report.foreignNodes[0]!.exact).toBe(false);
   });
 });
 

@@ -5,7 +5,7 @@ import { createModelGraph, readsOf } from '../../../../src/core/fusion/modelGrap
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { layerInfo } from './buildEngine.ts';
 import { captures, inputOf, modelOf, reportOf } from './loadCapture.ts';
-import { cutAtRandom, opaqueLayers, randomFrom } from './randomEngine.ts';
+import { cutAtRandom, hideBorders, opaqueLayers, randomFrom } from './randomEngine.ts';
 
 /**
  * Nodes that compute: neither constants nor made of constants and shapes alone. Written anew here, as plainly as it
@@ -137,43 +137,71 @@ describe('derived membership', () => {
     for (const { recall, derived } of rows) expect(recall, derived).toBe(1);
   });
 
-  it('finds random regions of every build whose members are known', { timeout: 120_000 }, async () => {
-    const rows: Row[] = [];
-    const random = randomFrom(20_26);
-    for (const capture of captures().filter((name) => name.startsWith('tensorrt-rtx-'))) {
-      // The largest model's regions are tried by fewer cuts.
-      const input = await inputOf(capture);
-      const known = input && createReport(input);
-      if (!input || !known || known.foreignNodes.length === 0) continue;
-      const members = foreignIds(known);
-      const cuts = input.model.nodes.length > 5000 ? 3 : 25;
-      const sum = { precision: 0, recall: 0, compute: 0 };
-      const compute = computeNodes(input.model);
-      for (let i = 0; i < cuts; i++) {
-        const result = tryCut(input.model, members, compute, random);
-        sum.precision += result.precision / cuts;
-        sum.recall += result.recall / cuts;
-        sum.compute += result.compute;
+  it.each([
+    ['tensors of the model at every border', 0, 0.99],
+    // A tensor that TensorRT made leaves open where in a node the border is; in a small net one node is much.
+    ['one border in twenty made by TensorRT', 0.05, 0.95],
+  ])(
+    'finds random regions of every build whose members are known: %s',
+    { timeout: 120_000 },
+    async (title, hidden, least) => {
+      const rows: Row[] = [];
+      const random = randomFrom(20_26);
+      for (const capture of captures().filter((name) => name.startsWith('tensorrt-rtx-'))) {
+        const input = await inputOf(capture);
+        const known = input && createReport(input);
+        if (!input || !known || known.foreignNodes.length === 0) continue;
+        const members = foreignIds(known);
+        // The largest model's regions are tried by fewer cuts.
+        const cuts = input.model.nodes.length > 5000 ? 2 : 12;
+        const sum = { found: 0, expected: 0, both: 0 };
+        const compute = computeNodes(input.model);
+        for (let i = 0; i < cuts; i++) {
+          const result = tryCut(input.model, members, compute, random, hidden);
+          sum.found += result.found;
+          sum.expected += result.expected;
+          sum.both += result.both;
+        }
+        rows.push({
+          derived: `${cuts} random cuts`,
+          truth: capture,
+          members: members.size,
+          compute: sum.expected,
+          precision: sum.found === 0 ? 1 : sum.both / sum.found,
+          recall: sum.expected === 0 ? 1 : sum.both / sum.expected,
+        });
       }
-      rows.push({ derived: `${cuts} random cuts`, truth: capture, members: members.size, ...sum });
-    }
-    printTable('Random regions with opaque ForeignNodes', rows);
-    expect(rows.length).toBeGreaterThan(25);
-    for (const { precision, recall, truth } of rows) {
-      expect(precision, truth).toBeGreaterThanOrEqual(0.99);
-      expect(recall, truth).toBeGreaterThanOrEqual(0.99);
-    }
-  });
+      printTable(`Random regions with opaque ForeignNodes, ${title}`, rows);
+      expect(rows.length).toBeGreaterThan(25);
+      const sumOf = (count: (row: Row) => number) => rows.reduce((sum, row) => sum + count(row), 0);
+      expect(sumOf(({ recall, compute }) => recall * compute) / sumOf(({ compute }) => compute)).toBeGreaterThan(0.99);
+      expect(sumOf(({ precision, compute }) => precision * compute) / sumOf(({ compute }) => compute)).toBeGreaterThan(
+        0.99,
+      );
+      for (const { precision, recall, truth } of rows) {
+        expect(precision, truth).toBeGreaterThanOrEqual(least);
+        expect(recall, truth).toBeGreaterThanOrEqual(least);
+      }
+    },
+  );
 });
 
 /** Cuts the members at random, lists the engine as 8.6 would, and compares each ForeignNode with what was put into it. */
-function tryCut(model: OnnxModel, members: Set<string>, compute: Set<string>, random: () => number) {
+function tryCut(
+  model: OnnxModel,
+  members: Set<string>,
+  compute: Set<string>,
+  random: () => number,
+  hidden: number,
+): { found: number; expected: number; both: number } {
   const cut = cutAtRandom(model, random, {
     foreign: 0.2 + 0.8 * random(),
     size: 2 + Math.floor(random() * random() * members.size),
     only: (node) => members.has(model.nodes[node]!.id),
   });
-  const report = createReport({ model, modelFile: 'model.onnx', layerInfo: layerInfo(opaqueLayers(cut, random)) });
+  const layers = opaqueLayers(cut, random);
+  hideBorders(layers, model, random, hidden);
+  const report = createReport({ model, modelFile: 'model.onnx', layerInfo: layerInfo(layers) });
   const where = (id: string): string => {
     const node = report.nodes[cut.graph.indexOfId.get(id)!]!;
     return node.foreignNode === null ? '' : report.foreignNodes[node.foreignNode]!.name;
@@ -190,7 +218,7 @@ function tryCut(model: OnnxModel, members: Set<string>, compute: Set<string>, ra
     names.delete('');
     both += Math.max(0, ...names.values());
   }
-  return { precision: found === 0 ? 1 : both / found, recall: expected === 0 ? 1 : both / expected, compute: expected };
+  return { found, expected, both };
 }
 
 it('has the models that the captures are of', async () => {

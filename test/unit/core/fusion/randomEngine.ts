@@ -117,3 +117,21 @@ export function opaqueLayers(cut: RandomCut, random: () => number): EngineLayer[
   }
   return layers;
 }
+
+/**
+ * Gives some borders between layers a name that TensorRT made, as where a node's last part lies in the next layer: the
+ * tensor is then in no place of the model. Changes the layers.
+ */
+export function hideBorders(layers: EngineLayer[], model: OnnxModel, random: () => number, share: number): void {
+  const bindings = new Set([...model.graph.inputs, ...model.graph.outputs].map(({ name }) => name));
+  const names = new Map<string, string>();
+  for (const layer of layers) {
+    for (const tensor of [...layer.inputs, ...layer.outputs]) {
+      if (bindings.has(tensor.name) || tensor.name.startsWith('Reformatted ')) continue;
+      if (!names.has(tensor.name)) {
+        names.set(tensor.name, random() < share ? `(Unnamed Layer* ${names.size}) [Shuffle]_output` : tensor.name);
+      }
+      tensor.name = names.get(tensor.name)!;
+    }
+  }
+}
