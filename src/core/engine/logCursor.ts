@@ -20,11 +20,6 @@ export interface LogCursor {
 
 export type LogSeverity = 'none' | 'verbose' | 'info' | 'warning' | 'error';
 
-/** The message from `skip` characters after its start. */
-export function messageText(cursor: LogCursor, skip = 0): string {
-  return cursor.text.slice(cursor.from + skip, cursor.to);
-}
-
 export function emptyCursor(): LogCursor {
   return {
     text: '',
