@@ -21,10 +21,13 @@ installPackages();
 run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …');
 
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+process.on('exit', removeFolder);
 const data = join(folder, 'data.json');
 build();
-if (serve) showAt(readPage(data), port);
+const page = readPage(data);
+removeFolder(); // from here on a signal may end this
+if (serve) showAt(page, port);
 
 function readArguments(args) {
   /** @type {{ model: string | undefined, serve: boolean, port: number, passed: string[] }} */

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Build } from '../builder/buildFolder.ts';
 import type { BuildProgress } from '../builder/driverEvent.ts';
 import { readBuildReport, toViewData } from '../builder/readBuild.ts';
@@ -211,5 +211,5 @@ function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOpt
     return `trtlens build: ${where}${reason}${advice} (log: ${join(folder, files.log ?? '')})`;
   }
   const weights = randomWeights ? ', with random weights' : '';
-  return `Built in ${(seconds ?? 0).toFixed(1)} s${weights}: ${files.engine === null ? folder : join(folder, files.engine)}`;
+  return `Built in ${(seconds ?? 0).toFixed(1)} s${weights}: ${resolve(folder, files.engine ?? '')}`;
 }

@@ -320,6 +320,18 @@ describe('build', () => {
     expect(err).toMatch(/Building with TensorRT 10\.6\.0 \(trtexec\)/);
   });
 
+  test('says where the engine is, wherever that is', async () => {
+    const args = ['build', modelPath('vit_tiny'), '--backend', 'trtexec', '--trtexec', trtexec('placing', passes)];
+    const engine = file('placed/my.engine');
+    const placed = await trtlens([...args, '--engine', engine]);
+    expect(placed.err.trim().split('\n').at(-1)).toMatch(new RegExp(`^Built in [\\d.]+ s: ${engine}$`));
+    expect(readFileSync(engine, 'utf8')).toBe('engine');
+    const plain = await trtlens([...args, '--folder', file('plain')]);
+    const path = plain.err.trim().split(': ').at(-1)!;
+    expect(path.startsWith(file('plain'))).toBe(true);
+    expect(readFileSync(path, 'utf8')).toBe('engine');
+  });
+
   test('shapes become profiles', async () => {
     const args = [
       'build',
