@@ -1,0 +1,273 @@
+import protobuf from 'protobufjs/minimal.js';
+import type { ByteSource } from '../text/byteSource.ts';
+import type { Problem, Read } from '../text/problem.ts';
+import { isRealElement } from './convertElements.ts';
+import { ExternalData, retypeTensor, UnfitTensor } from './editTensor.ts';
+import { ModelIndex } from './modelIndex.ts';
+import type { MessagePatch } from './messagePatch.ts';
+import { ATTRIBUTE, GRAPH, NODE, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
+import type { DataType, OnnxModel, OnnxTensor, OnnxValue } from './onnxModel.ts';
+import { readModel } from './readModel.ts';
+import { fieldEnd, scanFields } from './scanFields.ts';
+import { joinSegments, type Segment, segmentsSize } from './segment.ts';
+import { dataTypeNumber } from './tensorTypes.ts';
+import { WireError } from './wireCursor.ts';
+
+/** What to change in a model. Nodes are named by id, graphs by path ('' is the main graph), tensors by name. */
+export interface ModelEdits {
+  /** Cast nodes to insert: right after a node (by id), or before the first node of the graph. */
+  casts?: {
+    graph: string;
+    name: string;
+    input: string;
+    output: string;
+    to: DataType;
+    after: string | null;
+  }[];
+  /** Inputs of nodes that read another tensor. */
+  inputs?: { node: string; index: number; tensor: string }[];
+  /** Outputs of nodes that write another tensor. */
+  outputs?: { node: string; index: number; tensor: string }[];
+  /** Initializers to convert: float, float16, bfloat16 and double into one another. */
+  initializers?: { graph: string; name: string; from: DataType; to: DataType }[];
+  /** Constant nodes of which the tensor `value` is to be converted. */
+  constants?: { node: string; from: DataType; to: DataType }[];
+  /** Declared types of graph inputs, outputs and inner tensors. */
+  values?: { graph: string; name: string; to: DataType }[];
+}
+
+/** The edited model as pieces of the old one and new bytes (`segmentBytes` gives its bytes), and its new external data. */
+export interface EditedModel {
+  segments: Segment[];
+  size: number;
+  /** The file for elements that were converted outside of the model; it lies beside the edited model. null: none. */
+  external: { location: string; segments: Segment[]; size: number } | null;
+}
+
+export interface EditOptions {
+  /** Name of the file that takes converted external data. It must not be one that the model uses. */
+  externalFile?: string;
+}
+
+/** Protobuf's readers take no message of 2 GiB or more. */
+const SIZE_LIMIT = 2 ** 31 - 1;
+
+/**
+ * Plans an edited copy of a model, without reading its weights: everything that the edits do not name stays byte for
+ * byte, external data stays where it is unless it is converted. No edits give the same file.
+ *
+ * Never throws. With any error among the problems there is no value: `cannot-edit` (what an edit names is not there,
+ * or cannot be changed), `too-large` (2 GiB or more in the model file), and those of `readModel`.
+ */
+export async function planEdit(
+  model: OnnxModel,
+  source: ByteSource,
+  edits: ModelEdits,
+  options: EditOptions = {},
+): Promise<Read<EditedModel>> {
+  const spanned = await withSpans(model, source);
+  if ('problems' in spanned) return spanned;
+  const external = new ExternalData(options.externalFile ?? 'converted.onnx.data');
+  const editor = new Editor(spanned.model, source, external);
+  try {
+    await editor.apply(edits);
+  } catch (error) {
+    // The source may have changed under the plan, or fail.
+    editor.refuse(`The model can no longer be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const problems = editor.problems;
+  if (problems.length > 0) return { value: undefined, problems };
+  const segments = joinSegments(editor.index.file.payload());
+  const size = segmentsSize(segments);
+  if (size > SIZE_LIMIT && source.size <= SIZE_LIMIT) {
+    const message = `The edited model would have ${size} bytes; an ONNX file must stay below 2 GiB. Save the model with external data first.`;
+    return { value: undefined, problems: [{ severity: 'error', code: 'too-large', message }] };
+  }
+  const { location, size: externalSize } = external;
+  const outside = external.segments.length > 0 ? { location, segments: external.segments, size: externalSize } : null;
+  return { value: { segments, size, external: outside }, problems };
+}
+
+/** The model with the places of its parts; read again where it was read without them. */
+async function withSpans(
+  model: OnnxModel,
+  source: ByteSource,
+): Promise<{ model: OnnxModel } | { value: undefined; problems: Problem[] }> {
+  if (model.graph.span) return { model };
+  const { value, problems } = await readModel(source, { spans: true });
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (!value || errors.length > 0) return { value: undefined, problems: errors };
+  if (value.graph.span) return { model: value };
+  const message =
+    'The graph comes in several pieces in this file, and cannot be edited. Save the model again with onnx.save.';
+  return { value: undefined, problems: [{ severity: 'error', code: 'cannot-edit', message }] };
+}
+
+class Editor {
+  readonly index: ModelIndex;
+  readonly problems: Problem[] = [];
+  private readonly source: ByteSource;
+  private readonly external: ExternalData;
+
+  constructor(model: OnnxModel, source: ByteSource, external: ExternalData) {
+    this.index = new ModelIndex(model, source.size);
+    this.source = source;
+    this.external = external;
+  }
+
+  refuse(message: string, node?: string): void {
+    this.problems.push({ severity: 'error', code: 'cannot-edit', message, ...(node !== undefined && { node }) });
+  }
+
+  /** One after the other: each may read a little of the file. */
+  async apply(edits: ModelEdits): Promise<void> {
+    const rewired = new Map<string, Rewiring[]>();
+    for (const edit of edits.inputs ?? []) add(rewired, edit.node, { ...edit, list: 'inputs' });
+    for (const edit of edits.outputs ?? []) add(rewired, edit.node, { ...edit, list: 'outputs' });
+    for (const [id, changes] of rewired) await this.rewire(id, changes);
+    for (const cast of edits.casts ?? []) this.insertCast(cast);
+    for (const edit of edits.initializers ?? []) await this.retypeInitializers(edit);
+    for (const edit of edits.constants ?? []) await this.retypeConstant(edit);
+    for (const edit of edits.values ?? []) await this.retypeValues(edit);
+  }
+
+  /** Replaces the names that a node reads or writes. */
+  private async rewire(id: string, changes: Rewiring[]): Promise<void> {
+    const place = this.index.nodes.get(id);
+    if (!place) return this.refuse(`There is no node ${id}.`);
+    const patch = this.index.nodePatch(id);
+    const fields = await scanFields(this.source, patch.span);
+    const inputs = fields.filter(({ tag }) => tag === NODE.input);
+    const outputs = fields.filter(({ tag }) => tag === NODE.output);
+    for (const { list, index, tensor } of changes) {
+      const field = (list === 'inputs' ? inputs : outputs)[index];
+      if (!field) {
+        this.refuse(`Node ${id} "${place.node.name}" has no ${list === 'inputs' ? 'input' : 'output'} ${index}.`, id);
+        continue;
+      }
+      const bytes = protobuf.Writer.create().uint32(field.tag).string(tensor).finish();
+      patch.replace(field.at, fieldEnd(field), { bytes });
+    }
+  }
+
+  private insertCast(cast: NonNullable<ModelEdits['casts']>[number]): void {
+    const graph = this.index.graphs.get(cast.graph)?.graph;
+    if (!graph) return this.refuse(`There is no graph "${cast.graph}".`);
+    const number = dataTypeNumber(cast.to);
+    if (number === undefined) return this.refuse(`${cast.to} is no data type of ONNX.`);
+    const before = cast.after === null ? null : this.index.nodes.get(cast.after);
+    if (before === undefined || (before && before.graph !== graph)) {
+      return this.refuse(`There is no node ${cast.after} in graph "${cast.graph}".`);
+    }
+    const patch = this.index.graphPatch(cast.graph);
+    const at = before ? fieldEnd(before.node.span!) : (graph.nodes[0]?.span?.at ?? patch.span.offset);
+    patch.insert(at, { bytes: castNode(cast, number) });
+  }
+
+  private async retypeInitializers({
+    graph: path,
+    name,
+    from,
+    to,
+  }: {
+    graph: string;
+    name: string;
+    from: DataType;
+    to: DataType;
+  }): Promise<void> {
+    const graph = this.index.graphs.get(path)?.graph;
+    const tensors = graph?.initializers.filter((tensor) => tensor.name === name) ?? [];
+    if (tensors.length === 0) return this.refuse(`There is no initializer "${name}"${path && ` in ${path}`}.`);
+    for (const tensor of tensors) {
+      const patch = this.index.graphPatch(path).child(tensor.span!, GRAPH.initializer);
+      await this.retype(patch, tensor, from, to, `initializer "${name}"`);
+    }
+  }
+
+  private async retypeConstant({ node: id, from, to }: { node: string; from: DataType; to: DataType }): Promise<void> {
+    const node = this.index.nodes.get(id)?.node;
+    const attribute = node?.attributes.find(({ name, kind }) => name === 'value' && kind === 'tensor');
+    const tensor = attribute?.value as OnnxTensor | null | undefined;
+    if (!attribute?.span || !tensor?.span) return this.refuse(`Node ${id} is no constant with a tensor.`, id);
+    const patch = this.index.attributePatch(id, attribute.span).child(tensor.span, ATTRIBUTE.tensor);
+    await this.retype(patch, tensor, from, to, `constant ${id} "${node?.name}"`);
+  }
+
+  private async retype(
+    patch: MessagePatch,
+    tensor: OnnxTensor,
+    from: DataType,
+    to: DataType,
+    what: string,
+  ): Promise<void> {
+    if (!isRealElement(from) || !isRealElement(to)) return this.refuse(`Cannot convert ${what} from ${from} to ${to}.`);
+    try {
+      await retypeTensor(this.source, patch, tensor, { from, to }, this.external);
+    } catch (error) {
+      if (!(error instanceof UnfitTensor || error instanceof WireError)) throw error;
+      this.refuse(`Cannot convert ${what}: ${error.message}.`);
+    }
+  }
+
+  private async retypeValues({ graph: path, name, to }: { graph: string; name: string; to: DataType }): Promise<void> {
+    const graph = this.index.graphs.get(path)?.graph;
+    const number = dataTypeNumber(to);
+    if (number === undefined) return this.refuse(`${to} is no data type of ONNX.`);
+    const lists: [OnnxValue[], number][] = graph
+      ? [
+          [graph.inputs, GRAPH.input],
+          [graph.outputs, GRAPH.output],
+          [graph.values, GRAPH.value],
+        ]
+      : [];
+    let found = false;
+    for (const [values, tag] of lists) {
+      for (const value of values) {
+        if (value.name !== name || value.type === null) continue;
+        found = true;
+        await this.retypeValue(this.index.graphPatch(path).child(value.span!, tag), number);
+      }
+    }
+    if (!found) this.refuse(`Graph "${path}" declares no type of tensor "${name}".`);
+  }
+
+  private async retypeValue(patch: MessagePatch, number: number): Promise<void> {
+    for (const type of await scanFields(this.source, patch.span)) {
+      if (type.tag !== VALUE.type) continue;
+      const typePatch = patch.child(type, type.tag);
+      for (const tensor of await scanFields(this.source, type)) {
+        if (tensor.tag !== TYPE.tensor && tensor.tag !== TYPE.sparseTensor) continue;
+        const tensorPatch = typePatch.child(tensor, tensor.tag);
+        for (const { tag, at, offset } of await scanFields(this.source, tensor)) {
+          if (tag !== TENSOR_TYPE.elementType) continue;
+          tensorPatch.replace(at, offset, { bytes: protobuf.Writer.create().uint32(tag).uint32(number).finish() });
+        }
+      }
+    }
+  }
+}
+
+interface Rewiring {
+  list: 'inputs' | 'outputs';
+  index: number;
+  tensor: string;
+}
+
+function add<T>(map: Map<string, T[]>, key: string, item: T): void {
+  const list = map.get(key);
+  if (list) list.push(item);
+  else map.set(key, [item]);
+}
+
+/** A Cast node as the field of a graph. */
+function castNode({ name, input, output }: { name: string; input: string; output: string }, to: number): Uint8Array {
+  const writer = protobuf.Writer.create().uint32(GRAPH.node).fork();
+  writer.uint32(NODE.input).string(input).uint32(NODE.output).string(output);
+  writer.uint32(NODE.name).string(name).uint32(NODE.op).string('Cast');
+  writer.uint32(NODE.attribute).fork().uint32(ATTRIBUTE.name).string('to');
+  writer.uint32(ATTRIBUTE.int).int64(to).uint32(ATTRIBUTE.type).uint32(INT_ATTRIBUTE).ldelim();
+  return writer.ldelim().finish();
+}
+
+/** AttributeProto.AttributeType.INT. */
+const INT_ATTRIBUTE = 2;

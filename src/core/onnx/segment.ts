@@ -1,0 +1,79 @@
+import type { ByteSource } from '../text/byteSource.ts';
+import { type ConversionLoss, convertElements, elementBytes, type RealElement } from './convertElements.ts';
+
+/**
+ * A piece of a file that is written anew: bytes that are there already (in the model, or in the file of its external
+ * data that `file` names as the model does), new ones, or elements of another type.
+ */
+export type Segment =
+  | { copy: { file?: string; offset: number; length: number } }
+  | { bytes: Uint8Array }
+  | { convert: { file?: string; offset: number; length: number; from: RealElement; to: RealElement } };
+
+/** Pieces of this many bytes are in memory at a time. A multiple of every element's size. */
+const PIECE = 1 << 20;
+
+/** Bytes that a segment becomes. */
+export function segmentSize(segment: Segment): number {
+  if ('bytes' in segment) return segment.bytes.length;
+  if ('copy' in segment) return segment.copy.length;
+  const { length, from, to } = segment.convert;
+  return (length / elementBytes[from]) * elementBytes[to];
+}
+
+/** Bytes that a list of segments becomes. */
+export const segmentsSize = (segments: Segment[]): number =>
+  segments.reduce((size, segment) => size + segmentSize(segment), 0);
+
+/** Neighbours joined: copied ranges that follow on one another, and new bytes. */
+export function joinSegments(segments: Segment[]): Segment[] {
+  const joined: Segment[] = [];
+  for (const segment of segments) {
+    if (segmentSize(segment) === 0) continue;
+    const last = joined.at(-1);
+    if (last && 'copy' in last && 'copy' in segment && continues(last.copy, segment.copy)) {
+      joined[joined.length - 1] = { copy: { ...last.copy, length: last.copy.length + segment.copy.length } };
+    } else if (last && 'bytes' in last && 'bytes' in segment) {
+      const bytes = new Uint8Array(last.bytes.length + segment.bytes.length);
+      bytes.set(last.bytes);
+      bytes.set(segment.bytes, last.bytes.length);
+      joined[joined.length - 1] = { bytes };
+    } else joined.push(segment);
+  }
+  return joined;
+}
+
+type Range = { file?: string; offset: number; length: number };
+const continues = (before: Range, after: Range): boolean =>
+  before.file === after.file && before.offset + before.length === after.offset;
+
+/**
+ * The bytes that segments stand for, in pieces of at most some megabytes.
+ * @param open gives the model (undefined) or the file of external data of that name
+ * @param loss counts what conversions could not keep
+ * @throws what `open` and its sources throw, and an Error where a source ends early
+ */
+export async function* segmentBytes(
+  segments: Segment[],
+  open: (file?: string) => ByteSource | Promise<ByteSource>,
+  loss: ConversionLoss = { clamped: 0, vanished: 0 },
+): AsyncGenerator<Uint8Array> {
+  for (const segment of segments) {
+    if ('bytes' in segment) {
+      yield segment.bytes;
+      continue;
+    }
+    const { file, offset, length } = 'copy' in segment ? segment.copy : segment.convert;
+    const source = await open(file);
+    for (let done = 0; done < length; done += PIECE) {
+      const wanted = Math.min(PIECE, length - done);
+      const bytes = await source.read(offset + done, wanted);
+      if (bytes.length < wanted) {
+        throw new Error(
+          `${file ?? 'the model'} ends at byte ${offset + done + bytes.length}, ${wanted} more were expected`,
+        );
+      }
+      yield 'copy' in segment ? bytes : convertElements(bytes, segment.convert.from, segment.convert.to, loss);
+    }
+  }
+}
