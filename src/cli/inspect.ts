@@ -18,7 +18,7 @@ recorded choices, a calibration or timing cache, an engine, precision overrides.
     const path = positionals[0]!;
     const source = await openFile(path);
     try {
-      const found = await inspectFile(source);
+      const found = await inspectFile(source, { name: basename(path) });
       if (values.json) await printJson(terminal, found);
       else await terminal.out(text(basename(path), found));
     } finally {
