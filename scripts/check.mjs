@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 const steps = [
   ['tsc', ['-b']],
-  ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'webview', 'test', 'scripts']],
+  ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'webview', 'test', 'bench', 'scripts']],
   ['prettier', ['--check', '--log-level', 'warn', '.']],
   ['knip', []],
 ];
