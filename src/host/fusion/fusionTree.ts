@@ -119,7 +119,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   async #reveal({ selection }: Session): Promise<void> {
     // A hidden view would be brought up by reveal(); it catches up when it is shown.
     if (this.#panel === undefined || !this.#view.visible || selection.kind === 'none') return;
-    const item = locate(this.#panel, selection).at(-1);
+    const item = innermost(locate(this.#panel, selection).at(-1));
     if (item === undefined || this.#view.selection[0] === item) return;
     try {
       await this.#view.reveal(item, { select: true, focus: false });
@@ -160,6 +160,14 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     // Shown as one paragraph: line breaks would be lost.
     return lines.join(' ');
   }
+}
+
+/** A module of a single node stands for the same as the node: the node says more. */
+function innermost(item: PanelItem | undefined): PanelItem | undefined {
+  const [only, ...others] = item?.kind === 'module' ? item.children() : [];
+  const same =
+    only !== undefined && others.length === 0 && JSON.stringify(only.selection) === JSON.stringify(item?.selection);
+  return same ? innermost(only) : item;
 }
 
 function panelState(session: Session | undefined): PanelState {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
 import type { View, ViewHost } from '../../protocol/views.ts';
+import { keepFp32 } from '../commands/keepFp32.ts';
 import { commands } from '../ids.ts';
 import { exportPicture } from './exportPicture.ts';
 import { openLogLine } from './openLogLine.ts';
@@ -46,7 +47,7 @@ export class ViewConnections {
         if (file === 'log') void openLogLine(session, line);
       },
       exportPicture: (kind, content, name) => void exportPicture(session, kind, content, name),
-      run: (command) => void this.#run(command, session),
+      run: (command, nodeIds) => void this.#run(command, nodeIds, session),
       failed: (message) => this.#log.error(`${origin} view of ${session.title}: ${message}`),
     };
     becomeCurrent();
@@ -66,16 +67,23 @@ export class ViewConnections {
     );
   }
 
-  async #run(command: Parameters<ViewHost['run']>[0], session: Session): Promise<void> {
-    const id = {
-      build: commands.build,
-      openLog: commands.attach,
-      openFusion: commands.openFusionPage,
-      openGraph: commands.openGraph,
-      keepFp32: undefined,
-    }[command];
-    if (id === undefined) this.#log.warn(`No command for '${command}' in this version.`);
-    else await vscode.commands.executeCommand(id, session.uri);
+  async #run(command: Parameters<ViewHost['run']>[0], nodeIds: string[], session: Session): Promise<void> {
+    switch (command) {
+      case 'build':
+        await vscode.commands.executeCommand(commands.build, session.uri);
+        return;
+      case 'openLog':
+        await vscode.commands.executeCommand(commands.attach, session.uri);
+        return;
+      case 'openFusion':
+        await vscode.commands.executeCommand(commands.openFusionPage, session.uri);
+        return;
+      case 'openGraph':
+        await vscode.commands.executeCommand(commands.openGraph, session.uri);
+        return;
+      case 'keepFp32':
+        await keepFp32(session, nodeIds);
+    }
   }
 }
 

@@ -37,25 +37,31 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.expand(w.group('layers.0 …'));
   await w.expand(w.group('layers.1,'));
   await w.expand(w.group('attn,'));
+  await w.expand(w.group('softmax,'));
   await w.group('Softmax,').click();
-  const selected = w.view.getByRole('treeitem', { selected: true });
-  await selected.first().waitFor();
-  assert.equal(await selected.count(), 1);
-  assert.match(await selected.getAttribute('aria-label'), /Softmax.*ForeignNode 0/);
+  const selected = { selected: true };
+  await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, ...selected }).waitFor();
+  assert.equal(await w.view.getByRole('treeitem', selected).count(), 1);
   await w.shot('walk-5-node');
 
   // The boundary carries its label: a click there selects the whole group, in the side bar too.
   await w.selectedRow('Softmax').waitFor();
-  await w.clickBoundary('layers.1');
+  await w.view.getByRole('button', { name: 'Collapse all' }).click();
+  await w.clickBoundary('layers.0');
   await w.selectedRow('ForeignNode 0').waitFor();
   await w.shot('walk-6-boundary');
 
-  // And the other way round: a node that is chosen in the graph is found in the side bar.
-  await w.view
-    .getByRole('treeitem', { name: /^Softmax/ })
-    .first()
-    .focus();
+  // And a node that is found in the graph is found in the side bar.
+  await w.view.getByLabel('Search nodes').fill('/layers.2/attn/softmax/Softmax');
   await w.page.keyboard.press('Enter');
+  await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, ...selected }).waitFor();
   await w.selectedRow('Softmax').waitFor();
+  await w.shot('walk-7-found');
+
+  // What is selected can be kept in FP32: the override file shows the rule.
+  await w.view.getByRole('button', { name: 'Keep in FP32' }).click();
+  await w.tab('fp16_overflow.trtprec').waitFor();
+  await w.page.locator('.view-line', { hasText: /layers\.2\/attn\/softmax\/Softmax\s+fp32/ }).waitFor();
+  await w.shot('walk-8-override');
   assert.deepEqual(w.violations, []);
 });

@@ -95,20 +95,27 @@ export class Workbench {
     await row.and(this.page.locator('[aria-expanded="true"]')).waitFor();
   }
 
-  /** Clicks the label of the boundary around an open module of the graph: it lies right above, outside of any box. */
+  /**
+   * Clicks the label of the boundary around a box of the graph. It is painted, not an element: the pointer goes down
+   * beside the boxes, where nothing else reacts, until the graph says that there is something to click.
+   */
   async clickBoundary(module) {
-    const box = await this.view.getByRole('treeitem', { name: module }).first().boundingBox();
-    for (let up = 4; up < 60; up += 4) {
-      const [x, y] = [box.x + 4, box.y - up];
-      // oxlint-disable-next-line no-await-in-loop -- the pointer is at one place at a time
-      await this.page.mouse.move(x, y);
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      if (!(await this.view.locator('.graph-stage.over').isVisible())) continue;
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await this.page.mouse.click(x, y);
-      return;
-    }
-    throw new Error(`No boundary's label above ${module}`);
+    const item = this.view.getByRole('treeitem', { name: module, expanded: false }).first();
+    await item.hover({ trial: true }); // Resolves when the item has come to rest.
+    const box = await item.boundingBox();
+    const stage = this.view.locator('.graph-stage');
+    const { y: top, height } = await stage.boundingBox();
+    for (const x of [box.x - 6, box.x + box.width + 40])
+      for (let y = top + 2; y < top + height; y += 8) {
+        // oxlint-disable-next-line no-await-in-loop -- the pointer is at one place at a time
+        await this.page.mouse.move(x, y);
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        if (!/\bover\b/.test(await stage.getAttribute('class'))) continue;
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await this.page.mouse.click(x, y);
+        return;
+      }
+    throw new Error(`No boundary's label beside ${module}`);
   }
 
   /** The sentences above the side bar's tree. */
