@@ -349,6 +349,150 @@ class Weights(unittest.TestCase):
         self.assertIsNone(network_options.weights_trouble(["Plugin not found"]))
 
 
+class Plan(bytes):
+    nbytes = 6
+
+
+class Tensorrt(Binding):
+    """The same, as far as a whole build needs it: what native code would do is written down in `calls`."""
+
+    def __init__(self):
+        outer = self
+        super().__init__(calls=[], plan=Plan(b"engine"), errors=[], outputs=1)
+
+        class ILogger:
+            pass
+
+        class IProgressMonitor:
+            pass
+
+        class Whole(Builder):
+            def __init__(self, logger):
+                outer.logger = logger
+
+            def create_network(self, bits):
+                network = Network([Tensor(name="x", shape=(1, 3), dtype=Binding.DataType.FLOAT)])
+                network.num_outputs = outer.outputs
+                network.get_output = lambda index: Tensor(name="y", shape=(1,), dtype=Binding.DataType.HALF)
+                return network
+
+            def create_builder_config(self):
+                outer.config = Config()
+                return outer.config
+
+            def build_serialized_network(self, network, config):
+                outer.logger.log(types.SimpleNamespace(name="VERBOSE"), "Original: 3 layers")
+                monitor = config.progress_monitor
+                monitor.phase_start("Building engine", None, 2)
+                outer.calls.append(("goes on", monitor.step_complete("Building engine", 1)))
+                monitor.phase_finish("Building engine")
+                for text in outer.errors:
+                    outer.logger.log(types.SimpleNamespace(name="ERROR"), text)
+                return outer.plan
+
+        class OnnxParser:
+            def __init__(self, network, logger):
+                pass
+
+            def parse_from_file(self, path):
+                return True
+
+        class Runtime:
+            def __init__(self, logger):
+                pass
+
+            def deserialize_cuda_engine(self, plan):
+                inspector = types.SimpleNamespace(get_engine_information=lambda form: '{"Layers": []}')
+                return types.SimpleNamespace(create_engine_inspector=lambda: inspector)
+
+        self.ILogger, self.IProgressMonitor, self.Builder = ILogger, IProgressMonitor, Whole
+        self.OnnxParser, self.Runtime = OnnxParser, Runtime
+        self.LayerInformationFormat = types.SimpleNamespace(JSON=1)
+
+    def init_libnvinfer_plugins(self, logger, namespace):
+        self.calls.append(("plugins", namespace))
+
+
+class Sent(list):
+    closed = False
+
+    def send(self, event, **fields):
+        self.append(dict(event=event, **fields))
+
+
+class WholeBuilds(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.trt, self.sent, self.stop = Tensorrt(), Sent(), build_engine.Stop(60)
+        self.model = os.path.join(self.folder.name, "model.onnx")
+        self.engine = os.path.join(self.folder.name, "engine")
+        with open(self.model, "wb") as file:
+            file.write(b"\x08\x08")
+
+    def build(self, *args, gpu="NVIDIA H200"):
+        options = build_engine.arguments(["--module=tensorrt", "--onnx", self.model, "--engine", self.engine, *args])
+        replaced = (build_engine.load, build_engine.find_gpu)
+        build_engine.load, build_engine.find_gpu = lambda name: self.trt, lambda: (gpu, gpu and "12.8")
+        try:
+            build_engine.build(options, self.sent, self.stop)
+        finally:
+            build_engine.load, build_engine.find_gpu = replaced
+
+    def test_tensorrt_beside_a_gpu(self):
+        self.build("--fp16")
+        events = [each["event"] for each in self.sent]
+        self.assertEqual(events, ["start", "network", "log", "progress", "progress", "progress", "layers", "done"])
+        self.assertEqual(self.sent[0]["gpu"], "NVIDIA H200")
+        self.assertEqual(self.sent[1]["outputs"], [{"name": "y", "type": "half", "shape": [1]}])
+        self.assertEqual(self.sent[2], {"event": "log", "severity": "V", "message": "Original: 3 layers"})
+        self.assertEqual(self.sent[6]["text"], '{"Layers": []}')
+        self.assertEqual(self.trt.calls, [("plugins", ""), ("goes on", True)])
+        self.assertIn(Binding.BuilderFlag.FP16, self.trt.config.flags)
+        with open(self.engine, "rb") as file:
+            self.assertEqual(file.read(), b"engine")
+
+    def failure(self, **more):
+        with self.assertRaises(build_engine.BuildError) as caught:
+            self.build(**more)
+        self.assertFalse(os.path.exists(self.engine))
+        return caught.exception
+
+    def test_tensorrt_without_a_gpu(self):
+        error = self.failure(gpu=None)
+        self.assertIn("needs an NVIDIA GPU", str(error))
+        self.assertEqual(self.sent[0]["event"], "start")
+
+    def test_no_engine_gives_the_first_error_that_is_a_cause(self):
+        self.trt.plan = None
+        self.trt.errors = ["[checkMacros.cpp::catchCudaError::250] noise", "Could not find any implementation"]
+        error = self.failure()
+        self.assertEqual((error.stage, str(error)), ("build", "Could not find any implementation"))
+
+    def test_no_outputs(self):
+        self.trt.outputs = 0
+        self.assertIn("no outputs", str(self.failure()))
+
+    def test_cancelled_during_the_build(self):
+        self.trt.plan = None
+        self.stop.ask()
+        self.assertEqual(self.failure().stage, "cancelled")
+
+    def test_a_reader_that_is_gone_ends_the_build(self):
+        self.sent.closed = True
+        self.build()
+        self.assertIn(("goes on", False), self.trt.calls)
+
+    def test_an_engine_that_cannot_be_loaded_here_is_no_failure(self):
+        def refuse(logger):
+            raise TypeError("pybind11::init(): factory function returned nullptr")
+
+        self.trt.Runtime = refuse
+        self.build()
+        self.assertEqual(self.sent[-1]["event"], "done")
+        self.assertNotIn("layers", [each["event"] for each in self.sent])
+
+
 class Stopping(unittest.TestCase):
     def test_overdue_after_the_grace_period_only(self):
         stop = build_engine.Stop(60)
