@@ -27,6 +27,8 @@ export function convertElements(
   to: RealElement,
   loss: ConversionLoss = { clamped: 0, vanished: 0 },
 ): Uint8Array {
+  const fast = from === 'float' ? fastWriters[to] : undefined;
+  if (fast) return fast(wordsOf(bytes), loss);
   const count = Math.floor(bytes.length / elementBytes[from]);
   const result = new Uint8Array(count * elementBytes[to]);
   const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -36,6 +38,42 @@ export function convertElements(
   for (let index = 0; index < count; index++) write(target, index, read(source, index), loss);
   return result;
 }
+
+/**
+ * 32-bit words of bytes, copied where they do not lie on a boundary. Typed arrays have the machine's byte order; every
+ * machine that this runs on has ONNX's.
+ */
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(bytes.length / 4));
+}
+
+/** What nearly all weights need, on bits: ten times the speed of going through numbers. */
+const fastWriters: Partial<Record<RealElement, (words: Uint32Array, loss: ConversionLoss) => Uint8Array>> = {
+  float16: (words, loss) => {
+    const result = new Uint16Array(words.length);
+    for (let index = 0; index < words.length; index++) {
+      const bits = words[index]!;
+      const size = bits & 0x7fffffff;
+      // Normal numbers that stay normal and finite: below 65520, and not below 2^-14.
+      if (size >= 0x38800000 && size < 0x477ff000) {
+        const rounded = size + 0xfff + ((size >>> 13) & 1);
+        result[index] = ((bits >>> 16) & 0x8000) | ((rounded - 0x38000000) >>> 13);
+      } else result[index] = halfBits(bounded(floatOfBits(bits), halfRange, loss));
+    }
+    return new Uint8Array(result.buffer);
+  },
+  bfloat16: (words, loss) => {
+    const result = new Uint16Array(words.length);
+    for (let index = 0; index < words.length; index++) {
+      const bits = words[index]!;
+      const size = bits & 0x7fffffff;
+      if (size >= 0x00800000 && size < 0x7f7f8000) result[index] = (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+      else result[index] = bfloatBits(bounded(floatOfBits(bits), bfloatRange, loss));
+    }
+    return new Uint8Array(result.buffer);
+  },
+};
 
 const readers: Record<RealElement, (view: DataView, index: number) => number> = {
   float: (view, index) => view.getFloat32(index * 4, true),

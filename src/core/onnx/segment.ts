@@ -49,7 +49,8 @@ const continues = (before: Range, after: Range): boolean =>
 
 /**
  * The bytes that segments stand for, in pieces of at most some megabytes.
- * @param open gives the model (undefined) or the file of external data of that name
+ * @param open gives the model (undefined) or the file of external data of that name, which is the model's word and may
+ * lead anywhere; asked once for each
  * @param loss counts what conversions could not keep
  * @throws what `open` and its sources throw, and an Error where a source ends early
  */
@@ -58,13 +59,15 @@ export async function* segmentBytes(
   open: (file?: string) => ByteSource | Promise<ByteSource>,
   loss: ConversionLoss = { clamped: 0, vanished: 0 },
 ): AsyncGenerator<Uint8Array> {
+  const sources = new Map<string | undefined, ByteSource>();
   for (const segment of segments) {
     if ('bytes' in segment) {
       yield segment.bytes;
       continue;
     }
     const { file, offset, length } = 'copy' in segment ? segment.copy : segment.convert;
-    const source = await open(file);
+    const source = sources.get(file) ?? (await open(file));
+    sources.set(file, source);
     for (let done = 0; done < length; done += PIECE) {
       const wanted = Math.min(PIECE, length - done);
       const bytes = await source.read(offset + done, wanted);

@@ -395,6 +395,25 @@ describe('what cannot be edited', () => {
     });
   });
 
+  test('a file that has changed under the plan gives problems, never an exception', async () => {
+    const whole = readFileSync(modelPath('loop_if'));
+    const found = await open(whole);
+    await fc.assert(
+      fc.asyncProperty(
+        randomEdits(found),
+        fc.nat(whole.length),
+        fc.uint8Array({ minLength: 1, maxLength: 40 }),
+        async (edits, at, noise) => {
+          const changed = Uint8Array.from(whole);
+          changed.set(noise.subarray(0, whole.length - at), at);
+          const { value, problems } = await planEdit(found, bytesOf(changed), edits);
+          expect(value === undefined).toBe(problems.length > 0);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
   test('bytes that end early are an error, not a short file', async () => {
     const { segments } = await plan(file, {});
     await expect(bytesFrom(segments, () => bytesOf(file.subarray(0, 20)))).rejects.toThrow('ends at byte 20');
@@ -447,6 +466,19 @@ describe('conversion', () => {
       ),
       { numRuns: 20_000 },
     );
+  });
+
+  test('bytes at any place in a buffer', () => {
+    const buffer = new Uint8Array(13);
+    buffer.set(of(1), 1);
+    buffer.set(of(-2), 5);
+    for (const [type, bits] of [
+      ['float16', [0x3c00, 0xc000]],
+      ['bfloat16', [0x3f80, 0xc000]],
+    ] as const) {
+      const found = convertElements(buffer.subarray(1, 9), 'float', type);
+      expect([...new Uint16Array(found.buffer)]).toEqual(bits);
+    }
   });
 
   test('what is lost is counted', () => {
