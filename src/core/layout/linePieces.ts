@@ -27,6 +27,7 @@ export function drawPieces(
   const pieces = new Float32Array(first[steps]! * pieceSize);
   const spread = spreadArrivals(input, chains, graph, x);
   const tracks = new Int32Array(rows.gutter.length);
+  const ways = new Map<string, number>();
   const put = (piece: number, x0: number, y0: number, x1: number, y1: number, y2: number, c: number) =>
     pieces.set([x0, y0, x1, y1, y2, c], piece * pieceSize);
   for (let s = 0; s < steps; s++) {
@@ -45,8 +46,15 @@ export function drawPieces(
       put(first[s]!, x0, y0, x1, y1, y2, (y0 + y1) / 2);
       continue;
     }
-    const way = rows.gutter[column]! + Math.ceil(tracks[column]! / 2) * (tracks[column]! % 2 === 0 ? 1 : -1) * track;
-    tracks[column]! += 1;
+    // Lines of one signal turn together, each signal on a track of its own, to both sides of the gutter's middle.
+    const key = `${from}/${input.lineSignal[line]!}`;
+    let way = ways.get(key);
+    if (way === undefined) {
+      const turn = tracks[column]!;
+      tracks[column]! += 1;
+      way = rows.gutter[column]! + Math.ceil(turn / 2) * (turn % 2 === 0 ? 1 : -1) * track;
+      ways.set(key, way);
+    }
     put(first[s]!, x0, y0, way, y0, y1, y0 + swing);
     put(first[s]! + 1, way, y1, x1, y1, y2, y1 - swing);
   }

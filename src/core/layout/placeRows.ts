@@ -56,7 +56,7 @@ export function placeRows(
     rows.top[r] = y;
     rows.bottom[column[r]!] = y + size[r]!;
     // Lines that run far to the side need more room to stay apart.
-    y += size[r]! + options.rowGap * (1 + Math.min(1, sideways[r]! / 900));
+    y += size[r]! + options.rowGap * (1 + Math.min(1, sideways[r]! / 1500));
   }
   for (const bottom of rows.bottom) rows.height = Math.max(rows.height, bottom + options.padding, start);
   // A turn below the last row of a column needs room.

@@ -29,6 +29,7 @@ export function rankNodes(count: number, from: Int32Array, to: Int32Array, porta
     }
     if (!moved) break;
   }
+  spreadLoose(rank, incoming.start, outgoing.start);
   return rank;
 
   /** With as many edges in as out, moving pays only where an edge in becomes a portal or one out stops being one. */
@@ -47,6 +48,16 @@ export function rankNodes(count: number, from: Int32Array, to: Int32Array, porta
     }
     return after < before;
   }
+}
+
+/** Vertices without any edge would make one endless row: they are stacked in a square. */
+function spreadLoose(rank: Int32Array, inStart: Int32Array, outStart: Int32Array): void {
+  const loose: number[] = [];
+  for (let v = 0; v < rank.length; v++) {
+    if (inStart[v] === inStart[v + 1] && outStart[v] === outStart[v + 1]) loose.push(v);
+  }
+  const across = Math.max(4, Math.ceil(Math.sqrt(loose.length)));
+  loose.forEach((v, i) => (rank[v] = Math.floor(i / across)));
 }
 
 /** Compressed rows: positions in `keys`, gathered by key. */
