@@ -45,6 +45,16 @@ test('a model without its weights can be built with random ones, and is searched
   await w.shot('builds-3-search');
   await w.runCommand('TensorRT: Clear Search');
   await w.message.getByText('“Softmax”').waitFor({ state: 'hidden' });
+
+  // Down to a node of a block, for the picture of the documentation.
+  await w.runCommand('View: Toggle Panel Visibility');
+  await w.expand(w.group('ForeignNode 0'));
+  await w.expand(w.group('blocks.0 …'));
+  await w.expand(w.group('blocks.3,'));
+  await w.expand(w.group('attn,'));
+  await w.group('Softmax,').click();
+  await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, selected: true }).waitFor();
+  await w.shot('builds-6-vit-node');
 });
 
 test('the fusion page shows the build, and a click there selects in the side bar', async () => {
