@@ -23,6 +23,7 @@ export interface Region {
 /** The engine as far as the inputs tell it, from whichever of them says most. */
 export interface EngineView {
   layers: EngineLayer[];
+  /** The layers' names without the profile whose copy they are. */
   names: LayerName[];
   /** `plan`: the build ended before there was an engine; the layers are those that it meant to have. */
   source: 'layer-info' | 'log' | 'plan' | 'none';
@@ -44,9 +45,9 @@ export function createEngineView(
   log: BuildLog | undefined,
   known: NodeNames,
 ): EngineView {
-  const phase = log?.phases.findLast(({ calibration }) => !calibration) ?? log?.phases.at(-1);
+  const phase = lastStrategy(log?.phases.findLast(({ calibration }) => !calibration) ?? log?.phases.at(-1));
   const { source, layers } = chooseLayers(layerInfo, log, phase, known);
-  const names = layers.map(({ name }) => parseLayerName(name, known));
+  const names = layers.map(({ name }) => bareName(parseLayerName(name, known)));
   const logged = source === 'layer-info' ? (log?.engineLayers ?? []) : [];
   const enriched = enrich(layers, logged);
   const bindings = new Set([...(layerInfo?.bindings ?? []), ...(log?.bindings ?? [])]);
@@ -64,6 +65,32 @@ export function createEngineView(
   };
   addRegions(view, log, known);
   return view;
+}
+
+/**
+ * A build may optimize its network several times, once for each backend strategy. What came before the first of them
+ * and the last of them are one story; the others came to nothing or to the same.
+ */
+function lastStrategy(phase: BuildPhase | undefined): BuildPhase | undefined {
+  const starts = (phase?.funnel ?? []).flatMap(({ stage }, i, funnel) => {
+    if (stage !== 'After Myelin optimization') return [];
+    return [funnel[i - 1]?.stage === 'After adding DebugOutput nodes' ? i - 1 : i];
+  });
+  const [first] = starts;
+  const last = starts.at(-1);
+  if (!phase || first === undefined || last === undefined || first === last) return phase;
+  const { funnel } = phase;
+  const [from, to] = [funnel[first]!.line, funnel[last]!.line];
+  // The passes of a strategy are logged before its first stage: after the last stage of the one before it.
+  const begin = last === 0 ? to : funnel[last - 1]!.line;
+  const isTold = ({ line }: { line: number }) => line < from || line > begin;
+  return {
+    ...phase,
+    funnel: [...funnel.slice(0, first), ...funnel.slice(last)],
+    events: phase.events.filter(isTold),
+    tactics: phase.tactics.filter(isTold),
+    reformats: phase.reformats.filter(isTold),
+  };
 }
 
 function chooseLayers(
@@ -103,20 +130,22 @@ function aliasesOf(layers: EngineLayer[], known: NodeNames): Map<string, string>
   const aliases = new Map<string, string>();
   for (const layer of layers) {
     if (!layer.name.startsWith('Reformatting CopyNode for ')) continue;
-    const name = parseLayerName(layer.name, known);
-    const bare = name.kind === 'profile' ? name.of : name;
+    const bare = bareName(parseLayerName(layer.name, known));
     const input = layer.inputs[0]?.name;
     const output = layer.outputs[0]?.name;
     if (bare.kind !== 'reformat' || input === undefined || output === undefined) continue;
-    if (bare.side === 'Input') aliases.set(output, input);
-    else aliases.set(input, output);
+    const [inner, outer] = bare.side === 'Input' ? [output, input] : [input, output];
+    aliases.set(withoutProfile(inner), withoutProfile(outer));
   }
   return aliases;
 }
 
+/** Tensors of a further profile's copy are the model's all the same. */
+const withoutProfile = (tensor: string): string => tensor.replace(/ \[profile \d+\]$/, '');
+
 /** The tensor's name outside of all reformats. */
 export function outsideName(view: EngineView, tensor: string): string {
-  let name = tensor;
+  let name = withoutProfile(tensor);
   // A reformat may stand behind another; more than a few would be a circle.
   for (let i = 0; i < 4; i++) {
     const outer = view.aliases.get(name);
@@ -127,16 +156,11 @@ export function outsideName(view: EngineView, tensor: string): string {
 }
 
 function addRegions(view: EngineView, log: BuildLog | undefined, known: NodeNames): void {
-  const groups = new Map<string, number[]>();
   view.names.forEach((name, index) => {
     if (isForeign(name)) addRegion(view, view.layers[index]!.name, true, [index]);
-    if (name.kind !== 'kernel') return;
-    const key = `${name.profile ?? 0}/${name.group}`;
-    const group = groups.get(key);
-    if (group) group.push(index);
-    else groups.set(key, [index]);
   });
-  if (groups.size > 0) nameGroups(view, [...groups.values()], log, known);
+  const groups = kernelGroups(view.names);
+  if (groups.length > 0) nameGroups(view, groups, log, known);
   const logged = view.phase?.foreignNodes ?? [];
   const taken = new Map<string, LoggedForeignNode>();
   for (const node of logged) if (!taken.has(node.name) || node.metadata !== null) taken.set(node.name, node);
@@ -152,8 +176,32 @@ function addRegions(view: EngineView, log: BuildLog | undefined, known: NodeName
   }
 }
 
-const isForeign = (name: LayerName): boolean =>
-  name.kind === 'foreign' || (name.kind === 'profile' && isForeign(name.of));
+/**
+ * Kernels by the region in their names. Their numbers rise within a region; where they begin anew, it is the region of
+ * another engine in the same file. (Kernels of a further profile do not all have its suffix.)
+ */
+function kernelGroups(names: readonly LayerName[]): number[][] {
+  const groups: number[][] = [];
+  const current = new Map<number, { layers: number[]; last: number }>();
+  names.forEach((name, index) => {
+    if (name.kind !== 'kernel') return;
+    const number = name.index ?? -1;
+    let group = current.get(name.group);
+    if (!group || (number >= 0 && number <= group.last)) {
+      group = { layers: [], last: -1 };
+      current.set(name.group, group);
+      groups.push(group.layers);
+    }
+    group.layers.push(index);
+    group.last = Math.max(group.last, number);
+  });
+  return groups;
+}
+
+/** A name without the suffix of a further optimization profile. */
+export const bareName = (name: LayerName): LayerName => (name.kind === 'profile' ? name.of : name);
+
+const isForeign = (name: LayerName): boolean => bareName(name).kind === 'foreign';
 
 function addRegion(view: EngineView, name: string, named: boolean, layers: number[]): void {
   const index = view.regions.push({ name, named, layers, metadata: null, line: null, inputs: [], outputs: [] }) - 1;
@@ -180,10 +228,15 @@ function nameGroups(view: EngineView, groups: number[][], log: BuildLog | undefi
       for (const layer of group) view.nativeNames.set(layer, name ?? '');
       return;
     }
-    const { group: number, profile } = view.names[group[0]!] as Extract<LayerName, { kind: 'kernel' }>;
+    const [number, profile] = numberOfGroup(view, group);
     const label = `ForeignNode myl${number}${profile ? ` [profile ${profile}]` : ''} (its name is in none of the inputs)`;
     addRegion(view, name ?? label, name !== undefined, group);
   });
+}
+
+function numberOfGroup(view: EngineView, group: number[]): [number: number, profile: number | null] {
+  const kernels = group.map((layer) => view.names[layer]!).filter((name) => name.kind === 'kernel');
+  return [kernels[0]!.group, kernels.find(({ profile }) => profile !== null)?.profile ?? null];
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { EngineLayer } from '../engine/engineLayer.ts';
-import { atomsOf, parseLayerName, type LayerName } from './layerName.ts';
+import { bareName } from './engineView.ts';
+import { atomsOf, parseLayerName } from './layerName.ts';
 import { parseMetadata, type LayerMetadata, type MetadataToken } from './layerMetadata.ts';
 import { readsOf } from './modelGraph.ts';
 import { claim, join, modelTensor, type Resolution } from './resolution.ts';
@@ -100,7 +101,7 @@ const touches = (to: Resolution, node: number, test: (tensor: number) => boolean
 
 function claimByName(to: Resolution, layer: number): void {
   const native = to.view.nativeNames.get(layer);
-  const name = native ? parseLayerName(native, to.names) : to.view.names[layer]!;
+  const name = native ? bareName(parseLayerName(native, to.names)) : to.view.names[layer]!;
   if (name.kind === 'kernel') {
     // `__myl_AddTanh`: kernels that Myelin made up carry the operations, no node.
     if (name.base.startsWith('__my')) return;
@@ -110,7 +111,7 @@ function claimByName(to: Resolution, layer: number): void {
       for (const node of to.names.nodesOfLoop(name.base)) claim(to, layer, node, 'name', false, { by: 'loop', layer });
     return;
   }
-  if (isRegionName(name)) return;
+  if (name.kind === 'foreign') return;
   for (const atom of atomsOf(name)) {
     if (atom.endsWith('[Constant]')) continue;
     const nodes = to.names.nodesOfLayer(atom);
@@ -118,9 +119,6 @@ function claimByName(to: Resolution, layer: number): void {
   }
   if (name.kind === 'copy') claimCopy(to, layer, name.tensor);
 }
-
-const isRegionName = (name: LayerName): boolean =>
-  name.kind === 'foreign' || (name.kind === 'profile' && isRegionName(name.of));
 
 /** The two layers in `{ForeignNode[a...b]}` are members, where they are nodes of the model. */
 function joinEnds(to: Resolution, region: number): void {

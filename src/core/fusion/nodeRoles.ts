@@ -70,28 +70,6 @@ const random = new Set([
 const identities = new Set(['Identity', 'Dropout']);
 const owners = new Set(['If', 'Loop', 'Scan', 'SequenceMap']);
 
-/** Operators that move or view data without computing: where no layer names one, its neighbour may have taken it up. */
-export const movesData = new Set([
-  'Reshape',
-  'Flatten',
-  'Squeeze',
-  'Unsqueeze',
-  'Transpose',
-  'Slice',
-  'Split',
-  'Concat',
-  'Expand',
-  'Cast',
-  'CastLike',
-  'Identity',
-  'Dropout',
-  'Gather',
-  'Tile',
-  'DepthToSpace',
-  'SpaceToDepth',
-  'Pad',
-]);
-
 /** Operators that only give a tensor another shape: free wherever the data lies in order. */
 export const viewsData = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Identity', 'Dropout']);
 

@@ -1,7 +1,6 @@
 import { outsideName } from './engineView.ts';
 import { atomsOf } from './layerName.ts';
 import { bodyOf, readsOf } from './modelGraph.ts';
-import { movesData } from './nodeRoles.ts';
 import { claim, isFree, join, modelTensor, type Basis, type Resolution } from './resolution.ts';
 
 /** Second step: nodes that TensorRT does not name, from the graph between the tensors that it does name. */
@@ -16,6 +15,17 @@ export function claimReached(to: Resolution): void {
   });
   joinNeighbours(to);
   joinOwners(to);
+  joinProfiles(to);
+}
+
+/** The copy of a ForeignNode for a further profile has the members of the first. */
+function joinProfiles(to: Resolution): void {
+  const first = new Map(to.view.regions.map(({ name }, region) => [name, region]));
+  to.view.regions.forEach(({ name }, region) => {
+    const original = first.get(name.replace(/ \[profile \d+\]$/, ''));
+    if (original === undefined || original === region) return;
+    for (const node of to.members[original]!) to.members[region]!.add(node);
+  });
 }
 
 /** Which layers write each tensor of the model; the layers of one region count as one writer. */
@@ -127,7 +137,10 @@ function joinSplit(
   if (layer !== undefined) join(to, region, node, false, { by: 'split', region, layer });
 }
 
-/** Data movement without a layer of its own that a native layer's tensors enclose. */
+/**
+ * Nodes that no name contains but that a native layer's tensors enclose: data movement that it took up, and before
+ * 8.6, which has no metadata, biases and the like.
+ */
 function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number>>): void {
   const nodes = to.layerNodes[layer]!;
   const { inputs, outputs } = to.view.layers[layer]!;
@@ -147,7 +160,6 @@ function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number
     seen.add(tensor);
     const node = to.graph.tensors[tensor]!.producer;
     if (node < 0 || !isFree(to, node) || !isPassed(to, node)) continue;
-    if (!movesData.has(to.graph.nodes[node]!.op)) continue;
     if (to.roles[node] === 'data' && !to.gone.has(node)) {
       claim(to, layer, node, 'reach', false, { by: 'reach', layer, region: -1 });
     }

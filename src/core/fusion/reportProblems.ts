@@ -93,6 +93,14 @@ function otherModel(from: Resolution): Problem | undefined {
       message: `Only ${matched} of ${named} layers with metadata name nodes of this model. Give the model that the engine was built from.`,
     };
   }
+  const isPlaced = matched > 0 || from.members.some(({ size }) => size > 0);
+  if (from.view.layers.length > 0 && !isPlaced && from.roles.includes('data')) {
+    return {
+      severity: 'error',
+      code: 'other-model',
+      message: `None of the ${from.view.layers.length} layers (first: ${quote(from.view.layers[0]!.name)}) names a node of this model. Give the model that the engine was built from.`,
+    };
+  }
   return undefined;
 }
 

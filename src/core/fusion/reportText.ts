@@ -87,7 +87,9 @@ function groupLines(report: FusionReport): string[] {
   if (groups.length === 0) return [];
   const timed = groups.some(({ percent: share }) => share !== null);
   const sorted = groups.toSorted((a, b) =>
-    timed ? (b.percent ?? -1) - (a.percent ?? -1) || b.nodes - a.nodes : b.nodes - a.nodes,
+    timed
+      ? (b.percent ?? -1) - (a.percent ?? -1) || (b.averageMs ?? -1) - (a.averageMs ?? -1) || b.nodes - a.nodes
+      : b.nodes - a.nodes,
   );
   const shown = sorted.slice(0, mostGroups);
   const nodesWidth = Math.max(...shown.map(({ nodes }) => number(nodes).length));

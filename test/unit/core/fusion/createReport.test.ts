@@ -360,18 +360,23 @@ describe('kernels', () => {
       ['tanh', 'Tanh', ['m'], ['y']],
     ],
   });
-  const kernels = (profile: string): EngineLayer[] => [
-    engineLayer(`conv${profile}`, { inputs: ['x'], outputs: ['a'], metadata: printMetadata(['conv']) }),
-    engineLayer(`/m_0/MatMul${profile}_myl1_0`, {
+  const kernels = (profile: string, place = 1): EngineLayer[] => [
+    engineLayer(`conv${profile}`, {
+      inputs: [`x${profile}`],
+      outputs: [`a${profile}`],
+      metadata: printMetadata(['conv']),
+    }),
+    engineLayer(`/m_0/MatMul${profile}_myl${place}_0`, {
       type: 'gemm',
-      inputs: ['a'],
+      inputs: [`a${profile}`],
       outputs: ['__mye1'],
       metadata: printMetadata(['/m.0/MatMul']),
     }),
-    engineLayer(`__myl_Tan${profile}_myl1_1`, {
+    // Kernels that Myelin made up do not have the profile's suffix.
+    engineLayer(`__myl_Tan_myl${place}_1`, {
       type: 'kgen',
       inputs: ['__mye1'],
-      outputs: ['y'],
+      outputs: [`y${profile}`],
       metadata: printMetadata(['tanh']),
     }),
   ];
@@ -396,14 +401,19 @@ describe('kernels', () => {
   it('of further profiles are regions of their own', () => {
     const report = reportOn(
       model,
-      [...kernels(''), ...kernels(' [profile 1]')],
+      [...kernels(''), ...kernels(' [profile 1]', 3)],
       buildLog({
-        finalLayers: ['conv', '{ForeignNode[a...b]}', 'conv [profile 1]', '{ForeignNode[a...b]} [profile 1]'],
+        finalLayers: ['conv [profile 1]', '{ForeignNode[a...b]} [profile 1]'],
+        phases: [buildPhase({ tactics: [{ name: '{ForeignNode[a...b]}', line: 1, combinations: [] }] })],
       }),
     );
     expect(report.foreignNodes.map(({ name, layers }) => [name, layers])).toEqual([
       ['{ForeignNode[a...b]}', [1, 2]],
       ['{ForeignNode[a...b]} [profile 1]', [4, 5]],
+    ]);
+    expect(report.foreignNodes.map(({ nodes, inputs, outputs }) => [nodes, inputs, outputs])).toEqual([
+      [['1', '2', '3'], ['a'], ['y']],
+      [['1', '2', '3'], ['a'], ['y']],
     ]);
     expect(fateOf(report, 'tanh')).toMatchObject({ layers: [2, 5], foreignNode: 0 });
     expect(fateOf(report, 'conv')).toMatchObject({ fate: 'single', layers: [0, 3] });
