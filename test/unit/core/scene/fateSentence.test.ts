@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { fateSentence, readable } from '../../../../src/core/scene/fateSentence.ts';
+import { captureData } from '../../../webview/support/captureData.ts';
+import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
+
+describe('fateSentence', () => {
+  const data = graphOf(
+    'a @/qk/MatMul = MatMul(x)\nb @/Softmax = Softmax(a)\nc @/Conv = Conv(b)\nd @/fc/Gemm = Gemm(c)\ne @/fc/Relu = Relu(d)\nk = Constant()',
+  );
+  const report = reportOf(
+    data,
+    [
+      layer(0, ['0', '1'], { kind: 'kernel', foreignNode: 0, name: '_gemm_mha_v2' }),
+      layer(1, ['2'], { type: 'CaskConvolution', averageMs: 0.0123 }),
+      layer(2, ['3', '4']),
+    ],
+    [foreignNode(0, ['0', '1'], [0], { exact: false })],
+  );
+  it.each([
+    [
+      0,
+      'Swallowed by ForeignNode 0 with 1 other node (derived from the graph). Kernel _gemm_mha_v2 computes it together with Softmax.',
+    ],
+    [2, 'An engine layer of its own: layer 1 (CaskConvolution), 12.3 µs.'],
+    [3, 'Computed by layer 2 together with Relu.'],
+    [5, 'Folded: evaluated when the engine was built, so nothing is left to compute.'],
+  ])('says what became of node %i', (index, expected) => {
+    expect(fateSentence(report, report.nodes[index]!)).toBe(expected);
+  });
+
+  it('has a sentence for every node of a real build', async () => {
+    for (const [model, capture] of [
+      ['vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'],
+      ['vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16'],
+      ['loop_if', 'tensorrt-10.6.0/loop_if.fp32'],
+    ]) {
+      const { report: real } = await captureData(model!, capture!);
+      for (const node of real!.nodes) {
+        const sentence = fateSentence(real!, node);
+        expect(sentence).toMatch(/^[A-Z].*\.$/);
+        expect(sentence).not.toMatch(/undefined|null|[\u0000-\u001f]/);
+      }
+    }
+  });
+
+  it('makes TensorRT’s separators readable, and cuts what nobody reads', () => {
+    expect(readable('a\u001fb')).toBe('a b');
+    expect(readable('x'.repeat(500))).toHaveLength(119);
+  });
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { engineMs } from '../../../../src/core/scene/fusionText.ts';
+import { fusionGroups } from '../../../../src/core/scene/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/scene/graphIndex.ts';
+import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/overlay.ts';
+import type { GraphData } from '../../../../src/core/scene/viewData.ts';
+import { captureData } from '../../../webview/support/captureData.ts';
+import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
+
+const captures = [
+  ['resnet18', 'tensorrt-10.6.0/resnet18.fp32'],
+  ['vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'],
+  ['fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32'],
+  ['bert_base', 'tensorrt-10.6.0/bert_base.fp16'],
+  ['vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16'],
+] as const;
+
+describe('buildOverlay', () => {
+  it.each(captures)('accounts for every node of %s in every overlay (%s)', async (model, capture) => {
+    const { graph: data, report } = await captureData(model, capture);
+    const graph = indexGraph(data!);
+    const fusion = fusionGroups(graph, report);
+    for (const kind of overlayKinds) {
+      const overlay = buildOverlay(kind, graph, report, fusion);
+      expect(overlay.categories.reduce((sum, { nodes }) => sum + nodes, 0)).toBe(data!.nodes.length);
+      expect(overlay.categoryOf.subarray(0, graph.nodes).every((category) => category >= 0)).toBe(true);
+      expect(new Set(overlay.categories.map(({ key }) => key)).size).toBe(overlay.categories.length);
+    }
+  });
+
+  it.each(captures)('never paints two groups of %s alike that an edge joins (%s)', async (model, capture) => {
+    const { graph: data, report } = await captureData(model, capture);
+    const graph = indexGraph(data!);
+    const { groups, groupOf } = fusionGroups(graph, report);
+    for (let e = 0; e < graph.from.length; e++) {
+      const [a, b] = [groupOf[graph.from[e]!]!, groupOf[graph.to[e]!]!];
+      if (a >= 0 && b >= 0 && a !== b)
+        expect(groups[a]!.colour, `${groups[a]!.id} and ${groups[b]!.id}`).not.toBe(groups[b]!.colour);
+    }
+    expect(Math.max(...groups.map(({ colour }) => colour % 8))).toBeLessThan(8);
+  });
+
+  it('says grey for what is not computed, hatched for what is unknown', () => {
+    const data = graphOf('a = Conv(x)\nk = Constant()\nb = Foo(a)', ['x'], ['b']);
+    const report = reportOf(data, [layer(0, ['0'])]);
+    report.nodes[2]!.fate = 'unknown';
+    const graph = indexGraph(data);
+    const overlay = buildOverlay('fusion', graph, report, fusionGroups(graph, report));
+    expect([...overlay.paintOf].slice(0, 3)).toEqual([7, paints.grey, paints.unknown]);
+    expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
+      'Layers of one node 1',
+      'Folded 1',
+      'Unknown 1',
+    ]);
+  });
+
+  it('shows plain nodes without a report', () => {
+    const graph = indexGraph(graphOf('a = Conv(x)'));
+    expect(buildOverlay('fusion', graph, null, fusionGroups(graph, null)).categories.map(({ key }) => key)).toEqual([
+      'plain',
+    ]);
+  });
+
+  it('gives every millisecond to some node, once', () => {
+    const data = graphOf('a = A(x)\nb = B(a)\nc = C(b)\nd = D(c)\ne = E(d)', ['x'], ['e']);
+    const report = reportOf(
+      data,
+      [
+        layer(0, ['0', '1'], { averageMs: 3 }),
+        layer(1, ['2'], { kind: 'kernel', foreignNode: 0 }),
+        layer(2, ['4'], { averageMs: 1 }),
+      ],
+      [foreignNode(0, ['2', '3'], [1], { averageMs: 5 })],
+    );
+    const graph = indexGraph(data);
+    const times = nodeTimes(graph, report, fusionGroups(graph, report));
+    expect([...times].slice(0, 5)).toEqual([1.5, 1.5, 2.5, 2.5, 1]);
+    expect(engineMs(report)).toBe(9);
+  });
+
+  it('puts neighbours apart in random groups, as long as colours can', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ reads: fc.array(fc.nat(60), { maxLength: 2 }), group: fc.nat(25) }), { maxLength: 60 }),
+        (nodes) => {
+          const data: GraphData = {
+            name: '',
+            nodes: nodes.map(({ reads }, i) => ({
+              id: String(i),
+              name: '',
+              op: 'Add',
+              domain: '',
+              inputs: reads.filter((at) => at < i && at > i - 4).map((at) => `t${at}`),
+              outputs: [`t${i}`],
+              attributes: [],
+            })),
+            inputs: [],
+            outputs: [],
+            tensors: [],
+          };
+          // Runs of neighbours, as fusion makes them: groups that touch few others.
+          const layers = Array.from({ length: 20 }, (_, id) =>
+            layer(
+              id,
+              nodes.flatMap((_node, i) => (Math.floor(i / 3) === id ? [String(i)] : [])),
+            ),
+          );
+          const graph = indexGraph(data);
+          const { groups, groupOf } = fusionGroups(
+            graph,
+            reportOf(
+              data,
+              layers.filter((one) => one.nodes.length > 0),
+            ),
+          );
+          for (let e = 0; e < graph.from.length; e++) {
+            const [a, b] = [groupOf[graph.from[e]!]!, groupOf[graph.to[e]!]!];
+            if (a >= 0 && b >= 0 && a !== b) expect(groups[a]!.colour).not.toBe(groups[b]!.colour);
+          }
+        },
+      ),
+    );
+  });
+});

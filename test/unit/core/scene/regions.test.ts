@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { defaultLayout, pieceSize } from '../../../../src/core/layout/layoutTypes.ts';
+import type { LayoutResult } from '../../../../src/core/layout/layoutTypes.ts';
+import { nestedLayout } from '../../../../src/core/layout/nestedLayout.ts';
+import { fusionGroups } from '../../../../src/core/scene/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/scene/graphIndex.ts';
+import { buildHierarchy } from '../../../../src/core/scene/hierarchy.ts';
+import { itemSizes } from '../../../../src/core/scene/itemSizes.ts';
+import { buildRegions, idlePoints } from '../../../../src/core/scene/regions.ts';
+import type { Region } from '../../../../src/core/scene/regions.ts';
+import { buildScene } from '../../../../src/core/scene/scene.ts';
+import type { GraphData } from '../../../../src/core/scene/viewData.ts';
+import { captureData } from '../../../webview/support/captureData.ts';
+import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
+import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+
+/** Everything that a view does between data and drawing. */
+function draw(data: GraphData, report: FusionReport, openAll = true) {
+  const graph = indexGraph(data);
+  const hierarchy = buildHierarchy(graph);
+  const fusion = fusionGroups(graph, report);
+  const scene = buildScene(graph, hierarchy, new Set(openAll ? hierarchy.modules.map(({ id }) => id) : []));
+  const layout = nestedLayout({
+    parent: scene.parent,
+    open: Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0)),
+    ...itemSizes(graph, hierarchy, scene),
+    from: scene.from,
+    to: scene.to,
+    options: defaultLayout,
+  });
+  const idle = idlePoints(graph, fusion);
+  const regions = buildRegions(graph, hierarchy, scene, layout, { groupOf: fusion.groupOf, idle, inModules: true });
+  return { graph, hierarchy, fusion, scene, layout, regions, idle };
+}
+
+const covers = ({ boxes }: Region, x: number, y: number): boolean => {
+  for (let i = 0; i < boxes.length; i += 4) {
+    if (x >= boxes[i]! && x <= boxes[i]! + boxes[i + 2]! && y >= boxes[i + 1]! && y <= boxes[i + 1]! + boxes[i + 3]!)
+      return true;
+  }
+  return false;
+};
+const middle = ({ x, y, width, height }: LayoutResult, item: number): [number, number] => [
+  x[item]! + width[item]! / 2,
+  y[item]! + height[item]! / 2,
+];
+
+/** A region covers the middle of each of its nodes, and of no node that another group computes. */
+function checkRegions({ graph, fusion, scene, layout, regions, idle }: ReturnType<typeof draw>): void {
+  const byGroup = new Map(regions.map((region) => [region.group, region]));
+  scene.kind.forEach((kind, item) => {
+    if (kind !== 'node') return;
+    const point = scene.ref[item]!;
+    const group = fusion.groupOf[point]!;
+    const [x, y] = middle(layout, item);
+    if (group >= 0 && idle[point] === 0)
+      expect(covers(byGroup.get(group)!, x, y), graph.data.nodes[point]!.name).toBe(true);
+    for (const region of regions) {
+      if (idle[point] === 0 && region.group !== group && fusion.groups[region.group]!.kind !== 'foreign') {
+        expect(covers(region, x, y), `${graph.data.nodes[point]!.name} is no part of group ${region.group}`).toBe(
+          false,
+        );
+      }
+    }
+  });
+}
+
+describe('buildRegions', () => {
+  it.each([
+    ['resnet18', 'tensorrt-10.6.0/resnet18.fp32'],
+    ['vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'],
+    ['fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32'],
+    ['loop_if', 'tensorrt-10.6.0/loop_if.fp32'],
+  ])('puts a boundary around the nodes of %s and around no others', async (model, capture) => {
+    const { graph, report } = await captureData(model, capture);
+    checkRegions(draw(graph!, report!));
+  });
+
+  it('draws a group around nodes of several modules, joined along the edge between them', () => {
+    const data = graphOf(
+      'a @/one/Conv = Conv(x)\nb @/one/Relu = Relu(a)\nc @/two/Add = Add(b)\nd @/two/Mul = Mul(c)',
+      ['x'],
+      ['d'],
+    );
+    const drawn = draw(data, reportOf(data, [layer(0, ['0']), layer(1, ['1', '2']), layer(2, ['3'])]));
+    checkRegions(drawn);
+    const region = drawn.regions.find(({ group }) => drawn.fusion.groups[group]!.ref === 1)!;
+    expect(region.items).toBe(2);
+    // Along the whole of the edge from b to c the region is not interrupted.
+    const { edgeStart, edgePieces, pieces } = drawn.layout;
+    const edge = drawn.scene.from.findIndex(
+      (from, e) => drawn.scene.ref[from] === 1 && drawn.scene.ref[drawn.scene.to[e]!] === 2,
+    );
+    for (let i = edgeStart[edge]!; i < edgeStart[edge + 1]!; i++) {
+      const at = edgePieces[i]! * pieceSize;
+      expect(covers(region, pieces[at]!, pieces[at + 1]! + 0.5)).toBe(true);
+      expect(covers(region, pieces[at + 2]!, pieces[at + 4]! - 0.5)).toBe(true);
+    }
+  });
+
+  it('covers of a closed module the share that each group computes', () => {
+    const data = graphOf('a @/m/A = A(x)\nb @/m/B = B(a)\nc @/m/C = C(b)\nd @/m/D = D(c)', ['x'], ['d']);
+    const report = reportOf(
+      data,
+      [layer(0, ['0', '1', '2'], { kind: 'foreign', foreignNode: 0 }), layer(1, ['3'])],
+      [foreignNode(0, ['0', '1', '2'], [0])],
+    );
+    const { regions, fusion, layout, scene } = draw(data, report, false);
+    const item = scene.kind.indexOf('closed');
+    const widths = regions.map(({ group, boxes }) => [fusion.groups[group]!.id, boxes[2]! / layout.width[item]!]);
+    expect(widths).toEqual([
+      ['foreign:0', 0.75],
+      ['layer:1', 0.25],
+    ]);
+  });
+
+  it('lets what is not computed disturb no boundary', () => {
+    const data = graphOf('a @/m/A = A(x)\nk @/m/Constant = Constant()\nb @/m/B = B(a, k)', ['x'], ['b']);
+    const { regions, layout, scene } = draw(data, reportOf(data, [layer(0, ['0', '2'])]));
+    const open = scene.kind.indexOf('open');
+    expect(regions).toHaveLength(1);
+    expect([...regions[0]!.boxes]).toEqual(
+      [layout.x[open], layout.y[open], layout.width[open], layout.height[open]].map((value) =>
+        expect.closeTo(value!, 3),
+      ),
+    );
+  });
+
+  it('never fails on random groups', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ reads: fc.array(fc.nat(20), { maxLength: 3 }), group: fc.nat(4), module: fc.nat(3) }), {
+          minLength: 1,
+          maxLength: 40,
+        }),
+        (nodes) => {
+          const data: GraphData = {
+            name: '',
+            nodes: nodes.map(({ reads, module }, i) => ({
+              id: String(i),
+              name: `/m${module}/n${i}`,
+              op: 'Add',
+              domain: '',
+              inputs: reads.filter((at) => at < i).map((at) => `t${at}`),
+              outputs: [`t${i}`],
+              attributes: [],
+            })),
+            inputs: [],
+            outputs: [],
+            tensors: [],
+          };
+          const layers = [0, 1, 2, 3].map((group) =>
+            layer(
+              group,
+              nodes.flatMap((node, i) => (node.group === group ? [String(i)] : [])),
+            ),
+          );
+          for (const openAll of [true, false]) {
+            const { regions } = draw(data, reportOf(data, layers), openAll);
+            for (const { boxes } of regions) expect(boxes.every(Number.isFinite)).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
