@@ -1,15 +1,13 @@
-import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
 import { driverCommand } from '../core/build/driverCommand.ts';
 import type { Backend, BuildFiles, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
 import { polygraphyCommand } from '../core/build/polygraphyCommand.ts';
-import { readTrtexecHelp } from '../core/build/readTrtexecHelp.ts';
 import { trtexecCommand } from '../core/build/trtexecCommand.ts';
-import { parseVersion } from '../core/build/trtexecFlags.ts';
+import { findPolygraphy } from './findPolygraphy.ts';
+import { findProgram } from './findProgram.ts';
 import { findPython, probePython, type Python } from './findPython.ts';
+import { probeTrtexec } from './probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from './setUpRtx.ts';
-import { Unusable } from './unusable.ts';
 
 /** The programs of this machine that a build may use, as far as somebody chose them. */
 export interface BuildTools {
@@ -58,7 +56,7 @@ export async function planBuild(options: EngineOptions, tools: BuildTools): Prom
     case 'trtexec':
       return planTrtexec(tools);
     case 'polygraphy':
-      return planPolygraphy(tools);
+      return planPolygraphy(options, tools);
     case 'python': {
       const python = await findTensorrt(tools);
       return planDriver('python', tools.driver, python.path, {}, 'tensorrt', null);
@@ -78,7 +76,7 @@ export const refusals = (notes: CommandNote[]): string[] =>
 async function choose(tools: BuildTools): Promise<Backend> {
   if (tools.trtexec) return 'trtexec';
   if (!(await hasGpu())) return 'rtx';
-  if (await onPath('trtexec')) return 'trtexec';
+  if (await findProgram('trtexec')) return 'trtexec';
   const python = await probePython(tools.python ?? 'python3');
   return python?.modules.includes('tensorrt') ? 'python' : 'rtx';
 }
@@ -88,20 +86,6 @@ async function hasGpu(): Promise<boolean> {
     ({ code }) => code === 0,
     () => false,
   );
-}
-
-async function onPath(program: string): Promise<boolean> {
-  const names = process.platform === 'win32' ? [`${program}.exe`] : [program];
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean))
-    for (const name of names)
-      if (
-        await access(join(folder, name)).then(
-          () => true,
-          () => false,
-        )
-      )
-        return true;
-  return false;
 }
 
 function findTensorrt({ python }: BuildTools): Promise<Python> {
@@ -137,57 +121,34 @@ const planDriver = (
   },
 });
 
-async function planTrtexec({ trtexec = 'trtexec' }: BuildTools): Promise<BuildPlan> {
-  const lines = await output(trtexec, ['--help'], 'Is TensorRT installed, and its bin folder on the PATH?');
-  const help = readTrtexecHelp(lines.join('\n'));
-  const rtx = /tensorrt_rtx(\.exe)?$/.test(trtexec);
+async function planTrtexec({ trtexec = 'trtexec', signal }: BuildTools): Promise<BuildPlan> {
+  const { program, product, help } = await probeTrtexec(trtexec, signal);
   return {
     backend: 'trtexec',
-    product: rtx ? 'tensorrt-rtx' : 'tensorrt',
+    product,
     version: help.version?.join('.') ?? null,
-    program: trtexec,
-    environment: {},
-    output: 'log',
-    command: (options, files) => {
-      const { engine: _, ...rest } = options;
-      return trtexecCommand(rest, files, { version: help.version, flags: help.flags });
-    },
-  };
-}
-
-async function planPolygraphy(tools: BuildTools): Promise<BuildPlan> {
-  const program = tools.polygraphy ?? 'polygraphy';
-  await output(program, ['--version'], 'Install it into the environment that has TensorRT: pip install polygraphy');
-  const rtx = /^(1|true)$/i.test(process.env['POLYGRAPHY_USE_TENSORRT_RTX'] ?? '');
-  const module = rtx ? 'tensorrt_rtx' : 'tensorrt';
-  const lines = await output(
-    tools.python ?? 'python3',
-    ['-c', `import ${module}; print(${module}.__version__)`],
-    '',
-  ).catch(() => []);
-  const version = parseVersion(lines.at(-1) ?? '');
-  return {
-    backend: 'polygraphy',
-    product: rtx ? 'tensorrt-rtx' : 'tensorrt',
-    version: version?.join('.') ?? null,
     program,
     environment: {},
     output: 'log',
     command: (options, files) => {
       const { engine: _, ...rest } = options;
-      return polygraphyCommand(rest, files, { tensorrt: version, product: rtx ? 'tensorrt-rtx' : 'tensorrt' });
+      return trtexecCommand(rest, files, help);
     },
   };
 }
 
-async function output(program: string, args: string[], advice: string): Promise<string[]> {
-  const lines: string[] = [];
-  const keep = (line: string) => lines.push(line);
-  try {
-    // trtexec prints its help and exits with 1 in some versions: what it printed counts.
-    await runProcess({ program, args, stdout: keep, stderr: keep, signal: AbortSignal.timeout(60_000) });
-  } catch (error) {
-    throw new Unusable(`${(error as Error).message}. ${advice}`.trim());
-  }
-  return lines;
+async function planPolygraphy({ environment }: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
+  const { program, product, tensorrt } = await findPolygraphy({ ...tools, environment });
+  return {
+    backend: 'polygraphy',
+    product,
+    version: tensorrt?.join('.') ?? null,
+    program,
+    environment: {},
+    output: 'log',
+    command: (options, files) => {
+      const { engine: _, ...rest } = options;
+      return polygraphyCommand(rest, files, { tensorrt, product });
+    },
+  };
 }

@@ -1,0 +1,69 @@
+import { open } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { parseVersion, type Version } from '../core/build/trtexecFlags.ts';
+import { findProgram } from './findProgram.ts';
+import { findTool, printed } from './probeTool.ts';
+import { Unusable } from './unusable.ts';
+
+/** A Polygraphy, and the TensorRT that it will build with; null version: its interpreter could not say. */
+export interface FoundPolygraphy {
+  /** Full path. */
+  program: string;
+  product: 'tensorrt' | 'tensorrt-rtx';
+  tensorrt: Version | null;
+}
+
+/**
+ * Finds Polygraphy: the chosen one, else the one beside the chosen Python, else the one on the PATH.
+ * `POLYGRAPHY_USE_TENSORRT_RTX` in the environment makes it build with TensorRT-RTX, as it does for Polygraphy itself.
+ * @throws {Unusable} when there is none that runs
+ */
+export async function findPolygraphy(options: {
+  polygraphy?: string | undefined;
+  python?: string | undefined;
+  environment?: Record<string, string> | undefined;
+  signal?: AbortSignal | undefined;
+}): Promise<FoundPolygraphy> {
+  const { polygraphy, python, environment, signal } = options;
+  const advice = 'Install it into the environment that has TensorRT: pip install polygraphy';
+  const beside = python && !polygraphy ? await besideOf(python, 'polygraphy') : undefined;
+  const program = beside ?? (await findTool(polygraphy ?? 'polygraphy', advice));
+  const banner = await printed(program, ['--version'], signal);
+  if (!banner.some((line) => /\d+\.\d+/.test(line)))
+    throw new Unusable(`${program}: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}. ${advice}`);
+  const wish = environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'];
+  const module = /^(1|true)$/i.test(wish ?? '') ? 'tensorrt_rtx' : 'tensorrt';
+  const interpreter = (await interpreterOf(program)) ?? python ?? 'python3';
+  // Whatever its environment prints beside it, the version is the last line.
+  const said = await printed(interpreter, ['-c', `import ${module}; print(${module}.__version__)`], signal).catch(
+    () => [],
+  );
+  return {
+    program,
+    product: module === 'tensorrt_rtx' ? 'tensorrt-rtx' : 'tensorrt',
+    tensorrt: parseVersion(said.at(-1) ?? ''),
+  };
+}
+
+/** The interpreter that runs a script: named in its first line, else the one that lies beside it. */
+async function interpreterOf(program: string): Promise<string | undefined> {
+  const named = /^#!\s*(\S+)/.exec(await head(program))?.[1];
+  if (named && isAbsolute(named) && /^python/.test(basename(named))) return named;
+  return (await besideOf(program, 'python3')) ?? besideOf(program, 'python');
+}
+
+async function besideOf(program: string, name: string): Promise<string | undefined> {
+  const found = await findProgram(program);
+  return found && findProgram(join(dirname(found), process.platform === 'win32' ? `${name}.exe` : name));
+}
+
+async function head(path: string): Promise<string> {
+  const file = await open(path).catch(() => undefined);
+  if (!file) return '';
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(400), 0, 400, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises';
+import { readTrtexecHelp, type TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
+import { findProgram } from './findProgram.ts';
+import { runProcess } from './runProcess.ts';
+import { stopIfCancelled, Unusable } from './unusable.ts';
+
+/** A program that was found. */
+export interface FoundTool {
+  /** Full path. */
+  program: string;
+}
+
+/** A trtexec, and what its `--help` says. */
+export interface ProbedTrtexec extends FoundTool {
+  product: 'tensorrt' | 'tensorrt-rtx';
+  help: TrtexecHelp;
+}
+
+const probed = new Map<string, Promise<TrtexecHelp>>();
+
+/**
+ * Finds a trtexec and asks it for its flags and version, once as long as its file stays the same.
+ * @param chosen a path, or a name on the PATH
+ * @throws {Unusable} when there is none, or what it prints is no help of trtexec's
+ */
+export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promise<ProbedTrtexec> {
+  const program = await findTool(chosen, 'Is TensorRT installed, and its bin folder on the PATH?');
+  const { mtimeMs, size } = await stat(program);
+  const key = `${program}\n${mtimeMs}\n${size}`;
+  const asked = probed.get(key) ?? askTrtexec(program, signal);
+  probed.set(key, asked);
+  try {
+    const help = await asked;
+    return { program, product: /tensorrt_rtx(\.exe)?$/.test(program) ? 'tensorrt-rtx' : 'tensorrt', help };
+  } catch (error) {
+    probed.delete(key);
+    throw error;
+  }
+}
+
+async function askTrtexec(program: string, signal: AbortSignal | undefined): Promise<TrtexecHelp> {
+  const lines = await printed(program, ['--help'], signal);
+  const help = readTrtexecHelp(lines.join('\n'));
+  if (!help.flags.has('onnx')) {
+    const said = lines.find((line) => line.trim() !== '');
+    throw new Unusable(
+      `${program}: its --help names no --onnx, so it is no trtexec that can build from ONNX${said ? `; it says: ${said.slice(0, 300)}` : ''}`,
+    );
+  }
+  // Some print their help without the frame that names the version.
+  if (help.version === null)
+    help.version = readTrtexecHelp((await printed(program, ['--version'], signal)).join('\n')).version;
+  return help;
+}
+
+/** @throws {Unusable} naming the program and what to do */
+export async function findTool(chosen: string, advice: string): Promise<string> {
+  const program = await findProgram(chosen);
+  if (program === undefined) throw new Unusable(`${chosen}: cannot be started: no such program. ${advice}`.trim());
+  return program;
+}
+
+/** The lines that a program prints on both outputs; its exit status does not count: `trtexec --version` ends with 1. */
+export async function printed(program: string, args: string[], signal?: AbortSignal): Promise<string[]> {
+  const lines: string[] = [];
+  const keep = (line: string) => lines.push(line);
+  const limit = AbortSignal.timeout(60_000);
+  await runProcess({
+    program,
+    args,
+    stdout: keep,
+    stderr: keep,
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+  });
+  stopIfCancelled(signal);
+  if (limit.aborted) throw new Unusable(`${program} ${args.join(' ')}: no answer within a minute`);
+  return lines;
+}
