@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { PanelItem } from '../core/scene/fusionPanel.ts';
 import { Builds } from './builds/builds.ts';
+import { showResult } from './builds/showResult.ts';
 import { attach } from './commands/attach.ts';
 import { build } from './commands/build.ts';
 import { askForModel, pickModel } from './commands/pickModel.ts';
@@ -30,7 +31,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const builds = new Builds(context, log);
   const connections = new ViewConnections(sessions, log);
   const pages = new FusionPages(context.extensionUri, sessions, connections);
-  const tree = new FusionTree(sessions, builds);
+  const tree = new FusionTree(sessions, builds, context.workspaceState);
   const tasks = new BuildTaskProvider(builds);
 
   context.subscriptions.push(
@@ -38,10 +39,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     sessions,
     builds,
     tree,
-    builds.onDidEnd(({ uri, build: { manifest } }) => {
-      void sessions.reloadBuild(uri);
-      if (manifest.result === 'passed') sessions.setCurrent(uri);
-    }),
+    builds.onDidEnd((ended) => void showResult(ended, sessions, tree)),
     vscode.tasks.registerTaskProvider(taskType, tasks),
     vscode.window.registerCustomEditorProvider(
       graphViewType,

@@ -2,7 +2,17 @@
 // extension by mouse and keyboard (test/host/ui). Installs, builds and packages what they need, and ends with one line
 // `N passed, N failed`. More arguments name the test files of `ui` to run: `… ui walk`.
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,9 +43,14 @@ async function runHost() {
   for (const path of ['package.json', 'package.nls.json', 'l10n', 'media', 'dist'])
     cpSync(path, join(extension, path), { recursive: true });
   await bundleTests('out/host/tests');
-  // TensorRT-RTX is there before the first test: nobody is there to agree to its download. Kept for the next run.
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
-  run(node, ['dist/cli.js', 'setup', '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: cache } });
+  // TensorRT-RTX is there before the first test: nobody is there to agree to its download. It is kept for the next run,
+  // what the tests build is not.
+  const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
+  run(node, ['dist/cli.js', 'setup', '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: kept } });
+  const cache = join(folder, 'cache');
+  mkdirSync(cache);
+  for (const name of readdirSync(kept))
+    if (/^tensorrt-rtx-.*(?<!\.lock)$/.test(name)) symlinkSync(join(kept, name), join(cache, name));
   const results = join(folder, 'results.json');
   const fake = fakeTrtexec(folder);
   const env = {

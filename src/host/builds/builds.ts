@@ -11,7 +11,6 @@ import { progressText } from './progressText.ts';
 import { mayDownload } from './consent.ts';
 import { readSettings } from '../platform/settings.ts';
 import { mayRun, untrustedMessage } from '../platform/trust.ts';
-import { tellOutcome } from './tellOutcome.ts';
 
 /** Where a build's log goes while it runs. */
 export type LineSink = (text: string, severity: 'error' | 'warning' | 'info' | 'verbose') => void;
@@ -85,7 +84,6 @@ export class Builds implements vscode.Disposable {
     }
     if (build === undefined) return 1;
     this.#ended.fire({ uri, build });
-    void tellOutcome(uri, build);
     return build.manifest.result === 'passed' ? 0 : 1;
   }
 

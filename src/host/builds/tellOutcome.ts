@@ -2,19 +2,13 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
 import { commands } from '../ids.ts';
-import { readSettings } from '../platform/settings.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 
-/** Tells a person how a build ended: one that was cancelled by nobody but them needs no word. */
+/** Tells a person how a build ended; whoever cancelled it knows. */
 export async function tellOutcome(uri: vscode.Uri, { folder, manifest }: Build): Promise<void> {
   const name = basename(uri.fsPath);
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
-    if (readSettings(uri).revealAfterBuild) {
-      // Brings up the side bar, which tells the outcome in its first line.
-      await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
-      return;
-    }
     const show = vscode.l10n.t('Open Fusion Page');
     const answer = await vscode.window.showInformationMessage(vscode.l10n.t('{0} was built.', name), show);
     if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);

@@ -11,10 +11,13 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { messageOf } from '../workspace/viewConnections.ts';
 import { fusionTreeItem } from './fusionTreeItem.ts';
 
+const lastModel = 'tensorrtLens.lastModel';
+
 /** The side bar's tree: the fusion groups of the current model's newest build, and in each group its nodes. */
 export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Disposable {
   readonly #sessions: Sessions;
   readonly #builds: Builds;
+  readonly #memory: vscode.Memento;
   readonly #view: vscode.TreeView<PanelItem>;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable;
@@ -26,25 +29,30 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(sessions: Sessions, builds: Builds) {
+  constructor(sessions: Sessions, builds: Builds, memory: vscode.Memento) {
     this.#sessions = sessions;
     this.#builds = builds;
+    this.#memory = memory;
     this.#view = vscode.window.createTreeView(fusionTreeId, { treeDataProvider: this, showCollapseAll: true });
     this.#subscriptions = vscode.Disposable.from(
       sessions.onDidChange((session) => this.#ifCurrent(session, () => this.refresh())),
-      sessions.onDidChangeCurrent(() => this.refresh()),
+      sessions.onDidChangeCurrent((session) => {
+        this.refresh();
+        void memory.update(lastModel, session?.key);
+      }),
       sessions.onDidSelect(({ session, origin }) => {
         if (origin !== 'tree') this.#ifCurrent(session, () => void this.#reveal(session));
       }),
       builds.onDidChange(() => this.#describe()),
       this.#view.onDidChangeVisibility(({ visible }) => {
-        if (visible && sessions.current !== undefined) void this.#reveal(sessions.current);
+        if (visible) this.#catchUp();
       }),
       this.#view.onDidChangeSelection(({ selection: [item] }) => {
         if (item !== undefined) this.#select(item);
       }),
     );
     this.#describe();
+    if (this.#view.visible) this.#catchUp();
   }
 
   get sort(): PanelSort {
@@ -101,10 +109,25 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     await openGraph(session.uri, { preserveFocus: true });
   }
 
+  /** Brings the side bar up without taking the focus from where a person is. */
+  async bringUp(): Promise<void> {
+    const [first] = this.#panel?.items ?? [];
+    if (first === undefined) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
+    else await this.#view.reveal(first, { select: false, focus: false });
+  }
+
   dispose(): void {
     this.#subscriptions.dispose();
     this.#changed.dispose();
     this.#view.dispose();
+  }
+
+  /** The view was hidden: shows what was selected meanwhile, or after a restart the model of the last time. */
+  #catchUp(): void {
+    const { current } = this.#sessions;
+    const last = this.#memory.get<string>(lastModel);
+    if (current !== undefined) void this.#reveal(current);
+    else if (last !== undefined) this.#sessions.setCurrent(vscode.Uri.parse(last));
   }
 
   #ifCurrent(session: Session, act: () => void): void {

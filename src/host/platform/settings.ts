@@ -15,6 +15,8 @@ export interface Settings {
   backend: Backend | 'auto';
   /** Whether a finished build brings up the side bar. */
   revealAfterBuild: boolean;
+  /** Builds that are kept of each model; older ones are deleted. */
+  keptBuilds: number;
 }
 
 /** Reads the settings. A value typed by hand may be anything: one that is not known counts as not set. */
@@ -24,11 +26,13 @@ export function readSettings(resource?: vscode.Uri): Settings {
     const value: unknown = configuration.get(name);
     return typeof value === 'string' ? value.trim() : '';
   };
+  const kept: unknown = configuration.get('build.keep');
   return {
     pythonPath: text('python.path'),
     trtexecPath: text('trtexec.path'),
     polygraphyPath: text('polygraphy.path'),
     backend: backends.find((backend) => backend === text('build.backend')) ?? 'auto',
     revealAfterBuild: configuration.get('build.reveal') !== false,
+    keptBuilds: typeof kept === 'number' && kept >= 1 ? Math.floor(kept) : 20,
   };
 }

@@ -3,7 +3,18 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { configuredTask, inWorkspace, lens, nextEvent, offeredTask, openModel, runTask, until } from './support.ts';
+import { taskProperties } from '../../../src/host/tasks/taskDefinition.ts';
+import {
+  configuredTask,
+  inRepository,
+  inWorkspace,
+  lens,
+  nextEvent,
+  offeredTask,
+  openModel,
+  runTask,
+  until,
+} from './support.ts';
 
 describe('building', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
@@ -56,6 +67,14 @@ describe('building', () => {
     const task = await configuredTask('build the loop');
     assert.equal(await runTask(task), 0);
     assert.ok(existsSync(inWorkspace('out/loop.engine').fsPath));
+  });
+
+  it('knows every property that its schema names, and names every one that it knows', () => {
+    const manifest = JSON.parse(readFileSync(inRepository('package.json'), 'utf8')) as {
+      contributes: { taskDefinitions: { properties: object }[] };
+    };
+    const named = Object.keys(manifest.contributes.taskDefinitions[0]!.properties);
+    assert.deepEqual(named.toSorted(), [...taskProperties].toSorted());
   });
 
   it('refuses a definition that makes no sense, with exit code 1', async () => {

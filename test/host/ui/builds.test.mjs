@@ -54,7 +54,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.expand(w.group('attn,'));
   await w.group('Softmax,').click();
   await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, selected: true }).waitFor();
-  await w.shot('builds-6-vit-node');
+  await w.shot('builds-6-vit-node', { docs: 'node' });
 });
 
 test('the fusion page shows the build, and a click there selects in the side bar', async () => {
@@ -68,7 +68,7 @@ test('the fusion page shows the build, and a click there selects in the side bar
     .getByText(/636 nodes/)
     .first()
     .waitFor();
-  await w.shot('builds-4-page');
+  await w.shot('builds-4-page', { docs: 'fusion-page' });
   assert.deepEqual(w.violations, []);
 });
 

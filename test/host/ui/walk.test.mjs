@@ -10,7 +10,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Build TensorRT Engine');
   await w.openContextMenu('fp16_overflow.onnx');
-  await w.shot('walk-1-menu');
+  await w.shot('walk-1-menu', { docs: 'build-menu' });
   await w.pickMenuItem('Build TensorRT Engine');
 
   // The first build of all asks before it downloads TensorRT-RTX.
@@ -24,7 +24,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   const group = w.group('ForeignNode 0');
   await group.waitFor();
   await w.message.getByText(/ForeignNode; it swallowed \d+ of \d+ nodes/).waitFor();
-  await w.shot('walk-3-built');
+  await w.shot('walk-3-built', { docs: 'build-log' });
   await w.runCommand('View: Toggle Panel Visibility');
 
   // A click on the group opens the graph and selects it there; its nodes are in it, by module.
@@ -49,7 +49,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.view.getByRole('button', { name: 'Collapse all' }).click();
   await w.clickBoundary('layers.0');
   await w.selectedRow('ForeignNode 0').waitFor();
-  await w.shot('walk-6-boundary');
+  await w.shot('walk-6-boundary', { docs: 'foreign-node' });
 
   // And a node that is found in the graph is found in the side bar.
   await w.view.getByLabel('Search nodes').fill('/layers.2/attn/softmax/Softmax');

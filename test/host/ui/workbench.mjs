@@ -1,11 +1,12 @@
 // Handles of the VS Code window for tests of the user interface, by what a person sees.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Time for one step: generous, because a loaded machine is many times slower. */
 export const STEP = 60_000;
 
+const images = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 const shots = process.env.SHOTS ?? fileURLToPath(new URL('../../shots', import.meta.url));
 
 /** One window of VS Code. */
@@ -134,9 +135,12 @@ export class Workbench {
       .frameLocator('iframe#active-frame');
   }
 
-  /** Saves a picture to test/shots. */
-  async shot(name, options = {}) {
+  /** Saves a picture to test/shots; with `docs`, and UPDATE_DOCS set, it also becomes docs/images/<docs>.png. */
+  async shot(name, { docs } = {}) {
     mkdirSync(shots, { recursive: true });
-    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled', ...options });
+    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled' });
+    if (!docs || !process.env.UPDATE_DOCS) return;
+    mkdirSync(images, { recursive: true });
+    copyFileSync(`${shots}/${name}.png`, `${images}/${docs}.png`);
   }
 }
