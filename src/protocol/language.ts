@@ -1,0 +1,152 @@
+import type { BuildFacts } from '../core/precision/buildFacts.ts';
+import type { ModelFacts } from '../core/precision/modelFacts.ts';
+import type { Algorithm, OfferedChoice } from '../core/replay/algorithm.ts';
+import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
+
+/**
+ * Messages between the host and the language server beside LSP's own. The server reads no files: what it knows of a
+ * model and its builds comes from the host. Lines and characters count from 0 here, as in LSP.
+ */
+export const languageMessages = {
+  /** Host → server, notification `FactsParams`: the whole of what is known for one document; again after every change. */
+  facts: 'tensorrtLens/facts',
+  /** Server → host, notification `ModelPathParams`: which model an override file names; when it is opened and when that changes. */
+  modelPath: 'tensorrtLens/modelPath',
+  /** Host → server, request `DocumentParams` → `RuleVerdictInfo[]`: what became of each rule in the last build. */
+  verify: 'tensorrtLens/verify',
+  /** Host → server, request `DocumentParams` → `RuleInfo[]`: each rule's nodes, for overlays. */
+  rules: 'tensorrtLens/rules',
+  /** Host → server, request `PlaceParams` → `NodesInfo`: the nodes that a place in the text is about. */
+  nodesAt: 'tensorrtLens/nodesAt',
+  /** Host → server, request `KeepParams` → `KeepInfo`: the edit that gives nodes a type. */
+  keep: 'tensorrtLens/keep',
+  /** Host → server, request `DocumentParams` → `ReplayEntryInfo[]`: the entries of a replay, for decorations. */
+  replayEntries: 'tensorrtLens/replayEntries',
+} as const;
+
+/** Language ids that the server answers for. Replay files are JSON; the server looks into them before it says anything. */
+export const overrideLanguageId = 'trtprec';
+export const replayLanguageIds: readonly string[] = ['json', 'jsonc'];
+
+/** Commands that code lenses and code actions name; the host registers them. Each gets `CommandArguments`. */
+export const languageCommands = {
+  /** Select these nodes in the graph and show it. */
+  showNodes: 'tensorrtLens.showNodes',
+  /** Build the model with this override file. */
+  buildWithOverrides: 'tensorrtLens.buildWithOverrides',
+  /** Write a rewritten model beside the original. */
+  applyOverrides: 'tensorrtLens.applyOverrides',
+  /** Hold the rules against the last build and show the result. */
+  verifyOverrides: 'tensorrtLens.verifyOverrides',
+  /** Open the log of the last build at a line (from 1). */
+  openLogLine: 'tensorrtLens.openLogLine',
+  /** Build with this replay. */
+  buildWithReplay: 'tensorrtLens.buildWithReplay',
+} as const;
+
+export interface CommandArguments {
+  /** The document that the command comes from. */
+  uri: string;
+  /** Ids of nodes, as in the fusion report. */
+  nodes?: string[];
+  /** Line of the log, from 1. */
+  line?: number;
+}
+
+/** What is known for one open document (an override file or a replay). `null` parts are not known. */
+export interface FactsParams {
+  uri: string;
+  /** URI of the model file; null: no model was found. */
+  modelUri: string | null;
+  /** Why there is no model, in words; '' when there is one. */
+  modelProblem: string;
+  model: ModelFacts | null;
+  build: BuildFacts | null;
+  /** The TensorRT to check for, where it is not the last build's: from settings, or the one that was found. */
+  target: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null; gpu: string | null } | null;
+  /** For replays: records of offered choices, the most trusted first. */
+  choices: ChoicesData[];
+  /** For replays: what the last log says about a replay. */
+  mismatches: ReplayMismatch[];
+  /** For replays: where the file was recorded. */
+  recorded: { version: string | null; gpu: string | null } | null;
+}
+
+/** `Choices` as plain JSON. */
+export interface ChoicesData {
+  source: 'sidecar' | 'mismatch' | 'log';
+  offered: [layer: string, choices: OfferedChoice[]][];
+  chosen: [layer: string, algorithm: Algorithm][];
+}
+
+export interface ModelPathParams {
+  uri: string;
+  /** As written in the file, relative to it; null: the file names none. */
+  path: string | null;
+}
+
+export interface DocumentParams {
+  uri: string;
+}
+
+export interface PlaceParams {
+  uri: string;
+  line: number;
+  character: number;
+}
+
+export interface NodesInfo {
+  /** Ids as in the fusion report. */
+  nodes: string[];
+  /** What it is: the text of the selector or the layer's name. */
+  title: string;
+}
+
+export interface LineRange {
+  line: number;
+  start: number;
+  end: number;
+}
+
+export interface RuleInfo {
+  range: LineRange;
+  /** Ids of the nodes for which the rule decides. */
+  nodes: string[];
+  type: string;
+}
+
+export interface RuleVerdictInfo {
+  line: number;
+  verdict: 'obeyed' | 'disobeyed' | 'unseen';
+  message: string;
+  counts: { obeyed: number; disobeyed: number; unseen: number };
+  nodes: { id: string; verdict: 'obeyed' | 'disobeyed' | 'unseen'; reason: string }[];
+}
+
+export interface KeepParams {
+  uri: string;
+  /** Ids of the nodes. */
+  nodes: string[];
+  /** `fp32`, … */
+  type: string;
+}
+
+export interface KeepInfo {
+  /** Text to insert at the end of the file; '' when every node is kept so already. */
+  text: string;
+  /** The selectors that it uses. */
+  selectors: string[];
+}
+
+export interface ReplayEntryInfo {
+  layer: string;
+  /** Place of the key. */
+  range: { startLine: number; startCharacter: number; endLine: number; endCharacter: number };
+  kind: 'foreign' | 'fused' | 'single' | 'unknown';
+  /** Ids of the nodes that the layer computes. */
+  nodes: string[];
+  /** False where the nodes are derived. */
+  exact: boolean;
+  /** Short text for the end of the line: `453 nodes · ForeignNode · 0.35 ms`. */
+  text: string;
+}

@@ -1,0 +1,46 @@
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { overrideLanguageId, replayLanguageIds } from '../protocol/language.ts';
+import type { FactsParams } from '../protocol/language.ts';
+import { noFacts, readFacts } from './facts.ts';
+import type { DocumentFacts } from './facts.ts';
+import { analyseOverrides } from './precision/overrideAnalysis.ts';
+import type { OverrideAnalysis } from './precision/overrideAnalysis.ts';
+import { analyseReplay } from './replay/replayAnalysis.ts';
+import type { ReplayAnalysis } from './replay/replayAnalysis.ts';
+
+export type Analysis = ({ kind: 'overrides' } & OverrideAnalysis) | ({ kind: 'replay' } & ReplayAnalysis);
+
+/** What is known of each document, and its analysis: made once for each version of the text and of the facts. */
+export class Documents {
+  private readonly facts = new Map<string, DocumentFacts>();
+  private readonly analyses = new Map<string, { version: number; facts: DocumentFacts; analysis: Analysis | null }>();
+
+  /** Takes what the host knows for a document. */
+  learn(params: FactsParams): void {
+    this.facts.set(params.uri, readFacts(params));
+  }
+
+  /** Forgets a closed document; its facts come again when it is opened. */
+  close(uri: string): void {
+    this.analyses.delete(uri);
+    this.facts.delete(uri);
+  }
+
+  /** null: a document that is none of ours, such as any other JSON. */
+  analyse(document: TextDocument): Analysis | null {
+    const { uri, version } = document;
+    const facts = this.facts.get(uri) ?? noFacts;
+    const known = this.analyses.get(uri);
+    if (known?.version === version && known.facts === facts) return known.analysis;
+    const analysis = analyse(document, facts);
+    this.analyses.set(uri, { version, facts, analysis });
+    return analysis;
+  }
+}
+
+function analyse(document: TextDocument, facts: DocumentFacts): Analysis | null {
+  if (document.languageId === overrideLanguageId) return { kind: 'overrides', ...analyseOverrides(document, facts) };
+  if (!replayLanguageIds.includes(document.languageId)) return null;
+  const replay = analyseReplay(document, facts);
+  return replay && { kind: 'replay', ...replay };
+}

@@ -1,0 +1,51 @@
+import type { BuildFacts } from '../core/precision/buildFacts.ts';
+import { NodeIndex } from '../core/precision/nodeIndex.ts';
+import { targetOf } from '../core/precision/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../core/precision/tensorrtTarget.ts';
+import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
+import type { Choices } from '../core/replay/readChoices.ts';
+import type { FactsParams } from '../protocol/language.ts';
+
+/** What the server knows for one document. */
+export interface DocumentFacts {
+  modelUri: string | null;
+  modelProblem: string;
+  index: NodeIndex | null;
+  build: BuildFacts | null;
+  target: TensorrtTarget;
+  choices: Choices[];
+  mismatches: ReplayMismatch[];
+  recorded: FactsParams['recorded'];
+}
+
+/** Facts of a document for which the host has sent none yet. */
+export const noFacts: DocumentFacts = {
+  modelUri: null,
+  modelProblem: '',
+  index: null,
+  build: null,
+  target: { product: null, version: null, capability: null },
+  choices: [],
+  mismatches: [],
+  recorded: null,
+};
+
+/** Prepares what the host sent for look-ups. */
+export function readFacts(params: FactsParams): DocumentFacts {
+  const { build, target } = params;
+  const { product, version, gpu } = target ?? build ?? { product: null, version: null, gpu: null };
+  return {
+    modelUri: params.modelUri,
+    modelProblem: params.modelProblem,
+    index: params.model ? new NodeIndex(params.model) : null,
+    build,
+    target: targetOf(product, version, gpu),
+    choices: params.choices.map(({ source, offered, chosen }) => ({
+      source,
+      offered: new Map(offered),
+      chosen: new Map(chosen),
+    })),
+    mismatches: params.mismatches,
+    recorded: params.recorded,
+  };
+}

@@ -1,0 +1,84 @@
+import { CodeActionKind } from 'vscode-languageserver';
+import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
+import { writeName } from '../../core/precision/quoteName.ts';
+import { languageCommands } from '../../protocol/language.ts';
+import { overlaps, toEdit, toRange } from '../places.ts';
+import { command } from './codeLens.ts';
+import { nodesAt, ruleAt } from './overrideAnalysis.ts';
+import type { OverrideAnalysis } from './overrideAnalysis.ts';
+
+/** Longest list of names that a pattern is replaced with. */
+const mostNames = 50;
+
+/** Ways out of the problems in a range, and other spellings of the selector there. */
+export function overrideActions(
+  analysis: OverrideAnalysis,
+  range: Range,
+  diagnostics: readonly Diagnostic[],
+): CodeAction[] {
+  const { check, document } = analysis;
+  const actions: CodeAction[] = [];
+  for (const problem of check.problems) {
+    const own = toRange(problem);
+    if (!overlaps(own, range)) continue;
+    const shown = diagnostics.find(
+      ({ code, range: other }) =>
+        code === problem.code && other.start.line === own.start.line && other.start.character === own.start.character,
+    );
+    for (const fix of problem.fixes) {
+      const action: CodeAction = {
+        title: fix.title,
+        kind: CodeActionKind.QuickFix,
+        edit: { changes: { [document.uri]: fix.edits.map(toEdit) } },
+      };
+      if (fix.preferred) action.isPreferred = true;
+      if (shown) action.diagnostics = [shown];
+      actions.push(action);
+    }
+    if (problem.code === 'inside-foreign-node' || problem.code === 'no-layer-flags') {
+      actions.push(applyAction(document.uri, shown));
+    }
+  }
+  const rewrite = rewriteAction(analysis, range);
+  if (rewrite) actions.push(rewrite);
+  return withoutRepeats(actions);
+}
+
+function applyAction(uri: string, diagnostic: Diagnostic | undefined): CodeAction {
+  const title = 'Apply these rules to the model (Casts reach inside ForeignNodes)';
+  const action: CodeAction = {
+    title,
+    kind: CodeActionKind.QuickFix,
+    command: command(title, languageCommands.applyOverrides, { uri }),
+  };
+  if (diagnostic) action.diagnostics = [diagnostic];
+  return action;
+}
+
+/** A pattern, an operator type or a ForeignNode as names. */
+function rewriteAction(analysis: OverrideAnalysis, range: Range): CodeAction | null {
+  const place = ruleAt(analysis, range.start);
+  const { index } = analysis.facts;
+  const { selector } = place ?? {};
+  if (!place || !selector || selector.negated || !index || selector.kind === 'name') return null;
+  const nodes = nodesAt(analysis, place);
+  const names = [...new Set(Array.from(nodes, (i) => index.names[i] ?? ''))];
+  if (names.length === 0 || names.length > mostNames) return null;
+  const edit = { range: toRange(selector.range), newText: names.map(writeName).join(', ') };
+  return {
+    title:
+      names.length === 1
+        ? 'Write the name instead of the pattern'
+        : `Write the ${names.length} names instead of the pattern`,
+    kind: CodeActionKind.RefactorRewrite,
+    edit: { changes: { [analysis.document.uri]: [edit] } },
+  };
+}
+
+function withoutRepeats(actions: CodeAction[]): CodeAction[] {
+  const seen = new Set<string>();
+  return actions.filter((action) => {
+    const key = JSON.stringify([action.title, action.edit]);
+    return !seen.has(key) && seen.add(key);
+  });
+}

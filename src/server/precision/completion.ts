@@ -1,0 +1,219 @@
+import { CompletionItemKind } from 'vscode-languageserver';
+import type { CompletionItem, CompletionList, Position, Range } from 'vscode-languageserver';
+import { lexOverrideLine } from '../../core/precision/lexOverrideLine.ts';
+import type { OverrideToken, WordToken } from '../../core/precision/lexOverrideLine.ts';
+import { precisionTypes } from '../../core/precision/precisionType.ts';
+import { quoteName, writeName } from '../../core/precision/quoteName.ts';
+import { hasLayerFlags } from '../../core/precision/tensorrtTarget.ts';
+import type { NodeIndex } from '../../core/precision/nodeIndex.ts';
+import type { OverrideAnalysis } from './overrideAnalysis.ts';
+
+/** Longest list that is sent at once; the editor asks again while a person types. */
+const most = 200;
+
+const none: CompletionList = { isIncomplete: false, items: [] };
+
+/** What can stand at a place of an override file: directives, names, modules, operators, ForeignNodes or types. */
+export function overrideCompletion(analysis: OverrideAnalysis, place: Position): CompletionList {
+  const { document } = analysis;
+  const text = document
+    .getText({ start: { line: place.line, character: 0 }, end: { line: place.line + 1, character: 0 } })
+    .replace(/[\r\n]+$/, '');
+  const tokens = lexOverrideLine(text);
+  if (tokens.some(({ kind, start }) => kind === 'comment' && start < place.character)) return none;
+  const before = tokens.filter(({ start }) => start < place.character);
+  const current = before.at(-1);
+  const touching = current?.kind === 'word' && current.end >= place.character ? current : null;
+  const settled = touching ? before.slice(0, -1) : before;
+  const range = wordRange(place, touching);
+  if (wantsValue(settled)) return directiveValues(settled[0], range);
+  if (wantsType(settled)) return { isIncomplete: false, items: typeItems(analysis, settled, range) };
+  return selectorItems(analysis, touching, place, settled.length === 0);
+}
+
+/** The word that the cursor touches, up to its end; an empty range at the cursor without one. */
+function wordRange(place: Position, word: WordToken | null): Range {
+  const at = (character: number) => ({ line: place.line, character });
+  return word ? { start: at(word.start), end: at(Math.max(word.end, place.character)) } : { start: place, end: place };
+}
+
+function isDirective(token: OverrideToken | undefined): token is WordToken {
+  return (
+    token?.kind === 'word' && !token.quoted && token.prefix === null && /^(?:model|base|require)$/.test(token.text)
+  );
+}
+
+function wantsValue(settled: OverrideToken[]): boolean {
+  return settled.length === 1 && isDirective(settled[0]);
+}
+
+/** After selectors and a blank, or after the arrow. */
+function wantsType(settled: OverrideToken[]): boolean {
+  if (settled.some(({ kind }) => kind === 'arrow')) return true;
+  return settled.at(-1)?.kind === 'word';
+}
+
+function directiveValues(directive: OverrideToken | undefined, range: Range): CompletionList {
+  const values: Record<string, [string, string][]> = {
+    base: [
+      ['keep', 'everything else stays as the model has it'],
+      ['fp16', 'everything else becomes FP16'],
+      ['bf16', 'everything else becomes BF16'],
+    ],
+    require: [
+      ['obey', 'the build fails where a rule cannot be met (TensorRT 10 and earlier)'],
+      ['prefer', 'TensorRT may decide otherwise (TensorRT 10 and earlier)'],
+    ],
+  };
+  const words = directive?.kind === 'word' ? (values[directive.text] ?? []) : [];
+  return {
+    isIncomplete: false,
+    items: words.map(([label, detail]) => ({
+      label,
+      detail,
+      kind: CompletionItemKind.EnumMember,
+      textEdit: { range, newText: label },
+    })),
+  };
+}
+
+function typeItems(analysis: OverrideAnalysis, settled: OverrideToken[], range: Range): CompletionItem[] {
+  const afterType =
+    settled.at(-1)?.kind === 'word' &&
+    settled.filter(({ kind }) => kind === 'word').length > 1 &&
+    !settled.some(({ kind }) => kind === 'arrow');
+  const quantised =
+    hasLayerFlags(analysis.facts.target) === false
+      ? new Set(['int8', 'fp8', 'int4', 'int32', 'int64', 'bool'])
+      : new Set(['int32', 'int64', 'bool']);
+  const items: CompletionItem[] = precisionTypes
+    .filter((type) => !quantised.has(type))
+    .map((type, i) => ({
+      label: type,
+      kind: CompletionItemKind.EnumMember,
+      sortText: String(i),
+      textEdit: { range, newText: type },
+    }));
+  if (afterType)
+    items.unshift({
+      label: '->',
+      detail: 'output types',
+      kind: CompletionItemKind.Operator,
+      sortText: ' ',
+      textEdit: { range, newText: '-> ' },
+    });
+  return items;
+}
+
+function selectorItems(
+  analysis: OverrideAnalysis,
+  word: WordToken | null,
+  place: Position,
+  first: boolean,
+): CompletionList {
+  const { index } = analysis.facts;
+  const start = word ? word.textStart : place.character;
+  const typed = word ? typedText(word, place) : '';
+  const range: Range = { start: { line: place.line, character: start }, end: wordRange(place, word).end };
+  if (word?.prefix === 'op') return { isIncomplete: false, items: opItems(index, range, '') };
+  if (word?.prefix === 'group') return { isIncomplete: false, items: groupItems(analysis, range, '') };
+  const items: CompletionItem[] = [];
+  if (first && !word?.negations) items.push(...keywordItems(analysis, range));
+  if (!word?.negations)
+    items.push({
+      label: 'not:',
+      detail: 'take away from the selectors before it',
+      kind: CompletionItemKind.Keyword,
+      textEdit: { range, newText: 'not:' },
+    });
+  if (!index) return { isIncomplete: false, items };
+  if (typed === '' || 'op:'.startsWith(typed)) items.push(...opItems(index, range, 'op:'));
+  if (typed === '' || 'group:'.startsWith(typed)) items.push(...groupItems(analysis, range, 'group:'));
+  const names = nameItems(index, typed, range);
+  return { isIncomplete: names.length >= most, items: [...items, ...names] };
+}
+
+/** What has been typed of a word before the cursor, without its prefixes and opening quote. */
+function typedText(word: WordToken, place: Position): string {
+  const length = place.character - word.textStart - (word.quoted ? 1 : 0);
+  return word.text.slice(0, Math.max(0, length));
+}
+
+function keywordItems({ file }: OverrideAnalysis, range: Range): CompletionItem[] {
+  const details = {
+    model: 'the model that the rules are for',
+    base: 'what everything else becomes',
+    require: 'obey or prefer (TensorRT 10 and earlier)',
+  };
+  return (['model', 'base', 'require'] as const)
+    .filter((name) => file[name] === null)
+    .map((name) => ({
+      label: name,
+      detail: details[name],
+      kind: CompletionItemKind.Keyword,
+      sortText: ` ${name}`,
+      textEdit: { range, newText: `${name} ` },
+    }));
+}
+
+function opItems(index: NodeIndex | null, range: Range, prefix: string): CompletionItem[] {
+  const ops = (index?.ops() ?? []).sort((a, b) => b.count - a.count);
+  return ops.map(({ op, count }, i) => ({
+    label: `${prefix}${op}`,
+    detail: `${count.toLocaleString('en-US')} ${count === 1 ? 'node' : 'nodes'}`,
+    kind: CompletionItemKind.Class,
+    sortText: `1${String(i).padStart(4, '0')}`,
+    textEdit: { range, newText: prefix + writeName(op) },
+  }));
+}
+
+function groupItems({ build }: OverrideAnalysis, range: Range, prefix: string): CompletionItem[] {
+  const counts = new Map<number, number>();
+  for (const { foreign } of build?.nodes ?? []) counts.set(foreign, (counts.get(foreign) ?? 0) + 1);
+  return (build?.foreignNodes ?? []).slice(0, most).map(({ name }, i) => ({
+    label: `${prefix}${name}`,
+    detail: `ForeignNode with ${(counts.get(i) ?? 0).toLocaleString('en-US')} nodes`,
+    kind: CompletionItemKind.Module,
+    filterText: `${prefix}${quoteName(name)}`,
+    sortText: `2${String(i).padStart(4, '0')}`,
+    textEdit: { range, newText: prefix + quoteName(name) },
+  }));
+}
+
+/** The next level of the module tree below what is typed, and full names that contain it. */
+function nameItems(index: NodeIndex, typed: string, range: Range): CompletionItem[] {
+  const items = new Map<string, CompletionItem>();
+  const lower = typed.toLowerCase();
+  const base = typed.slice(0, typed.lastIndexOf('/') + 1);
+  const modules = new Map<string, number>();
+  for (const name of index.names) {
+    if (!name.startsWith(base)) continue;
+    const slash = name.indexOf('/', base === '' ? 1 : base.length);
+    const module = slash > 0 ? name.slice(0, slash) : null;
+    if (module?.toLowerCase().startsWith(lower)) modules.set(module, (modules.get(module) ?? 0) + 1);
+  }
+  for (const [module, count] of [...modules].slice(0, most)) {
+    const pattern = `${module}/**`;
+    if (writeName(module) !== module) continue;
+    items.set(pattern, {
+      label: pattern,
+      detail: `module, ${count.toLocaleString('en-US')} ${count === 1 ? 'node' : 'nodes'}`,
+      kind: CompletionItemKind.Folder,
+      sortText: `3${pattern}`,
+      textEdit: { range, newText: pattern },
+    });
+  }
+  for (const [i, name] of index.names.entries()) {
+    if (items.size >= most) break;
+    if (items.has(name) || !name.toLowerCase().includes(lower)) continue;
+    items.set(name, {
+      label: name,
+      detail: index.nodes[i]?.op ?? '',
+      kind: CompletionItemKind.Value,
+      filterText: writeName(name),
+      sortText: `${name.toLowerCase().startsWith(lower) ? 4 : 5}${name}`,
+      textEdit: { range, newText: writeName(name) },
+    });
+  }
+  return [...items.values()];
+}

@@ -1,0 +1,16 @@
+import type { Range, TextEdit } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { formatOverrides } from '../../core/precision/formatOverrides.ts';
+
+/** Edits that format an override file, one a changed line, so that cursors and folds stay where they are. */
+export function formatEdits(document: TextDocument, range: Range | null = null): TextEdit[] {
+  const before = document.getText().split(/\r\n|\n|\r/);
+  const after = formatOverrides(document.getText()).split(/\r\n|\n|\r/);
+  const edits: TextEdit[] = [];
+  for (const [line, text] of before.entries()) {
+    const formatted = after[line] ?? '';
+    if (text === formatted || (range && (line < range.start.line || line > range.end.line))) continue;
+    edits.push({ range: { start: { line, character: 0 }, end: { line, character: text.length } }, newText: formatted });
+  }
+  return edits;
+}

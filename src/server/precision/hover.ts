@@ -1,0 +1,149 @@
+import { MarkupKind } from 'vscode-languageserver';
+import type { Hover, Position } from 'vscode-languageserver';
+import type { Directive } from '../../core/precision/overrideFile.ts';
+import type { PrecisionType } from '../../core/precision/precisionType.ts';
+import { code, codeList, milliseconds, plain } from '../markdown.ts';
+import { isInside, toRange } from '../places.ts';
+import { nodesAt, ruleAt, verdictOf } from './overrideAnalysis.ts';
+import type { OverrideAnalysis, RulePlace } from './overrideAnalysis.ts';
+
+/** What a place in an override file means: its nodes, what became of them, what was asked and what came of it. */
+export function overrideHover(analysis: OverrideAnalysis, place: Position): Hover | null {
+  const statement = analysis.file.lines[place.line]?.statement;
+  if (!statement || !isInside(statement.range, place)) return null;
+  if (statement.kind === 'directive') return hover(directiveText(statement), toRange(statement.range));
+  const rule = ruleAt(analysis, place);
+  if (!rule) return null;
+  if (rule.selector) return hover(selectorText(analysis, rule), toRange(rule.selector.range));
+  const word = [rule.facts.rule.type, ...rule.facts.rule.outputs].find((type) => type && isInside(type.range, place));
+  if (!word) return null;
+  return hover(typeText(analysis, rule, word.type), toRange(word.range));
+}
+
+function hover(value: string, range: Hover['range']): Hover {
+  return { contents: { kind: MarkupKind.Markdown, value }, ...(range ? { range } : {}) };
+}
+
+function directiveText({ name }: Directive): string {
+  const texts = {
+    model: 'The model that the rules are for, relative to this file.',
+    base: 'What every node becomes for which no rule decides: `keep` (as the model has it), `fp16` or `bf16`.',
+    require:
+      'For TensorRT 10 and earlier: `obey` fails the build where a rule cannot be met, `prefer` lets TensorRT decide otherwise.',
+  };
+  return texts[name];
+}
+
+function selectorText(analysis: OverrideAnalysis, place: RulePlace): string {
+  const { index } = analysis.facts;
+  if (!index) return 'No model is known for this file, so nothing can be said about its nodes.';
+  const nodes = nodesAt(analysis, place);
+  const only = nodes[0];
+  if (nodes.length === 1 && only !== undefined) return nodeText(analysis, only);
+  if (nodes.length === 0) return 'No node of the model.';
+  const names = Array.from(nodes.subarray(0, 60), (i) => index.names[i] ?? '');
+  const lines = [`**${nodes.length.toLocaleString('en-US')} nodes**, ${groupsText(analysis, nodes)}`];
+  const averageMs = timeOf(analysis, nodes);
+  if (averageMs !== null)
+    lines.push(`Their layers take ${milliseconds(averageMs)} in the last build (shared layers counted once).`);
+  lines.push(codeList(names).replace(/and (\d+) more$/, `and ${(nodes.length - 8).toLocaleString('en-US')} more`));
+  return lines.join('\n\n');
+}
+
+/** How many of them are inside which ForeignNode. */
+function groupsText({ build }: OverrideAnalysis, nodes: Int32Array): string {
+  if (!build) return 'no build of this model is known';
+  const counts = new Map<number, number>();
+  for (const node of nodes) {
+    const group = build.nodes[node]?.foreign ?? -1;
+    if (group >= 0) counts.set(group, (counts.get(group) ?? 0) + 1);
+  }
+  if (counts.size === 0) return 'none inside a ForeignNode of the last build';
+  const parts = [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([group, count]) => `${count} inside ${code(build.foreignNodes[group]?.name ?? '')}`);
+  return parts.slice(0, 3).join(', ');
+}
+
+function timeOf({ build }: OverrideAnalysis, nodes: Int32Array): number | null {
+  const layers = new Set<number>();
+  for (const node of nodes) for (const layer of build?.nodes[node]?.layers ?? []) layers.add(layer);
+  const times = [...layers].map((layer) => build?.layers[layer]?.averageMs ?? null).filter((ms) => ms !== null);
+  return times.length > 0 ? times.reduce((sum, ms) => sum + ms, 0) : null;
+}
+
+const fates = {
+  foreign: 'swallowed by a ForeignNode',
+  fused: 'fused with other nodes in one layer',
+  single: 'a layer of its own',
+  folded: 'evaluated while the engine was built',
+  removed: 'needs no work in this engine',
+  shape: 'computes shapes on the host',
+  unknown: 'not known: nothing in the log or the layers says',
+} as const;
+
+/** One node: what it is, its fate, its group, its time, what is asked of it and what came of it. */
+export function nodeText(analysis: OverrideAnalysis, position: number): string {
+  const { index } = analysis.facts;
+  const node = index?.nodes[position];
+  if (!index || !node) return '';
+  const types = node.types.map((type) => type ?? 'unknown').join(', ');
+  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Makes ${plain(types)}.`];
+  const built = analysis.build?.nodes[position];
+  if (built && analysis.build) {
+    lines.push(`Last build: ${fates[built.fate]}.`);
+    const group = analysis.build.foreignNodes[built.foreign];
+    if (group) lines.push(`ForeignNode ${code(group.name)}${group.exact ? '' : ' (derived)'}`);
+    const layers = built.layers.map((layer) => analysis.build?.layers[layer]).filter((layer) => layer !== undefined);
+    const first = layers[0];
+    if (first) {
+      const time = built.averageMs === null ? '' : `, ${milliseconds(built.averageMs)}`;
+      const others = first.nodes.length > 1 ? ` with ${first.nodes.length - 1} other nodes` : '';
+      lines.push(
+        `Layer ${code(first.name)}${others}${layers.length > 1 ? ` and ${layers.length - 1} more` : ''}${time}`,
+      );
+    }
+  } else {
+    lines.push('No build of this model is known.');
+  }
+  lines.push(askedText(analysis, position));
+  return lines.join('\n\n');
+}
+
+function askedText(analysis: OverrideAnalysis, position: number): string {
+  const winner = analysis.check.resolution?.winner[position] ?? -1;
+  const rule = analysis.check.rules[winner];
+  if (!rule?.rule.type?.type) return 'No rule decides for it.';
+  const outputs = rule.rule.outputs.map(({ type }) => type).join(', ');
+  const asked = `Asked: ${rule.rule.type.type}${outputs ? `, outputs ${outputs}` : ''} (line ${rule.line}).`;
+  const verdict = verdictOf(analysis, position);
+  if (!verdict) return asked;
+  const words = { obeyed: 'obeyed', disobeyed: 'not obeyed', unseen: 'cannot be seen' };
+  return `${asked} Last build: ${words[verdict.verdict]}. ${plain(verdict.reason)}`;
+}
+
+const typeTexts: Readonly<Record<PrecisionType, string>> = {
+  fp32: 'Single precision (32 bits).',
+  fp16: 'Half precision (16 bits): numbers up to 65,504.',
+  bf16: 'Brain float (16 bits): the range of single precision, three digits.',
+  int8: 'Eight-bit integers: need scales from calibration or Q/DQ nodes.',
+  fp8: 'Eight-bit floating point: only between Q/DQ nodes.',
+  int4: 'Four-bit integers: only between Q/DQ nodes, for weights.',
+  int32: '32-bit integers.',
+  int64: '64-bit integers.',
+  bool: 'Booleans.',
+};
+
+function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionType | null): string {
+  const lines = [type ? `**${type}** ${typeTexts[type]}` : 'No type that TensorRT knows.'];
+  const { nodes, effective, eligible, foreign } = place.facts;
+  if (analysis.facts.index) {
+    const skipped = nodes - eligible;
+    lines.push(
+      `The rule selects ${nodes.toLocaleString('en-US')} nodes and decides for ${effective.toLocaleString('en-US')}${skipped > 0 ? `; ${skipped.toLocaleString('en-US')} of them take no precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${foreign.toLocaleString('en-US')} are inside ForeignNodes of the last build` : ''}.`,
+    );
+  }
+  const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);
+  if (verdict && verdict.nodes.length > 0) lines.push(`Last build: ${plain(verdict.message)}`);
+  return lines.join('\n\n');
+}

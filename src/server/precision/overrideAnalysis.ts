@@ -1,0 +1,76 @@
+import type { Position } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { checkOverrides } from '../../core/precision/checkOverrides.ts';
+import type { PrecisionCheck, RuleFacts } from '../../core/precision/checkOverrides.ts';
+import type { OverrideFile, Selector } from '../../core/precision/overrideFile.ts';
+import { planPrecision } from '../../core/precision/precisionPlan.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
+import type { NodeVerdict, RuleVerdict } from '../../core/precision/verifyPrecision.ts';
+import type { DocumentFacts } from '../facts.ts';
+import { isInside } from '../places.ts';
+
+/** An override file as it stands, checked against what is known. Every feature starts from it. */
+export interface OverrideAnalysis {
+  document: TextDocument;
+  facts: DocumentFacts;
+  file: OverrideFile;
+  check: PrecisionCheck;
+  /** The build, if it is one of this very model. */
+  build: DocumentFacts['build'];
+  /** What became of the rules in the last build; made when it is first asked for. */
+  verdicts(): RuleVerdict[];
+}
+
+export function analyseOverrides(document: TextDocument, facts: DocumentFacts): OverrideAnalysis {
+  const file = readOverrides(document.getText());
+  const check = checkOverrides(file, facts.index, facts.build, facts.target);
+  const { index } = facts;
+  const build = facts.build && index && facts.build.nodes.length === index.nodes.length ? facts.build : null;
+  let verdicts: RuleVerdict[] | null = null;
+  return {
+    document,
+    facts,
+    file,
+    check,
+    build,
+    verdicts() {
+      if (!build || !index || !check.resolution) return [];
+      verdicts ??= verifyPrecision(planPrecision(file, index, check.resolution), build, index);
+      return verdicts;
+    },
+  };
+}
+
+/** What is under the cursor: a selector of a rule, or the rule alone. */
+export interface RulePlace {
+  position: number;
+  facts: RuleFacts;
+  selector: Selector | null;
+  /** Position of the selector in the rule. */
+  selectorPosition: number;
+}
+
+export function ruleAt({ check }: OverrideAnalysis, place: Position): RulePlace | null {
+  const position = check.rules.findIndex(({ line }) => line === place.line + 1);
+  const facts = check.rules[position];
+  if (!facts) return null;
+  const selectorPosition = facts.rule.selectors.findIndex(({ range }) => isInside(range, place));
+  return { position, facts, selector: facts.rule.selectors[selectorPosition] ?? null, selectorPosition };
+}
+
+/** Nodes (positions) that a place is about: a selector's, or all of its rule. */
+export function nodesAt(analysis: OverrideAnalysis, place: RulePlace): Int32Array {
+  const match = analysis.check.resolution?.matches[place.position];
+  if (!match) return new Int32Array(0);
+  return place.selector ? (match.selected[place.selectorPosition] ?? match.nodes) : match.nodes;
+}
+
+/** The verdict on one node of the model, if a rule decides for it. */
+export function verdictOf(analysis: OverrideAnalysis, position: number): NodeVerdict | null {
+  for (const { nodes } of analysis.verdicts()) {
+    const found = nodes.find(({ node }) => node.position === position);
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,51 @@
+import { CodeActionKind } from 'vscode-languageserver';
+import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
+import { alternatives, bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
+import { titleOf } from '../../core/replay/checkReplay.ts';
+import { removeEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
+import type { SpanEdit } from '../../core/replay/replayFile.ts';
+import { overlaps, spanEdit, spanRange } from '../places.ts';
+import { entryAt } from './replayAnalysis.ts';
+import type { ReplayAnalysis } from './replayAnalysis.ts';
+
+/** Ways out of the problems in a range; other choices for the entry there; to let TensorRT choose for it. */
+export function replayActions(
+  analysis: ReplayAnalysis,
+  range: Range,
+  diagnostics: readonly Diagnostic[],
+): CodeAction[] {
+  const { document, problems, read, facts } = analysis;
+  const actions: CodeAction[] = [];
+  const edit = (edits: readonly SpanEdit[]) => ({
+    changes: { [document.uri]: edits.map((one) => spanEdit(document, one)) },
+  });
+  for (const problem of problems) {
+    const own = spanRange(document, problem);
+    if (!overlaps(own, range)) continue;
+    const shown = diagnostics.find(
+      ({ code, range: other }) => code === problem.code && other.start.line === own.start.line,
+    );
+    for (const fix of problem.fixes) {
+      const action: CodeAction = { title: fix.title, kind: CodeActionKind.QuickFix, edit: edit(fix.edits) };
+      if (fix.preferred) action.isPreferred = true;
+      if (shown) action.diagnostics = [shown];
+      actions.push(action);
+    }
+  }
+  const entry = entryAt(analysis, range.start);
+  if (!entry || !read.value) return actions;
+  const offer = offerFor(entry.layer, facts.choices);
+  for (const choice of offer ? bestOfEachType(alternatives(entry, offer)) : []) {
+    const edits = replaceAlgorithm(document.getText(), read.value, entry, choice.algorithm);
+    const title = `Change the whole entry to ${titleOf(choice)}`;
+    if (edits && !actions.some((action) => action.title === title)) {
+      actions.push({ title, kind: CodeActionKind.RefactorRewrite, edit: edit(edits) });
+    }
+  }
+  actions.push({
+    title: 'Let TensorRT choose for this layer (remove the entry)',
+    kind: CodeActionKind.RefactorRewrite,
+    edit: edit(removeEntry(document.getText(), read.value, entry)),
+  });
+  return actions;
+}

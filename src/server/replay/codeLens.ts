@@ -1,0 +1,34 @@
+import type { CodeLens } from 'vscode-languageserver';
+import { languageCommands } from '../../protocol/language.ts';
+import { spanRange } from '../places.ts';
+import { command } from '../precision/codeLens.ts';
+import { idsOf } from './replayAnalysis.ts';
+import type { ReplayAnalysis } from './replayAnalysis.ts';
+
+/** Above the file: build with it. Above each entry: its nodes in the graph, and the log line where it failed. */
+export function replayLenses(analysis: ReplayAnalysis): CodeLens[] {
+  const { document, facts, hints, read } = analysis;
+  const uri = document.uri;
+  const lenses: CodeLens[] = [];
+  if (read.value && read.value.entries.length > 0) {
+    const top = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+    lenses.push({ range: top, command: command('Build with this replay', languageCommands.buildWithReplay, { uri }) });
+  }
+  for (const hint of hints) {
+    const range = spanRange(document, hint.entry.key);
+    if (hint.nodes.length > 0) {
+      const title = `Show ${hint.nodes.length.toLocaleString('en-US')} ${hint.nodes.length === 1 ? 'node' : 'nodes'} in the graph`;
+      lenses.push({
+        range,
+        command: command(title, languageCommands.showNodes, { uri, nodes: idsOf(analysis, hint) }),
+      });
+    }
+    const failed = facts.mismatches.find(({ layer, kind }) => layer === hint.entry.layer && kind !== 'not-found');
+    if (failed)
+      lenses.push({
+        range,
+        command: command(`Log line ${failed.line}`, languageCommands.openLogLine, { uri, line: failed.line }),
+      });
+  }
+  return lenses;
+}

@@ -1,0 +1,90 @@
+import { CompletionItemKind } from 'vscode-languageserver';
+import type { CompletionItem, CompletionList, Position } from 'vscode-languageserver';
+import { alternatives, offerFor } from '../../core/replay/alternatives.ts';
+import { typeSignature } from '../../core/replay/algorithm.ts';
+import { titleOf } from '../../core/replay/checkReplay.ts';
+import { formatWords } from '../../core/replay/describeChoice.ts';
+import { addEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
+import type { EntryPlaces, ReplayEntry, Span, SpanEdit } from '../../core/replay/replayFile.ts';
+import { spanEdit, spanRange } from '../places.ts';
+import { entryAt } from './replayAnalysis.ts';
+import type { ReplayAnalysis } from './replayAnalysis.ts';
+
+const most = 60;
+
+/** Inside an entry: what TensorRT offered for the layer; picking one changes the whole entry together. */
+export function replayCompletion(analysis: ReplayAnalysis, place: Position): CompletionList {
+  const entry = entryAt(analysis, place);
+  const items = entry ? choiceItems(analysis, entry, place) : layerItems(analysis, place);
+  return { isIncomplete: false, items };
+}
+
+function choiceItems(analysis: ReplayAnalysis, entry: ReplayEntry, place: Position): CompletionItem[] {
+  const { document, facts, read } = analysis;
+  const offer = offerFor(entry.layer, facts.choices);
+  const offset = document.offsetAt(place);
+  const token = tokens(entry.places).find(({ start, end }) => start <= offset && offset <= end);
+  if (!offer || !token || !read.value) return [];
+  const written = document.getText().slice(token.start, token.end);
+  const items: CompletionItem[] = [];
+  for (const [i, choice] of alternatives(entry, offer).slice(0, most).entries()) {
+    const edits = replaceAlgorithm(document.getText(), read.value, entry, choice.algorithm);
+    if (!edits) continue;
+    const main = edits.find(({ start, end }) => start === token.start && end === token.end) ?? {
+      ...token,
+      text: written,
+    };
+    const rest = edits.filter(({ start, end }) => end <= main.start || start >= main.end);
+    // A list that is written anew as a whole has no room for the token's own edit.
+    if (rest.length + (edits.includes(main) ? 1 : 0) !== edits.length) continue;
+    const { inputs, outputs } = choice.algorithm;
+    items.push({
+      label: titleOf(choice),
+      kind: CompletionItemKind.Snippet,
+      detail: typeSignature(choice.algorithm),
+      documentation: [
+        ...inputs.map((format, n) => `Input ${n}: ${formatWords(format)}`),
+        ...outputs.map((format, n) => `Output ${n}: ${formatWords(format)}`),
+      ].join('\n'),
+      sortText: String(i).padStart(4, '0'),
+      // The editor filters by what stands at the cursor; every choice is meant to stay in the list.
+      filterText: written,
+      textEdit: spanEdit(document, main),
+      additionalTextEdits: rest.map((edit) => spanEdit(document, edit)),
+    });
+  }
+  return items;
+}
+
+/** Ids and data types: single words on one line. */
+function tokens(places: EntryPlaces): Span[] {
+  return [places.implementation, places.tactic, ...places.tensors.map(({ dtype }) => dtype)].filter(
+    (span) => span !== null,
+  );
+}
+
+/** Between entries: layers that the file leaves free, as they were chosen. */
+function layerItems({ document, facts, read }: ReplayAnalysis, place: Position): CompletionItem[] {
+  const { value } = read;
+  const offset = document.offsetAt(place);
+  if (!value || offset <= value.span.start || offset >= value.span.end) return [];
+  const taken = new Set(value.entries.map(({ layer }) => layer));
+  const items: CompletionItem[] = [];
+  for (const { chosen } of facts.choices) {
+    for (const [layer, algorithm] of chosen) {
+      const edits = taken.has(layer) ? null : addEntry(document.getText(), value, layer, algorithm);
+      if (!edits) continue;
+      taken.add(layer);
+      const here: SpanEdit = { start: offset, end: offset, text: '' };
+      items.push({
+        label: `Pin ${layer}`,
+        kind: CompletionItemKind.Snippet,
+        detail: typeSignature(algorithm),
+        filterText: '',
+        textEdit: { range: spanRange(document, here), newText: '' },
+        additionalTextEdits: edits.map((edit) => spanEdit(document, edit)),
+      });
+    }
+  }
+  return items.slice(0, most);
+}

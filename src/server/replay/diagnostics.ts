@@ -1,0 +1,17 @@
+import type { Diagnostic } from 'vscode-languageserver';
+import { spanRange } from '../places.ts';
+import { diagnosticSource, severityOf } from '../precision/diagnostics.ts';
+import type { ReplayAnalysis } from './replayAnalysis.ts';
+
+/** Problems of the JSON itself are left to the editor's own JSON support, which shows them too. */
+export function replayDiagnostics({ document, problems }: ReplayAnalysis): Diagnostic[] {
+  return problems
+    .filter(({ code }) => !code.startsWith('json-'))
+    .map((problem) => ({
+      range: spanRange(document, problem),
+      severity: severityOf(problem.severity),
+      code: problem.code,
+      source: diagnosticSource,
+      message: problem.message,
+    }));
+}

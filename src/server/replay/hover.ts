@@ -1,0 +1,64 @@
+import { MarkupKind } from 'vscode-languageserver';
+import type { Hover, Position } from 'vscode-languageserver';
+import { sameAlgorithm } from '../../core/replay/algorithm.ts';
+import { bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
+import { titleOf } from '../../core/replay/checkReplay.ts';
+import { describeAlgorithm } from '../../core/replay/describeChoice.ts';
+import { code, codeList, milliseconds, plain } from '../markdown.ts';
+import { spanRange } from '../places.ts';
+import { entryAt } from './replayAnalysis.ts';
+import type { ReplayAnalysis } from './replayAnalysis.ts';
+
+/** An entry in words: its choice, the nodes that the layer swallowed, and what TensorRT offered instead. */
+export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | null {
+  const entry = entryAt(analysis, place);
+  if (!entry) return null;
+  const offset = analysis.document.offsetAt(place);
+  const onKey = offset <= entry.key.end;
+  const { places } = entry;
+  const member = [places.implementation, places.tactic, places.inputs, places.outputs].find(
+    (span) => span && span.start <= offset && offset <= span.end,
+  );
+  if (!onKey && !member) return null;
+  const lines = [code(entry.layer), ...describeAlgorithm(entry.algorithm).map(plain)];
+  lines.push(...nodesText(analysis, entry.layer), ...offerText(analysis, entry.layer));
+  const span = onKey ? entry.key : (member ?? entry.key);
+  return {
+    contents: { kind: MarkupKind.Markdown, value: lines.join('\n\n') },
+    range: spanRange(analysis.document, span),
+  };
+}
+
+function nodesText({ hints, facts }: ReplayAnalysis, layer: string): string[] {
+  const hint = hints.find(({ entry }) => entry.layer === layer);
+  if (!hint || !facts.index) return [];
+  if (hint.nodes.length === 0)
+    return ['Which nodes it computes is not known: no build of this model has a layer of this name.'];
+  const { index } = facts;
+  const names = hint.nodes.map((i) => index.names[i] ?? '');
+  const source =
+    hint.source === 'build' ? (hint.exact ? 'TensorRT named them' : 'derived from the graph') : 'from the name alone';
+  const time = hint.averageMs === null ? '' : `, ${milliseconds(hint.averageMs)} in the last build`;
+  return [
+    `**${names.length.toLocaleString('en-US')} ${names.length === 1 ? 'node' : 'nodes'}** (${source})${time}`,
+    codeList(names),
+  ];
+}
+
+function offerText({ facts, read }: ReplayAnalysis, layer: string): string[] {
+  const offer = offerFor(layer, facts.choices);
+  const entry = read.value?.entries.find((one) => one.layer === layer);
+  if (!offer || !entry) return [];
+  const own = offer.choices.find(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm));
+  const time = own?.ms === null || own?.ms === undefined ? '' : `, ${milliseconds(own.ms)}`;
+  const lines = [
+    `TensorRT offered ${offer.choices.length.toLocaleString('en-US')} choices; this is ${own ? `one of them${time}` : '**none of them**'}. The fastest of each type:`,
+  ];
+  lines.push(
+    bestOfEachType(offer.choices)
+      .slice(0, 6)
+      .map((choice) => `- ${plain(titleOf(choice))}`)
+      .join('\n'),
+  );
+  return lines;
+}

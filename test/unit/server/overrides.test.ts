@@ -1,0 +1,333 @@
+import { DiagnosticSeverity, DiagnosticTag } from 'vscode-languageserver';
+import type { Hover } from 'vscode-languageserver';
+import { describe, expect, test } from 'vitest';
+import { languageCommands } from '../../../src/protocol/language.ts';
+import { code, plain } from '../../../src/server/markdown.ts';
+import { overrideActions } from '../../../src/server/precision/codeActions.ts';
+import { overrideLenses, resolveOverrideLens } from '../../../src/server/precision/codeLens.ts';
+import { overrideCompletion } from '../../../src/server/precision/completion.ts';
+import { overrideDefinition } from '../../../src/server/precision/definition.ts';
+import { overrideDiagnostics } from '../../../src/server/precision/diagnostics.ts';
+import { formatEdits } from '../../../src/server/precision/formatting.ts';
+import { overrideHover } from '../../../src/server/precision/hover.ts';
+import { overrideInlayHints } from '../../../src/server/precision/inlayHints.ts';
+import { overrideHighlights, overrideRename, prepareOverrideRename } from '../../../src/server/precision/rename.ts';
+import { overrideFolding, overrideSymbols } from '../../../src/server/precision/symbols.ts';
+import { keepInfo, overrideNodesAt, ruleInfos, verdictInfos } from '../../../src/server/requests.ts';
+import { captured } from '../core/precision/overrideFixtures.ts';
+import { applied, overrides, uri } from './serverFixtures.ts';
+
+const whole = { start: { line: 0, character: 0 }, end: { line: 1000, character: 0 } };
+const hoverText = (hover: Hover | null) =>
+  hover && 'value' in (hover.contents as object) ? (hover.contents as { value: string }).value : null;
+const labels = (marked: string) => overrideCompletion(...pair(marked)).items.map(({ label }) => label);
+
+function pair(marked: string) {
+  const { analysis, place } = overrides(marked);
+  return [analysis, place] as const;
+}
+
+/** The text after picking an item. */
+function picked(marked: string, label: string): string {
+  const { analysis, place, text } = overrides(marked);
+  const item = overrideCompletion(analysis, place).items.find((one) => one.label === label);
+  if (!item?.textEdit || !('range' in item.textEdit)) throw new Error(`${label} is not offered`);
+  return applied(text, [item.textEdit]);
+}
+
+describe('diagnostics', () => {
+  test('ranges, severities, tags and related places', () => {
+    const { analysis } = overrides('/layers.1/attn/Softmax fp16\nop:Softmax fp32\n\nop:Nothing fp3x');
+    const [shadowed, unmatched, type] = overrideDiagnostics(analysis);
+    expect(shadowed).toMatchObject({
+      code: 'shadowed',
+      severity: DiagnosticSeverity.Warning,
+      tags: [DiagnosticTag.Unnecessary],
+      range: { start: { line: 0, character: 0 }, end: { line: 0, character: 27 } },
+      relatedInformation: [{ location: { uri, range: { start: { line: 1 } } } }],
+    });
+    expect(unmatched).toMatchObject({
+      code: 'matches-nothing',
+      range: { start: { line: 3, character: 0 }, end: { line: 3, character: 10 } },
+    });
+    expect(type).toMatchObject({ code: 'unknown-type', severity: DiagnosticSeverity.Error, source: 'TensorRT' });
+  });
+
+  test('a missing model is said once, at the line that names it', () => {
+    const missing = { modelProblem: 'There is no file gone.onnx.' };
+    const named = overrideDiagnostics(overrides('model gone.onnx\na fp32', null, null, missing).analysis);
+    expect(named).toMatchObject([
+      { code: 'model-missing', severity: DiagnosticSeverity.Error, range: { start: { line: 0, character: 6 } } },
+    ]);
+    const unnamed = overrideDiagnostics(overrides('a fp32', null, null, missing).analysis);
+    expect(unnamed).toMatchObject([{ code: 'model-missing', severity: DiagnosticSeverity.Information }]);
+    expect(overrideDiagnostics(overrides('', null, null, missing).analysis)).toEqual([]);
+  });
+});
+
+describe('quick fixes', () => {
+  test.each([
+    ['/layers.1/atn/Softmax fp32', '/layers.1/attn/Softmax fp32'],
+    ['op:Softmax fp322', 'op:Softmax fp32'],
+    ['A + B fp32', '"A + B" fp32'],
+  ])('%s', (text, expected) => {
+    const { analysis } = overrides(text);
+    const diagnostics = overrideDiagnostics(analysis);
+    const action = overrideActions(analysis, whole, diagnostics).find(({ isPreferred }) => isPreferred);
+    expect(action).toMatchObject({ kind: 'quickfix', diagnostics: [diagnostics[0]] });
+    expect(applied(text, action?.edit?.changes?.[uri])).toBe(expected);
+  });
+
+  test('only what is in the range; a pattern as names', () => {
+    const text = '/x fp32\n/layers.1/attn/* fp32';
+    const { analysis } = overrides(text);
+    const line = { start: { line: 1, character: 3 }, end: { line: 1, character: 3 } };
+    const actions = overrideActions(analysis, line, []);
+    expect(actions.map(({ kind }) => kind)).toEqual(['refactor.rewrite']);
+    expect(applied(text, actions[0]?.edit?.changes?.[uri])).toBe(
+      '/x fp32\n/layers.1/attn/MatMul, /layers.1/attn/Softmax fp32',
+    );
+  });
+
+  test('inside a ForeignNode: apply the rules to the model', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { analysis } = overrides('op:Softmax fp32', index.facts, build);
+    const diagnostics = overrideDiagnostics(analysis);
+    expect(diagnostics.map((one) => one.code)).toEqual(['inside-foreign-node']);
+    const [action] = overrideActions(analysis, whole, diagnostics);
+    expect(action?.command).toMatchObject({ command: languageCommands.applyOverrides, arguments: [{ uri }] });
+  });
+});
+
+describe('hover', () => {
+  test('a node, its type, what is asked', () => {
+    const { analysis, place } = overrides('/layers.1/attn/Soft|max fp32\n');
+    const text = hoverText(overrideHover(analysis, place));
+    expect(text).toContain('**`Softmax`** `/layers.1/attn/Softmax`');
+    expect(text).toContain('Makes float.');
+    expect(text).toContain('Asked: fp32 (line 1).');
+    expect(text).toContain('No build of this model is known.');
+  });
+
+  test('several nodes, types and directives; nothing elsewhere', () => {
+    expect(hoverText(overrideHover(...pair('op:Soft|max fp32')))).toContain('**3 nodes**');
+    expect(hoverText(overrideHover(...pair('/layers.1/** f|p32')))).toContain(
+      'The rule selects 5 nodes and decides for 5; 2 of them take no precision',
+    );
+    expect(hoverText(overrideHover(...pair('re|quire obey')))).toContain('fails the build');
+    expect(overrideHover(...pair('a fp32  # com|ment'))).toBeNull();
+    expect(overrideHover(...pair('|'))).toBeNull();
+  });
+
+  test('fate, ForeignNode, kernel, time and verdict of the last build', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const { analysis, place } = overrides('/blocks/blocks.0/attn/Soft|max fp32', index.facts, build);
+    const text = hoverText(overrideHover(analysis, place));
+    expect(text).toContain('swallowed by a ForeignNode');
+    expect(text).toContain('`_gemm_mha_v2_myl3_3` with 3 other nodes');
+    expect(text).toMatch(/0\.0\d+ ms/);
+    expect(text).toContain('Last build: cannot be seen.');
+  });
+
+  test('names cannot break out of Markdown', () => {
+    expect(code('a`b``c')).toBe('```a`b``c```');
+    expect(code('`')).toBe('`` ` ``');
+    expect(code('a\nb')).toBe('`a␣b`');
+    expect(plain('[x](command:y) <b>')).toBe('\\[x\\]\\(command:y\\) \\<b\\>');
+  });
+});
+
+describe('completion', () => {
+  test('at the start of a line: directives, operators, modules, names', () => {
+    const found = labels('|');
+    expect(found).toContain('model');
+    expect(found).toContain('op:Softmax');
+    expect(found).toContain('/layers.1/**');
+    expect(found).toContain('/layers.1/attn/Softmax');
+    expect(labels('base fp16\n|')).not.toContain('base');
+  });
+
+  test('operators, levels of modules, types, directive values', () => {
+    expect(labels('op:|')).toEqual(expect.arrayContaining(['Softmax', 'LayerNormalization']));
+    expect(labels('/layers.1/|')).toEqual(
+      expect.arrayContaining(['/layers.1/attn/**', '/layers.1/norm1/**', '/layers.1/attn/MatMul']),
+    );
+    expect(labels('/layers.1/|')).not.toContain('/layers.2/attn/**');
+    expect(labels('a |')).toEqual(['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'int4']);
+    expect(labels('a fp32 |')[0]).toBe('->');
+    expect(labels('a fp32 -> |')).toContain('fp16');
+    expect(labels('base |')).toEqual(['keep', 'fp16', 'bf16']);
+    expect(labels('require o|')).toEqual(['obey', 'prefer']);
+    expect(labels('a fp32 # |')).toEqual([]);
+    expect(labels('a, |')).toContain('op:Softmax');
+  });
+
+  test('what is picked replaces the word, quoted where it must be', () => {
+    expect(picked('/layers.1/at|tn/x fp32', '/layers.1/attn/Softmax')).toBe('/layers.1/attn/Softmax fp32');
+    expect(picked('op:Sof| fp32', 'Softmax')).toBe('op:Softmax fp32');
+    expect(picked('中|', '中文层/卷积_1, a')).toBe('"中文层/卷积_1, a"');
+    expect(picked('a f|', 'fp16')).toBe('a fp16');
+    expect(picked('op:Softmax, not:/layers.1/at|', '/layers.1/attn/**')).toBe('op:Softmax, not:/layers.1/attn/**');
+    expect(picked('mod|', 'model')).toBe('model ');
+  });
+
+  test('ForeignNodes of the last build', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { analysis, place } = overrides('group:|', index.facts, build);
+    const [item] = overrideCompletion(analysis, place).items;
+    expect(item?.label).toBe(build.foreignNodes[0]?.name);
+    expect(item?.detail).toMatch(/^ForeignNode with \d+ nodes$/);
+  });
+
+  test('long lists are cut and asked for again', async () => {
+    const { index } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { analysis, place } = overrides('/blocks/|', index.facts);
+    const list = overrideCompletion(analysis, place);
+    expect(list.isIncomplete).toBe(true);
+    expect(list.items.length).toBeLessThan(450);
+  });
+});
+
+describe('hints, lenses, symbols', () => {
+  test('inlay hints', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { analysis } = overrides(
+      'op:Softmax fp32\n/patch_embed/proj/Conv fp32 # x\n** fp16\nbroken',
+      index.facts,
+      build,
+    );
+    const hints = overrideInlayHints(analysis, whole);
+    expect(hints.map(({ label }) => label)).toEqual([
+      '12 nodes · 0 decided here · in ForeignNode 0',
+      '1 node · 0 decided here',
+      expect.stringMatching(/^636 nodes · \d+ in ForeignNode 0$/),
+    ]);
+    expect(hints[1]?.position).toEqual({ line: 1, character: 27 });
+    expect(
+      overrideInlayHints(analysis, { start: { line: 1, character: 0 }, end: { line: 1, character: 5 } }),
+    ).toHaveLength(1);
+  });
+
+  test('code lenses: the file, then each rule, filled in when seen', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { analysis } = overrides('op:Softmax fp32\nop:Nothing fp32', index.facts, build);
+    const lenses = overrideLenses(analysis);
+    expect(lenses.map(({ command }) => command?.command)).toEqual([
+      languageCommands.buildWithOverrides,
+      languageCommands.applyOverrides,
+      languageCommands.verifyOverrides,
+      undefined,
+    ]);
+    const { command } = resolveOverrideLens(analysis, lenses[3]!);
+    expect(command?.title).toBe('Show 12 nodes in the graph');
+    expect((command?.arguments?.[0] as { nodes: string[] }).nodes).toHaveLength(12);
+    expect(overrideLenses(overrides('# nothing').analysis)).toEqual([]);
+  });
+
+  test('the outline has sections by comments', () => {
+    const { analysis } = overrides(
+      'model m.onnx\n# attention\nop:Softmax fp32\nop:MatMul fp16\n\n# norms\nop:LayerNormalization fp32',
+    );
+    expect(
+      overrideSymbols(analysis).map(({ name, children }) => [
+        name,
+        children?.map((child) => `${child.name} ${child.detail}`),
+      ]),
+    ).toEqual([
+      ['model', undefined],
+      ['attention', ['op:Softmax fp32', 'op:MatMul fp16']],
+      ['norms', ['op:LayerNormalization fp32']],
+    ]);
+    expect(overrideFolding(analysis).map(({ startLine, endLine }) => [startLine, endLine])).toEqual([
+      [1, 3],
+      [5, 6],
+    ]);
+  });
+});
+
+describe('rename, definition, format', () => {
+  test('rename changes every same selector, and quotes where it must', () => {
+    const { analysis, place, text } = overrides(
+      '/layers.1/attn/Soft|max, op:Softmax fp32\nop:MatMul, not:/layers.1/attn/Softmax fp16',
+    );
+    expect(prepareOverrideRename(analysis, place)).toEqual({
+      range: { start: { line: 0, character: 0 }, end: { line: 0, character: 22 } },
+      placeholder: '/layers.1/attn/Softmax',
+    });
+    expect(overrideHighlights(analysis, place)).toHaveLength(2);
+    const edit = overrideRename(analysis, place, 'new name');
+    expect(applied(text, edit?.changes?.[uri])).toBe('"new name", op:Softmax fp32\nop:MatMul, not:"new name" fp16');
+    expect(overrideRename(analysis, place, '')).toBeNull();
+    expect(prepareOverrideRename(...pair('op:Softmax fp|32'))).toBeNull();
+    const glob = overrides('/a|/* fp32');
+    expect(applied(glob.text, overrideRename(glob.analysis, glob.place, '/b/*')?.changes?.[uri])).toBe('/b/* fp32');
+  });
+
+  test('definition: nodes as lines of the model', () => {
+    const links = overrideDefinition(...pair('op:Soft|max fp32'));
+    expect(links.map(({ targetUri, targetRange }) => [targetUri, targetRange.start.line])).toEqual([
+      ['file:///work/model.onnx', 2],
+      ['file:///work/model.onnx', 5],
+      ['file:///work/model.onnx', 7],
+    ]);
+  });
+
+  test('formatting changes only lines that need it', () => {
+    const { analysis, text } = overrides('a  fp32\nbcd   float16\n\n# x\n');
+    const edits = formatEdits(analysis.document);
+    expect(edits).toHaveLength(2);
+    expect(applied(text, edits)).toBe('a    fp32\nbcd  fp16\n\n# x\n');
+    expect(
+      formatEdits(analysis.document, { start: { line: 1, character: 0 }, end: { line: 1, character: 1 } }),
+    ).toHaveLength(1);
+  });
+});
+
+describe('requests of the host', () => {
+  test('nodes at a place, rules with their nodes', () => {
+    const { analysis, place } = overrides('op:Softmax, /layers.1/norm1/LayerNorm|alization fp32\nop:Softmax fp16');
+    expect(overrideNodesAt(analysis, { uri, ...place })).toEqual({
+      nodes: ['3'],
+      title: '/layers.1/norm1/LayerNormalization',
+    });
+    expect(ruleInfos(analysis).map(({ nodes, type }) => [type, nodes])).toEqual([
+      ['fp32', ['3']],
+      ['fp16', ['2', '5', '7']],
+    ]);
+  });
+
+  test('keep a selection: short selectors for exactly these nodes', async () => {
+    const { analysis } = overrides('op:Softmax fp32');
+    expect(keepInfo(analysis, { uri, nodes: ['2', '5', '7'], type: 'fp32' })).toEqual({ text: '', selectors: [] });
+    expect(keepInfo(analysis, { uri, nodes: ['1', '2', '3'], type: 'fp32' }).selectors).toEqual([
+      '/layers.1/attn/MatMul',
+      '/layers.1/norm1/LayerNormalization',
+    ]);
+    expect(keepInfo(analysis, { uri, nodes: ['2', '5', '7'], type: 'bf16' }).text).toBe('\nop:Softmax  bf16\n');
+    expect(keepInfo(analysis, { uri, nodes: ['15'], type: 'half' }).text).toBe('\n"中文层/卷积_1, a"  fp16\n');
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const big = overrides('', index.facts, build).analysis;
+    const block = index.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.3/')).map(({ id }) => id);
+    const { text } = keepInfo(big, { uri, nodes: block, type: 'fp32' });
+    const again = overrides(text, index.facts, build).analysis;
+    const decided = new Set(ruleInfos(again).flatMap(({ nodes }) => nodes));
+    const computing = index.nodes
+      .filter(({ id, role }) => block.includes(id) && role === 'compute')
+      .map(({ id }) => id);
+    expect([...decided].sort()).toEqual(computing.sort());
+  });
+
+  test('verdicts', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const { analysis } = overrides(
+      '/blocks/blocks.0/norm1/LayerNormalization fp32\n/patch_embed/proj/Conv fp32',
+      index.facts,
+      build,
+    );
+    expect(verdictInfos(analysis).map(({ line, verdict }) => [line, verdict])).toEqual([
+      [0, 'obeyed'],
+      [1, 'disobeyed'],
+    ]);
+    expect(verdictInfos(overrides('op:Softmax fp32').analysis)).toEqual([]);
+  });
+});

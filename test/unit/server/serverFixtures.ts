@@ -1,0 +1,49 @@
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { Position, TextEdit } from 'vscode-languageserver';
+import type { BuildFacts } from '../../../src/core/precision/buildFacts.ts';
+import type { ModelFacts } from '../../../src/core/precision/modelFacts.ts';
+import type { Choices } from '../../../src/core/replay/readChoices.ts';
+import type { ChoicesData, FactsParams } from '../../../src/protocol/language.ts';
+import { readFacts } from '../../../src/server/facts.ts';
+import { analyseOverrides } from '../../../src/server/precision/overrideAnalysis.ts';
+import type { OverrideAnalysis } from '../../../src/server/precision/overrideAnalysis.ts';
+import { transformer } from '../core/precision/overrideFixtures.ts';
+
+export const uri = 'file:///work/model.trtprec';
+
+export function factsFor(of: string, more: Partial<FactsParams> = {}): FactsParams {
+  return {
+    uri: of,
+    modelUri: 'file:///work/model.onnx',
+    modelProblem: '',
+    model: transformer,
+    build: null,
+    target: null,
+    choices: [],
+    mismatches: [],
+    recorded: null,
+    ...more,
+  };
+}
+
+export function choicesData({ source, offered, chosen }: Choices): ChoicesData {
+  return { source, offered: [...offered], chosen: [...chosen] };
+}
+
+/** An override file with `|` at the cursor. */
+export function overrides(
+  marked: string,
+  model: ModelFacts | null = transformer,
+  build: BuildFacts | null = null,
+  more: Partial<FactsParams> = {},
+): { analysis: OverrideAnalysis; place: Position; text: string } {
+  const at = marked.indexOf('|');
+  const text = at < 0 ? marked : marked.slice(0, at) + marked.slice(at + 1);
+  const document = TextDocument.create(uri, 'trtprec', 1, text);
+  const facts = readFacts(factsFor(uri, { model, build, ...more }));
+  return { analysis: analyseOverrides(document, facts), place: document.positionAt(Math.max(at, 0)), text };
+}
+
+export function applied(text: string, edits: readonly TextEdit[] | undefined): string {
+  return TextDocument.applyEdits(TextDocument.create('file:///x', 'x', 1, text), [...(edits ?? [])]);
+}
