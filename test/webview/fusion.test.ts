@@ -54,6 +54,7 @@ describe('the fusion page in an editor', () => {
     expect((await opened.sent()).map(({ method }) => method)).toContain('ready');
     const { accounting } = vit.report!;
     expect(await page.textContent('.sentence')).toContain(`it swallowed ${accounting.foreign} of 636 nodes`);
+    expect(await page.textContent('.legend [data-fate="foreign"] small')).toBe('120 derived');
     const counts = await page.locator('.legend button b').allTextContents();
     const numbers = counts.map((text) => Number(text.split(' ')[0]!.replace(',', '')));
     expect(numbers.reduce((sum, value) => sum + value, 0)).toBe(accounting.total);

@@ -122,6 +122,19 @@ describe('the plain page', () => {
     expect((await page.locator('.graph-view').boundingBox())!.width).toBeLessThan(before);
   });
 
+  test('what a person chose is still so after a reload', async () => {
+    const { page } = await openData(zoo);
+    await page.click('[data-weight="nodes"]');
+    const closed = await page.locator('.flow .block').count();
+    await page.locator('.flow .handle', { hasText: '⊕' }).first().click();
+    const opened = await page.locator('.flow .block').count();
+    expect(opened).toBeGreaterThan(closed);
+    await page.reload();
+    await page.waitForSelector('.flow .block');
+    expect(await page.getAttribute('[data-weight="nodes"]', 'aria-pressed')).toBe('true');
+    expect(await page.locator('.flow .block').count()).toBe(opened);
+  });
+
   test('the list works with the keyboard alone', async () => {
     const opened = await openData(zoo);
     const { page } = opened;

@@ -11,6 +11,8 @@ const fates: Fate[] = ['foreign', 'fused', 'single', 'shape', 'folded', 'removed
 interface Segment {
   fate: Fate;
   nodes: number;
+  /** Of these, known from the graph only. */
+  derived: number;
   share: number;
 }
 
@@ -34,17 +36,24 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
     const segments = fates.map((fate): Segment => ({
       fate,
       nodes: report.accounting[fate],
+      derived: report.nodes.filter((node) => node.fate === fate && !node.exact).length,
       share: report.accounting.total > 0 ? report.accounting[fate] / report.accounting.total : 0,
     }));
     bar
       .selectAll<HTMLDivElement, Segment>('div')
       .data(segments, ({ fate }) => fate)
-      .join('div')
+      .join((enter) => {
+        const segment = enter.append('div');
+        segment.append('i');
+        return segment;
+      })
       .attr('data-fate', ({ fate }) => fate)
       .style('flex-grow', ({ share }) => share)
       .style('background', ({ fate }) => background(fate))
       .classed('empty', ({ nodes }) => nodes === 0)
-      .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }));
+      .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
+      .select('i')
+      .style('width', ({ derived, nodes }) => `${nodes > 0 ? (derived / nodes) * 100 : 0}%`);
     legend
       .selectAll<HTMLButtonElement, Segment>('button')
       .data(segments, ({ fate }) => fate)
@@ -53,16 +62,18 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
         button.append('i').attr('aria-hidden', 'true');
         button.append('span').attr('class', 'name');
         button.append('b');
+        button.append('small');
         return button;
       })
       .attr('data-fate', ({ fate }) => fate)
       .classed('empty', ({ nodes }) => nodes === 0)
       .attr('title', ({ fate }) => strings.fateMeanings[fate])
       .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
-      .each(function ({ fate, nodes, share }) {
+      .each(function ({ fate, nodes, share, derived }) {
         const own = select(this);
         own.select('i').style('background', background(fate));
         own.select('.name').text(strings.fates[fate]);
+        own.select('small').text(derived > 0 && fate !== 'unknown' ? strings.fusion.flow.someDerived(derived) : '');
         own.select('b').text(nodes === 0 ? '0' : `${count(nodes)} · ${percent(share * 100)}`);
       });
     drawFunnel(report);
