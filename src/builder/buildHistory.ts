@@ -1,5 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BuildManifest } from '../core/build/buildManifest.ts';
+import type { Backend } from '../core/build/engineOptions.ts';
 import { type Build, buildsFolder, readBuildFolder } from './buildFolder.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { isAlive } from './folderLock.ts';
@@ -30,6 +32,37 @@ export async function trimBuilds(builds: Build[], keep: number): Promise<number>
   const old = builds.slice(keep).filter(({ manifest }) => manifest.result !== 'running');
   for (const build of old) await deleteBuild(build);
   return old.length;
+}
+
+/**
+ * Removes what a build whose process is gone left half written in its folder: `partial` and temporary files.
+ * @returns the builds of that folder, newest first
+ */
+export async function removeCutOff(parent: string, partial: string): Promise<Build[]> {
+  const builds = await readAll(parent);
+  for (const { folder, manifest } of builds)
+    if (manifest.pid !== undefined && manifest.result === 'cancelled')
+      for (const name of await readdir(folder).catch(() => []))
+        if (name === partial || name.endsWith('.tmp')) await rm(join(folder, name), { force: true });
+  return builds;
+}
+
+/** How long the newest build of this model with the same options took; null: there was none that passed. */
+export function expectedSeconds(
+  builds: Build[],
+  model: string,
+  backend: Backend,
+  options: BuildManifest['options'],
+): number | null {
+  const wanted = JSON.stringify(options);
+  const same = builds.find(
+    ({ manifest }) =>
+      manifest.result === 'passed' &&
+      manifest.model.file === model &&
+      manifest.backend === backend &&
+      JSON.stringify(manifest.options) === wanted,
+  );
+  return same?.manifest.seconds ?? null;
 }
 
 async function readAll(parent: string): Promise<Build[]> {

@@ -48,7 +48,7 @@ export async function findPolygraphy(options: {
 /** The interpreter that runs a script: named in its first line, else the one that lies beside it. */
 async function interpreterOf(program: string): Promise<string | undefined> {
   const named = /^#!\s*(\S+)/.exec(await head(program))?.[1];
-  if (named && isAbsolute(named) && /^python/.test(basename(named))) return named;
+  if (named && isAbsolute(named) && basename(named).startsWith('python')) return named;
   return (await besideOf(program, 'python3')) ?? besideOf(program, 'python');
 }
 

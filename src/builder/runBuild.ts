@@ -1,14 +1,21 @@
-import { copyFile, link, mkdir, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import { driverPrecisions } from '../core/build/driverCommand.ts';
 import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
+import type { BuildLog } from '../core/engine/buildLog.ts';
+import type { BuildTelescope } from '../core/build/buildTelescope.ts';
+import { borrowCaches } from './borrowCaches.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
 import { isGzip, openFile } from './fileSource.ts';
+import { expectedSeconds, removeCutOff } from './buildHistory.ts';
 import { fillWeights } from './fillWeights.ts';
+import { withFolderLock } from './folderLock.ts';
 import { LogFile } from './logFile.ts';
+import { causeOf, LogWatch } from './logWatch.ts';
+import { moveWhole } from './moveWhole.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
 import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
@@ -22,18 +29,22 @@ export interface BuildOptions extends EngineOptions, BuildTools {
 
 /** What a caller may follow while a build runs. All are optional. */
 export interface BuildEvents {
+  /** Another build of the same model runs, here or in another program: this one begins when it has ended. */
+  waiting?: () => void;
   /** The command is about to run. The folder exists, its manifest says `running`. */
   started?: (build: Build, notes: CommandNote[]) => void;
   /** A line of the log as it goes to `build.log`, `[V] [TRT] …`. A message of several lines comes as one. */
   log?: (text: string) => void;
   /** Python backends only. */
   progress?: (progress: BuildProgress) => void;
+  /** The build went on: `telescope.state(ms)` says how far. Comes often; look at it no more often than can be shown. */
+  changed?: (telescope: BuildTelescope) => void;
   /** The parser's errors, with the nodes that they name. */
   parserErrors?: (errors: ParserError[]) => void;
 }
 
 /**
- * Runs one build and leaves a folder behind: `build.log`, `layers.json` and `profile.json` where the build gives them,
+ * Runs one build, after any other of the same model, and leaves a folder behind: `build.log`, `layers.json` and `profile.json` where the build gives them,
  * the engine, `manifest.json`. A build that fails or is cancelled is a result, too (`manifest.result`, with one line
  * in `manifest.error`): its folder keeps the log, never an engine or a temporary file. Cancelling through `signal` ends
  * the whole process group within two seconds.
@@ -44,10 +55,27 @@ export async function runBuild(options: BuildOptions, events: BuildEvents = {}, 
   await checkModel(options.model);
   const plan = await planBuild(options, { ...options, signal });
   stopIfCancelled(signal);
+  // Whatever folder they go to: two builds of one model would share its GPU's times, caches and engine.
+  return withFolderLock(buildsFolder(options.model, options.cache), () => runAlone(options, plan, events, signal), {
+    ...(events.waiting && { waiting: events.waiting }),
+    signal,
+  });
+}
+
+async function runAlone(
+  options: BuildOptions,
+  plan: BuildPlan,
+  events: BuildEvents,
+  signal: AbortSignal | undefined,
+): Promise<Build> {
+  stopIfCancelled(signal);
+  const parent = options.folder ?? buildsFolder(options.model, options.cache);
+  const earlier = await removeCutOff(parent, names.partial);
+  const expected = expectedSeconds(earlier, resolve(options.model), plan.backend, chosenOptions(options));
   const started = new Date();
-  const { id, folder } = await newBuildFolder(options.folder ?? buildsFolder(options.model, options.cache), started);
+  const { id, folder } = await newBuildFolder(parent, started);
   try {
-    const run = new Run(options, plan, folder, events);
+    const run = new Run(options, plan, folder, events, expected);
     return await run.start(id, started, signal);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -69,6 +97,8 @@ const names = {
   profile: 'profile.json',
   times: 'times.json',
   engine: 'model.engine',
+  /** The engine until the build has passed. */
+  partial: 'model.engine.partial',
 };
 
 class Run {
@@ -77,6 +107,7 @@ class Run {
   readonly #folder: string;
   readonly #events: BuildEvents;
   readonly #log: LogFile;
+  readonly #watch: LogWatch;
   #layers: Promise<void> | undefined;
   #end: Extract<DriverEvent, { event: 'done' | 'error' }> | undefined;
   #start: Extract<DriverEvent, { event: 'start' }> | undefined;
@@ -85,18 +116,26 @@ class Run {
   /** The file that TensorRT reads. */
   #copy = '';
 
-  constructor(options: BuildOptions, plan: BuildPlan, folder: string, events: BuildEvents) {
+  constructor(
+    options: BuildOptions,
+    plan: BuildPlan,
+    folder: string,
+    events: BuildEvents,
+    expectedSeconds: number | null,
+  ) {
     this.#options = options;
     this.#plan = plan;
     this.#folder = folder;
     this.#events = events;
     this.#log = new LogFile(join(folder, names.log));
+    const expectedMs = expectedSeconds === null ? null : expectedSeconds * 1000;
+    this.#watch = new LogWatch(expectedMs, (telescope) => this.#events.changed?.(telescope));
   }
 
   async start(id: string, started: Date, signal: AbortSignal | undefined): Promise<Build> {
     const precisions = driverPrecisions(this.#options);
     const files = {
-      engine: this.#path('engine'),
+      engine: this.#path('partial'),
       layers: this.#path('layers'),
       profile: this.#path('profile'),
       times: this.#path('times'),
@@ -104,7 +143,8 @@ class Run {
     };
     const model = await this.#model();
     this.#copy = model;
-    const { args, notes } = this.#plan.command({ ...this.#options, model }, files);
+    const caches = await borrowCaches(this.#options, this.#plan.backend, this.#folder);
+    const { args, notes } = this.#plan.command({ ...this.#options, ...caches.options, model }, files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new Unusable(refused.join(' '));
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
@@ -118,7 +158,7 @@ class Run {
     await this.#layers;
     build.manifest.model = { ...build.manifest.model, ...(await hashed) };
     build.manifest.seconds = (Date.now() - started.getTime()) / 1000;
-    await this.#finish(build.manifest, end.cancelled, end.code);
+    await this.#finish(build.manifest, end.cancelled, end.code, caches.giveBack);
     await writeManifest(build);
     return build;
   }
@@ -185,6 +225,7 @@ class Run {
       case 'log':
         return this.#write(`[${event.severity}] [TRT] ${event.message}`);
       case 'progress':
+        this.#watch.step(event);
         return this.#events.progress?.(event);
       case 'start':
         this.#start = event;
@@ -224,41 +265,67 @@ class Run {
     if (/^(\[[\d/:-]+\] )?\[[EF]\] /.test(line)) this.#lastError = line;
     this.#log.write(line);
     this.#events.log?.(line);
+    this.#watch.line(line);
   }
 
-  async #finish(manifest: BuildManifest, cancelled: boolean, code: number | null): Promise<void> {
-    await this.#removeLeftovers();
-    const engine = await size(this.#path('engine'));
+  async #finish(
+    manifest: BuildManifest,
+    cancelled: boolean,
+    code: number | null,
+    giveBack: () => Promise<void>,
+  ): Promise<void> {
+    const { log, timeLine } = this.#watch.end();
+    const engine = await size(this.#path('partial'));
     const passed = !cancelled && code === 0 && engine > 0 && this.#end?.event !== 'error';
     manifest.result = cancelled ? 'cancelled' : passed ? 'passed' : 'failed';
-    manifest.gpu = this.#start?.gpu ?? null;
+    manifest.gpu = this.#start?.gpu ?? log.gpu;
     manifest.driver = this.#start?.driver ?? null;
-    if (this.#start) manifest.tensorrt.version = this.#start.version;
+    manifest.tensorrt.version = this.#start?.version ?? manifest.tensorrt.version ?? log.version;
+    manifest.timeLine = timeLine;
     delete manifest.pid;
     for (const kind of ['layers', 'profile'] as const)
       if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
     if (passed) {
-      manifest.files.engine = this.#options.engine
-        ? await place(this.#path('engine'), this.#options.engine)
-        : names.engine;
-      return;
+      await giveBack().catch((error: unknown) => {
+        manifest.warnings = [`A cache could not be kept: ${(error as Error).message}.`];
+      });
+      await this.#keepEngine(manifest);
+    } else {
+      manifest.error = cancelled ? 'cancelled' : await this.#failure(code, engine, log);
     }
-    await rm(this.#path('engine'), { force: true });
-    manifest.error = cancelled ? 'cancelled' : this.#failure(code, engine);
+    await this.#removeLeftovers();
   }
 
-  #failure(code: number | null, engine: number): string {
+  async #keepEngine(manifest: BuildManifest): Promise<void> {
+    await moveWhole(this.#path('partial'), this.#path('engine'));
+    manifest.files.engine = names.engine;
+    const { engine } = this.#options;
+    if (engine === undefined) return;
+    try {
+      await moveWhole(this.#path('engine'), resolve(engine));
+      manifest.files.engine = resolve(engine);
+    } catch (error) {
+      // It took minutes to build: it stays where it is.
+      manifest.result = 'failed';
+      manifest.error = `${(error as Error).message}; the engine was built and is ${this.#path('engine')}`;
+    }
+  }
+
+  async #failure(code: number | null, engine: number, log: BuildLog): Promise<string> {
     // People know the model by their own path, whatever copy was parsed.
     if (this.#end?.event === 'error') return this.#end.message.replaceAll(this.#copy, this.#options.model);
     const how = code === null ? 'was killed, perhaps for want of memory' : `ended with exit status ${code}`;
     const what = code === 0 && engine === 0 ? 'ended well but left no engine' : how;
-    return `${basename(this.#plan.program)} ${what}${this.#lastError ? `: ${this.#lastError}` : ''}`;
+    const program = basename(this.#plan.program);
+    const cause = (await causeOf(log, this.#copy))?.replaceAll(this.#copy, this.#options.model);
+    if (cause) return `${cause} (${program} ${what})`;
+    return `${program} ${what}${this.#lastError ? `: ${this.#lastError}` : ''}`;
   }
 
   /** A killed process may leave its temporary files. */
   async #removeLeftovers(): Promise<void> {
     for (const name of await readdir(this.#folder))
-      if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
+      if (/\.tmp(\.lock)?$|\.partial$/.test(name)) await rm(join(this.#folder, name), { force: true });
   }
 }
 
@@ -293,19 +360,3 @@ const size = (path: string): Promise<number> =>
     (status) => status.size,
     () => 0,
   );
-
-/** Moves the engine where it was asked for, whole or not at all, across file systems too. Gives its full path. */
-async function place(from: string, wanted: string): Promise<string> {
-  const to = resolve(wanted);
-  const temporary = `${to}.${process.pid}.tmp`;
-  try {
-    await mkdir(dirname(to), { recursive: true });
-    await link(from, temporary).catch(() => copyFile(from, temporary));
-    await rename(temporary, to);
-    await unlink(from);
-    return to;
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw fileTrouble(to, error);
-  }
-}

@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
 import type { Build } from '../builder/buildFolder.ts';
-import type { BuildProgress } from '../builder/driverEvent.ts';
 import { readBuildReport, toViewData } from '../builder/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
+import { type BuildTelescope, stageWords, type TimeLine } from '../core/build/buildTelescope.ts';
 import { buildHints } from '../core/build/buildHints.ts';
 import type { Backend, PrecisionMode, ShapeRange } from '../core/build/engineOptions.ts';
+import { quoteCommand } from '../core/build/quoteCommand.ts';
+import { duration, shortName, telescopeLine } from '../core/build/telescopeLine.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -14,23 +16,32 @@ import { printJson, type Terminal } from './terminal.ts';
 
 const backends: (Backend | 'auto')[] = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'];
 const precisions: PrecisionMode[] = ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'];
+const hardware = ['none', 'ampere+', 'sameComputeCapability'] as const;
+const verbosities = ['detailed', 'layer_names_only', 'none'] as const;
 
 const options = {
   backend: { type: 'string' },
   engine: { type: 'string', short: 'o' },
   precision: { type: 'string' },
   'strongly-typed': { type: 'boolean' },
+  shapes: { type: 'string' },
   'min-shapes': { type: 'string', multiple: true },
   'opt-shapes': { type: 'string', multiple: true },
   'max-shapes': { type: 'string', multiple: true },
   workspace: { type: 'string' },
+  pool: { type: 'string', multiple: true },
+  'tactic-sources': { type: 'string' },
   'optimization-level': { type: 'string' },
   'timing-cache': { type: 'string' },
   'calibration-cache': { type: 'string' },
   'compute-capability': { type: 'string', multiple: true },
   output: { type: 'string', multiple: true },
   'all-outputs': { type: 'boolean' },
+  'debug-tensor': { type: 'string', multiple: true },
+  'profile-run': { type: 'boolean' },
   'version-compatible': { type: 'boolean' },
+  'hardware-compatibility': { type: 'string' },
+  'profiling-verbosity': { type: 'string' },
   'no-tf32': { type: 'boolean' },
   'random-weights': { type: 'boolean' },
   argument: { type: 'string', multiple: true },
@@ -60,14 +71,24 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
   --strongly-typed          types come from the model alone
   --min-shapes, --opt-shapes, --max-shapes INPUT:1x3x224x224[,…]
                             an optimization profile; repeat all three for more profiles
+  --shapes INPUT:1x3x224x224[,…]
+                            one profile that is these shapes and no others
   --workspace MIB           limit of the workspace pool
+  --pool NAME:MIB           limit of another memory pool, such as tacticSharedMem; may be repeated
+  --tactic-sources LIST     +CUDNN,-CUBLAS: sources to add and to take away
   --optimization-level N    0 to 5
   --timing-cache FILE       read where it exists, written after the build
   --calibration-cache FILE  scales for --precision int8
   --compute-capability 8.9  TensorRT-RTX: GPUs to build for; may be repeated
   --output TENSOR           make this tensor an output; may be repeated
   --all-outputs             make every tensor an output
+  --debug-tensor TENSOR     mark this tensor for debugging, which leaves fusion as it is; may be repeated
+  --profile-run             run the engine afterwards and time each layer (trtexec, beside a GPU)
   --version-compatible, --no-tf32
+  --hardware-compatibility LEVEL
+                            ${hardware.join(', ')}
+  --profiling-verbosity LEVEL
+                            ${verbosities.join(', ')} (default: detailed)
   --argument ARG            one more argument for the program itself; may be repeated
   --python, --trtexec, --polygraphy PROGRAM
                             the program to use, in place of the first one on the PATH
@@ -87,6 +108,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     else if (read) await terminal.out(formatReport(read.report));
     if (read && values.report !== undefined) await writeReport(values.report, toViewData(read, made.manifest));
     if (passed) for (const hint of buildHints(made.manifest)) terminal.note(`note: ${hint}`);
+    for (const line of made.manifest.timeLine ? timeText(made.manifest.timeLine) : []) terminal.note(line);
     terminal.note(summary(made, wanted));
     return passed ? exitCodes.done : exitCodes.cannot;
   },
@@ -96,19 +118,25 @@ type Values = ReturnType<typeof readArguments<typeof options>>['values'];
 
 function buildOptions(model: string, values: Values, terminal: Terminal): BuildOptions {
   const backend = oneOf('--backend', values.backend ?? 'auto', backends);
-  const precision = values.precision === undefined ? undefined : oneOf('--precision', values.precision, precisions);
+  const precision = optional('--precision', values.precision, precisions);
   const given: { [K in keyof BuildOptions]?: BuildOptions[K] | undefined } = {
     engine: values.engine,
     precision,
     stronglyTyped: values['strongly-typed'],
     profiles: profiles(values),
     workspace: wholeNumber('--workspace', values.workspace),
+    pools: pools(values.pool),
+    tacticSources: tacticSources(values['tactic-sources']),
     optimizationLevel: wholeNumber('--optimization-level', values['optimization-level']),
     timingCache: values['timing-cache'],
     calibrationCache: values['calibration-cache'],
     computeCapability: values['compute-capability']?.flatMap((one) => one.split(',')),
     outputs: values['all-outputs'] ? 'all' : values.output,
+    debugTensors: values['debug-tensor'],
+    profileRun: values['profile-run'],
     versionCompatible: values['version-compatible'],
+    hardwareCompatibility: optional('--hardware-compatibility', values['hardware-compatibility'], hardware),
+    verbosity: optional('--profiling-verbosity', values['profiling-verbosity'], verbosities),
     noTF32: values['no-tf32'],
     extraArguments: values.argument,
     randomWeights: values['random-weights'],
@@ -128,7 +156,31 @@ function buildOptions(model: string, values: Values, terminal: Terminal): BuildO
   };
 }
 
-function oneOf<T extends string>(option: string, text: string, known: T[]): T {
+const optional = <T extends string>(option: string, text: string | undefined, known: readonly T[]): T | undefined =>
+  text === undefined ? undefined : oneOf(option, text, known);
+
+/** `tacticSharedMem:48`, one each. */
+function pools(texts: string[] | undefined): Record<string, number> | undefined {
+  return (
+    texts &&
+    Object.fromEntries(
+      texts.map((text) => {
+        const match = /^(\w+):(\d+(?:\.\d+)?)$/.exec(text);
+        if (!match) throw new Usage(`--pool: '${text}' is not of the form NAME:MIB`);
+        return [match[1]!, Number(match[2])];
+      }),
+    )
+  );
+}
+
+function tacticSources(text: string | undefined): string[] | undefined {
+  const sources = text?.split(',').filter(Boolean);
+  const wrong = sources?.find((source) => !/^[+-]\w+$/.test(source));
+  if (wrong !== undefined) throw new Usage(`--tactic-sources: '${wrong}' does not begin with + or -`);
+  return sources;
+}
+
+function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
   const found = known.find((one) => one === text);
   if (found === undefined) throw new Usage(`${option}: '${text}' is none of ${known.join(', ')}`);
   return found;
@@ -141,6 +193,11 @@ function profiles(values: Values): Record<string, ShapeRange>[] | undefined {
     texts: values[`${kind}-shapes`] ?? [],
   }));
   const count = Math.max(...kinds.map(({ texts }) => texts.length));
+  if (values.shapes !== undefined) {
+    if (count > 0) throw new Usage('--shapes goes without --min-shapes, --opt-shapes and --max-shapes');
+    const fixed = shapes('--shapes', values.shapes);
+    return [Object.fromEntries(fixed.map(([name, shape]) => [name, { min: shape, opt: shape, max: shape }]))];
+  }
   if (count === 0) return undefined;
   return Array.from({ length: count }, (_, index) => {
     const given = new Map<string, Partial<ShapeRange>>();
@@ -169,10 +226,12 @@ function shapes(option: string, text: string | undefined): [string, string][] {
 }
 
 function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void } {
-  const begun = Date.now();
-  let latest: BuildProgress | undefined;
+  let begun = Date.now();
+  let latest: BuildTelescope | undefined;
+  let shown = 0;
   const show = () => {
-    if (latest) terminal.status(`${progressLine(latest)}  ${Math.round((Date.now() - begun) / 1000)} s`);
+    shown = Date.now();
+    if (latest) terminal.status(telescopeLine(latest.state(shown - begun)));
   };
   // Most of a long build is one phase without a step: the seconds say that it is alive.
   const clock = setInterval(show, 1000);
@@ -181,25 +240,37 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
       clearInterval(clock);
       terminal.status(null);
     },
+    waiting: () => terminal.note('Another build of this model is running: this one begins when it has ended.'),
     started: ({ folder, manifest }, notes) => {
+      begun = Date.now();
       for (const { message } of notes) terminal.note(`note: ${message}`);
       const { product, version } = manifest.tensorrt;
       const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
       terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}), log in ${folder}`);
+      terminal.note(
+        `Command: ${quoteCommand(manifest.command, process.platform === 'win32' ? 'powershell' : 'posix')}`,
+      );
     },
     log: (text) => {
       if (verbose) terminal.note(text);
     },
-    progress: (progress) => {
-      if (progress.finished) return;
-      latest = progress;
-      show();
+    changed: (telescope) => {
+      latest = telescope;
+      // Thousands of lines come in a second.
+      if (Date.now() - shown >= 100) show();
     },
   };
 }
 
-function progressLine({ phase, step, steps }: BuildProgress): string {
-  return steps && steps > 1 ? `${phase}: ${step} of ${steps}` : `${phase} …`;
+/** Where the minutes went: the stages that took a noticeable part, then the layers that took longest to time. */
+function timeText({ totalMs, stages, slowest }: TimeLine): string[] {
+  const noticeable = (ms: number) => ms >= 1000 && ms >= totalMs / 50;
+  const parts = stages.filter(({ ms }) => noticeable(ms));
+  if (parts.length === 0) return [];
+  const lines = [`Time: ${parts.map(({ stage, ms }) => `${stageWords[stage]} ${duration(ms)}`).join(', ')}`];
+  for (const { layer, ms } of slowest.filter((one) => noticeable(one.ms)).slice(0, 3))
+    lines.push(`  ${duration(ms)} to time ${shortName(layer)}`);
+  return lines;
 }
 
 function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOptions): string {

@@ -1,8 +1,8 @@
 import type { BuildManifest } from './buildManifest.ts';
 
 /** What a person must know about a build before believing its pictures, one sentence each; often nothing. */
-export function buildHints({ origin, tensorrt, gpu, options }: BuildManifest): string[] {
-  const hints: string[] = [];
+export function buildHints({ origin, tensorrt, gpu, options, warnings = [] }: BuildManifest): string[] {
+  const hints = [...warnings];
   if (origin === 'recorded') hints.push('A recorded build, not made here.');
   if (tensorrt.product === 'tensorrt-rtx' && gpu === null && origin !== 'imported')
     hints.push(

@@ -1,3 +1,5 @@
+import type { TimeLine } from './buildTelescope.ts';
+
 /** `manifest.json` of a build folder: everything that says what this build was. Times are ISO 8601 and seconds. */
 export interface BuildManifest {
   schema: 1;
@@ -21,6 +23,10 @@ export interface BuildManifest {
   error: string | null;
   /** File names inside the folder (the engine may be a path elsewhere). */
   files: { log: string | null; layers: string | null; profile: string | null; engine: string | null };
+  /** Where the time went; not in manifests of imported builds. */
+  timeLine?: TimeLine;
+  /** What went wrong beside a build that passed, one sentence each. */
+  warnings?: string[];
   /** While it runs: the process that runs it. A build that runs under a process that is gone was cut off. */
   pid?: number;
 }
