@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { lexOverrideLine } from '../../../src/core/precision/lexOverrideLine.ts';
+
+interface Pattern {
+  include?: string;
+  match?: string;
+  begin?: string;
+  end?: string;
+  name?: string;
+  captures?: Record<string, { name: string }>;
+  beginCaptures?: Record<string, { name: string }>;
+  endCaptures?: Record<string, { name: string }>;
+  patterns?: Pattern[];
+}
+
+interface Grammar {
+  scopeName: string;
+  patterns: Pattern[];
+  repository: Record<string, Pattern>;
+}
+
+const folder = fileURLToPath(new URL('../../../syntaxes/', import.meta.url));
+const grammar = JSON.parse(readFileSync(`${folder}trtprec.tmLanguage.json`, 'utf8')) as Grammar;
+
+function flat(patterns: readonly Pattern[]): Pattern[] {
+  return patterns.flatMap((pattern) => {
+    if (pattern.include === undefined)
+      return pattern.match === undefined && pattern.begin === undefined ? flat(pattern.patterns ?? []) : [pattern];
+    const target = grammar.repository[pattern.include.slice(1)];
+    if (!target) throw new Error(`The grammar includes ${pattern.include}, which is not there`);
+    return flat([target]);
+  });
+}
+
+/** The grammar's expressions use only what Oniguruma and JavaScript read alike, but for the flag at the start. */
+function regexOf(source: string): RegExp {
+  const insensitive = source.startsWith('(?i)');
+  const body = (insensitive ? source.slice(4) : source).replaceAll('\\uFEFF', '\\uFEFF');
+  return new RegExp(body, insensitive ? 'dgi' : 'dg');
+}
+
+/** One line as an editor colours it: pieces of text with their innermost scope. */
+function tokenize(line: string): [string, string][] {
+  const scopes = Array.from(line, () => '');
+  paint(line, 0, line.length, grammar.patterns, scopes);
+  const tokens: [string, string][] = [];
+  for (const [i, scope] of scopes.entries()) {
+    const last = tokens.at(-1);
+    const character = line[i] ?? '';
+    if (last && last[1] === scope) last[0] += character;
+    else tokens.push([character, scope]);
+  }
+  return tokens
+    .filter(([text, scope]) => text.trim() !== '' || scope !== '')
+    .map(([text, scope]) => [text, scope.replace('.trtprec', '')]);
+}
+
+function paint(line: string, from: number, to: number, patterns: readonly Pattern[], scopes: string[]): void {
+  let at = from;
+  while (at < to) {
+    const best = earliest(line, at, to, patterns);
+    if (!best) return;
+    const { pattern, found } = best;
+    const start = found.index;
+    let end = start + found[0].length;
+    fill(scopes, start, end, pattern.name);
+    captures(scopes, found, pattern.match === undefined ? pattern.beginCaptures : pattern.captures);
+    if (pattern.begin !== undefined) {
+      const close = regexOf(pattern.end ?? '$');
+      close.lastIndex = end;
+      const closed = close.exec(line);
+      const inner = closed?.index ?? line.length;
+      fill(scopes, end, inner, pattern.name);
+      paint(line, end, inner, pattern.patterns ?? [], scopes);
+      end = inner + (closed?.[0].length ?? 0);
+      fill(scopes, inner, end, pattern.endCaptures?.['0']?.name ?? pattern.name);
+    }
+    at = Math.max(end, start + 1);
+  }
+}
+
+function earliest(line: string, from: number, to: number, patterns: readonly Pattern[]) {
+  let best: { pattern: Pattern; found: RegExpExecArray } | null = null;
+  for (const pattern of flat(patterns)) {
+    const regex = regexOf(pattern.match ?? pattern.begin ?? '');
+    regex.lastIndex = from;
+    const found = regex.exec(line);
+    if (found && found.index < to && (!best || found.index < best.found.index)) best = { pattern, found };
+  }
+  return best;
+}
+
+function captures(scopes: string[], found: RegExpExecArray, names: Record<string, { name: string }> | undefined): void {
+  for (const [group, { name }] of Object.entries(names ?? {})) {
+    const place = found.indices?.[Number(group)];
+    if (place) fill(scopes, place[0], place[1], name);
+  }
+}
+
+function fill(scopes: string[], from: number, to: number, name: string | undefined): void {
+  if (name !== undefined) scopes.fill(name, from, to);
+}
+
+describe('the TextMate grammar', () => {
+  test.each<[string, [string, string][]]>([
+    [
+      'base   fp16',
+      [
+        ['base', 'keyword.control.directive'],
+        ['fp16', 'constant.language'],
+      ],
+    ],
+    [
+      'model  ./a b.onnx  # c',
+      [
+        ['model', 'keyword.control.directive'],
+        ['./a b.onnx', 'string.unquoted.path'],
+        ['#', 'punctuation.definition.comment'],
+        [' c', 'comment.line.number-sign'],
+      ],
+    ],
+    [
+      '**/attn/Softmax  fp32',
+      [
+        ['**/attn/Softmax', 'string.regexp.glob'],
+        ['fp32', 'storage.type.precision'],
+      ],
+    ],
+    [
+      '/a#b,c half->fp32 # d',
+      [
+        ['/a#b', 'entity.name.tag.node'],
+        [',', 'punctuation.separator.comma'],
+        ['c', 'entity.name.tag.node'],
+        ['half', 'storage.type.precision'],
+        ['->', 'keyword.operator.arrow'],
+        ['fp32', 'storage.type.precision'],
+        ['#', 'punctuation.definition.comment'],
+        [' d', 'comment.line.number-sign'],
+      ],
+    ],
+    [
+      'op:m::Gelu, not:op:Cast fp32',
+      [
+        ['op', 'keyword.other.selector'],
+        [':', 'punctuation.separator'],
+        ['m', 'entity.name.namespace'],
+        ['::', 'punctuation.separator'],
+        ['Gelu', 'entity.name.type.operator'],
+        [',', 'punctuation.separator.comma'],
+        ['not:', 'keyword.operator.logical.not'],
+        ['op', 'keyword.other.selector'],
+        [':', 'punctuation.separator'],
+        ['Cast', 'entity.name.type.operator'],
+        ['fp32', 'storage.type.precision'],
+      ],
+    ],
+    [
+      '"a\\n, b" fp32',
+      [
+        ['"', 'punctuation.definition.string.begin'],
+        ['a', 'string.quoted.double'],
+        ['\\n', 'constant.character.escape'],
+        [', b', 'string.quoted.double'],
+        ['"', 'punctuation.definition.string.end'],
+        ['fp32', 'storage.type.precision'],
+      ],
+    ],
+    [
+      'group:{ForeignNode[a...b]} fp32',
+      [
+        ['group', 'keyword.other.selector'],
+        [':', 'punctuation.separator'],
+        ['{ForeignNode[a...b]}', 'entity.name.section.group'],
+        ['fp32', 'storage.type.precision'],
+      ],
+    ],
+    [
+      'model, x fp32',
+      [
+        ['model', 'entity.name.tag.node'],
+        [',', 'punctuation.separator.comma'],
+        ['x', 'entity.name.tag.node'],
+        ['fp32', 'storage.type.precision'],
+      ],
+    ],
+  ])('%s', (line, expected) => {
+    expect(tokenize(line)).toEqual(expected);
+  });
+
+  test('comments and quotes begin where the reader says', () => {
+    for (const line of ['# a', 'a fp32 # b', 'a#b fp32', '"a # b" fp32', 'a fp32 -> fp16 #x', '  #x', '"open # x']) {
+      const comment = lexOverrideLine(line).find(({ kind }) => kind === 'comment');
+      const painted = tokenize(line)
+        .filter(([, scope]) => scope.includes('comment'))
+        .map(([text]) => text)
+        .join('');
+      expect(painted, line).toBe(comment ? line.slice(comment.start) : '');
+    }
+  });
+
+  test('every scope names the language; the language configuration is JSON', () => {
+    const names = [...JSON.stringify(grammar.repository).matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name ?? '');
+    expect(names.length).toBeGreaterThan(15);
+    for (const name of names) expect(name).toMatch(/\.trtprec$/);
+    expect(grammar.scopeName).toBe('source.trtprec');
+    const configuration = JSON.parse(readFileSync(`${folder}trtprec.language-configuration.json`, 'utf8')) as {
+      comments: { lineComment: string };
+      wordPattern: string;
+    };
+    expect(configuration.comments.lineComment).toBe('#');
+    expect('a, "b c" /x/y*'.match(new RegExp(configuration.wordPattern, 'g'))).toEqual(['a', '"b c"', '/x/y*']);
+  });
+});
