@@ -2,8 +2,10 @@ import { open } from 'node:fs/promises';
 import { type Bytes, concat, int, len, node, packed, varint } from '../../test/support/wire.ts';
 
 const WIDTH = 512;
-const HIDDEN = 1792;
-const LAYERS = 166;
+const HIDDEN = 1365;
+const LAYERS = 151;
+/** Nodes of a decoder layer as exporters write it out: norms, rotary positions, masks and shapes in single steps. */
+const NODES_PER_LAYER = 66;
 
 /** One field of the file: bytes that are there, then a hole of zeros (the weights). */
 interface Piece {
@@ -12,65 +14,64 @@ interface Piece {
 }
 
 /**
- * Writes a transformer of 10,000 nodes with 1.9 GB of weights inside the file, as exporters lay it out: nodes first,
- * then the initializers. The weights are holes, so that the file takes no space on disk.
+ * Writes a decoder of 10,000 nodes with 1.9 GB of weights inside the file, as PyTorch's exporter names and lays it out:
+ * nodes first, then the initializers. The weights are holes, so that the file takes no space on disk.
  */
 export async function writeModel(path: string): Promise<{ nodes: number; tensors: number; bytes: number }> {
   const nodes: Bytes[] = [];
   const tensors: Piece[] = [];
-  let last = 'input';
   const weight = (name: string, ...shape: number[]): string => {
     const bytes = 4 * shape.reduce((product, dimension) => product * dimension, 1);
     const begin = concat(packed(1, shape), int(2, 1), len(8, name), varint(9 * 8 + 2), varint(bytes));
     tensors.push({ bytes: concat(varint(5 * 8 + 2), varint(begin.length + bytes), begin), hole: bytes });
     return name;
   };
-  const add = (scope: string, op: string, inputs: string[], ...fields: Bytes[]): string => {
-    const output = `${scope}/${op}_output_0`;
-    nodes.push(node(op, inputs, [output], len(3, `${scope}/${op}`), ...fields));
+  const add = (op: string, inputs: string[], ...attributes: Bytes[]): string => {
+    const output = `${op === 'MatMul' ? 'linear' : 'val'}_${nodes.length}`;
+    nodes.push(node(op, inputs, [output], len(3, `node_${op}_${nodes.length}`), ...attributes));
     return output;
   };
   const ints = (name: string, ...values: number[]): Bytes => len(5, len(1, name), packed(8, values), int(20, 7));
-  const linear = (scope: string, input: string, from: number, to: number): string => {
-    const product = add(scope, 'MatMul', [input, weight(`${scope}.weight`.replaceAll('/', '.').slice(1), from, to)]);
-    return add(scope, 'Add', [weight(`${scope}.bias`.replaceAll('/', '.').slice(1), to), product]);
-  };
-  const heads = (scope: string, input: string): string => {
-    const shape = add(`${scope}/split`, 'Reshape', [input, 'heads']);
-    return add(`${scope}/split`, 'Transpose', [shape], ints('perm', 0, 2, 1, 3));
-  };
-  const norm = (scope: string, input: string): string =>
-    add(
-      scope,
-      'LayerNormalization',
-      [input, weight(`${scope}.w`, WIDTH), weight(`${scope}.b`, WIDTH)],
-      ints('axis', -1),
+  const to = (type: number): Bytes => len(5, len(1, 'to'), int(3, type), int(20, 2));
+  const norm = (name: string, input: string): string => {
+    const single = add('Cast', [input], to(1));
+    const mean = add(
+      'ReduceMean',
+      [add('Pow', [single, 'two']), 'last'],
+      len(5, len(1, 'keepdims'), int(3, 1), int(20, 2)),
     );
+    const scaled = add('Mul', [single, add('Reciprocal', [add('Sqrt', [add('Add', [mean, 'epsilon'])])])]);
+    return add('Mul', [weight(name, WIDTH), add('Cast', [scaled], to(1))]);
+  };
+  const heads = (input: string): string =>
+    add('Transpose', [add('Reshape', [input, 'heads'])], ints('perm', 0, 2, 1, 3));
+  const rotary = (input: string): string => {
+    const halves = ['half', 'start'].map((begin) => add('Slice', [input, begin, 'end'])) as [string, string];
+    const turned = add('Concat', [add('Neg', [halves[0]]), halves[1]], ints('axis', -1));
+    return add('Add', [add('Mul', [input, 'cos']), add('Mul', [turned, 'sin'])]);
+  };
+  const repeated = (input: string): string =>
+    add('Reshape', [add('Expand', [add('Unsqueeze', [input, 'two']), 'groups']), 'heads']);
+  let last = 'input';
   for (let layer = 0; layer < LAYERS; layer++) {
-    const scope = `/model/encoder/layer.${layer}`;
-    const normed = norm(`${scope}/attention/norm`, last);
-    const [query, key, value] = ['query', 'key', 'value'].map((part) =>
-      heads(`${scope}/attention/${part}`, linear(`${scope}/attention/${part}`, normed, WIDTH, WIDTH)),
-    ) as [string, string, string];
-    const turned = add(`${scope}/attention/turn`, 'Transpose', [key], ints('perm', 0, 1, 3, 2));
-    let scores = add(`${scope}/attention/scores`, 'MatMul', [query, turned]);
-    scores = add(`${scope}/attention/scale`, 'Mul', [scores, 'scale']);
-    scores = add(`${scope}/attention/mask`, 'Add', [scores, 'mask']);
-    scores = add(`${scope}/attention`, 'Softmax', [scores], ints('axis', -1));
-    let mixed = add(`${scope}/attention/values`, 'MatMul', [scores, value]);
-    mixed = add(`${scope}/attention/join`, 'Transpose', [mixed], ints('perm', 0, 2, 1, 3));
-    mixed = add(`${scope}/attention/join`, 'Reshape', [mixed, 'hidden']);
-    const attended = add(`${scope}/residual`, 'Add', [last, linear(`${scope}/attention/output`, mixed, WIDTH, WIDTH)]);
-    let wide = linear(`${scope}/mlp/up`, norm(`${scope}/mlp/norm`, attended), WIDTH, HIDDEN);
-    for (const step of ['Div', 'Erf', 'Add', 'Mul', 'Mul']) {
-      wide = add(`${scope}/mlp/gelu.${nodes.length}`, step, step === 'Erf' ? [wide] : [wide, 'half']);
-    }
-    const narrow = linear(`${scope}/mlp/down`, wide, HIDDEN, WIDTH);
-    last = add(`${scope}/mlp/residual`, 'Add', [attended, narrow]);
-    // What exporters leave around dynamic shapes, up to sixty nodes a layer.
-    while (nodes.length < (layer + 1) * 60) last = add(`${scope}/tail.${nodes.length}`, 'Identity', [last]);
+    const linear = (name: string, input: string, rows: number, columns: number): string =>
+      add('MatMul', [input, weight(`model.layers.${layer}.${name}.weight`, rows, columns)]);
+    const normed = norm(`model.layers.${layer}.input_layernorm.weight`, last);
+    const query = rotary(heads(linear('self_attn.q_proj', normed, WIDTH, WIDTH)));
+    const key = repeated(rotary(heads(linear('self_attn.k_proj', normed, WIDTH, WIDTH))));
+    const value = repeated(heads(linear('self_attn.v_proj', normed, WIDTH, WIDTH)));
+    const turned = add('Transpose', [key], ints('perm', 0, 1, 3, 2));
+    const scores = add('Add', [add('Mul', [add('MatMul', [query, turned]), 'scale']), 'mask']);
+    const mixed = add('MatMul', [add('Softmax', [scores], ints('axis', -1)), value]);
+    const joined = add('Reshape', [add('Transpose', [mixed], ints('perm', 0, 2, 1, 3)), 'hidden']);
+    const attended = add('Add', [last, linear('self_attn.o_proj', joined, WIDTH, WIDTH)]);
+    const second = norm(`model.layers.${layer}.post_attention_layernorm.weight`, attended);
+    const gate = linear('mlp.gate_proj', second, WIDTH, HIDDEN);
+    const wide = add('Mul', [add('Mul', [gate, add('Sigmoid', [gate])]), linear('mlp.up_proj', second, WIDTH, HIDDEN)]);
+    last = add('Add', [attended, linear('mlp.down_proj', wide, HIDDEN, WIDTH)]);
+    while (nodes.length < (layer + 1) * NODES_PER_LAYER) last = add('Identity', [last]);
   }
-  while (nodes.length < 10_000) last = add(`/model/head.${nodes.length}`, 'Identity', [last]);
+  while (nodes.length < 10_000) last = add('Identity', [last]);
   return writePieces(path, nodes, tensors, last);
 }
 

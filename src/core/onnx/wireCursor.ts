@@ -124,6 +124,26 @@ export class WireCursor {
     if (this.index < 0 || this.index + HEAD > this.bytes.length) this.require(HEAD);
     this.at = this.base + this.index;
     if (this.at >= this.fileSize) throw this.truncated();
+    const { bytes, index } = this;
+    const first = bytes[index]!;
+    const second = bytes[index + 1]!;
+    // Nearly every field: a tag of one byte, and a length or number of one byte.
+    if (first < 128 && second < 128 && first > 7) {
+      this.wire = first & 7;
+      this.index = index + 2;
+      if (this.wire === 2) {
+        this.size = second;
+        if (this.base + index + 2 + second <= limit) return first;
+      } else if (this.wire === 0) {
+        this.value = second;
+        if (this.base + index + 2 <= limit) return first;
+      }
+      this.index = index;
+    }
+    return this.longField(limit);
+  }
+
+  private longField(limit: number): number {
     const tag = this.varint();
     // A tag of more than 32 bits is none; read as one it would be taken for another field.
     if (tag < 8 || tag > 0xffffffff) throw this.malformed('a field has no number that can be');
@@ -180,7 +200,11 @@ export class WireCursor {
 
   /** The payload of the current field as text: UTF-8, at most `limit` bytes of it. */
   text(limit = TEXT_LIMIT): string {
-    const { size } = this;
+    const { size, index, bytes } = this;
+    if (index >= 0 && size <= limit && index + size <= bytes.length) {
+      this.index = index + size;
+      return this.texts.read(bytes, index, index + size);
+    }
     const length = size < limit ? size : limit;
     const end = this.pos + size;
     if (end > this.fileSize) throw this.truncated();
