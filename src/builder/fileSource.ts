@@ -18,10 +18,11 @@ const patience = 5;
 const largestUnpacked = 2 ** 31 - 1;
 
 /**
- * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory.
+ * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory, unless
+ * `unpack` is false.
  * @throws {Unusable} when it cannot be opened or unpacked
  */
-export async function openFile(path: string): Promise<FileSource> {
+export async function openFile(path: string, { unpack: unpacks = true } = {}): Promise<FileSource> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
@@ -34,7 +35,7 @@ export async function openFile(path: string): Promise<FileSource> {
     // A pipe or device has no size and no random access.
     const whole = status.isFile() ? undefined : await handle.readFile();
     const head = whole?.subarray(0, 2) ?? (await readAt(handle, 0, 2));
-    if (!isGzipHead(head)) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);
+    if (!unpacks || !isGzipHead(head)) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);
     return await inMemory(handle, await unpack(path, whole ?? (await handle.readFile())));
   } catch (error) {
     await handle.close();

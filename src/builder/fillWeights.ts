@@ -12,7 +12,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import type { OnnxFunction, OnnxGraph, OnnxNode, OnnxTensor } from '../core/onnx/onnxModel.ts';
+import { modelTensors } from '../core/onnx/modelTensors.ts';
+import type { OnnxTensor } from '../core/onnx/onnxModel.ts';
 import { readModel } from '../core/onnx/readModel.ts';
 import { byteLength } from '../core/onnx/tensorTypes.ts';
 import { fingerprint } from './buildFolder.ts';
@@ -69,20 +70,10 @@ async function externalPlaces(path: string): Promise<Place[]> {
     const { value, problems } = await readModel(source);
     const broken = problems.find(({ severity }) => severity === 'error');
     if (!value || broken) throw new Unusable(`${path}: ${broken?.message ?? 'cannot be read as an ONNX model'}`);
-    const tensors = [...graphTensors(value.graph), ...value.functions.flatMap(functionTensors)];
-    return tensors.flatMap((tensor) => externalPlace(path, tensor));
+    return modelTensors(value).flatMap((tensor) => externalPlace(path, tensor));
   } finally {
     await source.close();
   }
-}
-
-const graphTensors = (graph: OnnxGraph): OnnxTensor[] => [...graph.initializers, ...graph.nodes.flatMap(nodeTensors)];
-const functionTensors = ({ nodes }: OnnxFunction): OnnxTensor[] => nodes.flatMap(nodeTensors);
-
-function nodeTensors(node: OnnxNode): OnnxTensor[] {
-  const values = node.attributes.flatMap(({ value }) => (Array.isArray(value) ? value : [value]));
-  const own = values.filter((value): value is OnnxTensor => typeof value === 'object' && value !== null);
-  return [...own, ...node.subgraphs.flatMap(({ graph }) => graphTensors(graph))];
 }
 
 function externalPlace(path: string, tensor: OnnxTensor): Place[] {

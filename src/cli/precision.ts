@@ -1,0 +1,205 @@
+import { dirname, resolve } from 'node:path';
+import { readWhole } from '../builder/fileSource.ts';
+import { rewriteModel } from '../builder/rewriteModel.ts';
+import { Unusable } from '../builder/unusable.ts';
+import { checkOverrides, type PrecisionCheck } from '../core/precision/checkOverrides.ts';
+import type { NodeIndex } from '../core/precision/nodeIndex.ts';
+import type { OverrideFile } from '../core/precision/overrideFile.ts';
+import { trtexecArguments } from '../core/precision/precisionFlags.ts';
+import { planPrecision, type PrecisionPlan } from '../core/precision/precisionPlan.ts';
+import { readOverrides } from '../core/precision/readOverrides.ts';
+import type { RewritePlan } from '../core/precision/rewritePlan.ts';
+import { verifyPrecision, type RuleVerdict } from '../core/precision/verifyPrecision.ts';
+import { readArguments } from './arguments.ts';
+import { type BuildContext, contextOptions, readContext } from './buildContext.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
+import { printJson, type Terminal } from './terminal.ts';
+
+const json = { json: { type: 'boolean' } } as const;
+
+export const precision: Command = {
+  name: 'precision',
+  summary: 'check precision overrides, turn them into flags or a new model, verify a build',
+  help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
+trtlens precision flags RULES [--onnx M] --tensorrt 10.6
+trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow]
+trtlens precision verify RULES [--onnx M] [--log F] [--layers F] [--json]
+
+RULES is a *.trtprec file: which nodes of a model compute in which type.
+
+  check    says what is wrong with the rules, with places and advice. Exit status 1: there are errors
+  flags    prints the arguments of trtexec that ask for it, one a line (TensorRT 8.4.1 to 10)
+  apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only way for
+           TensorRT 11 and TensorRT-RTX, and the only one that reaches inside of ForeignNodes
+  verify   holds the rules against a build: obeyed, disobeyed, unseen. Exit status 1: a rule is disobeyed
+
+  --onnx FILE        the model; default: the rules' own line 'model FILE'
+  --log FILE         verbose log of the last build of this model
+  --layers FILE      layer info of the last build of this model
+  --tensorrt 10.6    the TensorRT to check for: a version, or rtx; default: the build's
+  -o, --output FILE  the model to write; converted external weights go to FILE.data
+  --base TYPE        what all other nodes compute in; default: the rules' line 'base', else keep
+  --io follow        let inputs and outputs take the type of the nodes beside them; default: keep
+  --grow             take cheap nodes into FP32 islands where that saves Casts
+  --json             the result as one JSON document
+`,
+  run: async ([verb, ...args], terminal) => {
+    const verbs: Record<string, Command['run']> = { check, flags, apply, verify };
+    const run = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+    if (run) return run(args, terminal);
+    throw new Usage(`${verb === undefined ? 'what to do?' : `no '${verb}'`} There are check, flags, apply and verify`);
+  },
+};
+
+/** A rules file, with the path of its model: the one given, or the one that it names. */
+interface RulesFile {
+  file: OverrideFile;
+  onnx: string | undefined;
+}
+
+async function readRules(path: string, onnx: string | undefined): Promise<RulesFile> {
+  const file = readOverrides(new TextDecoder().decode(await readWhole(path)));
+  const named = file.model?.usable ? file.model.value : null;
+  return { file, onnx: onnx ?? (named === null ? undefined : resolve(dirname(path), named)) };
+}
+
+function requireModel(onnx: string | undefined): string {
+  if (onnx === undefined) throw new Usage("--onnx MODEL.onnx is missing, and the rules have no line 'model FILE'");
+  return onnx;
+}
+
+async function check(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...contextOptions, ...json }, ['RULES']);
+  const path = positionals[0]!;
+  const { file, onnx } = await readRules(path, values.onnx);
+  const { index, build, target } = await readContext({ ...values, onnx }, terminal);
+  if (!index) terminal.note('No model: only the text itself is checked. Give --onnx, or a line "model FILE".');
+  const checked = checkOverrides(file, index, build, target);
+  if (values.json) {
+    const rules = checked.rules.map(({ line, nodes, foreign }) => ({ line, nodes, foreign }));
+    await printJson(terminal, { diagnostics: checked.problems.map(problemJson), rules });
+  } else await terminal.out(checkText(path, checked));
+  return hasErrors(checked.problems) ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+function checkText(path: string, { problems, rules, resolution }: PrecisionCheck): string {
+  const lines = problems.map((problem) => problemLine(path, problem));
+  const count = (nodes: number) => `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`;
+  if (resolution)
+    for (const { line, nodes, foreign } of rules)
+      lines.push(
+        `line ${line}: ${count(nodes)}${foreign > 0 ? `, ${foreign.toLocaleString('en-US')} inside of ForeignNodes` : ''}`,
+      );
+  lines.push(countProblems(problems) || 'No errors or warnings.');
+  return `${lines.join('\n')}\n`;
+}
+
+/** The rules as resolved on a model, with their errors and warnings noted. */
+function planOf(path: string, file: OverrideFile, { index, build, target }: BuildContext, terminal: Terminal) {
+  const checked = checkOverrides(file, index, build, target);
+  for (const problem of checked.problems) if (problem.severity !== 'info') terminal.note(problemLine(path, problem));
+  return { plan: planPrecision(file, index!, checked.resolution!), errors: hasErrors(checked.problems) };
+}
+
+async function flags(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, contextOptions, ['RULES']);
+  if (values.tensorrt === undefined) throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
+  const { file, onnx } = await readRules(positionals[0]!, values.onnx);
+  const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
+  const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
+  const { args: words, problems } = trtexecArguments(plan, context.target, context.index!.names);
+  const refused = problems.find(({ code }) => code === 'no-layer-flags');
+  if (refused) throw new Unusable(refused.message);
+  if (words.some((word) => /[\r\n]/.test(word)))
+    throw new Unusable(
+      'a node has a line break in its name: its rule cannot be written as one line. Use "trtlens precision apply"',
+    );
+  for (const { severity, code, message } of problems) terminal.note(`${severity} ${code}: ${message}`);
+  await terminal.out(words.map((word) => `${word}\n`).join(''));
+  return errors || hasErrors(problems) ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+const applyOptions = {
+  ...contextOptions,
+  output: { type: 'string', short: 'o' },
+  base: { type: 'string' },
+  io: { type: 'string' },
+  grow: { type: 'boolean' },
+} as const;
+
+async function apply(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, applyOptions, ['RULES']);
+  const out = values.output;
+  if (out === undefined) throw new Usage('-o OUT.onnx is missing: the model to write');
+  const base = oneOf('--base', values.base, ['fp16', 'bf16', 'keep'] as const) satisfies
+    PrecisionPlan['base'] | undefined;
+  const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
+  const { file, onnx: named } = await readRules(positionals[0]!, values.onnx);
+  const onnx = requireModel(named);
+  const context = await readContext({ ...values, onnx }, terminal);
+  const { errors } = planOf(positionals[0]!, file, context, terminal);
+  const { signal } = terminal;
+  const request = { model: onnx, rules: file, base, out, build: context.build, io, grow: values.grow ?? false, signal };
+  const { rewrite, files, loss } = await rewriteModel(request);
+  for (const problem of rewrite.problems) terminal.note(`${problem.severity} ${problem.code}: ${problem.message}`);
+  const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+  if (loss.clamped > 0)
+    terminal.note(
+      `warning: ${many(loss.clamped, 'weight')} beyond the range of the new type became its largest finite value`,
+    );
+  if (loss.vanished > 0) terminal.note(`info: ${many(loss.vanished, 'weight')} too small for the new type became zero`);
+  const written = files.map(({ path, size }) => `${path}: ${size.toLocaleString('en-US')} bytes`);
+  await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
+  return errors ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+function applyText({ counts, initializers, constants }: RewritePlan, index: NodeIndex): string[] {
+  const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
+  const types = (['float', 'float16', 'bfloat16'] as const)
+    .filter((type) => counts.byType[type] > 0)
+    .map((type) => `${counts.byType[type].toLocaleString('en-US')} in ${words[type]}`);
+  const grown = counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${counts.grown} more nodes in FP32)` : '';
+  return [
+    `${index.nodes.length.toLocaleString('en-US')} nodes, of those with a type to choose: ${types.join(', ') || 'none'}`,
+    `${counts.casts.toLocaleString('en-US')} Casts added${grown}, ${(initializers.length + constants.length).toLocaleString('en-US')} constants converted`,
+  ];
+}
+
+function oneOf<T extends string>(option: string, text: string | undefined, words: readonly T[]): T | undefined {
+  if (text === undefined) return undefined;
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw new Usage(`${option}: '${text}' is none of ${words.join(', ')}`);
+  return found;
+}
+
+async function verify(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...contextOptions, ...json }, ['RULES']);
+  const path = positionals[0]!;
+  const { file, onnx } = await readRules(path, values.onnx);
+  if (values.log === undefined && values.layers === undefined)
+    throw new Usage('at least one of --log BUILD.log (verbose) and --layers LAYERS.json is needed');
+  const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
+  const { plan, errors } = planOf(path, file, context, terminal);
+  const verdicts = verifyPrecision(plan, context.build!, context.index);
+  if (values.json) {
+    const { product, version } = context.build!;
+    const diagnostics = checkOverrides(file, context.index, context.build, context.target).problems.map(problemJson);
+    await printJson(terminal, { tensorrt: { product, version }, rules: verdicts.map(verdictJson), diagnostics });
+  } else await terminal.out(verdictText(path, verdicts));
+  const disobeyed = verdicts.some(({ verdict }) => verdict === 'disobeyed');
+  return disobeyed || errors ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+const verdictJson = ({ line, verdict, counts, message, nodes }: RuleVerdict) => ({
+  line,
+  verdict,
+  counts,
+  message,
+  nodes: nodes.map(({ node, ...rest }) => ({ id: node.id, name: node.name, asked: node.compute, ...rest })),
+});
+
+function verdictText(path: string, verdicts: RuleVerdict[]): string {
+  if (verdicts.length === 0) return 'No rule decides for any node: there is nothing to verify.\n';
+  return verdicts.map(({ line, verdict, message }) => `${path}:${line}: ${verdict}: ${message}\n`).join('');
+}

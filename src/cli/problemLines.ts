@@ -1,0 +1,29 @@
+import type { Problem } from '../core/text/problem.ts';
+
+/** A problem as compilers print theirs: `FILE:LINE:COLUMN: severity code: message`. */
+export function problemLine(path: string, { severity, code, message, line, column }: Problem): string {
+  const place = [path, ...(line === undefined ? [] : [line, column ?? 1])].join(':');
+  return `${place}: ${severity} ${code}: ${message.replaceAll(/\s*[\r\n]+\s*/g, ' ')}`;
+}
+
+/** A problem as scripts get it. Keys that a problem does not have are left out. */
+export const problemJson = ({ code, severity, message, line, column, endColumn }: Problem) => ({
+  code,
+  severity,
+  message,
+  line,
+  column,
+  endColumn,
+});
+
+export const hasErrors = (problems: readonly Problem[]): boolean =>
+  problems.some(({ severity }) => severity === 'error');
+
+/** `2 errors, 1 warning`; '' for none of either. */
+export function countProblems(problems: readonly Problem[]): string {
+  const parts = (['error', 'warning'] as const).map((kind) => {
+    const count = problems.filter(({ severity }) => severity === kind).length;
+    return count === 0 ? '' : `${count} ${kind}${count === 1 ? '' : 's'}`;
+  });
+  return parts.filter((part) => part !== '').join(', ');
+}

@@ -1,0 +1,118 @@
+import { readWhole } from '../builder/fileSource.ts';
+import { Unusable } from '../builder/unusable.ts';
+import { checkReplay } from '../core/replay/checkReplay.ts';
+import { diffReplays } from '../core/replay/diffReplays.ts';
+import { choicesOfLog, type Choices, readChoices } from '../core/replay/readChoices.ts';
+import { choicesOfMismatches, readMismatches } from '../core/replay/readMismatches.ts';
+import { readReplay } from '../core/replay/readReplay.ts';
+import type { ReplayFile, ReplayProblem } from '../core/replay/replayFile.ts';
+import { readArguments } from './arguments.ts';
+import { contextOptions, readContext } from './buildContext.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
+import { printJson, type Terminal } from './terminal.ts';
+
+export const replay: Command = {
+  name: 'replay',
+  summary: 'check a tactic replay against what TensorRT offers, or say how two differ',
+  help: `trtlens replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
+trtlens replay diff BEFORE.json AFTER.json [--json]
+
+A tactic replay is what Polygraphy's --save-tactics writes.
+
+  check    says what is wrong with it: entries that TensorRT never offered (with what it did offer), layers that the
+           network does not have, ids that a program has rounded. Exit status 1: there are errors
+  diff     says how two replays differ by meaning, layer by layer
+
+  --onnx FILE        the model
+  --log FILE         verbose log of a build of this model: what was offered, or why the replay failed
+  --layers FILE      layer info of a build of this model
+  --choices FILE     recorded choices, one JSON object a line
+  --tensorrt 10.6    the TensorRT that shall load it: a version, or rtx; default: the build's
+  --json             the result as one JSON document
+`,
+  run: async ([verb, ...args], terminal) => {
+    if (verb === 'check') return check(args, terminal);
+    if (verb === 'diff') return diff(args, terminal);
+    throw new Usage(`${verb === undefined ? 'what to do?' : `no '${verb}'`} There are check and diff`);
+  },
+};
+
+const readText = async (path: string): Promise<string> => new TextDecoder().decode(await readWhole(path));
+
+async function check(args: string[], terminal: Terminal): Promise<number> {
+  const options = { ...contextOptions, choices: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const { values, positionals } = readArguments(args, options, ['REPLAY']);
+  const path = positionals[0]!;
+  const text = await readText(path);
+  const read = readReplay(text);
+  // A log alone says what was offered, too; only what became of the model's nodes needs the model.
+  const { onnx, log: logPath } = values;
+  const { index, build, log, target } = await readContext(
+    onnx === undefined ? { onnx, tensorrt: values.tensorrt } : { ...values, onnx },
+    terminal,
+  );
+  const mismatches = logPath === undefined ? [] : readMismatches(await readText(logPath));
+  const choices: Choices[] = [];
+  if (values.choices !== undefined) choices.push(await readChoicesFile(values.choices, terminal));
+  if (mismatches.length > 0) choices.push(choicesOfMismatches(mismatches));
+  if (log) choices.push(choicesOfLog(log));
+  const problems = checkReplay(text, read, { index, build, target, choices, mismatches });
+  if (values.json) {
+    const diagnostics = problems.map((problem) => ({
+      ...problemJson(problem),
+      layer: problem.layer ?? null,
+      fixes: titles(problem),
+    }));
+    await printJson(terminal, { diagnostics, entries: read.value?.entries.length ?? 0 });
+  } else await terminal.out(checkText(path, problems, read.value));
+  return hasErrors(problems) ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+const titles = ({ fixes }: ReplayProblem): string[] => fixes.map(({ title }) => title);
+
+function checkText(path: string, problems: ReplayProblem[], file: ReplayFile | undefined): string {
+  const lines = problems.flatMap((problem) => [
+    problemLine(
+      path,
+      problem.layer === undefined ? problem : { ...problem, message: `${problem.layer}: ${problem.message}` },
+    ),
+    ...titles(problem).map((title) => `    ${title}`),
+  ]);
+  const entries = file ? `${file.entries.length.toLocaleString('en-US')} layers: ` : '';
+  return `${[...lines, `${entries}${countProblems(problems) || 'no errors or warnings'}`].join('\n')}\n`;
+}
+
+async function readChoicesFile(path: string, terminal: Terminal): Promise<Choices> {
+  const { value, problems } = readChoices(await readText(path));
+  for (const problem of problems) terminal.note(problemLine(path, problem));
+  if (!value || (value.offered.size === 0 && value.chosen.size === 0))
+    throw new Unusable(`${path}: has no recorded choices (one JSON object a line: {"layer": …, "choices": […]})`);
+  return value;
+}
+
+async function diff(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, { json: { type: 'boolean' } }, ['BEFORE', 'AFTER']);
+  const [before, after] = [await readReplayFile(positionals[0]!), await readReplayFile(positionals[1]!)];
+  const { differences, same } = diffReplays(before, after);
+  if (values.json) {
+    await printJson(terminal, {
+      same,
+      differences: differences.map(({ layer, kind, changes }) => ({ layer, kind, changes })),
+    });
+  } else {
+    const text = differences.map(({ layer, kind, changes }) => [
+      `${kind}: ${layer}`,
+      ...changes.map((one) => `    ${one}`),
+    ]);
+    const unchanged = `${same.toLocaleString('en-US')} ${same === 1 ? 'layer is' : 'layers are'} the same`;
+    await terminal.out(`${[...text.flat(), unchanged].join('\n')}\n`);
+  }
+  return exitCodes.done;
+}
+
+async function readReplayFile(path: string): Promise<ReplayFile> {
+  const { value, problems } = readReplay(await readText(path));
+  if (!value) throw new Unusable(`${path}: ${problems[0]?.message ?? 'is no tactic replay'}`);
+  return value;
+}
