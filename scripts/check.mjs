@@ -1,6 +1,7 @@
 // Everything that can be said about the code without running it: types, lint, format, dead code.
 import { spawnSync } from 'node:child_process';
 
+/** @type {[string, string[]][]} */
 const steps = [
   ['tsc', ['-b']],
   ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'webview', 'test', 'bench', 'scripts']],

@@ -19,7 +19,7 @@ export async function collectNotices() {
       if (folder) folders.add(folder);
     }
   }
-  const parts = [...folders].toSorted().map(noticeOf);
+  const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
   const head = `TensorRT Lens holds code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
 }

@@ -22,7 +22,11 @@ export function sender<T extends Contract<T>>(post: (message: Message) => void):
 }
 
 /** Calls the method that a message names. Anything else (another program's message, an unknown method) goes to `unknown`. */
-export function receive<T extends Contract<T>>(handlers: T, message: unknown, unknown: (message: unknown) => void): void {
+export function receive<T extends Contract<T>>(
+  handlers: T,
+  message: unknown,
+  unknown: (message: unknown) => void,
+): void {
   if (typeof message === 'object' && message !== null && 'method' in message && 'args' in message) {
     const { method, args } = message as Message;
     if (Object.hasOwn(handlers, method) && Array.isArray(args)) {

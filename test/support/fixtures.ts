@@ -33,6 +33,7 @@ export function manifest(): Record<string, string>[] {
 /** Path of the reference material beside the checkout (other people's files, never copied here). Throws where it is missing. */
 export function samplesPath(name = ''): string {
   const path = `${root}../shared/samples/${name}`;
-  if (!existsSync(path)) throw new Error(`${path} is missing: the sample files must lie beside the checkout, in ../shared/samples`);
+  if (!existsSync(path))
+    throw new Error(`${path} is missing: the sample files must lie beside the checkout, in ../shared/samples`);
   return path;
 }
