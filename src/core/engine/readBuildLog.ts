@@ -39,6 +39,8 @@ for (const [text, run] of [
   ...PRECISION_PHRASES,
 ])
   (PHRASES[bucketOf(text, 0)] ??= []).push({ text, run });
+// `Loaded Module: ` before `Loaded `: the longest that fits is the one that is meant.
+for (const phrases of PHRASES) phrases?.sort((a, b) => b.text.length - a.text.length);
 
 /** Texts up to this length are shared with what is kept of them, longer ones are not: see `copies`. */
 const SHARED_LENGTH = 64_000_000;
