@@ -21,8 +21,9 @@ export interface Brush {
   box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
   /** A curve from x0, y0 to x1, y1 with its control points at the height c, then straight to x1, y2. */
   line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void;
-  /** Draws the lines since the last call. */
-  strokeLines(colour: string, lineWidth: number, dashed: boolean): void;
+  /** Every line belongs between these two. */
+  beginLines(colour: string, lineWidth: number, dashed: boolean): void;
+  endLines(): void;
   /** `y` is the middle of the letters. The text is drawn whole: fit it before. */
   text(text: string, x: number, y: number, style: TextStyle): void;
   /** A small filled triangle that points down (an arrow's head), its tip at x, y. */
@@ -34,7 +35,9 @@ export class CanvasBrush implements Brush {
   readonly #context: CanvasRenderingContext2D;
   readonly #family: string;
   readonly #patterns = new Map<string, CanvasPattern | null>();
-  #path = new Path2D();
+  #lines = 0;
+  #lineWidth = 1;
+  #dashed = false;
   #font = '';
 
   constructor(context: CanvasRenderingContext2D, family: string) {
@@ -70,24 +73,42 @@ export class CanvasBrush implements Brush {
     if (dashed === true) context.setLineDash([]);
   }
 
+  beginLines(colour: string, lineWidth: number, dashed: boolean): void {
+    const context = this.#context;
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = this.#lineWidth = lineWidth;
+    this.#dashed = dashed;
+    if (dashed) context.setLineDash([5, 4]);
+    context.beginPath();
+    this.#lines = 0;
+  }
+
   line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void {
-    const path = this.#path;
-    path.moveTo(x0, y0);
-    if (Math.abs(x1 - x0) < 0.5) path.lineTo(x1, y2);
+    const context = this.#context;
+    const straight = Math.abs(x1 - x0) < 0.5;
+    // A rectangle is far cheaper than a stroke.
+    if (straight && !this.#dashed) {
+      context.fillRect(x0 - this.#lineWidth / 2, Math.min(y0, y2), this.#lineWidth, Math.abs(y2 - y0));
+      return;
+    }
+    context.moveTo(x0, y0);
+    if (straight) context.lineTo(x1, y2);
     else {
-      path.bezierCurveTo(x0, c, x1, c, x1, y1);
-      if (y2 !== y1) path.lineTo(x1, y2);
+      if (Math.abs(y1 - y0) < 10 && c === (y0 + y1) / 2) context.lineTo(x1, y1);
+      else context.bezierCurveTo(x0, c, x1, c, x1, y1);
+      if (y2 !== y1) context.lineTo(x1, y2);
+    }
+    this.#lines += 1;
+    // Long paths take more than their share of time.
+    if (this.#lines % 128 === 0) {
+      context.stroke();
+      context.beginPath();
     }
   }
 
-  strokeLines(colour: string, lineWidth: number, dashed: boolean): void {
-    const context = this.#context;
-    context.strokeStyle = colour;
-    context.lineWidth = lineWidth;
-    if (dashed) context.setLineDash([5, 4]);
-    context.stroke(this.#path);
-    if (dashed) context.setLineDash([]);
-    this.#path = new Path2D();
+  endLines(): void {
+    this.#context.stroke();
+    if (this.#dashed) this.#context.setLineDash([]);
   }
 
   text(text: string, x: number, y: number, { size, colour, bold, align }: TextStyle): void {

@@ -6,13 +6,13 @@ import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from './graphStrings.ts';
 import { tensorText } from './tensorText.ts';
 
-/** Lines of edges; those of the selection on top, in the focus colour. */
+/** Lines of edges. */
 export function drawEdges(brush: Brush, frame: Frame): void {
   const { picture, camera, palette } = frame;
   const { pieces } = picture.layout;
   const { k, x, y } = camera;
   const heads: number[] = [];
-  let drawn = 0;
+  brush.beginLines(palette.theme.strong, k > 0.4 ? 1.2 : k > 0.15 ? 0.8 : 0.5, false);
   for (let piece = 0; piece < pieces.length / pieceSize; piece++) {
     const at = piece * pieceSize;
     const y0 = pieces[at + 1]!;
@@ -22,15 +22,13 @@ export function drawEdges(brush: Brush, frame: Frame): void {
     const c = pieces[at + 5]!;
     const top = Math.min(y0, y2, c);
     const bottom = Math.max(y0, y2, c);
-    if ((bottom - top) * k < 2 && Math.abs(x1 - x0) * k < 6) continue;
+    if ((bottom - top) * k < 3 && Math.abs(x1 - x0) * k < 12) continue;
     if (!onScreen(frame, Math.min(x0, x1), top, Math.max(x0, x1), bottom, 4)) continue;
     brush.line(x0 * k + x, y0 * k + y, x1 * k + x, pieces[at + 3]! * k + y, y2 * k + y, c * k + y);
-    drawn += 1;
     if (k > 0.45 && picture.lastPiece[piece] === 1) heads.push(piece);
   }
-  if (drawn > 0) brush.strokeLines(palette.theme.strong, k > 0.4 ? 1.2 : 0.8, false);
+  brush.endLines();
   for (const piece of heads) head(brush, frame, piece, palette.theme.strong);
-  drawSelectedEdges(brush, frame);
 }
 
 function head(brush: Brush, { picture, camera: { k, x, y } }: Frame, piece: number, colour: string): void {
@@ -39,7 +37,8 @@ function head(brush: Brush, { picture, camera: { k, x, y } }: Frame, piece: numb
   brush.tip(pieces[at + 2]! * k + x, pieces[at + 4]! * k + y, Math.max(4, 6 * Math.min(1.2, k)), colour);
 }
 
-function drawSelectedEdges(brush: Brush, frame: Frame): void {
+/** Edges of what is selected or under the pointer, in the focus colour. */
+export function drawLitEdges(brush: Brush, frame: Frame): void {
   const { selected, hovered, picture, palette, camera } = frame;
   const { scene, layout } = picture;
   if (selected === null && hovered < 0) return;
@@ -61,7 +60,9 @@ function drawSelectedEdges(brush: Brush, frame: Frame): void {
     for (let i = picture.outStart[hovered]!; i < picture.outStart[hovered + 1]!; i++) light(picture.outEdges[i]!);
     for (let i = picture.inStart[hovered]!; i < picture.inStart[hovered + 1]!; i++) light(picture.inEdges[i]!);
   }
+  if (lit.size === 0) return;
   const { k, x, y } = camera;
+  brush.beginLines(palette.theme.focus, 2, false);
   for (const piece of lit) {
     const at = piece * pieceSize;
     const p = layout.pieces;
@@ -75,8 +76,7 @@ function drawSelectedEdges(brush: Brush, frame: Frame): void {
     ];
     brush.line(x0 * k + x, y0 * k + y, x1 * k + x, y1 * k + y, y2 * k + y, c * k + y);
   }
-  if (lit.size === 0) return;
-  brush.strokeLines(palette.theme.focus, 2, false);
+  brush.endLines();
   if (k > 0.45)
     for (const piece of lit) if (picture.lastPiece[piece] === 1) head(brush, frame, piece, palette.theme.focus);
 }
@@ -88,6 +88,7 @@ export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): voi
   if (camera.k < 0.3) return;
   const size = letterSize(11 * camera.k, 9, 11);
   const stub = 12 * camera.k;
+  brush.beginLines(palette.theme.strong, 1.2, true);
   for (const [item, edges] of picture.portalsOut) {
     if (!visible(frame, item)) continue;
     const x = (layout.x[item]! + layout.width[item]! * 0.78) * camera.k + camera.x;
@@ -107,7 +108,7 @@ export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): voi
     const text = graphStrings.portalFrom(itemTitle(model.graph, model.hierarchy, scene, source)) + more;
     chip(x, y - stub - size - 4, text, source, () => brush.line(x, y - stub, x, y, y, y), labels);
   }
-  brush.strokeLines(palette.theme.strong, 1.2, true);
+  brush.endLines();
 
   function chip(x: number, y: number, text: string, target: number, line: () => void, space: LabelSpace): void {
     const fitted = frame.fit(text, 150, size, false, 'end');

@@ -1,20 +1,57 @@
 import type { Brush } from './brush.ts';
-import { drawEdgeLabels, drawEdges, drawPortals } from './drawEdges.ts';
-import { drawItems, drawModuleLabels, drawModules } from './drawItems.ts';
+import { drawEdgeLabels, drawEdges, drawLitEdges, drawPortals } from './drawEdges.ts';
+import { drawItems, drawMarks, drawModuleLabels, drawModules, forVisible } from './drawItems.ts';
 import { drawRegionLabels, drawRegions } from './drawRegions.ts';
 import { LabelSpace } from './drawView.ts';
 import type { Frame, LabelBox } from './drawView.ts';
 
-/** Draws everything, back to front, and returns the labels that can be clicked. */
-export function drawFrame(brush: Brush, frame: Frame): LabelBox[] {
-  const labels = new LabelSpace();
+/** Below this scale labels would lie on boxes that are too small to be read anyway. */
+const labelScale = 0.25;
+
+/** What changes only with the picture, the palette or the marked group: boundaries, modules, edges, boxes. */
+export function drawGround(brush: Brush, frame: Frame): void {
   drawRegions(brush, frame);
   drawModules(brush, frame);
   drawEdges(brush, frame);
-  drawItems(brush, frame, labels);
+  drawItems(brush, frame);
+}
+
+/** What lies over it: marks, and labels, which keep off boxes and each other. Returns the labels that can be clicked. */
+export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
+  const labels = new LabelSpace();
+  drawLitEdges(brush, frame);
+  drawMarks(brush, frame);
+  if (frame.camera.k > labelScale) {
+    const { scene, layout } = frame.picture;
+    const { k, x, y } = frame.camera;
+    forVisible(frame, (item) => {
+      if (scene.kind[item] === 'open') return;
+      labels.block({
+        x: layout.x[item]! * k + x,
+        y: layout.y[item]! * k + y,
+        width: layout.width[item]! * k,
+        height: layout.height[item]! * k,
+      });
+    });
+  }
   drawModuleLabels(brush, frame, labels);
   drawRegionLabels(brush, frame, labels);
   drawPortals(brush, frame, labels);
   drawEdgeLabels(brush, frame, labels);
   return labels.boxes;
+}
+
+/** Everything, for pictures. */
+export function drawFrame(brush: Brush, frame: Frame): void {
+  drawGround(brush, frame);
+  drawOver(brush, frame);
+}
+
+/** Whether so much is on the screen that it cannot be drawn in every frame. */
+export function isHeavy(frame: Frame): boolean {
+  let count = 0;
+  forVisible(frame, () => {
+    count += 1;
+  });
+  return count > 500;
 }

@@ -8,6 +8,8 @@ import { graphStrings } from './graphStrings.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
 const smallBox = 7;
+/** Nodes lower than this have no text: two rectangles, no lines and corners. */
+const plainBox = 13;
 const smallModule = 22;
 
 /** Calls for every item on the screen, parents first; what is in a module that is too small to look into is left out. */
@@ -49,29 +51,39 @@ function place(layout: Frame['picture']['layout'], { k, x, y }: Frame['camera'],
   };
 }
 
-/** Nodes, closed modules, inputs and outputs; labels will keep off them. */
-export function drawItems(brush: Brush, frame: Frame, labels: LabelSpace): void {
+/** Nodes, closed modules, inputs and outputs. */
+export function drawItems(brush: Brush, frame: Frame): void {
   const { picture, camera } = frame;
   const { scene, layout } = picture;
-  const marks: number[] = [];
+  // At a great distance many boxes fall on one pixel: one of them is enough.
+  let last = -1;
   forVisible(frame, (item, shut) => {
     const box = place(layout, camera, item);
+    if (box.height < 1) {
+      const spot = ((Math.round(box.y) * 4096 + Math.round(box.x)) * 64 + paintOfItem(frame, item)) | 0;
+      if (spot === last) return;
+      last = spot;
+    }
     const kind = scene.kind[item]!;
-    if (kind === 'open' && !shut) {
-      // Its frame and label are drawn elsewhere.
-    } else if (kind === 'open' || kind === 'closed') drawModule(brush, frame, item, box, shut);
+    if (kind === 'open' && !shut) return;
+    if (kind === 'open' || kind === 'closed') drawModule(brush, frame, item, box, shut);
     else if (kind === 'node') drawNode(brush, frame, item, box);
     else drawTerminal(brush, frame, item, box);
-    if (camera.k > 0.25 && kind !== 'open') labels.block(box);
-    if (
-      (frame.selected?.[item] ?? 0) > 0 ||
-      item === frame.focused ||
-      item === frame.hovered ||
-      (frame.hits?.[item] ?? 0) > 0
-    )
-      marks.push(item);
   });
-  for (const item of marks) drawMarks(brush, frame, item, place(layout, camera, item));
+}
+
+const paintOfItem = ({ model, picture: { scene } }: Frame, item: number): number =>
+  scene.kind[item] === 'node' ? model.overlay.paintOf[scene.ref[item]!]! : 63;
+
+/** Rings around what is selected, found, focused or under the pointer. */
+export function drawMarks(brush: Brush, frame: Frame): void {
+  const { selected, hits, focused, hovered, picture, camera } = frame;
+  if (selected === null && hits === null && focused < 0 && hovered < 0) return;
+  const { layout } = picture;
+  forVisible(frame, (item) => {
+    if ((selected?.[item] ?? 0) === 0 && (hits?.[item] ?? 0) === 0 && item !== focused && item !== hovered) return;
+    drawRings(brush, frame, item, place(layout, camera, item));
+  });
 }
 
 interface Box {
@@ -92,6 +104,12 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     return;
   }
   const gone = paint === paints.grey || paint === paints.unknown;
+  if (height < plainBox) {
+    brush.box(x, y, width, height, { fill: strong });
+    if (height > 4)
+      brush.box(x + 1, y + 1, width - 2, height - 2, { fill: dim ? palette.theme.background : palette.soft(paint) });
+    return;
+  }
   const radius = 5 * Math.min(1, camera.k);
   brush.box(x, y, width, height, {
     fill: dim ? palette.theme.background : palette.soft(paint),
@@ -244,6 +262,8 @@ function twoLines(
   centre: boolean,
 ): void {
   const { camera, palette } = frame;
+  // On the full colours of the time scale grey letters cannot be read.
+  const filled = frame.model.overlay.kind === 'time';
   const size = letterSize(12.5 * camera.k, 9, 15);
   if (height < size + 2 || width < 24) return;
   const note = height >= size * 2 + 6 ? second() : '';
@@ -255,12 +275,12 @@ function twoLines(
   const small = size - 1.5 < 9 ? 9 : Math.round(size - 1.5);
   brush.text(frame.fit(note, width - 6, small, false, keep), at, y + height * 0.72, {
     size: small,
-    colour: colour === palette.theme.foreground ? palette.theme.muted : colour,
+    colour: colour === palette.theme.foreground && !filled ? palette.theme.muted : colour,
     align,
   });
 }
 
-function drawMarks(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
+function drawRings(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
   const { palette, picture, camera } = frame;
   const ring = (distance: number, colour: string, lineWidth: number, dashed: boolean) =>
     brush.box(x - distance, y - distance, width + 2 * distance, height + 2 * distance, {

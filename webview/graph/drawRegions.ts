@@ -36,9 +36,11 @@ export function drawRegions(brush: Brush, frame: Frame): void {
       const outline: Fill = group.exact ? strong : { stripes: strong, over: palette.theme.background };
       fill(brush, frame, region, margin + (thin ? 1 : 2) + marked, outline);
     }
-    fill(brush, frame, region, margin, palette.area(group.colour, 0));
+    // Where colours say something else, a boundary is a line only.
+    const area = model.overlay.kind === 'fusion' ? palette.area(group.colour, 0) : palette.theme.background;
+    fill(brush, frame, region, margin, area);
   }
-  if (camera.k > 0.35) drawKernels(brush, frame);
+  if (camera.k > 0.35 && model.overlay.kind === 'fusion') drawKernels(brush, frame);
 }
 
 function drawKernels(brush: Brush, frame: Frame): void {
@@ -55,12 +57,15 @@ function drawKernels(brush: Brush, frame: Frame): void {
 
 function fill(brush: Brush, frame: Frame, { boxes }: Region, margin: number, paint: Fill): void {
   const { k, x, y } = frame.camera;
-  const radius = Math.min(10, margin + 6 * k);
+  const radius = k < 0.35 ? 0 : Math.min(10, margin + 6 * k);
+  // From afar nodes have the colour of their group: only what is larger than they are is worth drawing.
+  const least = k < 0.12 ? 5 : 0;
   for (let i = 0; i < boxes.length; i += 4) {
     const left = boxes[i]! * k + x - margin;
     const top = boxes[i + 1]! * k + y - margin;
     const width = boxes[i + 2]! * k + 2 * margin;
     const height = boxes[i + 3]! * k + 2 * margin;
+    if (boxes[i + 3]! * k < least) continue;
     if (left > frame.width || top > frame.height || left + width < 0 || top + height < 0) continue;
     brush.box(left, top, width, height, { fill: paint, radius });
   }

@@ -1,4 +1,3 @@
-import type { Brush } from './brush.ts';
 import type { GraphModel, Picture } from './graphModel.ts';
 import type { Palette } from './palette.ts';
 
@@ -113,5 +112,3 @@ export function onScreen(
 /** Letters are drawn in whole sizes, so that they stay sharp and are measured once. */
 export const letterSize = (wanted: number, least: number, most: number): number =>
   Math.max(least, Math.min(most, Math.round(wanted)));
-
-export type Draw = (brush: Brush, frame: Frame, labels: LabelSpace) => void;

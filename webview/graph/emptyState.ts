@@ -5,7 +5,7 @@ import { graphStrings } from './graphStrings.ts';
 /** What is shown instead of a graph: why there is none, and the ways to one. */
 export function emptyState(message: string, host: ViewHost): Node[] {
   return [
-    element('h2', {}, graphStrings.empty.title),
+    element('h1', {}, graphStrings.empty.title),
     element('p', {}, message === '' ? graphStrings.empty.howTo : message),
     element(
       'p',

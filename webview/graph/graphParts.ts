@@ -45,7 +45,7 @@ export interface GraphParts {
 /** Builds the page in `root`. */
 export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCommands): GraphParts {
   const canvas = element('canvas', { 'aria-hidden': 'true' });
-  const sentence = element('p', { class: 'graph-sentence' });
+  const sentence = element('h1', { class: 'graph-sentence' });
   const hints = element('p', { class: 'graph-hints muted' });
   const tree = new GraphTree();
   const help = new HelpDialog();

@@ -16,7 +16,8 @@ export const graphStrings = {
   },
   legend: 'Legend: choose what to show',
   search: 'Search nodes',
-  searchHint: 'name, op:Softmax, tensor:mask, layer:_gemm_mha, /regex/',
+  searchPlaceholder: 'Search  (press /)',
+  searchHint: 'name, op:Softmax, tensor:mask, layer:_gemm_mha, fate:folded, name:/regex/',
   hits: (at: number, hits: number) =>
     hits === 0 ? 'no hits' : at < 0 ? counted(hits, 'hit') : `${count(at + 1)} of ${count(hits)}`,
   nextHit: 'Next hit',

@@ -15,7 +15,7 @@ export class SearchBox {
     this.input = element('input', {
       type: 'search',
       'aria-label': graphStrings.search,
-      placeholder: graphStrings.searchHint,
+      placeholder: graphStrings.searchPlaceholder,
       title: graphStrings.searchHint,
       spellcheck: 'false',
     });

@@ -6,6 +6,7 @@ export class SvgBrush implements Brush {
   readonly #parts: string[] = [];
   readonly #patterns = new Map<string, string>();
   #path: string[] = [];
+  #pen = '';
 
   constructor(family: string) {
     this.#family = family;
@@ -32,13 +33,14 @@ export class SvgBrush implements Brush {
     );
   }
 
-  strokeLines(colour: string, lineWidth: number, dashed: boolean): void {
-    if (this.#path.length === 0) return;
+  beginLines(colour: string, lineWidth: number, dashed: boolean): void {
     const dash = dashed ? ' stroke-dasharray="5 4"' : '';
-    this.#parts.push(
-      `<path d="${this.#path.join('')}" fill="none" stroke="${escape(colour)}" stroke-width="${round(lineWidth)}"${dash}/>`,
-    );
+    this.#pen = `stroke="${escape(colour)}" stroke-width="${round(lineWidth)}"${dash}`;
     this.#path = [];
+  }
+
+  endLines(): void {
+    if (this.#path.length > 0) this.#parts.push(`<path d="${this.#path.join('')}" fill="none" ${this.#pen}/>`);
   }
 
   text(text: string, x: number, y: number, { size, colour, bold, align }: TextStyle): void {

@@ -28,7 +28,7 @@ export function itemSizes(
         break;
       }
       case 'closed':
-        width[item] = clamp(title * 1.08 + 48 + (hierarchy.modules[ref]!.times > 1 ? 34 : 0), 176, 300);
+        width[item] = clamp(title * 1.2 + 48 + (hierarchy.modules[ref]!.times > 1 ? 46 : 0), 176, 300);
         height[item] = 58;
         break;
       case 'open':

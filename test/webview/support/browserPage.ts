@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import type { Message } from '../../../src/protocol/rpc.ts';
@@ -97,8 +97,7 @@ export async function openPage(
     },
     axe: async () => {
       // Evaluated from outside, so that the page's policy can stay as strict as it ships.
-      const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-      await page.evaluate(source);
+      await page.evaluate(axe.source);
       const { violations } = await page.evaluate(() =>
         (window as unknown as TestWindow).axe.run(document, { resultTypes: ['violations'] }),
       );

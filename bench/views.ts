@@ -1,0 +1,216 @@
+// The graph view in a real Chromium: opening, panning and zooming, expanding, searching, memory. The built view is
+// needed (`npm run build`). CPU, no GPU: frames are drawn in software.
+import type { Browser, Page } from 'playwright-core';
+import type { GraphData, ViewData } from '../src/core/scene/viewData.ts';
+import { openBrowser, openPage } from '../test/webview/support/browserPage.ts';
+import type { OpenPage } from '../test/webview/support/browserPage.ts';
+import { captureData } from '../test/webview/support/captureData.ts';
+import { startViewServer } from '../test/webview/support/viewServer.ts';
+import { decoder } from './layout/syntheticGraph.ts';
+
+const rows: { what: string; ours: string; target?: string; ok?: boolean }[] = [];
+const row = (what: string, value: number, unit: string, limit: number) =>
+  rows.push({
+    what,
+    ours: `${value.toFixed(value < 20 ? 1 : 0)} ${unit}`,
+    target: `≤ ${limit} ${unit}`,
+    ok: value <= limit,
+  });
+
+/** A synthetic decoder as a view gets it, named by block, without a build. */
+function synthetic(count: number): ViewData {
+  const { count: nodes, from, to } = decoder(count, true);
+  const inputs: string[][] = Array.from({ length: nodes }, () => []);
+  from.forEach((source, e) => inputs[to[e]!]!.push(`t${source}`));
+  const graph: GraphData = {
+    name: 'decoder',
+    nodes: inputs.map((own, i) => ({
+      id: String(i),
+      name: `/model/layers.${Math.floor(i / 127)}/part.${Math.floor((i % 127) / 12)}/Op_${i}`,
+      op: ['MatMul', 'Add', 'Mul', 'Softmax', 'Reshape', 'Cast'][(i * 7) % 6]!,
+      domain: '',
+      inputs: own.length === 0 ? ['x'] : own,
+      outputs: [`t${i}`],
+      attributes: [],
+    })),
+    inputs: [{ name: 'x', type: 'float', shape: [1, 128], initializer: false }],
+    outputs: [{ name: `t${nodes - 1}`, type: 'float', shape: [1, 128], initializer: false }],
+    tensors: [],
+  };
+  return { title: `decoder_${nodes}.onnx`, graph, report: null, build: null, hints: [] };
+}
+
+const painted = (page: Page, count: number) =>
+  page.waitForFunction((before) => performance.getEntriesByName('graph-painted').length > before, count, {
+    polling: 'raf',
+  });
+const paintings = (page: Page) => page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+
+/** Milliseconds from the message with the data to the first frame that shows it. */
+async function timeToShow(view: OpenPage, data: ViewData): Promise<number> {
+  // The text crosses first; what is measured starts where an editor's message arrives.
+  await view.page.evaluate((text) => {
+    (window as unknown as { prepared: unknown }).prepared = JSON.parse(text);
+  }, JSON.stringify(data));
+  return view.page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const before = performance.getEntriesByName('graph-painted').length;
+        const start = performance.now();
+        const wait = () => {
+          if (performance.getEntriesByName('graph-painted').length > before)
+            requestAnimationFrame(() => resolve(performance.now() - start));
+          else requestAnimationFrame(wait);
+        };
+        window.postMessage({ method: 'show', args: [(window as unknown as { prepared: unknown }).prepared, ''] }, '*');
+        requestAnimationFrame(wait);
+      }),
+  );
+}
+
+/** The 95th percentile of the time between frames while the graph is dragged about and zoomed. */
+const frameTime = (page: Page, zoom: boolean): Promise<number> =>
+  page.evaluate(
+    (zooming) =>
+      new Promise<number>((resolve) => {
+        const stage = document.querySelector('.graph-stage')!;
+        const { left, top, width, height } = stage.getBoundingClientRect();
+        const taken: number[] = [];
+        let last = 0;
+        const step = (now: number) => {
+          if (last > 0) taken.push(now - last);
+          last = now;
+          if (taken.length >= 120) {
+            taken.sort((a, b) => a - b);
+            resolve(taken[Math.floor(taken.length * 0.95)]!);
+            return;
+          }
+          const there = taken.length % 60 < 30 ? 1 : -1;
+          const place = { clientX: left + width / 2, clientY: top + height / 2, bubbles: true, cancelable: true };
+          stage.dispatchEvent(
+            zooming
+              ? new WheelEvent('wheel', { ...place, deltaY: 24 * there, ctrlKey: true })
+              : new WheelEvent('wheel', { ...place, deltaY: 40 * there, deltaX: 15 * there }),
+          );
+          requestAnimationFrame(step);
+        };
+        requestAnimationFrame(step);
+      }),
+    zoom,
+  );
+
+async function median(times: number, run: () => Promise<number>): Promise<number> {
+  const taken: number[] = [];
+  for (let i = 0; i < times; i++) taken.push(await run());
+  return taken.toSorted((a, b) => a - b)[times >> 1]!;
+}
+
+async function opened(browser: Browser, url: string): Promise<OpenPage> {
+  const view = await openPage(browser, `${url}/editor/graph?theme=vscode-light`);
+  await view.page.emulateMedia({ reducedMotion: 'reduce' });
+  return view;
+}
+
+async function opening(browser: Browser, url: string, what: string, data: ViewData, limit: number): Promise<void> {
+  const ms = await median(3, async () => {
+    const view = await opened(browser, url);
+    const taken = await timeToShow(view, data);
+    await view.close();
+    return taken;
+  });
+  row(`${what}: data to first frame`, ms, 'ms', limit);
+}
+
+/** Every node on its own: the most that can be on the screen. */
+async function showAll(view: OpenPage): Promise<void> {
+  const before = await paintings(view.page);
+  await view.page.getByRole('button', { name: 'Flat' }).click();
+  await painted(view.page, before);
+  await view.page.waitForTimeout(500);
+}
+
+async function moving(view: OpenPage, what: string, limit: number): Promise<void> {
+  await view.page.keyboard.press('f');
+  await view.page.waitForTimeout(400);
+  row(`${what}, all of it in sight: pan, 95 % of frames`, await frameTime(view.page, false), 'ms', limit);
+  row(`${what}: zoom in and out, 95 % of frames`, await frameTime(view.page, true), 'ms', limit);
+  for (let i = 0; i < 14; i++) await view.page.keyboard.press('+');
+  await view.page.waitForTimeout(400);
+  row(`${what}, close up: pan, 95 % of frames`, await frameTime(view.page, false), 'ms', limit);
+}
+
+async function main(): Promise<void> {
+  const [browser, server] = [await openBrowser(), await startViewServer()];
+  try {
+    const deep = await captureData('deep_encoder_11k', 'tensorrt-10.6.0/deep_encoder_11k.fp32');
+    await opening(browser, server.url, '5,000 nodes', synthetic(5000), 1500);
+    await opening(browser, server.url, 'deep_encoder_11k, 14,163 nodes with its report', deep, 2500);
+    await opening(browser, server.url, '50,000 nodes', synthetic(50_000), 5000);
+
+    const view = await opened(browser, server.url);
+    await timeToShow(view, deep);
+    await view.page.waitForTimeout(300);
+    const first = view.page.locator('[role=treeitem][data-key^="module:"]').last();
+    const expand = await median(5, async () => {
+      await first.focus();
+      const before = await paintings(view.page);
+      return view.page.evaluate(
+        (count) =>
+          new Promise<number>((resolve) => {
+            const start = performance.now();
+            const wait = () => {
+              if (performance.getEntriesByName('graph-painted').length > count)
+                requestAnimationFrame(() => resolve(performance.now() - start));
+              else requestAnimationFrame(wait);
+            };
+            document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+            requestAnimationFrame(wait);
+          }),
+        before,
+      );
+    });
+    row('expand or collapse a block of 14,163 nodes', expand, 'ms', 100);
+    const search = await median(5, () =>
+      view.page.evaluate(() => {
+        const input = document.querySelector<HTMLInputElement>('input[type=search]')!;
+        input.value = 'attn op:/^MatMul$/';
+        const start = performance.now();
+        input.dispatchEvent(new Event('input'));
+        return performance.now() - start;
+      }),
+    );
+    row('search in 14,163 nodes', search, 'ms', 50);
+    await view.page.evaluate(() => {
+      const input = document.querySelector<HTMLInputElement>('input[type=search]')!;
+      input.value = '';
+      input.dispatchEvent(new Event('input'));
+    });
+    await showAll(view);
+    await moving(view, '14,163 nodes side by side', 20);
+    const session = await view.page.context().newCDPSession(view.page);
+    await session.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    row('memory of the page’s heap with 14,163 nodes', usedSize / 2 ** 20, 'MiB', 250);
+    await view.close();
+
+    const large = await opened(browser, server.url);
+    await timeToShow(large, synthetic(100_000));
+    await showAll(large);
+    await moving(large, '100,000 nodes side by side', 33);
+    await large.close();
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+await main();
+console.log(
+  JSON.stringify({
+    title: 'Graph view',
+    rows,
+    notes: [
+      'Chromium without a GPU, window 1440 × 900. First frame: from the message with the data to the frame after the picture was drawn; median of 3.',
+    ],
+  }),
+);

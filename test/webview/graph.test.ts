@@ -1,0 +1,406 @@
+import { existsSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { Selection } from '../../src/protocol/views.ts';
+import { openBrowser, openPage } from './support/browserPage.ts';
+import type { OpenPage } from './support/browserPage.ts';
+import { captureData } from './support/captureData.ts';
+import { startViewServer } from './support/viewServer.ts';
+import type { ViewServer } from './support/viewServer.ts';
+
+const captures = {
+  resnet18: 'tensorrt-10.6.0/resnet18.fp32',
+  vit_tiny: 'tensorrt-10.6.0/vit_tiny.fp16',
+  fusion_zoo: 'tensorrt-10.6.0/fusion_zoo.fp32',
+  deep_encoder_11k: 'tensorrt-10.6.0/deep_encoder_11k.fp32',
+} as const;
+type Model = keyof typeof captures;
+
+let browser: Browser;
+let server: ViewServer;
+const loaded = new Map<Model, Promise<ViewData>>();
+const data = (model: Model): Promise<ViewData> => {
+  const known = loaded.get(model) ?? captureData(model, captures[model]);
+  loaded.set(model, known);
+  return known;
+};
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+type Theme = 'light' | 'dark' | 'high-contrast' | 'high-contrast-light';
+
+/** Opens the graph as an editor does. */
+async function open(theme: Theme = 'light'): Promise<OpenPage> {
+  const classes =
+    theme === 'high-contrast-light' ? 'vscode-high-contrast vscode-high-contrast-light' : `vscode-${theme}`;
+  const system = theme === 'dark' || theme === 'high-contrast' ? 'dark' : 'light';
+  return openPage(browser, `${server.url}/editor/graph?theme=${encodeURIComponent(classes)}`, { theme: system });
+}
+
+/** Sends data and waits for the picture and for the elements over it. */
+async function show(view: OpenPage, shown: ViewData): Promise<void> {
+  const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+  await view.post('show', shown, '');
+  await settled(view, before);
+}
+async function settled(view: OpenPage, before: number): Promise<void> {
+  await view.page.waitForFunction((count) => performance.getEntriesByName('graph-painted').length > count, before);
+  await still(view);
+}
+/** The elements follow the picture once it stands still. */
+const still = (view: OpenPage) => view.page.waitForTimeout(300);
+
+/** Selections that the host was told, in order. */
+const selections = async (view: OpenPage): Promise<Selection[]> =>
+  (await view.sent()).filter(({ method }) => method === 'selected').map(({ args }) => args[0] as Selection);
+
+/** How many pixels of the picture have about this colour. */
+const pixels = (view: OpenPage, colour: [number, number, number]): Promise<number> =>
+  view.page.evaluate(([red, green, blue]) => {
+    const canvas = document.querySelector<HTMLCanvasElement>('.graph-stage > canvas')!;
+    const { data: bytes } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 0; i < bytes.length; i += 4) {
+      if (Math.abs(bytes[i]! - red) + Math.abs(bytes[i + 1]! - green) + Math.abs(bytes[i + 2]! - blue) < 12) count += 1;
+    }
+    return count;
+  }, colour);
+
+const item = (view: OpenPage, key: string) => view.page.locator(`[role=treeitem][data-key="${key}"]`);
+
+describe('the pictures', () => {
+  const themes: Theme[] = ['light', 'dark'];
+  for (const model of Object.keys(captures) as Model[]) {
+    it.each(themes)(`show ${model} in %s, without a fault`, async (theme) => {
+      const view = await open(theme);
+      await show(view, await data(model));
+      const shot = await view.shot(`graph-${model}-${theme}`);
+      expect(existsSync(shot)).toBe(true);
+      // The first ForeignNode's colour is on the picture.
+      expect(await pixels(view, theme === 'light' ? [0, 114, 178] : [77, 176, 238])).toBeGreaterThan(100);
+      expect(await view.axe()).toEqual([]);
+      expect(await view.faults()).toEqual([]);
+      await view.close();
+    });
+  }
+
+  it.each<Theme>(['high-contrast', 'high-contrast-light'])('have thick lines and no fills in %s', async (theme) => {
+    const view = await open(theme);
+    await show(view, await data('fusion_zoo'));
+    await view.shot(`graph-fusion_zoo-${theme}`);
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('say what TensorRT did in a sentence, and what is missing', async () => {
+    const view = await open();
+    await show(view, { ...(await data('vit_tiny')), hints: ['No profile.'] });
+    expect(await view.page.locator('.graph-sentence').textContent()).toMatch(
+      /ForeignNode; it swallowed 379 of 636 nodes/,
+    );
+    expect(await view.page.locator('.graph-hints').textContent()).toBe('No profile.');
+    await view.close();
+  });
+});
+
+describe('selection', () => {
+  it('tells the host what is clicked, and shows everything about it', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    const conv = shown.graph!.nodes.find(({ op }) => op === 'Conv')!;
+    await item(view, `node:${conv.id}`).click();
+    expect(await selections(view)).toEqual([{ kind: 'nodes', ids: [conv.id] }]);
+    const panel = view.page.locator('.graph-inspector');
+    expect(await panel.locator('h2').textContent()).toBe('Conv');
+    expect(await panel.locator('.fate').textContent()).toMatch(/^An engine layer of its own: layer \d+/);
+    expect(await panel.textContent()).toContain('patch_embed');
+    await view.shot('graph-selected-node');
+    // On along an edge.
+    await panel
+      .getByRole('button', { name: /^read by/ })
+      .first()
+      .click();
+    await still(view);
+    const [, next] = await selections(view);
+    expect(next).toMatchObject({ kind: 'nodes' });
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('selects a ForeignNode by its label, and asks for its log line', async () => {
+    const view = await open();
+    const shown = await data('fusion_zoo');
+    await show(view, shown);
+    const layernorm = shown.graph!.nodes.find(({ op }) => op === 'LayerNormalization')!;
+    await item(view, `node:${layernorm.id}`).focus();
+    await view.page.keyboard.press('g');
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'foreignNode', id: 0 });
+    const panel = view.page.locator('.graph-inspector');
+    expect(await panel.locator('h2').textContent()).toBe('ForeignNode 0');
+    await view.shot('graph-selected-foreign-node');
+    await panel
+      .getByRole('button', { name: /^log: line/ })
+      .first()
+      .click();
+    const opened = (await view.sent()).find(({ method }) => method === 'openLine');
+    expect(opened?.args[0]).toBe('log');
+    expect(opened?.args[1]).toBeGreaterThan(0);
+    await view.close();
+  });
+
+  it('follows the host without an echo, and opens the modules around a node', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    const softmax = shown.graph!.nodes.filter(({ op }) => op === 'Softmax')[7]!;
+    const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+    await view.post('select', { kind: 'nodes', ids: [softmax.id] });
+    await settled(view, before);
+    const element = item(view, `node:${softmax.id}`);
+    expect(await element.getAttribute('aria-selected')).toBe('true');
+    expect(await element.isVisible()).toBe(true);
+    const box = (await element.boundingBox())!;
+    expect(box.y).toBeGreaterThan(40);
+    expect(box.y + box.height).toBeLessThan(900);
+    await view.post('select', { kind: 'foreignNode', id: 0 });
+    await view.post('select', { kind: 'layers', ids: [1] });
+    await view.post('select', { kind: 'fate', fate: 'folded' });
+    await view.post('select', { kind: 'nodes', ids: ['no such node'] });
+    await view.post('select', { kind: 'none' });
+    await still(view);
+    expect(await view.page.locator('.graph-inspector').isHidden()).toBe(true);
+    expect(await selections(view)).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('the keyboard alone', () => {
+  it('walks along edges, opens modules, searches and leaves', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    const { keyboard } = view.page;
+    const focused = () => view.page.evaluate(() => document.activeElement?.getAttribute('data-key') ?? '');
+    await view.page.locator('[role=treeitem][tabindex="0"]').focus();
+    await keyboard.press('Home');
+    expect(await focused()).toBe('input:input');
+    const walked = [await focused()];
+    for (let i = 0; i < 6; i++) {
+      await keyboard.press('ArrowDown');
+      walked.push(await focused());
+    }
+    expect(new Set(walked).size).toBe(7);
+    await keyboard.press('ArrowUp');
+    expect(await focused()).toBe(walked.at(-2));
+
+    // A module opens with Enter and closes again; the focus stays on it.
+    const blocks = item(view, 'module:/blocks/blocks.0');
+    await blocks.focus();
+    const openBefore = await blocks.getAttribute('aria-expanded');
+    await keyboard.press('Enter');
+    await still(view);
+    expect(await focused()).toBe('module:/blocks/blocks.0');
+    expect(await blocks.getAttribute('aria-expanded')).not.toBe(openBefore);
+    await keyboard.press('Enter');
+    await still(view);
+    expect(await blocks.getAttribute('aria-expanded')).toBe(openBefore);
+
+    // Search: every MatMul, then the first of them in the middle, selected.
+    await keyboard.press('/');
+    await keyboard.type('op:MatMul');
+    expect(await view.page.locator('.hits').textContent()).toBe('72 hits');
+    await keyboard.press('Enter');
+    await still(view);
+    expect(await view.page.locator('.hits').textContent()).toBe('1 of 72');
+    const first = shown.graph!.nodes.find(({ op }) => op === 'MatMul')!;
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'nodes', ids: [first.id] });
+    expect(await focused()).toBe(`node:${first.id}`);
+    await keyboard.press('n');
+    await still(view);
+    expect(await view.page.locator('.hits').textContent()).toBe('2 of 72');
+
+    // Help opens and closes, and Escape leads out to the top and clears the selection.
+    await keyboard.press('?');
+    expect(await view.page.locator('dialog[open]').count()).toBe(1);
+    expect(await view.axe()).toEqual([]);
+    await keyboard.press('Escape');
+    expect(await view.page.locator('dialog[open]').count()).toBe(0);
+    for (let i = 0; i < 6; i++) await keyboard.press('Escape');
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'none' });
+    await keyboard.press('f');
+    await still(view);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('says in words what each box is', async () => {
+    const view = await open();
+    await show(view, await data('vit_tiny'));
+    const names = await view.page
+      .locator('[role=treeitem]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    expect(names).toContain('Graph input input');
+    expect(names).toContain('Conv, proj, single, layer 1');
+    expect(
+      names.some((name) => /^blocks\.1 … 11, 561 nodes, × 11, 341 ForeignNode 0, 220 Folded$/.test(name ?? '')),
+    ).toBe(true);
+    await view.close();
+  });
+
+  it('reports what is wrong with a search', async () => {
+    const view = await open();
+    await show(view, await data('resnet18'));
+    await view.page.keyboard.press('/');
+    await view.page.keyboard.type('op:/(/');
+    expect(await view.page.locator('.hits').textContent()).toBe('/(/ is no regular expression');
+    await view.close();
+  });
+});
+
+describe('overlays and the legend', () => {
+  it('colours by precision, time and evidence, and switches off what is clicked in the legend', async () => {
+    const view = await open();
+    await show(view, await data('vit_tiny'));
+    const legend = view.page.locator('.graph-legend');
+    const lines = () => legend.locator('.legend-label').allTextContents();
+    expect(await lines()).toEqual(['ForeignNode 0', 'Layers of one node', 'Folded']);
+    const blue = await pixels(view, [0, 114, 178]);
+    await legend.getByRole('button', { name: /^ForeignNode 0/ }).click();
+    await still(view);
+    expect(await pixels(view, [0, 114, 178])).toBeLessThan(blue * 0.8);
+    for (const kind of ['precision', 'time', 'evidence', 'none']) {
+      await legend.locator('select').selectOption(kind);
+      await still(view);
+      await view.shot(`graph-vit_tiny-${kind}`);
+      const all = await legend.locator('.legend-count').allTextContents();
+      expect(all.reduce((sum, text) => sum + Number(text.replace(',', '')), 0)).toBe(636);
+    }
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('what survives', () => {
+  it('keeps place, selection and open modules when data comes again', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    await item(view, 'module:/blocks/blocks.0').dblclick();
+    await still(view);
+    const keys = () =>
+      view.page
+        .locator('[role=treeitem]')
+        .evaluateAll((all) =>
+          all.map(
+            (one) =>
+              `${one.getAttribute('data-key')} ${Math.round(one.getBoundingClientRect().x)} ${Math.round(one.getBoundingClientRect().y)}`,
+          ),
+        );
+    const before = await keys();
+    await show(view, { ...shown, report: { ...shown.report!, foreignNodes: [] } });
+    expect(await keys()).toEqual(before);
+    await show(view, shown);
+    expect(await keys()).toEqual(before);
+    await view.close();
+  });
+
+  it('comes back as it was after being hidden', async () => {
+    const view = await open();
+    await show(view, await data('vit_tiny'));
+    await view.page.locator('.graph-legend select').selectOption('time');
+    await item(view, 'module:/blocks/blocks.0').dblclick();
+    await still(view);
+    const kept = await view.page.evaluate(
+      () => (window as unknown as { kept: { graph: { overlay: string; open: string[] } } }).kept.graph,
+    );
+    expect(kept.overlay).toBe('time');
+    await view.page.addInitScript((state) => {
+      (window as unknown as { kept: unknown }).kept = { graph: state };
+    }, kept);
+    await view.page.reload();
+    await show(view, await data('vit_tiny'));
+    expect(await view.page.locator('.graph-legend select').inputValue()).toBe('time');
+    const again = await view.page.evaluate(() => (window as unknown as { kept: { graph: unknown } }).kept.graph);
+    expect(again).toEqual(kept);
+    await view.close();
+  });
+});
+
+describe('without everything', () => {
+  it('shows why there is no graph, and the ways to one', async () => {
+    const view = await open();
+    await view.post('show', null, 'model.onnx cannot be read: byte 12 is cut off.');
+    expect(await view.page.locator('.graph-empty').textContent()).toContain('byte 12 is cut off');
+    expect(await view.axe()).toEqual([]);
+    await view.page.getByRole('button', { name: 'Open a build log' }).click();
+    expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['openLog', []] });
+    await view.close();
+  });
+
+  it('shows a model without a build, an empty model, and names that look like markup', async () => {
+    const view = await open();
+    const shown = await data('resnet18');
+    await show(view, { ...shown, report: null, build: null });
+    expect(await view.page.locator('.graph-sentence').textContent()).toMatch(/^49 nodes. No build is known/);
+    expect(await view.page.locator('.graph-legend select').inputValue()).toBe('none');
+    await show(view, { ...shown, report: null, graph: { name: '', nodes: [], inputs: [], outputs: [], tensors: [] } });
+    const evil = '<img src=x onerror=alert(1)>\u0000';
+    const node = {
+      id: '0',
+      name: evil,
+      op: evil,
+      domain: '',
+      inputs: ['x'],
+      outputs: ['y'],
+      attributes: [{ name: evil, value: evil }],
+    };
+    await show(view, {
+      ...shown,
+      title: evil,
+      report: null,
+      graph: { name: '', nodes: [node], inputs: [], outputs: [], tensors: [] },
+    });
+    await item(view, 'node:0').click();
+    expect(await view.page.locator('.graph-inspector h2').textContent()).toBe(evil);
+    expect(await view.page.locator('img').count()).toBe(0);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('export', () => {
+  it('gives the whole graph as SVG and as PNG', async () => {
+    const view = await open();
+    await show(view, await data('fusion_zoo'));
+    await view.page.getByRole('button', { name: 'SVG' }).click();
+    await view.page.getByRole('button', { name: 'PNG' }).click();
+    const [svg, png] = (await view.sent()).filter(({ method }) => method === 'exportPicture');
+    expect(svg?.args.slice(0, 1)).toEqual(['svg']);
+    expect(svg?.args[2]).toBe('fusion_zoo.svg');
+    const text = String(svg?.args[1]);
+    const parsed = await view.page.evaluate((source) => {
+      const parsedSvg = new DOMParser().parseFromString(source, 'image/svg+xml');
+      return {
+        errors: parsedSvg.querySelectorAll('parsererror').length,
+        texts: [...parsedSvg.querySelectorAll('text')].map((one) => one.textContent),
+      };
+    }, text);
+    expect(parsed.errors).toBe(0);
+    expect(parsed.texts).toContain('▸ softmax_attention');
+    expect(parsed.texts.some((label) => label.startsWith('ForeignNode 0'))).toBe(true);
+    expect(Buffer.from(String(png?.args[1]), 'base64').subarray(1, 4).toString()).toBe('PNG');
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
