@@ -115,9 +115,12 @@ def make_logger(trt, channel):
         def __init__(self):
             trt.ILogger.__init__(self)  # the binding demands this form
             self.errors = []
+            self.built = False
 
         def log(self, severity, message):
             letter = SEVERITIES.get(severity.name, "I")
+            if self.built and letter in "EF":
+                letter = "W"  # the engine is there: that this GPU cannot load it is no failure of the build
             if letter in "EF":
                 self.errors.append(message)
             channel.send("log", severity=letter, message=message)
@@ -243,6 +246,7 @@ def build(options, channel, stop):
     if cache is not None:
         write_whole(options.timing_cache, config.get_timing_cache().serialize(), stop)
     if gpu:
+        logger.built = True
         inspect_engine(trt, logger, plan, channel)
     if options.engine:
         write_whole(options.engine, plan, stop)

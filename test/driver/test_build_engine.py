@@ -358,7 +358,7 @@ class Tensorrt(Binding):
 
     def __init__(self):
         outer = self
-        super().__init__(calls=[], plan=Plan(b"engine"), errors=[], outputs=1)
+        super().__init__(calls=[], plan=Plan(b"engine"), errors=[], outputs=1, unloadable=None)
 
         class ILogger:
             pass
@@ -399,9 +399,12 @@ class Tensorrt(Binding):
 
         class Runtime:
             def __init__(self, logger):
-                pass
+                self.logger = logger
 
             def deserialize_cuda_engine(self, plan):
+                if outer.unloadable:
+                    self.logger.log(types.SimpleNamespace(name="ERROR"), outer.unloadable)
+                    return None
                 inspector = types.SimpleNamespace(get_engine_information=lambda form: '{"Layers": []}')
                 return types.SimpleNamespace(create_engine_inspector=lambda: inspector)
 
@@ -451,6 +454,15 @@ class WholeBuilds(unittest.TestCase):
         self.assertIn(Binding.BuilderFlag.FP16, self.trt.config.flags)
         with open(self.engine, "rb") as file:
             self.assertEqual(file.read(), b"engine")
+
+    def test_an_engine_that_this_gpu_cannot_load_is_a_warning(self):
+        # What TensorRT-RTX 1.7.1 said on an H200 after a build that succeeded.
+        self.trt.unloadable = "The engine cannot run on this GPU, which has compute capability 9.0."
+        self.build()
+        told = [each for each in self.sent if each["event"] == "log"][-1]
+        self.assertEqual((told["severity"], told["message"]), ("W", self.trt.unloadable))
+        self.assertEqual(self.sent[-1]["event"], "done")
+        self.assertNotIn("layers", [each["event"] for each in self.sent])
 
     def failure(self, **more):
         with self.assertRaises(build_engine.BuildError) as caught:
