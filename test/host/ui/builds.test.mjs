@@ -64,11 +64,12 @@ test('the fusion page shows the build, and a click there selects in the side bar
   await w.tab('vit_tiny.onnx').waitFor();
   await w.runCommand('TensorRT: Open Fusion Page');
   await w.tab('Fusion of vit_tiny.onnx').waitFor();
-  await w.view
-    .getByText(/636 nodes/)
-    .first()
-    .waitFor();
+  await w.view.locator('svg text', { hasText: 'No kernel names them' }).waitFor(); // The last that is drawn.
   await w.shot('builds-4-page', { docs: 'fusion-page' });
+  await w.showSideBar();
+  await w.group('ForeignNode 0').waitFor();
+  await w.view.locator('.flow').getByRole('button', { name: /^ForeignNode 0/ }).click();
+  await w.selectedRow('ForeignNode 0').waitFor();
   assert.deepEqual(w.violations, []);
 });
 

@@ -21,7 +21,7 @@ test('an untrusted workspace shows models and builds nothing', async () => {
   await w.tab('fp16_overflow.onnx').waitFor();
   await w.view.locator('#root > *').first().waitFor();
   await w.runCommand('TensorRT: Open Graph');
-  await w.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').click();
+  await w.showSideBar();
   await w.page.locator('.sidebar', { hasText: 'needs a trusted workspace' }).waitFor();
   await w.shot('untrusted');
 });

@@ -40,6 +40,7 @@ export function windows({ files, ...options }) {
   });
   afterEach(async (t) => {
     await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
+    if (t.error) console.error(workbench?.errors.join('\n'));
     await workbench?.page.context().close();
     workbench = undefined;
   });

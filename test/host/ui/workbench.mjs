@@ -13,11 +13,15 @@ const shots = process.env.SHOTS ?? fileURLToPath(new URL('../../shots', import.m
 export class Workbench {
   /** Violations of a content policy that any page reported. */
   violations = [];
+  /** What went wrong on any page, told when a test fails. */
+  errors = [];
 
   constructor(page) {
     this.page = page;
     page.setDefaultTimeout(STEP);
+    page.on('pageerror', (error) => this.errors.push(String(error)));
     page.on('console', (message) => {
+      if (message.type() === 'error') this.errors.push(message.text());
       if (/Content Security Policy/i.test(message.text()) && !/frame-ancestors|report-only/i.test(message.text()))
         this.violations.push(`${message.text()} (${message.location().url})`);
     });
@@ -68,6 +72,11 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Brings up the extension's side bar. */
+  async showSideBar() {
+    await this.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').click();
+  }
+
   dialog(text) {
     return this.page.locator('.monaco-dialog-box', { hasText: text });
   }
@@ -91,9 +100,16 @@ export class Workbench {
     return this.page.locator(`.sidebar .monaco-list-row.selected[aria-label^="${label}"]`);
   }
 
+  /** A click that comes while the tree is filled anew is lost, as it would be for a person, who clicks again. */
   async expand(row) {
-    await row.locator('.monaco-tl-twistie').click();
-    await row.and(this.page.locator('[aria-expanded="true"]')).waitFor();
+    const expanded = row.and(this.page.locator('[aria-expanded="true"]'));
+    for (let tries = 0; !(await expanded.isVisible()); tries += 1) {
+      assert.ok(tries < 5, 'The line does not expand');
+      // oxlint-disable-next-line no-await-in-loop -- again only when it did not help
+      await row.locator('.monaco-tl-twistie').click();
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await expanded.waitFor({ timeout: STEP / 10 }).catch(() => {});
+    }
   }
 
   /**
