@@ -77,6 +77,43 @@ test.runIf(process.platform !== 'win32')('a cancel ends the whole process group,
   expect(left.filter(isRunning)).toEqual([]);
 });
 
+test.runIf(process.platform === 'linux')('a cancel also ends what left the group', async () => {
+  const body = `
+    const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore', detached: true });
+    child.unref(); console.log(child.pid); setInterval(() => {}, 1000);`;
+  const abort = new AbortController();
+  let child = 0;
+  await runProcess({
+    program: fakeTool(folder, 'escape', body),
+    args: [],
+    stdout: (line) => {
+      child = Number(line);
+      abort.abort();
+    },
+    signal: abort.signal,
+  });
+  expect(child).toBeGreaterThan(0);
+  for (let tries = 0; tries < 100 && isRunning(child); tries += 1) await wait(10);
+  expect(isRunning(child)).toBe(false);
+});
+
+test.runIf(process.platform !== 'win32')('a killed supervisor takes the program with it', async () => {
+  const body = `console.log(process.pid, process.ppid); setInterval(() => {}, 1000);`;
+  let tool = 0;
+  const end = await runProcess({
+    program: fakeTool(folder, 'bereft', body),
+    args: [],
+    stdout: (line) => {
+      const [own, supervisor] = line.split(' ').map(Number);
+      tool = own!;
+      process.kill(supervisor!, 'SIGKILL');
+    },
+  });
+  expect(end).toEqual({ code: null, signal: 'SIGKILL', cancelled: false });
+  for (let tries = 0; tries < 100 && isRunning(tool); tries += 1) await wait(10);
+  expect(isRunning(tool)).toBe(false);
+});
+
 test.runIf(process.platform !== 'win32')('what a program leaves running ends with it', async () => {
   const body = `
     const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
