@@ -89,6 +89,8 @@ export async function retypeTensor(
     patch.replace(field.at, fieldEnd(field), head, { bytes });
     return;
   }
+  // Stripped of its elements, as a weightless model is: there is nothing to convert.
+  if (field.length === 0) return;
   if (field.length !== size) throw new UnfitTensor(`its data has ${field.length} bytes, its shape needs ${size}`);
   patch.replace(field.at, fieldEnd(field), head, { convert: { offset: field.offset, length: field.length, from, to } });
 }

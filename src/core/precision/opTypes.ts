@@ -1,7 +1,7 @@
 /**
  * Which ONNX operators take half-precision numbers, from the type constraints of ONNX 1.23's operator definitions.
  * Operators that are not listed take both half types in every opset that TensorRT reads (float16 from the start,
- * bfloat16 since opset 13).
+ * bfloat16 since opset 13). MeanVarianceNormalization takes them on paper only: its definition adds FP32 constants.
  */
 const half: ReadonlyMap<string, number> = opsets({
   11: 'Equal',
@@ -12,12 +12,12 @@ const half: ReadonlyMap<string, number> = opsets({
   21: 'QLinearMatMul',
   27: 'Range',
   28: 'Celu',
-  999: 'DynamicQuantizeLinear NonMaxSuppression QLinearConv',
+  999: 'DynamicQuantizeLinear MeanVarianceNormalization NonMaxSuppression QLinearConv',
 });
 
 const bfloat: ReadonlyMap<string, number> = opsets({
   14: 'BatchNormalization CumSum Trilu',
-  15: 'CastLike',
+  15: 'CastLike Pow',
   16: 'GreaterOrEqual LeakyRelu LessOrEqual Loop PRelu Scan Where',
   17: 'DFT LayerNormalization MelWeightMatrix STFT',
   18: 'CenterCropPad Col2Im GroupNormalization',
@@ -35,8 +35,8 @@ const bfloat: ReadonlyMap<string, number> = opsets({
   27: 'CausalConvWithState LinearAttention Range',
   28: 'Celu Compress Einsum OneHot Optional OptionalGetElement OptionalHasElement ReverseSequence SwiGLU Unique',
   999:
-    'DynamicQuantizeLinear NonMaxSuppression QLinearConv Scatter SequenceConstruct SequenceInsert SequenceMap Shrink ' +
-    'Upsample',
+    'DynamicQuantizeLinear MeanVarianceNormalization NonMaxSuppression QLinearConv Scatter SequenceConstruct ' +
+    'SequenceInsert SequenceMap Shrink Upsample',
 });
 
 function opsets(groups: Record<number, string>): Map<string, number> {

@@ -85,6 +85,8 @@ export function followsType(node: OnnxNode, input: number): boolean {
   if (isSingleInput(node.op, node.domain, input)) return false;
   if (node.op === 'Resize') return input === 0;
   if (node.op === 'Dropout') return input === 0;
+  // Its indices and depth are whole numbers, whatever their type.
+  if (node.op === 'OneHot') return input === 2;
   return true;
 }
 

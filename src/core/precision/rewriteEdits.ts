@@ -104,10 +104,12 @@ class EditWalk {
     return tensor;
   }
 
-  private defineInitializer(scope: Scope, { name, type }: OnnxTensor): void {
+  private defineInitializer(scope: Scope, tensor: OnnxTensor): void {
+    const { name, type } = tensor;
+    const constant = isConvertible(tensor) ? 'initializer' : null;
     const listed = scope.own.get(name);
-    if (listed) listed.constant = 'initializer';
-    else this.define(scope, name, type, null, 'initializer', false);
+    if (listed) listed.constant = constant;
+    else this.define(scope, name, type, null, constant, false);
   }
 
   /** Notes in which type a node reads each of its inputs. */
@@ -135,8 +137,7 @@ class EditWalk {
   private make(node: OnnxNode, scope: Scope): void {
     const chosen = this.choice.nodes.get(node.id);
     const outputTypes = this.choice.types.outputsOf(node);
-    const constant =
-      node.op === 'Constant' && node.domain === '' && node.attributes[0]?.name === 'value' ? 'node' : null;
+    const constant = isConvertibleConstant(node) ? 'node' : null;
     for (const [index, name] of node.outputs.entries()) {
       const tensor = this.define(scope, name, outputTypes[index] ?? null, { node, index }, constant, false);
       if (tensor && chosen?.typing === 'free' && outputFollows(node, index)) {
@@ -147,11 +148,16 @@ class EditWalk {
 
   edits(): Edits {
     for (const tensor of this.tensors) {
-      if (tensor.constant !== null && tensor.promised === null) this.retypeConstant(tensor);
+      if (tensor.constant !== null && tensor.promised === null && !this.isDefault(tensor)) this.retypeConstant(tensor);
       this.connect(tensor);
     }
     this.declareValues();
     return this.result;
+  }
+
+  /** Since IR version 4 an input with an initializer is an input that may be given, and keeps its type like the others. */
+  private isDefault({ graphInput }: Tensor): boolean {
+    return graphInput && this.io === 'keep' && this.choice.model.irVersion >= 4;
   }
 
   /** A constant changes its own type where all its readers want the same other one. */
@@ -240,6 +246,17 @@ class EditWalk {
     this.taken.add(name);
     return name;
   }
+}
+
+/** Sparse tensors, and lists of numbers in several pieces, are left as they are: a Cast follows them. */
+function isConvertible({ sparse, data }: OnnxTensor): boolean {
+  return !sparse && !(data && 'inline' in data && data.inline.scattered);
+}
+
+function isConvertibleConstant({ op, domain, attributes: [attribute] }: OnnxNode): boolean {
+  if (op !== 'Constant' || domain !== '' || attribute?.name !== 'value' || attribute.kind !== 'tensor') return false;
+  const tensor = attribute.value as OnnxTensor | null;
+  return tensor !== null && isConvertible(tensor);
 }
 
 function word(type: RealType): string {

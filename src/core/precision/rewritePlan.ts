@@ -2,6 +2,8 @@ import type { DataType, OnnxModel } from '../onnx/onnxModel.ts';
 import type { Problem } from '../text/problem.ts';
 import { growIslands } from './growIslands.ts';
 import { inferTypes } from './inferTypes.ts';
+import { standardOpset } from './modelFacts.ts';
+import { outOfOrder } from './nodeOrder.ts';
 import type { TensorTypes } from './inferTypes.ts';
 import type { PrecisionPlan } from './precisionPlan.ts';
 import { rewriteEdits } from './rewriteEdits.ts';
@@ -81,11 +83,30 @@ export function planRewrite(
     const byType: Record<RealType, number> = { float: 0, float16: 0, bfloat16: 0 };
     const nodes = [...choice.nodes.values()].filter((chosen) => chosen.typing === 'free');
     for (const { type } of nodes) byType[type]++;
+    const problems = [...choice.problems, ...problemsOf(model, edits.casts)];
     return {
       ...edits,
       nodes: nodes.map(({ node, type, asked }) => ({ id: node.id, name: node.name, type, asked })),
       counts: { casts: edits.casts.length, grown: grownNodes, castsSaved, byType },
-      problems: choice.problems,
+      problems,
     };
   }
+}
+
+/** What no Cast can be added to. */
+function problemsOf(model: OnnxModel, casts: NewCast[]): Problem[] {
+  if (casts.length === 0) return [];
+  const problems: Problem[] = [];
+  const opset = standardOpset(model);
+  if (opset < 6) {
+    const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'names none, or the first'}. Convert it first (onnx.version_converter).`;
+    problems.push({ severity: 'error', code: 'opset-too-old', message });
+  }
+  const early = outOfOrder(model.graph);
+  if (early) {
+    const { node, tensor } = early;
+    const message = `The nodes are not in order: "${node.name || node.op}" reads "${tensor}", which a later node makes. Sort them first, as "polygraphy surgeon sanitize" does.`;
+    problems.push({ severity: 'error', code: 'unsorted', message, node: node.id });
+  }
+  return problems;
 }
