@@ -101,6 +101,9 @@ const names = {
   partial: 'model.engine.partial',
 };
 
+/** What is half written while the program runs. */
+const temporary = [names.partial, 'timingCache.tmp', 'calibrationCache.tmp'];
+
 class Run {
   readonly #options: BuildOptions;
   readonly #plan: BuildPlan;
@@ -171,6 +174,7 @@ class Run {
         environment: { ...this.#plan.environment, ...this.#options.environment },
         stdout: (line) => this.#read(line),
         stderr: (line) => this.#write(this.#plan.output === 'log' ? line : `[W] [stderr] ${line}`),
+        leftovers: temporary.map((name) => join(this.#folder, name)),
         ...(signal && { signal }),
       });
     } finally {

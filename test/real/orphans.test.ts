@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { runBuild } from '../../src/builder/runBuild.ts';
+import { captureText, modelPath } from '../support/fixtures.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+import { runningWith } from '../support/runningWith.ts';
+
+const folder = temporaryFolder();
+const cli = join(import.meta.dirname, '../../dist/cli.js');
+/** Most of a repetition is the time that a tool has to end by itself. */
+const together = 8;
+
+// It forks, also out of its process group, ignores every polite signal, writes forever, and leaves half an engine.
+writeFileSync(join(folder, 'help.txt'), captureText('tensorrt-10.6.0/cli.help/log.txt')!);
+const tool = join(folder, 'trtexec');
+writeFileSync(
+  tool,
+  `#!/bin/sh
+[ "$1" = --help ] && exec cat '${join(folder, 'help.txt')}'
+trap '' INT TERM HUP PIPE
+for argument; do
+  case $argument in
+    --saveEngine=*) own=\${argument#*=}; echo half > "$own";;
+    --timingCacheFile=*) echo half > "\${argument#*=}";;
+  esac
+done
+forever='while :; do echo "[V] [TRT] still here"; sleep 0.1; done'
+sh -c "trap '' INT TERM HUP PIPE; $forever" "$own child" &
+setsid sh -c "$forever" "$own escaped" &
+eval "$forever"
+`,
+  { mode: 0o755 },
+);
+
+afterAll(() => {
+  for (const pid of runningWith(folder)) process.kill(pid, 'SIGKILL');
+});
+
+const options = (name: string) => {
+  const own = join(folder, name);
+  mkdirSync(own);
+  writeFileSync(join(own, 'timing.cache'), 'whole');
+  return { model: modelPath('unnamed'), trtexec: tool, folder: join(own, 'builds'), cache: join(own, 'cache') };
+};
+
+/** What is left of a build: nothing runs, nothing is half there. */
+async function expectClean(name: string, begun: number): Promise<void> {
+  const own = join(folder, name);
+  // Signals to what left the process group are sent one by one.
+  while (runningWith(own).length > 0 && Date.now() - begun < 3000) await wait(20);
+  expect(runningWith(own)).toEqual([]);
+  for (const build of readdirSync(join(own, 'builds')))
+    expect(readdirSync(join(own, 'builds', build)).sort()).toEqual(['build.log', 'manifest.json']);
+}
+
+async function repeat(times: number, one: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: together }, async () => {
+      while (next < times) await one(next++);
+    }),
+  );
+}
+
+test.runIf(process.platform === 'linux')(
+  '150 cancels of a hostile tool leave no process and no half file',
+  async () => {
+    await repeat(150, async (index) => {
+      const name = `cancel-${index}`;
+      const abort = new AbortController();
+      let begun = 0;
+      const cancel = () => {
+        if (begun === 0) begun = Date.now();
+        abort.abort();
+      };
+      const { manifest } = await runBuild(
+        {
+          ...options(name),
+          backend: 'trtexec',
+          driver: 'unused',
+          timingCache: join(folder, name, 'timing.cache'),
+          confirm: () => Promise.resolve(false),
+        },
+        { log: () => setTimeout(cancel, index % 10) },
+        abort.signal,
+      );
+      expect(Date.now() - begun).toBeLessThan(2000);
+      expect(manifest.result).toBe('cancelled');
+      await expectClean(name, begun);
+    });
+    expect(runningWith(folder)).toEqual([]);
+  },
+);
+
+test.runIf(process.platform === 'linux')('nor do 50 kills of the program that runs it', async () => {
+  await repeat(50, async (index) => {
+    const name = `kill-${index}`;
+    const { model, folder: builds, cache } = options(name);
+    const args = ['build', model, '--backend', 'trtexec', '--trtexec', tool, '--folder', builds, '--verbose'];
+    args.push('--timing-cache', join(folder, name, 'timing.cache'));
+    const child = spawn(process.execPath, [cli, ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, TENSORRT_LENS_CACHE: cache },
+    });
+    let begun = 0;
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject);
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        if (!text.includes('[TRT]') || begun > 0) return;
+        begun = Date.now();
+        child.kill('SIGKILL');
+      });
+      child.once('close', () => resolve());
+    });
+    expect(begun).toBeGreaterThan(0);
+    const half = () =>
+      readdirSync(builds).some((build) => readdirSync(join(builds, build)).some((file) => /partial|tmp/.test(file)));
+    while ((runningWith(join(folder, name)).length > 0 || half()) && Date.now() - begun < 3000) await wait(20);
+    await expectClean(name, begun);
+    expect(existsSync(join(folder, name, 'timing.cache'))).toBe(true);
+  });
+  expect(runningWith(folder)).toEqual([]);
+});
