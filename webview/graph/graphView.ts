@@ -5,7 +5,8 @@ import type { ViewData } from '../../src/core/scene/viewData.ts';
 import type { Selection, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
 import { onThemeChange, readTheme } from '../shared/theme.ts';
-import type { Camera, Frame } from './drawView.ts';
+import { CarryOver } from './carryOver.ts';
+import type { Frame } from './drawView.ts';
 import { emptyState } from './emptyState.ts';
 import { exportPng, exportSvg } from './exportPicture.ts';
 import { makeFit } from './fitLabels.ts';
@@ -19,20 +20,13 @@ import { Highlights, subjectOf } from './highlights.ts';
 import { itemAt, labelAt } from './hitTest.ts';
 import type { Subject } from './inspector.ts';
 import { firstOpen } from './firstOpen.ts';
+import { isOf } from './keptState.ts';
+import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
 import { bringIntoSight, centreItem, showFirst } from './navigate.ts';
 import { Painter } from './painter.ts';
 import { makePalette } from './palette.ts';
 import { Stage } from './stage.ts';
-
-/** What survives hiding and reloading. */
-interface KeptState {
-  structure: string;
-  open: string[];
-  flat: boolean;
-  overlay: OverlayKind;
-  camera: Camera;
-}
 
 /** The graph view: holds what is shown and passes between its parts. */
 export class GraphView implements GraphCommands {
@@ -89,10 +83,9 @@ export class GraphView implements GraphCommands {
     const model = new GraphModel({ ...data, graph }, this.#overlay);
     this.#model = model;
     this.#describe(model);
-    const camera = this.#continue(model, before);
+    const look = this.#continue(model, before);
     this.#relayout(() => {
-      if (camera === null) showFirst(model, this.#stage);
-      else this.#stage.set(camera);
+      look();
       search.refresh();
       this.#marks.filter(model, legend.off);
       inspector.show(model, this.#marks.subject);
@@ -115,24 +108,30 @@ export class GraphView implements GraphCommands {
     legend.show(model.overlay, this.#palette);
   }
 
-  /** Takes over what is open and where one looks, from before or from the last time; null: the model is new here. */
-  #continue(model: GraphModel, before: GraphModel | null): Camera | null {
+  /** Takes over what is open and selected and where one looks, from before or from the last time; gives what moves the picture there. */
+  #continue(model: GraphModel, before: GraphModel | null): () => void {
     const kept = this.#kept.get();
-    let camera: Camera | null = null;
-    if (before !== null && before.structure === model.structure) {
-      camera = this.#stage.camera;
-      model.setFlat(before.flat);
-    } else if (kept !== null && kept.structure === model.structure) {
-      camera = kept.camera;
+    const carry =
+      before !== null && before.data.title === model.data.title
+        ? new CarryOver(before, model, this.#stage.camera, this.#stage.size)
+        : null;
+    let look = () => showFirst(model, this.#stage);
+    if (carry?.isSame === true) {
+      model.setFlat(before!.flat);
+      this.#focusedKey = carry.key(this.#focusedKey);
+      this.#marks.carry(carry);
+      look = () => this.#stage.set(carry.camera());
+    } else if (before === null && kept !== null && isOf(kept, model)) {
       this.#open = new Set(kept.open);
       model.setFlat(kept.flat);
+      look = () => this.#stage.set(kept.camera);
     } else {
       if (before !== null) this.#marks.clear();
       this.#open = firstOpen(model, this.#stage);
       this.#focusedKey = '';
     }
     this.#parts.flat.setAttribute('aria-pressed', String(model.flat));
-    return camera;
+    return look;
   }
 
   /** From the host: something was selected elsewhere. Shown and brought into sight, not told back. */

@@ -1,4 +1,5 @@
 import type { Selection } from '../../src/protocol/views.ts';
+import type { CarryOver } from './carryOver.ts';
 import type { GraphModel } from './graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import type { Subject } from './inspector.ts';
@@ -22,6 +23,14 @@ export class Highlights {
     this.selection = selection;
     this.subject = subject;
     this.refresh(model);
+  }
+
+  /** To another reading of the same model. What was found is to be searched for again. */
+  carry(carry: CarryOver): void {
+    const { subject } = this;
+    this.selection = carry.selection(this.selection);
+    this.subject = carry.subject(subject, this.selection);
+    this.found = [];
   }
 
   clear(): void {

@@ -119,6 +119,7 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLay
     inputs: layer.inputs,
     outputs: layer.outputs,
     line: layer.line,
+    ...(layer.metadata !== null && layer.metadata !== '' && { metadata: layer.metadata }),
   };
 }
 

@@ -52,6 +52,8 @@ export interface ReportLayer {
   outputs: EngineTensor[];
   /** Line in the log that lists it, from 1. */
   line: number | null;
+  /** TensorRT's own metadata of the layer, as it wrote it, control characters included. Left out where it wrote none. */
+  metadata?: string;
 }
 
 export interface ReportForeignNode {

@@ -10,6 +10,21 @@ export interface ViewData {
   build: BuildManifest | null;
   /** What is missing for more, in words: "no profile: …". */
   hints: string[];
+  /** What the override rules of the build asked for, node by node, and what came of it. */
+  asked?: AskedPrecision[];
+}
+
+/** A precision that a rule asked for, held against the build. */
+export interface AskedPrecision {
+  /** Id of the node. */
+  node: string;
+  /** `fp32`. */
+  type: string;
+  /** Line of the rule in the override file, from 1. */
+  line: number;
+  verdict: 'obeyed' | 'disobeyed' | 'unseen';
+  /** One sentence with the evidence. */
+  reason: string;
 }
 
 /** The model's structure for drawing. `nodes` has the report's order and ids. */

@@ -44,7 +44,8 @@ function digest(report: FusionReport): unknown {
       nodes: short(
         report.layers.map(({ nodes, evidence }) => `${nodes.join(' ')} ${evidence.join('+')}`.trim()).join('; '),
       ),
-      whole: hash(JSON.stringify(report.layers)),
+      // Raw metadata is as long as the layer information itself, and says what `nodes` says.
+      whole: hash(JSON.stringify(report.layers.map(({ metadata: _, ...layer }) => layer))),
     },
     foreignNodes: report.foreignNodes.map(({ nodes, layers, ...rest }) => ({
       ...rest,
