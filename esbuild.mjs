@@ -1,5 +1,4 @@
 // One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
-import { existsSync } from 'node:fs';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { build, context } from 'esbuild';
@@ -27,9 +26,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
   const browser = { ...shared, platform: 'browser', format: 'iife', target: 'es2022', plugins: [workers] };
   return [
     { ...node, entryPoints: ['src/host/extension.ts'], outfile: 'dist/extension.cjs', external: ['vscode'] },
-    ...(existsSync('src/server/main.ts')
-      ? [{ ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' }]
-      : []),
+    { ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' },
     { ...node, entryPoints: ['src/cli/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } },
     ...['graph', 'fusion', 'playground'].map((view) => ({
       ...browser,

@@ -6,6 +6,7 @@ import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts'
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import type { BuildTelescope } from '../core/build/buildTelescope.ts';
 import { borrowCaches } from './borrowCaches.ts';
+import { applyOverrides, typedCopyFolder } from './buildOverrides.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
@@ -136,7 +137,6 @@ class Run {
   }
 
   async start(id: string, started: Date, signal: AbortSignal | undefined): Promise<Build> {
-    const precisions = driverPrecisions(this.#options);
     const files = {
       engine: this.#path('partial'),
       layers: this.#path('layers'),
@@ -144,10 +144,13 @@ class Run {
       times: this.#path('times'),
       precisions: join(this.#folder, 'precisions.json'),
     };
-    const model = await this.#model();
+    const applied = await applyOverrides(this.#options, this.#plan, await this.#model(), this.#folder, signal);
+    const { model } = applied;
+    const wanted = { ...this.#options, ...applied.options };
+    const precisions = driverPrecisions(wanted);
     this.#copy = model;
     const caches = await borrowCaches(this.#options, this.#plan.backend, this.#folder);
-    const { args, notes } = this.#plan.command({ ...this.#options, ...caches.options, model }, files);
+    const { args, notes } = this.#plan.command({ ...wanted, ...caches.options, model }, files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new Unusable(refused.join(' '));
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
@@ -155,7 +158,7 @@ class Run {
     this.#args = args;
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, [this.#plan.program, ...args]) };
     await writeManifest(build);
-    this.#events.started?.(build, notes);
+    this.#events.started?.(build, [...applied.notes, ...notes]);
     const hashed = fingerprint(this.#options.model).catch(() => undefined);
     const end = await this.#process(args, signal);
     await this.#layers;
@@ -329,7 +332,8 @@ class Run {
   /** A killed process may leave its temporary files. */
   async #removeLeftovers(): Promise<void> {
     for (const name of await readdir(this.#folder))
-      if (/\.tmp(\.lock)?$|\.partial$/.test(name)) await rm(join(this.#folder, name), { force: true });
+      if (name === typedCopyFolder || /\.tmp(\.lock)?$|\.partial$/.test(name))
+        await rm(join(this.#folder, name), { recursive: true, force: true });
   }
 }
 

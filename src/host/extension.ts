@@ -11,6 +11,7 @@ import { FusionPages } from './fusion/fusionPages.ts';
 import { FusionTree } from './fusion/fusionTree.ts';
 import { GraphEditorProvider, openGraph } from './graph/graphEditorProvider.ts';
 import { commands, graphViewType, taskType } from './ids.ts';
+import { LanguageFeatures } from './language/languageFeatures.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
 import { DiskSource } from './workspace/diskSource.ts';
 import { openLogLine } from './workspace/openLogLine.ts';
@@ -22,6 +23,7 @@ export interface ExtensionApi {
   sessions: Sessions;
   builds: Builds;
   tree: FusionTree;
+  features: LanguageFeatures;
 }
 
 /** Puts the parts together. Nothing is read, probed or started here: each part begins when a person asks for it. */
@@ -33,12 +35,14 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const pages = new FusionPages(context.extensionUri, sessions, connections);
   const tree = new FusionTree(sessions, builds, context.workspaceState);
   const tasks = new BuildTaskProvider(builds);
+  const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, builds, tasks });
 
   context.subscriptions.push(
     log,
     sessions,
     builds,
     tree,
+    features,
     builds.onDidEnd((ended) => void showResult(ended, sessions, tree)),
     vscode.tasks.registerTaskProvider(taskType, tasks),
     vscode.window.registerCustomEditorProvider(
@@ -67,7 +71,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       [commands.showOutput]: () => log.show(),
     }),
   );
-  return { sessions, builds, tree };
+  return { sessions, builds, tree, features };
 }
 
 function registerCommands(handlers: Record<string, (...args: unknown[]) => unknown>): vscode.Disposable[] {

@@ -1,3 +1,6 @@
+import { languageCommands } from '../protocol/language.ts';
+import { languageCommandIds } from './language/languageCommandIds.ts';
+
 /** Names that package.json and the code must agree on; test/unit/host checks that they do. */
 export const commands = {
   build: 'tensorrtLens.build',
@@ -12,6 +15,8 @@ export const commands = {
   clearSearch: 'tensorrtLens.clearSearch',
   selectItem: 'tensorrtLens.selectItem',
   showOutput: 'tensorrtLens.showOutput',
+  ...languageCommands,
+  ...languageCommandIds,
 } as const;
 
 export const graphViewType = 'tensorrtLens.graph';
@@ -27,6 +32,8 @@ export const contextKeys = {
   building: 'tensorrtLens.building',
   searching: 'tensorrtLens.searching',
   hasLog: 'tensorrtLens.hasLog',
+  /** The active editor shows a tactic replay. */
+  replay: 'tensorrtLens.replay',
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

@@ -1,7 +1,13 @@
-import { CodeActionKind, TextDocuments, TextDocumentSyncKind } from 'vscode-languageserver';
+import {
+  CodeActionKind,
+  DocumentFormattingRequest,
+  DocumentRangeFormattingRequest,
+  TextDocuments,
+  TextDocumentSyncKind,
+} from 'vscode-languageserver';
 import type { Connection, InitializeResult } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { languageMessages } from '../protocol/language.ts';
+import { languageMessages, overrideLanguageId } from '../protocol/language.ts';
 import type { DocumentParams, FactsParams, KeepParams, ModelPathParams, PlaceParams } from '../protocol/language.ts';
 import { Documents } from './documents.ts';
 import type { Analysis } from './documents.ts';
@@ -81,7 +87,25 @@ export function serve(connection: Connection): void {
     void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
   });
 
-  connection.onInitialize(() => initializeResult);
+  let formatsLater = false;
+  connection.onInitialize(({ capabilities: { textDocument } }) => {
+    formatsLater =
+      (textDocument?.formatting?.dynamicRegistration && textDocument.rangeFormatting?.dynamicRegistration) ?? false;
+    if (!formatsLater) return initializeResult;
+    const {
+      documentFormattingProvider: _,
+      documentRangeFormattingProvider: __,
+      ...capabilities
+    } = initializeResult.capabilities;
+    return { ...initializeResult, capabilities };
+  });
+  connection.onInitialized(() => {
+    if (!formatsLater) return;
+    // For override files alone: as a second formatter of JSON the server would make the editor ask which one to use.
+    const options = { documentSelector: [{ language: overrideLanguageId }] };
+    void connection.client.register(DocumentFormattingRequest.type, options);
+    void connection.client.register(DocumentRangeFormattingRequest.type, options);
+  });
   connection.onNotification(languageMessages.facts, (params: FactsParams) => {
     documents.learn(params);
     diagnose(params.uri);

@@ -2,6 +2,7 @@ import type { BuildLog, PrecisionLine } from '../engine/buildLog.ts';
 import type { EngineTensor } from '../engine/engineLayer.ts';
 import type { LayerInfo } from '../engine/layerInfo.ts';
 import type { Fate, FusionReport, LayerKind } from '../fusion/fusionReport.ts';
+import type { PrecisionType } from './precisionType.ts';
 
 /** What precision overrides need to know of the last build, as plain JSON: it also travels to the language server. */
 export interface BuildFacts {
@@ -18,6 +19,8 @@ export interface BuildFacts {
   aliases: { name: string; nodes: number[] }[];
   /** The log's lines about precision; null: there was no log. */
   lines: PrecisionLine[] | null;
+  /** Where a typed copy of the model was built: its compute type of each node, by position; null: it had no choice. */
+  declared?: (PrecisionType | null)[];
 }
 
 export interface BuildFlags {

@@ -128,9 +128,10 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
   if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
   const seen = judgeLayers(node, build);
   if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
-  const declared = typed && declaredType(typed);
+  const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
   if (declared) {
-    const reason = `the build was strongly typed, and in the model this node makes ${declared}.`;
+    const model = build.declared ? 'copy of the model that was built' : 'model';
+    const reason = `the build was strongly typed, and in the ${model} this node makes ${declared}.`;
     if (declared === node.compute) return give('obeyed', `Probably: ${reason}`, { certain: false, layer: seen.layer });
     return give('disobeyed', `T${reason.slice(1)}`, { layer: seen.layer });
   }
@@ -166,6 +167,7 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
 /** The one type that a weakly typed build could use; null where there was a choice or it is not known. */
 function onlyType(build: BuildFacts): 'fp32' | null {
   const { flags } = build;
+  if (isStronglyTyped(build)) return null;
   return flags !== null && !flags.stronglyTyped && flags.types.length === 1 && flags.types[0] === 'fp32'
     ? 'fp32'
     : null;

@@ -1,32 +1,31 @@
 import * as vscode from 'vscode';
 import { effectiveName } from '../../core/precision/modelFacts.ts';
 import { writeName } from '../../core/precision/quoteName.ts';
+import type { LanguageService } from '../language/languageService.ts';
+import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
 
 /**
- * Adds rules to the model's override file, `model.trtprec` beside `model.onnx`, that keep nodes in FP32, and shows it.
- * The file is made when there is none. Nothing is saved: a person looks at it first, and can undo it.
+ * Adds rules to the model's override file that keep nodes in FP32, and shows it: patterns where they say the same as a
+ * list of names. Nothing is saved: a person looks at it first, and can undo it.
  */
-export async function keepFp32(session: Session, nodeIds: readonly string[]): Promise<void> {
-  const { graph } = session.state;
-  const wanted = new Set(nodeIds);
-  const names = (graph?.nodes ?? []).filter(({ id }) => wanted.has(id)).map((node) => writeName(effectiveName(node)));
-  if (names.length === 0) return;
-  const uri = session.uri.with({ path: `${session.uri.path.replace(/\.onnx$/i, '')}.trtprec` });
+export async function keepFp32(session: Session, nodeIds: readonly string[], language: LanguageService): Promise<void> {
+  if (nodeIds.length === 0) return;
   try {
-    const document = await openOrCreate(uri, session.title);
-    const kept = new Set(
-      document
-        .getText()
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/)[0]),
-    );
-    const width = Math.max(...names.map((name) => name.length));
-    const lines = names.filter((name) => !kept.has(name)).map((name) => `${name.padEnd(width)}  fp32\n`);
+    const document = await openOverrides(session.uri);
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
+    const kept = await language.keep(document.uri, nodeIds, 'fp32');
+    const text = kept === undefined ? byName(document, session, nodeIds) : kept.text;
     const end = document.lineAt(document.lineCount - 1).range.end;
-    const edit = new vscode.WorkspaceEdit();
-    edit.insert(uri, end, (end.character === 0 ? '' : '\n') + lines.join(''));
-    if (lines.length > 0) await vscode.workspace.applyEdit(edit);
+    if (text !== '') {
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, end, text);
+      await vscode.workspace.applyEdit(edit);
+    } else {
+      void vscode.window.showInformationMessage(
+        vscode.l10n.t('Nothing to add: rules keep these nodes in FP32 already, or they take no precision.'),
+      );
+    }
     const last = new vscode.Position(document.lineCount - 1, 0);
     await vscode.window.showTextDocument(document, {
       viewColumn: vscode.ViewColumn.Beside,
@@ -34,22 +33,29 @@ export async function keepFp32(session: Session, nodeIds: readonly string[]): Pr
     });
   } catch (error) {
     await vscode.window.showErrorMessage(
-      vscode.l10n.t('{0} cannot be changed: {1}', uri.path, error instanceof Error ? error.message : String(error)),
+      vscode.l10n.t(
+        '{0} cannot be changed: {1}',
+        overridesOf(session.uri).path,
+        error instanceof Error ? error.message : String(error),
+      ),
     );
   }
 }
 
-async function openOrCreate(uri: vscode.Uri, model: string): Promise<vscode.TextDocument> {
-  try {
-    return await vscode.workspace.openTextDocument(uri);
-  } catch {
-    const edit = new vscode.WorkspaceEdit();
-    edit.createFile(uri, { ignoreIfExists: true });
-    await vscode.workspace.applyEdit(edit);
-    const document = await vscode.workspace.openTextDocument(uri);
-    const head = new vscode.WorkspaceEdit();
-    head.insert(uri, new vscode.Position(0, 0), `model  ${writeName(`./${model}`)}\nbase   fp16\n\n`);
-    await vscode.workspace.applyEdit(head);
-    return document;
-  }
+/** A rule for each name: where the language server is not there to find something shorter. */
+function byName(document: vscode.TextDocument, { state }: Session, nodeIds: readonly string[]): string {
+  const wanted = new Set(nodeIds);
+  const kept = new Set(
+    document
+      .getText()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/)[0]),
+  );
+  const names = (state.graph?.nodes ?? [])
+    .filter(({ id }) => wanted.has(id))
+    .map((node) => writeName(effectiveName(node)))
+    .filter((name) => !kept.has(name));
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const start = document.lineAt(document.lineCount - 1).text === '' ? '' : '\n';
+  return names.length === 0 ? '' : start + names.map((name) => `${name.padEnd(width)}  fp32\n`).join('');
 }

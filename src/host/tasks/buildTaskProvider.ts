@@ -37,11 +37,15 @@ export class BuildTaskProvider implements vscode.TaskProvider {
     return this.#task(task.definition, task.scope ?? vscode.TaskScope.Workspace, task.name);
   }
 
-  /** The task that builds one model, whether a folder holds it or not. */
-  taskFor(uri: vscode.Uri, more: { randomWeights?: boolean } = {}): vscode.Task {
+  /**
+   * The task that builds one model, whether a folder holds it or not. `more` is the rest of its definition; a task that
+   * is not the model's usual one says so by `note` in its name.
+   */
+  taskFor(uri: vscode.Uri, more: Record<string, unknown> = {}, note?: string): vscode.Task {
     const folder = vscode.workspace.getWorkspaceFolder(uri);
     const model = folder === undefined ? uri.fsPath : vscode.workspace.asRelativePath(uri, false);
-    return this.#task({ type: taskType, model, ...more }, folder ?? vscode.TaskScope.Workspace, model);
+    const name = note === undefined ? model : `${model} (${note})`;
+    return this.#task({ type: taskType, model, ...more }, folder ?? vscode.TaskScope.Workspace, name);
   }
 
   #task(

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
 import type { View, ViewHost } from '../../protocol/views.ts';
-import { keepFp32 } from '../commands/keepFp32.ts';
 import { commands } from '../ids.ts';
 import { exportPicture } from './exportPicture.ts';
 import { openLogLine } from './openLogLine.ts';
@@ -82,7 +81,7 @@ export class ViewConnections {
         await vscode.commands.executeCommand(commands.openGraph, session.uri);
         return;
       case 'keepFp32':
-        await keepFp32(session, nodeIds);
+        await vscode.commands.executeCommand(commands.keepFp32, session.uri, nodeIds);
     }
   }
 }

@@ -1,0 +1,25 @@
+import * as vscode from 'vscode';
+import type { CommandArguments } from '../../protocol/language.ts';
+
+/**
+ * The document that a command is about, and what a code lens gave along: a code lens gives `CommandArguments`, a menu a
+ * URI, the palette nothing, which means the active editor. undefined: there is none.
+ */
+export function commandTarget(
+  argument: unknown,
+): { uri: vscode.Uri; arguments: Partial<CommandArguments> } | undefined {
+  if (argument instanceof vscode.Uri) return { uri: argument, arguments: {} };
+  if (typeof argument === 'object' && argument !== null && 'uri' in argument && typeof argument.uri === 'string') {
+    return { uri: vscode.Uri.parse(argument.uri, true), arguments: { ...argument, uri: argument.uri } };
+  }
+  const active = vscode.window.activeTextEditor?.document.uri;
+  return active === undefined ? undefined : { uri: active, arguments: {} };
+}
+
+/** Opens a document and waits until it is saved, since programs read the file. undefined: it cannot be opened or saved. */
+export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  if (!document.isDirty || (await document.save())) return document;
+  await vscode.window.showErrorMessage(vscode.l10n.t('{0} cannot be saved.', uri.path));
+  return undefined;
+}

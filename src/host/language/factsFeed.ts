@@ -1,0 +1,214 @@
+import * as vscode from 'vscode';
+import { choicesOfLog } from '../../core/replay/readChoices.ts';
+import type { Choices } from '../../core/replay/readChoices.ts';
+import { choicesOfMismatches } from '../../core/replay/readMismatches.ts';
+import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
+import { rtxVersion } from '../../builder/setUpRtx.ts';
+import { settingsSection } from '../ids.ts';
+import { readSettings } from '../platform/settings.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { findModel, findModelOfReplay } from './findModel.ts';
+import type { FactsReader, KnownFacts } from './knownFacts.ts';
+import { readSidecars } from './readSidecars.ts';
+import type { ServedKind } from './servedDocuments.ts';
+
+interface Served {
+  uri: vscode.Uri;
+  kind: ServedKind;
+  /** The model that the text names; undefined: the server has not said yet. */
+  named: string | null | undefined;
+  model: vscode.Uri | null;
+  /** Keeps the model's session, which watches the file and its builds. */
+  hold: vscode.Disposable | undefined;
+  facts: KnownFacts | undefined;
+  params: FactsParams | undefined;
+  /** Counts refreshes, so that a late result of an earlier one is dropped. */
+  generation: number;
+  work: Promise<void>;
+  /** Resolves when something is known for the first time. */
+  first: Promise<void>;
+  known: () => void;
+}
+
+/** What is known for each document that the language server has open: found, read, and again when it changes. */
+export class FactsFeed implements vscode.Disposable {
+  readonly #served = new Map<string, Served>();
+  readonly #sessions: Sessions;
+  readonly #reader: FactsReader;
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #subscription: vscode.Disposable;
+
+  /** There are new facts for a document. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(sessions: Sessions, reader: FactsReader) {
+    this.#sessions = sessions;
+    this.#reader = reader;
+    const models = vscode.workspace.createFileSystemWatcher('**/*.onnx', false, true, false);
+    const again = (which: (served: Served) => boolean) => {
+      for (const served of this.#served.values()) if (which(served)) this.#refresh(served);
+    };
+    this.#subscription = vscode.Disposable.from(
+      models,
+      models.onDidCreate(() => again(({ model }) => model === null)),
+      models.onDidDelete((uri) => again(({ model }) => model?.toString() === uri.toString())),
+      sessions.onDidChange(({ key }) => again(({ model }) => model?.toString() === key)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(settingsSection)) again(() => true);
+      }),
+    );
+  }
+
+  isServed(uri: vscode.Uri): boolean {
+    return this.#served.has(uri.toString());
+  }
+
+  /** Whether a document is one of the two kinds, once the server has it. */
+  kindOf(uri: vscode.Uri): ServedKind | undefined {
+    return this.#served.get(uri.toString())?.kind;
+  }
+
+  served(): vscode.Uri[] {
+    return [...this.#served.values()].map(({ uri }) => uri);
+  }
+
+  /** The server is about to have a document. */
+  open(uri: vscode.Uri, kind: ServedKind): void {
+    const key = uri.toString();
+    if (this.#served.has(key)) return;
+    let known = () => {};
+    const first = new Promise<void>((resolve) => (known = resolve));
+    const served: Served = {
+      uri,
+      kind,
+      named: undefined,
+      model: null,
+      hold: undefined,
+      facts: undefined,
+      params: undefined,
+      generation: 0,
+      work: Promise.resolve(),
+      first,
+      known,
+    };
+    this.#served.set(key, served);
+    // Of an override file the server says first which model it names.
+    if (kind === 'replay') this.#refresh(served);
+  }
+
+  close(uri: vscode.Uri): void {
+    const served = this.#served.get(uri.toString());
+    if (served === undefined) return;
+    this.#served.delete(uri.toString());
+    served.generation += 1;
+    served.hold?.dispose();
+    served.known();
+  }
+
+  /** The server has read which model an override file names. */
+  named(uri: vscode.Uri, path: string | null): void {
+    const served = this.#served.get(uri.toString());
+    if (served === undefined) return;
+    served.named = path;
+    this.#refresh(served);
+  }
+
+  /** What the server is to know, as far as it has been found out. */
+  paramsOf(uri: vscode.Uri): FactsParams | undefined {
+    return this.#served.get(uri.toString())?.params;
+  }
+
+  /** What is known when all reading that has begun is done; undefined: not a document of the server's. */
+  async settled(uri: vscode.Uri): Promise<KnownFacts | undefined> {
+    const served = this.#served.get(uri.toString());
+    if (served === undefined) return undefined;
+    await served.first;
+    for (let work; work !== served.work;) {
+      work = served.work;
+      // oxlint-disable-next-line no-await-in-loop -- until none has begun meanwhile
+      await work;
+    }
+    return served.facts;
+  }
+
+  /** The model of a document, for commands. */
+  async modelOf(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
+    await this.settled(uri);
+    return this.#served.get(uri.toString())?.model ?? undefined;
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    for (const uri of this.served()) this.close(uri);
+    this.#changed.dispose();
+  }
+
+  #refresh(served: Served): void {
+    if (served.kind === 'overrides' && served.named === undefined) return;
+    served.generation += 1;
+    served.work = this.#read(served, served.generation).finally(served.known);
+  }
+
+  async #read(served: Served, generation: number): Promise<void> {
+    const current = this.#sessions.current?.uri;
+    const { uri: model, problem } =
+      served.kind === 'replay'
+        ? await findModelOfReplay(served.uri, current)
+        : await findModel(served.uri, served.named ?? null, current);
+    if (generation !== served.generation) return;
+    if (model?.toString() !== served.model?.toString()) {
+      const before = served.hold;
+      served.model = model;
+      served.hold = model === null ? undefined : this.#sessions.acquire(model);
+      before?.dispose();
+    }
+    const facts = model === null ? undefined : await this.#reader.read(model);
+    const sidecars = served.kind === 'replay' ? await readSidecars(served.uri) : [];
+    if (generation !== served.generation) return;
+    const params = toParams(served, facts, problem, sidecars);
+    // The same again, as after the session's own first reading, is no news.
+    if (served.facts === facts && served.params && rest(params) === rest(served.params)) return;
+    served.facts = facts;
+    served.params = params;
+    this.#changed.fire(served.uri);
+  }
+}
+
+function toParams(
+  { uri, kind, model }: Served,
+  facts: KnownFacts | undefined,
+  problem: string,
+  sidecars: Choices[],
+): FactsParams {
+  const replay = kind === 'replay';
+  const { build, log, mismatches = [], builds = [] } = facts ?? {};
+  const choices = replay ? [...sidecars, choicesOfMismatches(mismatches), ...(log ? [choicesOfLog(log)] : [])] : [];
+  const recording = builds.find(
+    ({ manifest: { command } }) => command[command.indexOf('--save-tactics') + 1] === uri.fsPath,
+  );
+  return {
+    uri: uri.toString(),
+    modelUri: model?.toString() ?? null,
+    modelProblem: facts?.problem || problem,
+    model: facts?.model ?? null,
+    build: build ?? null,
+    // Where nothing was built yet, the backend that is set says for which TensorRT to check.
+    target:
+      !build && readSettings(uri).backend === 'rtx'
+        ? { product: 'tensorrt-rtx', version: rtxVersion, gpu: null }
+        : null,
+    choices: choices.filter(({ offered, chosen }) => offered.size + chosen.size > 0).map(toData),
+    mismatches: replay ? mismatches : [],
+    recorded:
+      replay && recording ? { version: recording.manifest.tensorrt.version, gpu: recording.manifest.gpu } : null,
+  };
+}
+
+/** All but the large parts, which are the same when what was read is the same. */
+const rest = (params: FactsParams): string => JSON.stringify({ ...params, model: null, build: null });
+
+const toData = ({ source, offered, chosen }: Choices): ChoicesData => ({
+  source,
+  offered: [...offered],
+  chosen: [...chosen],
+});

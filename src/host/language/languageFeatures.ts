@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import { languageCommands } from '../../protocol/language.ts';
+import type { Builds } from '../builds/builds.ts';
+import { keepFp32 } from '../commands/keepFp32.ts';
+import { pickModel } from '../commands/pickModel.ts';
+import { languageCommandIds } from './languageCommandIds.ts';
+import { applyOverrides } from '../precision/applyOverrides.ts';
+import { buildWithOverrides } from '../precision/buildWithOverrides.ts';
+import { openOverrides } from '../precision/openOverrides.ts';
+import { RuleDecorations } from '../precision/ruleDecorations.ts';
+import { verifyOverrides } from '../precision/verifyOverrides.ts';
+import { buildWithReplay } from '../replay/buildWithReplay.ts';
+import { EntryDecorations } from '../replay/entryDecorations.ts';
+import { freeLayer } from '../replay/freeLayer.ts';
+import { pinLayer } from '../replay/pinLayer.ts';
+import { recordReplay } from '../replay/recordReplay.ts';
+import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { FactsFeed } from './factsFeed.ts';
+import { FactsReader } from './knownFacts.ts';
+import { LanguageService } from './languageService.ts';
+import { NodeList } from './nodeList.ts';
+import { openNewestLog } from './openNewestLog.ts';
+import { showNodes } from './showNodes.ts';
+
+/** What the language features use of the rest. */
+export interface LanguageSurroundings {
+  extensionUri: vscode.Uri;
+  log: vscode.LogOutputChannel;
+  sessions: Sessions;
+  builds: Builds;
+  tasks: BuildTaskProvider;
+}
+
+/** Override files and replays: the language server, its commands and the decorations. Dispose the result to end it all. */
+export class LanguageFeatures implements vscode.Disposable {
+  readonly feed: FactsFeed;
+  readonly language: LanguageService;
+  readonly #parts: vscode.Disposable;
+
+  constructor({ extensionUri, log, sessions, builds, tasks }: LanguageSurroundings) {
+    const reader = new FactsReader(log);
+    const feed = new FactsFeed(sessions, reader);
+    const language = new LanguageService(extensionUri, feed, log);
+    this.feed = feed;
+    this.language = language;
+    const show = (target: unknown) => showNodes(sessions, feed, language, target);
+    const handlers: Record<string, (...args: unknown[]) => unknown> = {
+      [languageCommands.showNodes]: show,
+      [languageCommandIds.showNodesHere]: show,
+      [languageCommands.openLogLine]: (target) => openNewestLog(feed, target),
+      [languageCommands.buildWithOverrides]: (target) => buildWithOverrides(sessions, feed, tasks, target),
+      [languageCommands.applyOverrides]: (target, to) => applyOverrides(feed, target, to),
+      [languageCommands.verifyOverrides]: (target) => verifyOverrides(language, target),
+      [languageCommands.buildWithReplay]: (target) => buildWithReplay(sessions, feed, tasks, target),
+      [languageCommandIds.openOverrides]: async (argument) => {
+        const model = await pickModel(argument, sessions);
+        if (model !== undefined) await vscode.window.showTextDocument(await openOverrides(model));
+      },
+      [languageCommandIds.keepFp32]: async (argument, ids) => {
+        const model = await pickModel(argument, sessions);
+        const session = model && sessions.find(model);
+        if (session && Array.isArray(ids)) await keepFp32(session, ids.map(String), language);
+      },
+      [languageCommandIds.recordReplay]: (argument) => recordReplay(sessions, builds, tasks, argument),
+      [languageCommandIds.pinLayer]: (target) => pinLayer(feed, target),
+      [languageCommandIds.freeLayer]: (target) => freeLayer(target),
+    };
+    this.#parts = vscode.Disposable.from(
+      language,
+      feed,
+      new NodeList(reader, sessions),
+      new RuleDecorations(feed, language),
+      new EntryDecorations(feed, language),
+      ...Object.entries(handlers).map(([id, handler]) => vscode.commands.registerCommand(id, handler)),
+    );
+  }
+
+  dispose(): void {
+    this.#parts.dispose();
+  }
+}

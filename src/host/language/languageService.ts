@@ -1,0 +1,169 @@
+import * as vscode from 'vscode';
+import { LanguageClient, RevealOutputChannelOn, State, TransportKind } from 'vscode-languageclient/node';
+import type { LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
+import { languageMessages, overrideLanguageId, replayLanguageIds } from '../../protocol/language.ts';
+import type {
+  KeepInfo,
+  ModelPathParams,
+  NodesInfo,
+  ReplayEntryInfo,
+  RuleVerdictInfo,
+} from '../../protocol/language.ts';
+import { FactsFeed } from './factsFeed.ts';
+import { nodeListUri } from './nodeList.ts';
+import { servedKind } from './servedDocuments.ts';
+
+/**
+ * The language server for override files and replays: started when the first such document is open, started again by its
+ * client when it dies, stopped with the extension. It reads no files and starts no programs, so it also runs in
+ * workspaces that are not trusted.
+ */
+export class LanguageService implements vscode.Disposable {
+  readonly #feed: FactsFeed;
+  readonly #log: vscode.LogOutputChannel;
+  readonly #module: string;
+  readonly #subscriptions: vscode.Disposable[];
+  #client: LanguageClient | undefined;
+  #started: Promise<void> | undefined;
+  #disposed = false;
+
+  constructor(extensionUri: vscode.Uri, feed: FactsFeed, log: vscode.LogOutputChannel) {
+    this.#feed = feed;
+    this.#log = log;
+    this.#module = vscode.Uri.joinPath(extensionUri, 'dist', 'server.cjs').fsPath;
+    const consider = (document: vscode.TextDocument) => {
+      if (this.#started === undefined && servedKind(document) !== undefined) void this.start();
+    };
+    for (const document of vscode.workspace.textDocuments) consider(document);
+    this.#subscriptions = [vscode.workspace.onDidOpenTextDocument(consider)];
+  }
+
+  /** Starts the server where it does not run yet. Resolves when it answers; a failure is in the log and told once. */
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  /** What became of each rule in the last build. */
+  verify(uri: vscode.Uri): Promise<RuleVerdictInfo[]> {
+    return this.#ask(uri, languageMessages.verify, { uri: uri.toString() }, []);
+  }
+
+  /** The nodes that a place in a document is about. */
+  nodesAt(uri: vscode.Uri, { line, character }: vscode.Position): Promise<NodesInfo> {
+    const params = { uri: uri.toString(), line, character };
+    return this.#ask(uri, languageMessages.nodesAt, params, { nodes: [], title: '' });
+  }
+
+  /** The rules to add so that nodes get a type; undefined: the server does not know the file's model. */
+  async keep(uri: vscode.Uri, nodes: readonly string[], type: string): Promise<KeepInfo | undefined> {
+    const facts = await this.#feed.settled(uri);
+    if (facts?.model == null) return undefined;
+    return this.#ask<KeepInfo | undefined>(uri, languageMessages.keep, { uri: uri.toString(), nodes, type }, undefined);
+  }
+
+  /** The entries of a replay with what their layers swallowed. */
+  replayEntries(uri: vscode.Uri): Promise<ReplayEntryInfo[]> {
+    return this.#ask(uri, languageMessages.replayEntries, { uri: uri.toString() }, []);
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    for (const subscription of this.#subscriptions) subscription.dispose();
+    // It also ends by itself when this process has gone.
+    void this.#client?.dispose().catch(() => undefined);
+  }
+
+  async #ask<T>(uri: vscode.Uri, method: string, params: object, otherwise: T): Promise<T> {
+    await this.start();
+    await this.#feed.settled(uri);
+    if (this.#client === undefined || this.#client.state !== State.Running) return otherwise;
+    try {
+      return await this.#client.sendRequest<T>(method, params);
+    } catch (error) {
+      // It may have died meanwhile; what was asked for is asked again after the restart.
+      this.#log.debug(`${method}: ${String(error)}`);
+      return otherwise;
+    }
+  }
+
+  async #start(): Promise<void> {
+    const server: ServerOptions = { module: this.#module, transport: TransportKind.ipc };
+    const client = new LanguageClient('tensorrtLens.language', 'TensorRT Lens', server, this.#options());
+    this.#client = client;
+    client.onNotification(languageMessages.modelPath, ({ uri, path }: ModelPathParams) =>
+      this.#feed.named(vscode.Uri.parse(uri, true), path),
+    );
+    const feed = (uri: vscode.Uri) => {
+      const facts = this.#feed.paramsOf(uri);
+      if (facts !== undefined && client.state === State.Running)
+        client
+          .sendNotification(languageMessages.facts, facts)
+          .catch((error: unknown) => this.#log.debug(String(error)));
+    };
+    this.#subscriptions.push(
+      this.#feed.onDidChange(feed),
+      client.onDidChangeState(({ newState }) => {
+        if (newState !== State.Running) return;
+        // A new server knows nothing: its client opens the documents again, what is known of them comes from here.
+        for (const uri of this.#feed.served()) feed(uri);
+      }),
+    );
+    try {
+      await client.start();
+    } catch (error) {
+      if (this.#disposed) return;
+      this.#log.error(`The language server does not start: ${String(error)}`);
+      void vscode.window.showErrorMessage(
+        vscode.l10n.t('Checks of override files and replays are off: the language server does not start.'),
+      );
+    }
+  }
+
+  #options(): LanguageClientOptions {
+    const languages = [overrideLanguageId, ...replayLanguageIds];
+    return {
+      documentSelector: languages.map((language) => ({ language })),
+      middleware: this.#middleware(),
+      outputChannel: this.#log,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      // Bodies of models' names are text, never commands or HTML.
+      markdown: { isTrusted: false, supportHtml: false },
+      connectionOptions: { maxRestartCount: 4 },
+    };
+  }
+
+  #middleware(): Middleware {
+    const isServed = (uri: vscode.Uri) => this.#feed.isServed(uri);
+    return {
+      // Any other JSON stays with the editor: the server never sees it.
+      didOpen: async (document, next) => {
+        const kind = servedKind(document);
+        if (kind === undefined) return;
+        this.#feed.open(document.uri, kind);
+        await next(document);
+      },
+      didChange: async (event, next) => {
+        if (isServed(event.document.uri)) await next(event);
+      },
+      didClose: async (document, next) => {
+        if (!isServed(document.uri)) return;
+        this.#feed.close(document.uri);
+        await next(document);
+      },
+      // The server names a node by its line among the model's nodes; here that is a text to go to and to peek into.
+      provideDefinition: async (document, position, token, next) => {
+        const found = (await next(document, position, token)) ?? [];
+        const places = Array.isArray(found) ? found : [found];
+        return places.map((place) => ('targetUri' in place ? place : toLink(place))).map(intoNodeList);
+      },
+    };
+  }
+}
+
+const toLink = ({ uri, range }: vscode.Location): vscode.LocationLink => ({ targetUri: uri, targetRange: range });
+
+const intoNodeList = (link: vscode.LocationLink): vscode.LocationLink => ({
+  ...link,
+  targetUri: nodeListUri(link.targetUri),
+});

@@ -1,0 +1,36 @@
+import * as vscode from 'vscode';
+import { openGraph } from '../graph/graphEditorProvider.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { commandTarget } from './commandTarget.ts';
+import type { FactsFeed } from './factsFeed.ts';
+import type { LanguageService } from './languageService.ts';
+
+/** Selects nodes in the graph of a document's model and brings the graph up. Without nodes: those at the cursor. */
+export async function showNodes(
+  sessions: Sessions,
+  feed: FactsFeed,
+  language: LanguageService,
+  argument: unknown,
+): Promise<void> {
+  const target = commandTarget(argument);
+  if (target === undefined) return;
+  const model = await feed.modelOf(target.uri);
+  if (model === undefined) {
+    const problem = feed.paramsOf(target.uri)?.modelProblem;
+    await vscode.window.showInformationMessage(problem || vscode.l10n.t('No model is known for this file.'));
+    return;
+  }
+  const ids = target.arguments.nodes ?? (await nodesAtCursor(target.uri, language));
+  if (ids.length === 0) {
+    await vscode.window.showInformationMessage(vscode.l10n.t('Nothing at the cursor selects a node of the model.'));
+    return;
+  }
+  await openGraph(model);
+  const session = sessions.setCurrent(model);
+  sessions.select(session, { kind: 'nodes', ids }, 'host');
+}
+
+async function nodesAtCursor(uri: vscode.Uri, language: LanguageService): Promise<string[]> {
+  const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+  return editor === undefined ? [] : (await language.nodesAt(uri, editor.selection.active)).nodes;
+}

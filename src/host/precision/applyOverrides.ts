@@ -1,0 +1,70 @@
+import * as vscode from 'vscode';
+import { rewriteModel } from '../../builder/rewriteModel.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { openGraph } from '../graph/graphEditorProvider.ts';
+import { commands } from '../ids.ts';
+import { commandTarget } from '../language/commandTarget.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
+
+/** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
+export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: unknown): Promise<void> {
+  const target = commandTarget(argument);
+  if (target === undefined) return;
+  const facts = await feed.settled(target.uri);
+  const model = await feed.modelOf(target.uri);
+  if (model === undefined || model.scheme !== 'file') {
+    const problem = feed.paramsOf(target.uri)?.modelProblem;
+    await vscode.window.showErrorMessage(problem || vscode.l10n.t('No model on this computer’s disk is known.'));
+    return;
+  }
+  const out = to instanceof vscode.Uri ? to : await askForTarget(model);
+  if (out === undefined) return;
+  const document = await vscode.workspace.openTextDocument(target.uri);
+  const title = vscode.l10n.t('Applying {0}', target.uri.path.slice(target.uri.path.lastIndexOf('/') + 1));
+  const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  try {
+    const { rewrite } = await vscode.window.withProgress(shown, (_, token) => {
+      const cancel = new AbortController();
+      token.onCancellationRequested(() => cancel.abort());
+      return rewriteModel({
+        model: model.fsPath,
+        rules: readOverrides(document.getText()),
+        out: out.fsPath,
+        build: facts?.build ?? null,
+        signal: cancel.signal,
+      });
+    });
+    const { byType, casts } = rewrite.counts;
+    void tellWritten(
+      out,
+      vscode.l10n.t(
+        'Written: {0}, with {1} nodes in FP32, {2} in FP16, {3} in BF16 and {4} Casts more.',
+        out.path.slice(out.path.lastIndexOf('/') + 1),
+        byType.float,
+        byType.float16,
+        byType.bfloat16,
+        casts,
+      ),
+    );
+  } catch (error) {
+    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function tellWritten(out: vscode.Uri, text: string): Promise<void> {
+  const graph = vscode.l10n.t('Open Graph');
+  const build = vscode.l10n.t('Build');
+  const answer = await vscode.window.showInformationMessage(text, graph, build);
+  if (answer === graph) await openGraph(out);
+  if (answer === build) await vscode.commands.executeCommand(commands.build, out);
+}
+
+function askForTarget(model: vscode.Uri): Thenable<vscode.Uri | undefined> {
+  const path = model.path.replace(/\.onnx(?:\.gz)?$/i, '');
+  return vscode.window.showSaveDialog({
+    title: vscode.l10n.t('Write the typed model'),
+    defaultUri: model.with({ path: `${path}.typed.onnx` }),
+    filters: { ONNX: ['onnx'] },
+    saveLabel: vscode.l10n.t('Write'),
+  });
+}

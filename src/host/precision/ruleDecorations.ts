@@ -1,0 +1,114 @@
+import * as vscode from 'vscode';
+import { overrideLanguageId } from '../../protocol/language.ts';
+import type { RuleVerdictInfo } from '../../protocol/language.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
+import type { LanguageService } from '../language/languageService.ts';
+import { verdictWord } from './verdictWords.ts';
+
+type Kind = RuleVerdictInfo['verdict'] | 'changed';
+
+/** Typing comes in bursts; the verdicts follow when it rests. */
+const settleMs = 250;
+
+/** Behind each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen. */
+export class RuleDecorations implements vscode.Disposable {
+  readonly #feed: FactsFeed;
+  readonly #language: LanguageService;
+  readonly #types: Record<Kind, vscode.TextEditorDecorationType>;
+  readonly #subscription: vscode.Disposable;
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  constructor(feed: FactsFeed, language: LanguageService) {
+    this.#feed = feed;
+    this.#language = language;
+    this.#types = {
+      obeyed: decoration('testing.iconPassed'),
+      disobeyed: decoration('testing.iconFailed', 'editorOverviewRuler.errorForeground'),
+      unseen: decoration('descriptionForeground'),
+      changed: decoration('descriptionForeground'),
+    };
+    const all = () => {
+      for (const { document } of vscode.window.visibleTextEditors) this.#soon(document);
+    };
+    this.#subscription = vscode.Disposable.from(
+      ...Object.values(this.#types),
+      feed.onDidChange((uri) => {
+        for (const { document } of vscode.window.visibleTextEditors)
+          if (document.uri.toString() === uri.toString()) this.#soon(document, 0);
+      }),
+      vscode.window.onDidChangeVisibleTextEditors(all),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#soon(document)),
+    );
+    all();
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+
+  #soon(document: vscode.TextDocument, ms = settleMs): void {
+    if (document.languageId !== overrideLanguageId) return;
+    const key = document.uri.toString();
+    clearTimeout(this.#timers.get(key));
+    this.#timers.set(
+      key,
+      setTimeout(() => {
+        this.#timers.delete(key);
+        void this.#show(document);
+      }, ms),
+    );
+  }
+
+  async #show(document: vscode.TextDocument): Promise<void> {
+    if (!this.#feed.isServed(document.uri)) return;
+    const { version } = document;
+    const facts = await this.#feed.settled(document.uri);
+    const verdicts = await this.#language.verify(document.uri);
+    if (document.isClosed || document.version !== version) return;
+    const built = facts?.overrides ? new Set(facts.overrides.rules.split('\n').map(statementOf)) : null;
+    const shown: Record<Kind, vscode.DecorationOptions[]> = { obeyed: [], disobeyed: [], unseen: [], changed: [] };
+    for (const verdict of verdicts) {
+      if (verdict.line >= document.lineCount) continue;
+      const line = document.lineAt(verdict.line);
+      // A rule that was written after the build was never asked for: a verdict on it would be about another wish.
+      const asked = built === null || built.has(statementOf(line.text));
+      shown[asked ? verdict.verdict : 'changed'].push({
+        range: line.range,
+        hoverMessage: new vscode.MarkdownString().appendText(verdict.message),
+        renderOptions: { after: { contentText: asked ? textOf(verdict) : vscode.l10n.t('not built yet') } },
+      });
+    }
+    for (const editor of vscode.window.visibleTextEditors)
+      if (editor.document === document)
+        for (const kind of Object.keys(shown) as Kind[]) editor.setDecorations(this.#types[kind], shown[kind]);
+  }
+}
+
+/** A line without comment and spacing: what it says. */
+const statementOf = (line: string): string =>
+  line
+    .replace(/(?:^|\s)#.*$/, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+const marks = { obeyed: '✓', disobeyed: '✗', unseen: '?' } as const;
+
+/** `✗ not obeyed: 2 of 14` */
+function textOf({ verdict, counts }: RuleVerdictInfo): string {
+  const total = counts.obeyed + counts.disobeyed + counts.unseen;
+  const part = counts[verdict];
+  const word = `${marks[verdict]} ${verdictWord(verdict)}`;
+  return part === total ? word : vscode.l10n.t('{0}: {1} of {2}', word, part, total);
+}
+
+function decoration(colour: string, ruler?: string): vscode.TextEditorDecorationType {
+  return vscode.window.createTextEditorDecorationType({
+    after: { color: new vscode.ThemeColor(colour), margin: '0 0 0 3em' },
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    ...(ruler !== undefined && {
+      overviewRulerColor: new vscode.ThemeColor(ruler),
+      overviewRulerLane: vscode.OverviewRulerLane.Right,
+    }),
+  });
+}

@@ -1,0 +1,30 @@
+import * as vscode from 'vscode';
+import { commandTarget } from '../language/commandTarget.ts';
+import type { LanguageService } from '../language/languageService.ts';
+import { verdictIcon, verdictWord } from './verdictWords.ts';
+
+/** Lists what became of each rule in the last build; the one that is picked is shown in the file. */
+export async function verifyOverrides(language: LanguageService, argument: unknown): Promise<void> {
+  const target = commandTarget(argument);
+  if (target === undefined) return;
+  const verdicts = await language.verify(target.uri);
+  if (verdicts.length === 0) {
+    await vscode.window.showInformationMessage(
+      vscode.l10n.t('There is nothing to verify: no build of this model is known, or no rule decides for any node.'),
+    );
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument(target.uri);
+  const items = verdicts.map(({ line, verdict, message }) => ({
+    label: `$(${verdictIcon[verdict]}) ${document.lineAt(Math.min(line, document.lineCount - 1)).text.trim()}`,
+    description: verdictWord(verdict),
+    detail: message,
+    line,
+  }));
+  const placeHolder = vscode.l10n.t('What became of each rule in the last build');
+  const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });
+  if (picked === undefined) return;
+  await vscode.window.showTextDocument(document, {
+    selection: new vscode.Range(picked.line, 0, picked.line, 0),
+  });
+}

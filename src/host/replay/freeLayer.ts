@@ -1,0 +1,21 @@
+import * as vscode from 'vscode';
+import { removeEntry } from '../../core/replay/editReplay.ts';
+import { readReplay } from '../../core/replay/readReplay.ts';
+import { commandTarget } from '../language/commandTarget.ts';
+import { applySpans } from './applySpans.ts';
+
+/** Removes a layer's entry, so that TensorRT chooses for it: the one at the cursor, else one that is picked. */
+export async function freeLayer(argument: unknown): Promise<void> {
+  const target = commandTarget(argument);
+  if (target === undefined) return;
+  const document = await vscode.workspace.openTextDocument(target.uri);
+  const { value } = readReplay(document.getText());
+  if (value === undefined) return;
+  const editor = vscode.window.visibleTextEditors.find((one) => one.document === document);
+  const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
+  const here = value.entries.find(({ span }) => span.start <= offset && offset <= span.end);
+  const items = value.entries.map((entry) => ({ label: entry.layer, entry }));
+  const placeHolder = vscode.l10n.t('For which layer shall TensorRT choose?');
+  const entry = here ?? (await vscode.window.showQuickPick(items, { placeHolder }))?.entry;
+  if (entry !== undefined) await applySpans(document, removeEntry(document.getText(), value, entry));
+}

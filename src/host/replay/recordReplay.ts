@@ -1,0 +1,58 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import type { PrecisionMode } from '../../core/build/engineOptions.ts';
+import type { Builds } from '../builds/builds.ts';
+import { pickModel } from '../commands/pickModel.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
+import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+
+/** Builds a model by Polygraphy and keeps the tactics that TensorRT chose in `model.replay.json`, which it then shows. */
+export async function recordReplay(
+  sessions: Sessions,
+  builds: Builds,
+  tasks: BuildTaskProvider,
+  argument: unknown,
+): Promise<void> {
+  if (!mayRun()) return tellUntrusted();
+  const model = await pickModel(argument, sessions);
+  if (model === undefined) return;
+  if (model.scheme !== 'file') {
+    await vscode.window.showWarningMessage(vscode.l10n.t('Builds are kept for models on this computer’s disk only.'));
+    return;
+  }
+  const precision = await askForPrecision();
+  if (precision === undefined) return;
+  const replay = model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.replay.json` });
+  if (!(await mayReplace(replay))) return;
+  sessions.setCurrent(model);
+  const listener = builds.onDidEnd(({ uri, build }) => {
+    if (uri.toString() !== model.toString()) return;
+    listener.dispose();
+    if (build.manifest.result === 'passed') void vscode.window.showTextDocument(replay);
+  });
+  const options = { precision, backend: 'polygraphy', extraArguments: ['--save-tactics', replay.fsPath] } as const;
+  await vscode.tasks.executeTask(tasks.taskFor(model, options, basename(replay.fsPath)));
+}
+
+async function askForPrecision(): Promise<PrecisionMode | undefined> {
+  const modes: { label: string; description: string; mode: PrecisionMode }[] = [
+    { label: 'FP16', description: vscode.l10n.t('and FP32'), mode: 'fp16' },
+    { label: 'FP32', description: '', mode: 'fp32' },
+    { label: 'INT8', description: vscode.l10n.t('and FP16, FP32'), mode: 'int8' },
+    { label: 'BF16', description: vscode.l10n.t('and FP32'), mode: 'bf16' },
+  ];
+  const placeHolder = vscode.l10n.t('Which types may TensorRT choose from? (TensorRT 10 and earlier record replays.)');
+  return (await vscode.window.showQuickPick(modes, { placeHolder }))?.mode;
+}
+
+async function mayReplace(file: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(file);
+  } catch {
+    return true;
+  }
+  const replace = vscode.l10n.t('Replace');
+  const text = vscode.l10n.t('{0} is there already. Replace it?', file.path.slice(file.path.lastIndexOf('/') + 1));
+  return (await vscode.window.showWarningMessage(text, { modal: true }, replace)) === replace;
+}
