@@ -93,8 +93,11 @@ describe('the pictures', () => {
 
   it.each<Theme>(['high-contrast', 'high-contrast-light'])('have thick lines and no fills in %s', async (theme) => {
     const view = await open(theme);
-    await show(view, await data('fusion_zoo'));
+    const shown = await data('fusion_zoo');
+    await show(view, shown);
     await view.shot(`graph-fusion_zoo-${theme}`);
+    expect(await view.axe()).toEqual([]);
+    await item(view, `node:${shown.graph!.nodes.find(({ op }) => op === 'LayerNormalization')!.id}`).click();
     expect(await view.axe()).toEqual([]);
     expect(await view.faults()).toEqual([]);
     await view.close();
@@ -111,7 +114,53 @@ describe('the pictures', () => {
   });
 });
 
+describe('little room', () => {
+  it('puts the details below, and nothing over anything', async () => {
+    const view = await open();
+    await view.page.setViewportSize({ width: 480, height: 900 });
+    const shown = await data('fusion_zoo');
+    await show(view, shown);
+    await item(view, `node:${shown.graph!.nodes.find(({ op }) => op === 'LayerNormalization')!.id}`).click();
+    await still(view);
+    await view.shot('graph-narrow');
+    const box = async (selector: string) => (await view.page.locator(selector).boundingBox())!;
+    const [floor, panel] = [await box('.graph-floor'), await box('.graph-inspector')];
+    expect(panel.y).toBeGreaterThanOrEqual(floor.y + floor.height);
+    expect(panel.width).toBe(480);
+    expect(await view.page.locator('.graph-minimap').isHidden()).toBe(true);
+    const legend = await box('.graph-legend');
+    expect(legend.height).toBeLessThan(floor.height * 0.6);
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
 describe('selection', () => {
+  it('says which precision was asked for and what came of it, and leads to the rule', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    const conv = shown.graph!.nodes.find(({ op }) => op === 'Conv')!;
+    const reason = 'Layer 1 writes Half.';
+    await show(view, {
+      ...shown,
+      asked: [{ node: conv.id, type: 'fp32', line: 7, verdict: 'disobeyed', reason }],
+    });
+    await item(view, `node:${conv.id}`).click();
+    const facts = view.page.locator('.graph-inspector .facts').first();
+    expect(await facts.textContent()).toMatch(
+      /Precision as builtFP16Precision askedFP32 override: line 7Not obeyedLayer 1 writes Half\./,
+    );
+    await facts.getByRole('button', { name: 'override: line 7' }).click();
+    expect((await view.sent()).at(-1)).toEqual({ method: 'openLine', args: ['overrides', 7] });
+    const raw = view.page.locator('.graph-inspector details').first();
+    await raw.locator('summary').click();
+    expect(await raw.locator('pre').textContent()).toContain('[ONNX Layer: /patch_embed/proj/Conv]');
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
   it('tells the host what is clicked, and shows everything about it', async () => {
     const view = await open();
     const shown = await data('vit_tiny');
@@ -312,6 +361,43 @@ describe('what survives', () => {
     expect(await keys()).toEqual(before);
     await show(view, shown);
     expect(await keys()).toEqual(before);
+    await view.close();
+  });
+
+  it('keeps place, open modules and selection by name when the file is edited', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    const softmax = shown.graph!.nodes.filter(({ op }) => op === 'Softmax')[7]!;
+    const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+    await view.post('select', { kind: 'nodes', ids: [softmax.id] });
+    await settled(view, before);
+    const box = (await item(view, `node:${softmax.id}`).boundingBox())!;
+    // Two nodes more at the beginning of the file: every id is another one, and what follows moves down.
+    const graph = structuredClone(shown.graph!);
+    const [input] = graph.inputs;
+    const added = ['Relu', 'Neg'].map((op, i) => ({
+      ...{ id: String(i), name: `/added_${op}`, op, domain: '', attributes: [] },
+      inputs: [i === 0 ? input!.name : 'added_0'],
+      outputs: [`added_${i}`],
+    }));
+    for (const node of graph.nodes) {
+      node.id = String(Number(node.id) + added.length);
+      node.inputs = node.inputs.map((name) => (name === input!.name ? 'added_1' : name));
+    }
+    graph.nodes.unshift(...added);
+    await show(view, { ...shown, graph, report: null, build: null });
+    const moved = item(view, `node:${Number(softmax.id) + added.length}`);
+    expect(await moved.getAttribute('aria-selected')).toBe('true');
+    const after = (await moved.boundingBox())!;
+    expect(Math.abs(after.x - box.x)).toBeLessThan(60);
+    expect(Math.abs(after.y - box.y)).toBeLessThan(60);
+    expect(await view.page.locator('.graph-inspector').textContent()).toContain(softmax.name);
+    expect(await view.faults()).toEqual([]);
+    // Another model under the same name begins anew.
+    await show(view, { ...(await data('resnet18')), title: shown.title });
+    expect(await view.page.locator('.graph-inspector').isHidden()).toBe(true);
+    expect(await item(view, 'input:input').isVisible()).toBe(true);
     await view.close();
   });
 

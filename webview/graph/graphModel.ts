@@ -18,7 +18,7 @@ import { buildRegions, idlePoints } from '../../src/core/scene/regions.ts';
 import type { Region } from '../../src/core/scene/regions.ts';
 import { buildScene, itemKey } from '../../src/core/scene/scene.ts';
 import type { Scene } from '../../src/core/scene/scene.ts';
-import type { GraphData, ViewData } from '../../src/core/scene/viewData.ts';
+import type { AskedPrecision, GraphData, ViewData } from '../../src/core/scene/viewData.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
@@ -50,6 +50,8 @@ export class GraphModel {
   readonly kernelOf: Int32Array;
   #flat: Hierarchy | null = null;
   #found: Outliers | null = null;
+  /** What override rules asked of nodes, by the node's id. */
+  readonly asked: ReadonlyMap<string, AskedPrecision>;
   readonly #moduleTimes = new Map<number, number | null>();
   hierarchy: Hierarchy;
   overlay: Overlay;
@@ -73,6 +75,7 @@ export class GraphModel {
     this.fusion.kernels.forEach(({ points }, kernel) => {
       for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
     });
+    this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.structure = `${data.title}\n${data.graph.nodes.length}\n${this.graph.from.length}`;
   }
 

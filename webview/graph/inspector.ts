@@ -4,6 +4,7 @@ import { fateSentence, readable } from '../../src/core/scene/fateSentence.ts';
 import type { FusionGroup } from '../../src/core/scene/fusionGroups.ts';
 import { layerOf } from '../../src/core/scene/fusionGroups.ts';
 import { phrase, timeText } from '../../src/core/scene/fusionText.ts';
+import type { AskedPrecision } from '../../src/core/scene/viewData.ts';
 import type { ViewHost } from '../../src/protocol/views.ts';
 import { count } from '../shared/strings.ts';
 import { button, element } from './element.ts';
@@ -116,6 +117,9 @@ export class Inspector {
     const computed = said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single';
     if (computed) {
       rows.push([words.precision, builtPrecision(report, said)?.toUpperCase() ?? words.notVisible]);
+      const asked = model.asked.get(said.id);
+      if (asked !== undefined)
+        rows.push([words.asked, this.#asked(asked)], [words.verdict[asked.verdict], asked.reason]);
       const ms = model.times?.[point] ?? Number.NaN;
       if (!Number.isNaN(ms))
         rows.push([
@@ -125,6 +129,12 @@ export class Inspector {
       rows.push([words.evidence, said.exact ? 'exact' : 'derived']);
     }
     return facts(rows);
+  }
+
+  /** `FP32, rule: line 3` */
+  #asked({ type, line }: AskedPrecision): Node {
+    const rule = button(words.rule(line), () => this.#host.openLine('overrides', line), { class: 'link' });
+    return element('span', {}, `${type.toUpperCase()} `, rule);
   }
 
   #layers(model: GraphModel, ids: number[]): Node[] {
@@ -155,8 +165,10 @@ export class Inspector {
             readable(layer.name) || `layer ${id}`,
           ),
           element('div', { class: 'muted' }, `${notes} `, this.#line(layer.line)),
-          layer.tactic !== null && element('div', { class: 'muted mono wrap' }, `${words.tactic} ${layer.tactic}`),
+          (layer.tactic ?? '') !== '' &&
+            element('div', { class: 'muted mono wrap' }, `${words.tactic} ${layer.tactic}`),
           outputs.length > 0 && element('div', { class: 'muted mono wrap' }, `→ ${outputs.slice(0, 3).join(', ')}`),
+          layer.metadata !== undefined && rawText(words.metadata, layer.metadata),
         ),
       );
     }
@@ -319,6 +331,17 @@ export function groupName(model: GraphModel, group: FusionGroup): string {
 
 function heading(text: string, note: string | null = null): Node {
   return element('h2', {}, text, note === null ? null : element('span', { class: 'muted note' }, ` ${note}`));
+}
+
+/** A text as TensorRT wrote it, folded up; its control characters are separators and become new lines. */
+function rawText(title: string, text: string): Node {
+  const whole = text.replaceAll(/[\u0000-\u001f]+/g, '\n');
+  return element(
+    'details',
+    {},
+    element('summary', { class: 'muted' }, title),
+    element('pre', { class: 'raw', tabindex: 0 }, whole),
+  );
 }
 
 const section = (title: string, content: Node): Node => element('section', {}, element('h3', {}, title), content);

@@ -4,7 +4,7 @@ import { itemTitle, shortName } from './scene.ts';
 import type { Scene } from './scene.ts';
 
 /** Width of an average character at the size in which titles are drawn; the same everywhere, so that pictures are too. */
-const character = 7.2;
+const character = 7.9;
 const narrowest = 84;
 const widest = 232;
 
@@ -23,12 +23,14 @@ export function itemSizes(
       case 'node': {
         const small = graph.data.nodes[ref]!.op === 'Constant';
         const name = small ? 0 : shortName(graph, hierarchy, ref).length * character * 0.88;
-        width[item] = clamp(Math.max(title, name) + 26, small ? 64 : narrowest, widest);
+        width[item] = clamp(Math.max(title, name) + 30, small ? 64 : narrowest, widest);
         height[item] = small ? 22 : 42;
         break;
       }
       case 'closed':
-        width[item] = clamp(title * 1.2 + 48 + (hierarchy.modules[ref]!.times > 1 ? 46 : 0), 176, 300);
+        // A repetition says how often, and whether all of it is fused alike.
+        width[item] =
+          hierarchy.modules[ref]!.times > 1 ? clamp(title * 1.2 + 94, 286, 340) : clamp(title * 1.2 + 48, 176, 300);
         height[item] = 58;
         break;
       case 'open':
