@@ -1,15 +1,21 @@
 import * as vscode from 'vscode';
 import type { PanelItem } from '../core/scene/fusionPanel.ts';
 import { Builds } from './builds/builds.ts';
+import { showBuildStatus } from './builds/buildStatus.ts';
 import { showResult } from './builds/showResult.ts';
-import { attach } from './commands/attach.ts';
+import { attach, attachPieces, pasteLog } from './commands/attach.ts';
 import { build } from './commands/build.ts';
+import { buildAs, copyUsualCommand } from './commands/buildAs.ts';
 import { askForModel, pickModel } from './commands/pickModel.ts';
 import { searchPanel } from './commands/searchPanel.ts';
 import { sortPanel } from './commands/sortPanel.ts';
+import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
 import { FusionPages } from './fusion/fusionPages.ts';
 import { FusionTree } from './fusion/fusionTree.ts';
 import { GraphEditorProvider, openGraph } from './graph/graphEditorProvider.ts';
+import { registerComparison } from './history/comparison.ts';
+import { historyCommands } from './history/historyCommands.ts';
+import { HistoryTree } from './history/historyTree.ts';
 import { commands, graphViewType, taskType } from './ids.ts';
 import { LanguageFeatures } from './language/languageFeatures.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
@@ -23,18 +29,27 @@ export interface ExtensionApi {
   sessions: Sessions;
   builds: Builds;
   tree: FusionTree;
+  history: HistoryTree;
+  diagnostics: BuildDiagnostics;
   features: LanguageFeatures;
 }
+
+let running: Builds | undefined;
 
 /** Puts the parts together. Nothing is read, probed or started here: each part begins when a person asks for it. */
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
   const sessions = new Sessions(new DiskSource(log));
   const builds = new Builds(context, log);
-  const connections = new ViewConnections(sessions, log);
+  const diagnostics = new BuildDiagnostics();
+  const connections = new ViewConnections(sessions, log, builds);
   const pages = new FusionPages(context.extensionUri, sessions, connections);
   const tree = new FusionTree(sessions, builds, context.workspaceState);
   const tasks = new BuildTaskProvider(builds);
+  const attaching = { sessions, diagnostics };
+  const history = new HistoryTree(sessions, builds, (model, pieces) => attachPieces(attaching, model, pieces));
+  const building = { context, sessions, tasks };
+  running = builds;
   const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, builds, tasks });
 
   context.subscriptions.push(
@@ -43,7 +58,11 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     builds,
     tree,
     features,
-    builds.onDidEnd((ended) => void showResult(ended, sessions, tree)),
+    history,
+    diagnostics,
+    showBuildStatus(builds),
+    registerComparison(),
+    builds.onDidEnd((ended) => void showResult(ended, sessions, tree, diagnostics)),
     vscode.tasks.registerTaskProvider(taskType, tasks),
     vscode.window.registerCustomEditorProvider(
       graphViewType,
@@ -52,6 +71,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     ),
     ...registerCommands({
       [commands.build]: (uri, more) => build(sessions, tasks, uri, more),
+      [commands.buildAs]: (uri, preset) => buildAs(building, uri, preset),
+      [commands.copyBuildCommand]: (uri) => copyUsualCommand(building, uri),
       [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),
       [commands.openGraph]: async (uri) => {
         const model = uri instanceof vscode.Uri ? uri : (sessions.current?.uri ?? (await askForModel()));
@@ -61,7 +82,9 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
         const model = await pickModel(uri, sessions);
         if (model !== undefined) pages.open(model);
       },
-      [commands.attach]: (uri, files) => attach(sessions, uri, files),
+      [commands.attach]: (uri, files) => attach(attaching, uri, files),
+      [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
+      ...historyCommands(history, sessions, tasks),
       [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
       [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
       [commands.sort]: () => sortPanel(tree),
@@ -71,7 +94,12 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       [commands.showOutput]: () => log.show(),
     }),
   );
-  return { sessions, builds, tree, features };
+  return { sessions, builds, tree, history, diagnostics, features };
+}
+
+/** The editor closes: it waits a few seconds for what still runs to be gone. */
+export async function deactivate(): Promise<void> {
+  await running?.stopAll();
 }
 
 function registerCommands(handlers: Record<string, (...args: unknown[]) => unknown>): vscode.Disposable[] {

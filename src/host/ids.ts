@@ -4,10 +4,22 @@ import { languageCommandIds } from './language/languageCommandIds.ts';
 /** Names that package.json and the code must agree on; test/unit/host checks that they do. */
 export const commands = {
   build: 'tensorrtLens.build',
+  buildAs: 'tensorrtLens.buildAs',
+  copyBuildCommand: 'tensorrtLens.copyBuildCommand',
   cancelBuild: 'tensorrtLens.cancelBuild',
   openGraph: 'tensorrtLens.openGraph',
   openFusionPage: 'tensorrtLens.openFusionPage',
   attach: 'tensorrtLens.attach',
+  pasteLog: 'tensorrtLens.pasteLog',
+  showBuild: 'tensorrtLens.showBuild',
+  compareBuilds: 'tensorrtLens.compareBuilds',
+  openBuildLog: 'tensorrtLens.openBuildLog',
+  revealBuild: 'tensorrtLens.revealBuild',
+  copyCommandOfBuild: 'tensorrtLens.copyCommandOfBuild',
+  rerunBuild: 'tensorrtLens.rerunBuild',
+  deleteBuild: 'tensorrtLens.deleteBuild',
+  tidyBuilds: 'tensorrtLens.tidyBuilds',
+  openHistoryItem: 'tensorrtLens.openHistoryItem',
   openLog: 'tensorrtLens.openLog',
   refresh: 'tensorrtLens.refresh',
   sort: 'tensorrtLens.sort',
@@ -22,6 +34,9 @@ export const commands = {
 export const graphViewType = 'tensorrtLens.graph';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
 export const fusionTreeId = 'tensorrtLens.fusion';
+export const historyTreeId = 'tensorrtLens.builds';
+/** Scheme of the texts in which two builds are compared. */
+export const comparisonScheme = 'tensorrt-lens-comparison';
 export const taskType = 'tensorrt';
 export const settingsSection = 'tensorrtLens';
 
@@ -34,6 +49,8 @@ export const contextKeys = {
   hasLog: 'tensorrtLens.hasLog',
   /** The active editor shows a tactic replay. */
   replay: 'tensorrtLens.replay',
+  /** Whether the history shows any build. */
+  hasBuilds: 'tensorrtLens.hasBuilds',
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

@@ -24,10 +24,20 @@ export interface ViewHost {
   failed(message: string): void;
 }
 
+/** What a running build does now. */
+export interface Building {
+  /** In a line: `timing tactics: 12 of 23, layer conv1 + relu, 34 s`. */
+  text: string;
+  /** Ids of the nodes in the name of the layer whose tactics are being timed. */
+  nodes: string[];
+}
+
 /** Host → view. */
 export interface View {
   /** The whole data; null shows the empty state with `message`. */
   show(data: ViewData | null, message: string): void;
   /** Something was selected elsewhere. */
   select(selection: Selection): void;
+  /** A build of the model runs, or null: none does any more. A view may do without. */
+  building?(building: Building | null): void;
 }

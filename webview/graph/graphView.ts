@@ -2,7 +2,7 @@ import { fusionSentence } from '../../src/core/scene/fusionText.ts';
 import type { OverlayKind } from '../../src/core/scene/overlay.ts';
 import { searchGraph } from '../../src/core/scene/search.ts';
 import type { ViewData } from '../../src/core/scene/viewData.ts';
-import type { Selection, ViewHost } from '../../src/protocol/views.ts';
+import type { Building, Selection, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
 import { onThemeChange, readTheme } from '../shared/theme.ts';
 import { CarryOver } from './carryOver.ts';
@@ -11,8 +11,7 @@ import { emptyState } from './emptyState.ts';
 import { exportPng, exportSvg } from './exportPicture.ts';
 import { makeFit } from './fitLabels.ts';
 import { listenTo } from './graphEvents.ts';
-import { GraphModel } from './graphModel.ts';
-import type { Picture } from './graphModel.ts';
+import { GraphModel, type Picture } from './graphModel.ts';
 import { buildParts } from './graphParts.ts';
 import type { GraphCommands, GraphParts } from './graphParts.ts';
 import { graphStrings } from './graphStrings.ts';
@@ -26,6 +25,7 @@ import { LayoutClient } from './layoutClient.ts';
 import { bringIntoSight, centreItem, showFirst } from './navigate.ts';
 import { Painter } from './painter.ts';
 import { makePalette } from './palette.ts';
+import { showBuilding } from './showBuilding.ts';
 import { Stage } from './stage.ts';
 
 /** The graph view: holds what is shown and passes between its parts. */
@@ -103,8 +103,7 @@ export class GraphView implements GraphCommands {
     const { sentence, hints, legend } = this.#parts;
     const { report } = model.data;
     sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : fusionSentence(report);
-    hints.textContent = model.data.hints.join(' ');
-    hints.hidden = model.data.hints.length === 0;
+    showBuilding(null, model, hints, this.#marks);
     legend.show(model.overlay, this.#palette);
   }
 
@@ -150,6 +149,11 @@ export class GraphView implements GraphCommands {
     }
     this.#setSubject(selection, subject);
     bringIntoSight(model, this.#stage, points);
+  }
+
+  /** From the host: what a running build does now, with the nodes of the layer that is being timed. */
+  building(building: Building | null): void {
+    if (showBuilding(building, this.#model, this.#parts.hints, this.#marks)) this.#redraw();
   }
 
   /** Selects here and tells the host. */
@@ -237,9 +241,7 @@ export class GraphView implements GraphCommands {
     this.#stage.show(0, 0, totalWidth, totalHeight);
   }
 
-  zoomBy(factor: number): void {
-    this.#stage.zoomBy(factor);
-  }
+  readonly zoomBy = (factor: number): void => this.#stage.zoomBy(factor);
 
   collapseAll(): void {
     this.#open = new Set();

@@ -18,6 +18,8 @@ export class Highlights {
   group = -1;
   /** What the search found, in the graph's order. */
   found: number[] = [];
+  /** The layer that a running build is timing; marked as found while nothing is searched for. */
+  lit: number[] = [];
 
   set(model: GraphModel, selection: Selection, subject: Subject | null): void {
     this.selection = selection;
@@ -31,6 +33,7 @@ export class Highlights {
     this.selection = carry.selection(this.selection);
     this.subject = carry.subject(subject, this.selection);
     this.found = [];
+    this.lit = [];
   }
 
   clear(): void {
@@ -56,9 +59,10 @@ export class Highlights {
     this.found = points;
     this.hits = null;
     const scene = model.picture?.scene;
-    if (scene === undefined || points.length === 0) return;
+    const marked = points.length > 0 ? points : this.lit;
+    if (scene === undefined || marked.length === 0) return;
     this.hits = new Uint32Array(scene.kind.length);
-    for (const point of points) this.hits[scene.itemOfPoint[point]!]! += 1;
+    for (const point of marked) this.hits[scene.itemOfPoint[point]!]! += 1;
   }
 
   filter({ overlay }: GraphModel, off: ReadonlySet<string>): void {

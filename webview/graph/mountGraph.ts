@@ -12,5 +12,6 @@ export function mountGraph(root: HTMLElement, host: ViewHost): View {
   return {
     show: (data, message) => view.show(data, message),
     select: (selection) => view.select(selection),
+    building: (building) => view.building(building),
   };
 }

@@ -33,6 +33,7 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
   const handlers = {
     show: (...args: Parameters<View['show']>) => view.show(...args),
     select: (...args: Parameters<View['select']>) => view.select(...args),
+    building: (...args: Parameters<NonNullable<View['building']>>) => view.building?.(...args),
   };
   window.addEventListener('message', (event: MessageEvent<unknown>) => {
     // The editor itself and extensions of the browser post messages too: what is not ours is not an error.

@@ -1,25 +1,43 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { stageWords } from '../../core/build/buildTelescope.ts';
+import type { BuildTelescope, TelescopeState } from '../../core/build/buildTelescope.ts';
+import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { duration, telescopeLine } from '../../core/build/telescopeLine.ts';
 import { runBuild } from '../../builder/runBuild.ts';
 import type { BuildEvents } from '../../builder/runBuild.ts';
 import { NotConfirmed } from '../../builder/setUpRtx.ts';
 import { Unusable } from '../../builder/unusable.ts';
 import type { Build } from '../../builder/buildFolder.ts';
-import type { TaskOptions } from '../tasks/taskDefinition.ts';
+import type { TaskOptions } from '../tasks/taskProperties.ts';
+import type { LineKind } from '../tasks/terminalText.ts';
 import { severityOf } from './severityOf.ts';
-import { progressText } from './progressText.ts';
-import { mayDownload } from './consent.ts';
-import { readSettings } from '../platform/settings.ts';
+import { toolsOf } from './toolsOf.ts';
 import { mayRun, untrustedMessage } from '../platform/trust.ts';
 
 /** Where a build's log goes while it runs. */
-export type LineSink = (text: string, severity: 'error' | 'warning' | 'info' | 'verbose') => void;
+export type LineSink = (text: string, severity: LineKind) => void;
 
-interface Running {
+/** A build that runs, at one moment. */
+export interface RunningBuild {
   uri: vscode.Uri;
-  cancel: AbortController;
-  progress: string;
+  /** What it is doing, in a line. */
+  text: string;
+  /** null: TensorRT has not begun. */
+  state: TelescopeState | null;
+  /** null: it waits for another build of this model, or something is set up. */
+  folder: string | null;
 }
+
+interface Running extends RunningBuild {
+  cancel: AbortController;
+  telescope: BuildTelescope | null;
+  began: number;
+  ended: Promise<unknown>;
+}
+
+/** Between two looks at a running build. Its log may come at thousands of lines a second; nobody reads faster than this. */
+const lookMs = 250;
 
 /** A build has ended, well or not. */
 export interface Ended {
@@ -44,16 +62,27 @@ export class Builds implements vscode.Disposable {
     this.#log = log;
   }
 
-  /** What the build of a model is doing, in words; undefined when none runs. */
-  progressOf(uri: vscode.Uri): string | undefined {
-    return this.#running.get(uri.toString())?.progress;
+  /** The build of a model that runs; undefined when none does. */
+  runningOf(uri: vscode.Uri): RunningBuild | undefined {
+    return this.#running.get(uri.toString());
+  }
+
+  /** All that run, in the order in which they began. */
+  get running(): RunningBuild[] {
+    return [...this.#running.values()];
   }
 
   cancel(uri: vscode.Uri): void {
     this.#running.get(uri.toString())?.cancel.abort();
   }
 
-  /** Cancels every build and does not wait: the editor gives little time when it ends. */
+  /** Cancels every build; resolves when their processes are gone. */
+  async stopAll(): Promise<void> {
+    const all = [...this.#running.values()];
+    for (const { cancel } of all) cancel.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
   dispose(): void {
     for (const { cancel } of this.#running.values()) cancel.abort();
     this.#changed.dispose();
@@ -73,11 +102,23 @@ export class Builds implements vscode.Disposable {
       line(vscode.l10n.t('A build of {0} is running already. Wait for it, or cancel it.', options.model), 'error');
       return 1;
     }
-    this.#running.set(key, { uri, cancel, progress: vscode.l10n.t('starting') });
+    const running: Running = {
+      uri,
+      cancel,
+      text: vscode.l10n.t('starting'),
+      state: null,
+      folder: null,
+      telescope: null,
+      began: Date.now(),
+      ended: Promise.resolve(),
+    };
+    this.#running.set(key, running);
     this.#changed.fire(uri);
     let build: Build | undefined;
     try {
-      build = await this.#runShown(uri, options, line, cancel);
+      const shown = this.#runShown(running, options, line);
+      running.ended = shown;
+      build = await shown;
     } finally {
       this.#running.delete(key);
       this.#changed.fire(uri);
@@ -87,63 +128,71 @@ export class Builds implements vscode.Disposable {
     return build.manifest.result === 'passed' ? 0 : 1;
   }
 
-  async #runShown(
-    uri: vscode.Uri,
-    options: TaskOptions,
-    line: LineSink,
-    cancel: AbortController,
-  ): Promise<Build | undefined> {
+  async #runShown(running: Running, options: TaskOptions, line: LineSink): Promise<Build | undefined> {
     const title = vscode.l10n.t('Building {0}', basename(options.model));
     const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    return vscode.window.withProgress(shown, (progress, token) => {
-      token.onCancellationRequested(() => cancel.abort());
+    return vscode.window.withProgress(shown, async (progress, token) => {
+      token.onCancellationRequested(() => running.cancel.abort());
       const say = (text: string) => {
+        if (text === running.text) return;
+        running.text = text;
         progress.report({ message: text });
-        this.#progress(uri, text);
+        this.#changed.fire(running.uri);
       };
-      return this.#build(uri, options, line, say, cancel.signal);
+      const looking = setInterval(() => this.#look(running, line, say), lookMs);
+      try {
+        return await this.#build(running, options, line, say);
+      } finally {
+        clearInterval(looking);
+      }
     });
+  }
+
+  #look(running: Running, line: LineSink, say: (text: string) => void): void {
+    if (running.telescope === null) return;
+    const before = running.state?.stage;
+    const state = running.telescope.state(Date.now() - running.began);
+    running.state = state;
+    if (state.stage !== before && state.stage !== 'start')
+      line(`── ${state.phase} · ${duration(state.elapsedMs)}`, 'step');
+    say(telescopeLine(state));
   }
 
   /** undefined: the build could not begin, and the person has been told why. */
   async #build(
-    uri: vscode.Uri,
+    running: Running,
     options: TaskOptions,
     line: LineSink,
     say: (text: string) => void,
-    signal: AbortSignal,
   ): Promise<Build | undefined> {
-    const settings = readSettings(uri);
+    const { uri } = running;
+    const { signal } = running.cancel;
     const events: BuildEvents = {
+      waiting: () => {
+        const text = vscode.l10n.t('Another program builds this model: this build begins when that one has ended.');
+        line(text, 'warning');
+        say(text);
+      },
       started: ({ folder, manifest }, notes) => {
-        line(vscode.l10n.t('Command: {0}', JSON.stringify(manifest.command)), 'info');
+        running.folder = folder;
+        running.began = Date.now();
+        line(quoteCommand(manifest.command, process.platform === 'win32' ? 'powershell' : 'posix'), 'step');
         line(vscode.l10n.t('Build folder: {0}', folder), 'info');
         for (const { message } of notes) line(message, 'warning');
         say(vscode.l10n.t('running'));
       },
       log: (text) => line(text, severityOf(text)),
-      progress: (step) => say(progressText(step)),
+      changed: (telescope) => {
+        running.telescope = telescope;
+      },
     };
-    const backend = options.backend === undefined || options.backend === 'auto' ? settings.backend : options.backend;
+    const { tools, backend } = toolsOf(this.#context, uri, options.backend);
+    const setUpProgress = (text: string) => {
+      line(text, 'info');
+      say(text);
+    };
     try {
-      const build = await runBuild(
-        {
-          ...options,
-          backend,
-          driver: this.#context.asAbsolutePath('dist/driver/build_engine.py'),
-          python: settings.pythonPath || undefined,
-          trtexec: settings.trtexecPath || undefined,
-          polygraphy: settings.polygraphyPath || undefined,
-          confirm: (text) => mayDownload(text, this.#context.globalState),
-          setUpProgress: (text) => {
-            line(text, 'info');
-            say(text);
-          },
-          signal,
-        },
-        events,
-        signal,
-      );
+      const build = await runBuild({ ...options, ...tools, backend, setUpProgress, signal }, events, signal);
       this.#sumUp(build, line);
       return build;
     } catch (error) {
@@ -154,6 +203,9 @@ export class Builds implements vscode.Disposable {
   }
 
   #sumUp({ folder, manifest }: Build, line: LineSink): void {
+    const stages = manifest.timeLine?.stages ?? [];
+    if (stages.length > 1)
+      line(stages.map(({ stage, ms }) => `${stageWords[stage]} ${shortTime(ms)}`).join(' · '), 'step');
     const seconds = (manifest.seconds ?? 0).toFixed(1);
     if (manifest.result === 'passed') line(vscode.l10n.t('Built in {0} s: {1}', seconds, folder), 'info');
     else if (manifest.result === 'cancelled') line(vscode.l10n.t('Cancelled after {0} s.', seconds), 'warning');
@@ -168,11 +220,6 @@ export class Builds implements vscode.Disposable {
     if (!(error instanceof Unusable)) this.#log.error(error instanceof Error ? error : message);
     void vscode.window.showErrorMessage(message);
   }
-
-  #progress(uri: vscode.Uri, text: string): void {
-    const running = this.#running.get(uri.toString());
-    if (running === undefined) return;
-    running.progress = text;
-    this.#changed.fire(uri);
-  }
 }
+
+const shortTime = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));

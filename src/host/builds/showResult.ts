@@ -1,17 +1,33 @@
 import { listBuilds, trimBuilds } from '../../builder/buildHistory.ts';
+import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { FusionTree } from '../fusion/fusionTree.ts';
+import { keepToLimit } from '../history/tidyBuilds.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { Ended } from './builds.ts';
 import { tellOutcome } from './tellOutcome.ts';
 
 /** After a build: shows its groups where the model is on view, tells how it ended, and lets the oldest builds go. */
-export async function showResult({ uri, build }: Ended, sessions: Sessions, tree: FusionTree): Promise<void> {
-  const { revealAfterBuild, keptBuilds } = readSettings(uri);
+export async function showResult(
+  { uri, build }: Ended,
+  sessions: Sessions,
+  tree: FusionTree,
+  diagnostics: BuildDiagnostics,
+): Promise<void> {
+  const { revealAfterBuild, keptBuilds, keptMebibytes } = readSettings(uri);
   const passed = build.manifest.result === 'passed';
   if (passed) sessions.setCurrent(uri);
+  const session = sessions.find(uri);
+  // What was chosen of the history gives way to what has just been built.
+  if (session !== undefined) session.chosenBuild = null;
   await sessions.reloadBuild(uri);
+  const found = await diagnostics.show(uri, build);
+  const [cause] = found.filter(({ severity }) => severity === 'error');
+  if (session !== undefined && !passed && cause !== undefined && cause.nodes.length > 0)
+    sessions.select(session, { kind: 'nodes', ids: cause.nodes }, 'host');
   if (passed && revealAfterBuild) await tree.bringUp();
-  else void tellOutcome(uri, build);
+  else void tellOutcome(uri, build, cause);
   await trimBuilds(await listBuilds(uri.fsPath), keptBuilds);
+  await keepToLimit(keptMebibytes);
+  await sessions.reloadBuild(uri);
 }

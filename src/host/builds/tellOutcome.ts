@@ -1,11 +1,16 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
+import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 
-/** Tells a person how a build ended; whoever cancelled it knows. */
-export async function tellOutcome(uri: vscode.Uri, { folder, manifest }: Build): Promise<void> {
+/** Tells a person how a build ended, and offers what to do about it; whoever cancelled it knows. */
+export async function tellOutcome(
+  uri: vscode.Uri,
+  { folder, manifest }: Build,
+  cause: NamedDiagnosis | undefined,
+): Promise<void> {
   const name = basename(uri.fsPath);
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
@@ -14,14 +19,42 @@ export async function tellOutcome(uri: vscode.Uri, { folder, manifest }: Build):
     if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);
     return;
   }
-  const openLog = vscode.l10n.t('Open Log');
-  const random = vscode.l10n.t('Build with Random Weights');
   const reason = manifest.error ?? vscode.l10n.t('the log says why');
-  // What TensorRT fuses hangs on structure, shapes and types: a model without its weights can still be studied.
-  const weightless = /weights file .* cannot be opened|Failed to open file: /.test(reason);
   const text = vscode.l10n.t('{0} could not be built: {1}', name, reason);
-  const answer = await vscode.window.showErrorMessage(text, openLog, ...(weightless ? [random] : []));
-  if (answer === random) await vscode.commands.executeCommand(commands.build, uri, { randomWeights: true });
-  if (answer === openLog && manifest.files.log !== null)
-    await openTextAt(vscode.Uri.file(join(folder, manifest.files.log)), Number.MAX_SAFE_INTEGER);
+  const offers = offersFor(uri, { folder, manifest }, cause, reason);
+  const answer = await vscode.window.showErrorMessage(text, ...offers);
+  await answer?.act();
+}
+
+type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
+
+/** What may help after a build that failed, the likeliest first. */
+function offersFor(
+  uri: vscode.Uri,
+  { folder, manifest }: Build,
+  cause: NamedDiagnosis | undefined,
+  reason: string,
+): Offer[] {
+  const { executeCommand } = vscode.commands;
+  const offers: Offer[] = [];
+  // What TensorRT fuses hangs on structure, shapes and types: a model without its weights can still be studied.
+  if (cause?.code === 'weights-missing' || /weights file .* (?:cannot be opened|is missing)/.test(reason))
+    offers.push({
+      title: vscode.l10n.t('Build with Random Weights'),
+      act: () => executeCommand(commands.build, uri, { randomWeights: true }),
+    });
+  if (cause?.code === 'profile-missing')
+    offers.push({
+      title: vscode.l10n.t('Choose Shapes…'),
+      act: () => executeCommand(commands.buildAs, uri, 'shapes'),
+    });
+  if ((cause?.nodes.length ?? 0) > 0)
+    offers.push({ title: vscode.l10n.t('Show in Graph'), act: () => executeCommand(commands.openGraph, uri) });
+  const { log } = manifest.files;
+  if (log !== null)
+    offers.push({
+      title: vscode.l10n.t('Open Log'),
+      act: () => openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER),
+    });
+  return offers;
 }

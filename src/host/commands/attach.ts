@@ -1,30 +1,65 @@
 import * as vscode from 'vscode';
-import { attachFiles } from '../builds/attachFiles.ts';
+import { importBuild } from '../../builder/importBuild.ts';
+import type { Build } from '../../builder/buildFolder.ts';
+import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { pickModel } from './pickModel.ts';
 
 /** Opens what a build elsewhere left as a build of a model. `files` are given by tests and other callers. */
-export async function attach(sessions: Sessions, argument: unknown, files?: unknown): Promise<void> {
-  const uri = await pickModel(argument, sessions);
+export async function attach(parts: AttachParts, argument: unknown, files?: unknown): Promise<void> {
+  const uri = await modelFor(parts.sessions, argument);
   if (uri === undefined) return;
-  if (uri.scheme !== 'file') {
-    await vscode.window.showWarningMessage(vscode.l10n.t('Builds are kept for models on this computer’s disk only.'));
-    return;
-  }
   const chosen = isUris(files) ? files : await askForFiles(uri);
   if (chosen === undefined || chosen.length === 0) return;
+  await attachPieces(parts, uri, chosen);
+}
+
+/** Takes a log or layer info from the clipboard. */
+export async function pasteLog(parts: AttachParts, argument: unknown): Promise<void> {
+  const uri = await modelFor(parts.sessions, argument);
+  if (uri === undefined) return;
+  const text = await vscode.env.clipboard.readText();
+  if (text.trim() === '') {
+    await vscode.window.showWarningMessage(
+      vscode.l10n.t('The clipboard holds no text: copy a verbose build log or layer info first.'),
+    );
+    return;
+  }
+  await attachPieces(parts, uri, text);
+}
+
+/** What attaching needs of the extension. */
+export interface AttachParts {
+  sessions: Sessions;
+  diagnostics: BuildDiagnostics;
+}
+
+/** Makes a build of the model's history from files or a text, and shows it. */
+export async function attachPieces(
+  { sessions, diagnostics }: AttachParts,
+  uri: vscode.Uri,
+  pieces: vscode.Uri[] | string,
+): Promise<void> {
+  let build: Build;
   try {
-    await attachFiles(uri, chosen);
+    const given = typeof pieces === 'string' ? [{ text: pieces }] : pieces.map(({ fsPath }) => ({ file: fsPath }));
+    build = await importBuild({ model: uri.fsPath, pieces: given });
   } catch (error) {
     await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
     return;
   }
-  const before = sessions.find(uri);
-  sessions.setCurrent(uri);
-  if (before !== undefined) await sessions.reloadBuild(uri);
+  await sessions.showBuild(uri, build.manifest.id);
+  await diagnostics.show(uri, build);
   await openGraph(uri);
   await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
+}
+
+async function modelFor(sessions: Sessions, argument: unknown): Promise<vscode.Uri | undefined> {
+  const uri = await pickModel(argument, sessions);
+  if (uri === undefined || uri.scheme === 'file') return uri;
+  await vscode.window.showWarningMessage(vscode.l10n.t('Builds are kept for models on this computer’s disk only.'));
+  return undefined;
 }
 
 const isUris = (value: unknown): value is vscode.Uri[] =>

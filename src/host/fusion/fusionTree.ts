@@ -153,7 +153,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
 
   #describe(): void {
     const session = this.#sessions.current;
-    const progress = session === undefined ? undefined : this.#builds.progressOf(session.uri);
+    const progress = session === undefined ? undefined : this.#builds.runningOf(session.uri)?.text;
     this.#view.message = session === undefined ? '' : this.#message(session, progress);
     void vscode.commands.executeCommand('setContext', contextKeys.panel, panelState(session));
     void vscode.commands.executeCommand('setContext', contextKeys.building, progress !== undefined);

@@ -17,6 +17,8 @@ export interface Settings {
   revealAfterBuild: boolean;
   /** Builds that are kept of each model; older ones are deleted. */
   keptBuilds: number;
+  /** What the builds of all models may take together, MiB; beyond it the oldest are deleted. */
+  keptMebibytes: number;
 }
 
 /** Reads the settings. A value typed by hand may be anything: one that is not known counts as not set. */
@@ -27,6 +29,7 @@ export function readSettings(resource?: vscode.Uri): Settings {
     return typeof value === 'string' ? value.trim() : '';
   };
   const kept: unknown = configuration.get('build.keep');
+  const mebibytes: unknown = configuration.get('build.keepSize');
   return {
     pythonPath: text('python.path'),
     trtexecPath: text('trtexec.path'),
@@ -34,5 +37,6 @@ export function readSettings(resource?: vscode.Uri): Settings {
     backend: backends.find((backend) => backend === text('build.backend')) ?? 'auto',
     revealAfterBuild: configuration.get('build.reveal') !== false,
     keptBuilds: typeof kept === 'number' && kept >= 1 ? Math.floor(kept) : 20,
+    keptMebibytes: typeof mebibytes === 'number' && mebibytes >= 1 ? mebibytes : 10_240,
   };
 }

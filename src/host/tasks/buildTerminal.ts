@@ -1,12 +1,16 @@
 import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
-import type { TaskOptions } from './taskDefinition.ts';
+import type { TaskOptions } from './taskProperties.ts';
 import { terminalText } from './terminalText.ts';
+import type { LineKind } from './terminalText.ts';
 
 /** A verbose log comes at thousands of lines a second: the terminal gets them in batches. */
-const batchMs = 50;
-/** More than this between two batches is left out of the terminal; the log file has it. Characters. */
-const batchLimit = 200_000;
+const batchMs = 100;
+/**
+ * More than this between two batches is left out of the terminal; the log file has it. Characters: what a terminal can
+ * draw beside an editor in which somebody types.
+ */
+const batchLimit = 48_000;
 
 /** The terminal of one task: shows the log of one build as it is written. Closing it cancels the build. */
 export class BuildTerminal implements vscode.Pseudoterminal {
@@ -45,14 +49,14 @@ export class BuildTerminal implements vscode.Pseudoterminal {
     let code = 1;
     if (typeof this.#options === 'string') this.#line(this.#options, 'error');
     else {
-      const line = (text: string, severity: 'error' | 'warning' | 'info' | 'verbose') => this.#line(text, severity);
+      const line = (text: string, kind: LineKind) => this.#line(text, kind);
       code = await this.#builds.run(this.#options, line, this.#cancel);
     }
     this.#flush();
     this.#close.fire(code);
   }
 
-  #line(text: string, severity: 'error' | 'warning' | 'info' | 'verbose'): void {
+  #line(text: string, severity: LineKind): void {
     if (this.#length > batchLimit && severity === 'verbose') this.#left += 1;
     else {
       const shown = terminalText(text, severity);

@@ -1,43 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import { backends } from '../platform/settings.ts';
-
-/** Options of a build as a task can give them. */
-export interface TaskOptions extends EngineOptions {
-  randomWeights?: boolean;
-}
-
-type Kind = 'text' | 'path' | 'flag' | 'number' | 'texts' | 'textsOrAll' | 'numbersByName' | 'textsByName' | 'profiles';
-
-/** What a task of tasks.json may say, beside model and backend. package.json has the same as a schema. */
-const properties = {
-  engine: 'path',
-  precision: 'text',
-  overrides: 'path',
-  precisionConstraints: 'text',
-  stronglyTyped: 'flag',
-  profiles: 'profiles',
-  workspace: 'number',
-  pools: 'numbersByName',
-  tacticSources: 'texts',
-  optimizationLevel: 'number',
-  timingCache: 'path',
-  calibrationCache: 'path',
-  versionCompatible: 'flag',
-  hardwareCompatibility: 'text',
-  computeCapability: 'texts',
-  verbosity: 'text',
-  outputs: 'textsOrAll',
-  debugTensors: 'texts',
-  profileRun: 'flag',
-  noTF32: 'flag',
-  extraArguments: 'texts',
-  environment: 'textsByName',
-  randomWeights: 'flag',
-} as const satisfies Partial<Record<keyof TaskOptions, Kind>>;
-
-export const taskProperties: readonly string[] = ['model', 'backend', ...Object.keys(properties)];
+import { optionKinds } from './taskProperties.ts';
+import type { OptionKind, TaskOptions } from './taskProperties.ts';
 
 /**
  * Reads a definition that a person wrote, which may hold anything: known properties of the right type go on, with
@@ -61,7 +26,7 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
     return vscode.l10n.t('"backend": {0} is not one of {1}.', JSON.stringify(wanted), backends.join(', '));
   }
   const options: Record<string, unknown> = { model: modelPath, backend };
-  for (const [name, kind] of Object.entries(properties)) {
+  for (const [name, kind] of Object.entries(optionKinds)) {
     const value: unknown = definition[name];
     if (value === undefined) continue;
     const good = kind === 'path' ? (typeof value === 'string' ? absolute(value) : undefined) : value;
@@ -86,7 +51,7 @@ function byName(value: unknown, fit: (one: unknown) => boolean): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(fit);
 }
 
-function fits(value: unknown, kind: Kind): boolean {
+function fits(value: unknown, kind: OptionKind): boolean {
   switch (kind) {
     case 'text':
     case 'path':
@@ -111,9 +76,9 @@ function fits(value: unknown, kind: Kind): boolean {
 const isRange = (value: unknown): boolean =>
   byName(value, isText) && ['min', 'opt', 'max'].every((name) => Object.hasOwn(value as object, name));
 
-function expected(kind: Kind): string {
+function expected(kind: OptionKind): string {
   const { t } = vscode.l10n;
-  const texts: Record<Kind, string> = {
+  const texts: Record<OptionKind, string> = {
     text: t('a text'),
     path: t('a path'),
     flag: t('true or false'),

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
 import { listBuilds } from '../../builder/buildHistory.ts';
 import { readBuildReport } from '../../builder/readBuild.ts';
+import { buildHints } from '../../core/build/buildHints.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { toGraphData } from '../../core/scene/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
@@ -38,13 +39,15 @@ export class DiskSource implements SessionSource {
     }
   }
 
-  async readNewestBuild(uri: vscode.Uri): Promise<LoadedBuild | null> {
+  async readNewestBuild(uri: vscode.Uri, id: string | null): Promise<LoadedBuild | null> {
     if (uri.scheme !== 'file') return null;
     try {
       const builds = await listBuilds(uri.fsPath);
       const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
       const [newest] = ended;
       if (newest === undefined) return null;
+      const chosen = ended.find(({ manifest }) => manifest.id === id);
+      if (chosen !== undefined) return await this.#chosen(uri, chosen, chosen === newest);
       const passed = ended.find(({ manifest }) => manifest.result === 'passed');
       if (passed === undefined) return withoutReport(newest, outcome(newest));
       const later =
@@ -56,12 +59,22 @@ export class DiskSource implements SessionSource {
     }
   }
 
+  /** A build that somebody asked for is shown as far as it got. */
+  async #chosen(uri: vscode.Uri, build: Build, newest: boolean): Promise<LoadedBuild> {
+    const { files, result } = build.manifest;
+    const failed = result === 'passed' ? '' : outcome(build, newest);
+    if (files.log === null && files.layers === null) return withoutReport(build, failed);
+    const loaded = await this.#report(uri, build, failed);
+    // A log that ends while the model is parsed says nothing about layers: no picture is better than an empty one.
+    return result !== 'passed' && loaded.report?.layers.length === 0 ? { ...loaded, report: null } : loaded;
+  }
+
   async #report(uri: vscode.Uri, build: Build, later: string): Promise<LoadedBuild> {
     const started = Date.now();
     try {
       const { report } = await readBuildReport(build, uri.fsPath);
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
-      const hints = report.problems.map(describe);
+      const hints = [...buildHints(build.manifest), ...report.problems.map(describe)];
       return { ...withoutReport(build, later), report, hints };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
@@ -82,7 +95,11 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuil
   log: manifest.files.log === null ? null : join(folder, manifest.files.log),
 });
 
-function outcome({ manifest: { result, error } }: Build): string {
+function outcome({ manifest: { result, error } }: Build, newest = true): string {
+  if (!newest)
+    return result === 'cancelled'
+      ? vscode.l10n.t('This build was cancelled.')
+      : vscode.l10n.t('This build failed: {0}', error ?? vscode.l10n.t('the log says why.'));
   if (result === 'cancelled') return vscode.l10n.t('The newest build was cancelled.');
   return vscode.l10n.t('The newest build failed: {0}', error ?? vscode.l10n.t('the log says why.'));
 }

@@ -12,7 +12,7 @@ export interface LoadedModel {
   hints: string[];
 }
 
-/** What was read of a model's newest build. */
+/** What was read of a model's newest build, or of the one that a person chose. */
 export interface LoadedBuild {
   build: BuildManifest;
   /** null: the build left nothing to report on; `problem` says why. */
@@ -40,6 +40,8 @@ export class Session {
   readonly uri: vscode.Uri;
   state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [] };
   selection: Selection = { kind: 'none' };
+  /** Id of the build that a person chose in the history; null: the newest is shown. */
+  chosenBuild: string | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
 

@@ -6,7 +6,8 @@ import type { LoadedBuild, LoadedModel, Origin } from './session.ts';
 /** Where sessions get their data from. Neither function rejects: a failure is a `problem` in the result. */
 export interface SessionSource {
   readModel(uri: vscode.Uri): Promise<LoadedModel>;
-  readNewestBuild(uri: vscode.Uri): Promise<LoadedBuild | null>;
+  /** @param id the build to show, where a person chose one; else, or when it is gone, the newest that passed */
+  readNewestBuild(uri: vscode.Uri, id: string | null): Promise<LoadedBuild | null>;
 }
 
 /** Writes come in bursts; one reload after the last of them is enough. */
@@ -93,6 +94,13 @@ export class Sessions implements vscode.Disposable {
     await this.#load(uri, false);
   }
 
+  /** Shows one build of a model in all views, until another is chosen or a newer one ends; null: the newest. */
+  async showBuild(uri: vscode.Uri, id: string | null): Promise<void> {
+    const session = this.setCurrent(uri);
+    session.chosenBuild = id;
+    await this.reloadBuild(uri);
+  }
+
   select(session: Session, selection: Selection, origin: Origin): void {
     if (JSON.stringify(selection) === JSON.stringify(session.selection)) return;
     session.selection = selection;
@@ -117,7 +125,7 @@ export class Sessions implements vscode.Disposable {
     const { generation } = session;
     const [model, newest] = await Promise.all([
       readModel ? this.#source.readModel(uri) : undefined,
-      this.#source.readNewestBuild(uri),
+      this.#source.readNewestBuild(uri, session.chosenBuild),
     ]);
     if (generation !== session.generation || this.find(uri) !== session) return;
     session.state =

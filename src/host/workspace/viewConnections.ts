@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
-import type { View, ViewHost } from '../../protocol/views.ts';
+import type { Building, View, ViewHost } from '../../protocol/views.ts';
+import type { Builds } from '../builds/builds.ts';
+import { namedNodes } from '../builds/namedNodes.ts';
 import { commands } from '../ids.ts';
 import { exportPicture } from './exportPicture.ts';
 import { openLogLine } from './openLogLine.ts';
@@ -10,10 +12,12 @@ import type { Sessions } from './sessions.ts';
 
 /** Ties webviews to sessions: pushes data and selections to them, and takes what people do in them. */
 export class ViewConnections {
+  readonly #builds: Builds;
   readonly #sessions: Sessions;
   readonly #log: vscode.LogOutputChannel;
 
-  constructor(sessions: Sessions, log: vscode.LogOutputChannel) {
+  constructor(sessions: Sessions, log: vscode.LogOutputChannel, builds: Builds) {
+    this.#builds = builds;
     this.#sessions = sessions;
     this.#log = log;
   }
@@ -21,7 +25,7 @@ export class ViewConnections {
   /** Serves one webview until the result is disposed. Call it before the page is set. */
   connect(origin: Origin & ('graph' | 'page'), panel: vscode.WebviewPanel, session: Session): vscode.Disposable {
     const sessions = this.#sessions;
-    const view = sender<View & Record<string, (...args: unknown[]) => void>>((message: Message) => {
+    const view = sender<Required<View> & Record<string, (...args: unknown[]) => void>>((message: Message) => {
       // Resolves to false when the page has gone meanwhile; the next page says `ready` and gets everything.
       void panel.webview.postMessage(message);
     });
@@ -32,6 +36,14 @@ export class ViewConnections {
     const select = () => {
       if (ready) view.select(session.selection);
     };
+    let lit = '';
+    const follow = () => {
+      const building = buildingOf(this.#builds, session);
+      const now = JSON.stringify(building);
+      if (!ready || now === lit) return;
+      lit = now;
+      view.building(building);
+    };
     const becomeCurrent = () => {
       if (panel.active) sessions.setCurrent(session.uri);
     };
@@ -40,6 +52,8 @@ export class ViewConnections {
         ready = true;
         show();
         select();
+        lit = 'null';
+        follow();
       },
       selected: (selection) => sessions.select(session, selection, origin),
       openLine: (file, line) => {
@@ -59,6 +73,9 @@ export class ViewConnections {
       panel.onDidChangeViewState(becomeCurrent),
       sessions.onDidChange((changed) => {
         if (changed === session) show();
+      }),
+      this.#builds.onDidChange((uri) => {
+        if (uri.toString() === session.key) follow();
       }),
       sessions.onDidSelect((event) => {
         if (event.session === session && event.origin !== origin) select();
@@ -84,6 +101,15 @@ export class ViewConnections {
         await vscode.commands.executeCommand(commands.keepFp32, session.uri, nodeIds);
     }
   }
+}
+
+/** What a running build does now, with the nodes of the layer whose tactics are being timed; null: none runs. */
+function buildingOf(builds: Builds, { uri, state }: Session): Building | null {
+  const running = builds.runningOf(uri);
+  if (running === undefined) return null;
+  const layer = running.state?.layer ?? null;
+  const nodes = layer === null || state.graph === null ? [] : namedNodes(state.graph, layer, state.newest?.report);
+  return { text: vscode.l10n.t('Building: {0} …', running.text), nodes };
 }
 
 /** What a view says while it has nothing to show, or about what it shows. */

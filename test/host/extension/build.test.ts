@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { taskProperties } from '../../../src/host/tasks/taskDefinition.ts';
+import { taskProperties } from '../../../src/host/tasks/taskProperties.ts';
 import {
   configuredTask,
   inRepository,
@@ -113,7 +113,7 @@ describe('building', () => {
       const ended = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.name === 'never ends');
       const over = nextEvent(builds.onDidEnd);
       const execution = await vscode.tasks.executeTask(task);
-      await until(builds.onDidChange, () => builds.progressOf(uri) === 'running');
+      await until(builds.onDidChange, () => (builds.runningOf(uri)?.folder ?? null) !== null);
       for (let wait = 0; pids() === ''; wait += 1) {
         assert.ok(wait < 600, 'the program did not start');
         // oxlint-disable-next-line no-await-in-loop -- it says so in a file
@@ -126,7 +126,7 @@ describe('building', () => {
       const running = pids().trim().split('\n').map(Number).filter(isAlive);
       assert.deepEqual(running, []);
       assert.deepEqual(readdirSync(build.folder).toSorted(), ['build.log', 'manifest.json']);
-      assert.equal(builds.progressOf(uri), undefined);
+      assert.equal(builds.runningOf(uri), undefined);
     } finally {
       await settings.update('trtexec.path', undefined, vscode.ConfigurationTarget.Global);
       rmSync(buildsFolder(uri.fsPath), { recursive: true, force: true });

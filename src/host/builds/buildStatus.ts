@@ -1,0 +1,41 @@
+import * as vscode from 'vscode';
+import { telescopeLine } from '../../core/build/telescopeLine.ts';
+import { fusionTreeId } from '../ids.ts';
+import type { Builds, RunningBuild } from './builds.ts';
+
+/** The status bar while builds run: what they do and for how long; a click brings up the side bar. */
+export function showBuildStatus(builds: Builds): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem('tensorrtLens.builds', vscode.StatusBarAlignment.Left);
+  item.name = vscode.l10n.t('TensorRT Builds');
+  item.command = `${fusionTreeId}.focus`;
+  const show = () => {
+    const running = builds.running;
+    const [first] = running;
+    if (first === undefined) {
+      item.hide();
+      return;
+    }
+    const text = running.length === 1 ? short(first) : vscode.l10n.t('{0} builds run', running.length);
+    item.text = `$(sync~spin) ${plain(text)}`;
+    item.tooltip = running.map(whole).join('\n');
+    item.accessibilityInformation = { label: running.map(whole).join('. ') };
+    item.show();
+  };
+  return vscode.Disposable.from(item, builds.onDidChange(show));
+}
+
+const nameOf = ({ uri }: RunningBuild): string => uri.path.slice(uri.path.lastIndexOf('/') + 1);
+
+/** A name in `$(…)` would be drawn as an icon. */
+const plain = (text: string): string => text.replaceAll('$(', '$ (');
+
+const whole = (running: RunningBuild): string =>
+  `${nameOf(running)}: ${running.state === null ? running.text : telescopeLine(running.state)}`;
+
+/** `vit_tiny.onnx: timing tactics 12/23` */
+function short(running: RunningBuild): string {
+  const { state } = running;
+  if (state === null) return vscode.l10n.t('Building {0}', nameOf(running));
+  const counted = state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
+  return `${nameOf(running)}: ${state.phase}${counted}`;
+}

@@ -1,0 +1,18 @@
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { GraphData } from '../../core/scene/viewData.ts';
+
+/**
+ * Ids of the nodes that belong to a layer while it is being timed: what an earlier build says of a layer or ForeignNode
+ * of that name, else what TensorRT names in it (the parts of a fused one, the ends of a ForeignNode), in the graph's
+ * order. Empty where the name is of something else, such as a reformat.
+ */
+export function namedNodes(graph: GraphData, layer: string, earlier?: FusionReport | null): string[] {
+  const known =
+    earlier?.foreignNodes.find(({ name }) => name === layer) ?? earlier?.layers.find(({ name }) => name === layer);
+  if (known !== undefined && known.nodes.length > 0) return known.nodes;
+  const inner = /^\{ForeignNode\[(.*)\]\}$/s.exec(layer)?.[1] ?? layer;
+  const wanted = new Set([layer, ...inner.split(/\.\.\.| \+ | \|\| |PWN\(|\)+|, /).map((part) => part.trim())]);
+  return graph.nodes
+    .filter(({ name, outputs }) => wanted.has(name === '' ? `node_of_${outputs[0] ?? ''}` : name))
+    .map(({ id }) => id);
+}

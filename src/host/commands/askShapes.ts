@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import { readModelFile } from '../../builder/readBuild.ts';
+import type { ShapeRange } from '../../core/build/engineOptions.ts';
+import { toGraphData } from '../../core/scene/graphData.ts';
+import type { GraphTensor } from '../../core/scene/viewData.ts';
+import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
+import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+
+/** Asks for the sizes that a model leaves open, for one optimization profile or more; undefined: the person gave up. */
+export async function askShapes(
+  uri: vscode.Uri,
+  sessions: Sessions,
+): Promise<Record<string, ShapeRange>[] | undefined> {
+  const inputs = await inputsOf(uri, sessions);
+  if (inputs === undefined) return undefined;
+  const sizes = openSizes(inputs);
+  if (sizes.length === 0) {
+    const build = vscode.l10n.t('Build As It Is');
+    const text = vscode.l10n.t('Every input of this model has a fixed shape: there is nothing to choose.');
+    return (await vscode.window.showInformationMessage(text, build)) === build ? [] : undefined;
+  }
+  const profiles: Record<string, ShapeRange>[] = [];
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one question after the other
+    const ranges = await askRanges(sizes, profiles.length + 1);
+    if (ranges === undefined) return undefined;
+    const profile = toProfile(inputs, sizes, ranges);
+    profiles.push(profile);
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const next = await askNext(profile);
+    if (next === undefined) return undefined;
+    if (next === 'build') return profiles;
+  }
+}
+
+async function inputsOf(uri: vscode.Uri, sessions: Sessions): Promise<GraphTensor[] | undefined> {
+  const graph = sessions.find(uri)?.state.graph;
+  if (graph !== null && graph !== undefined) return graph.inputs;
+  try {
+    return toGraphData((await readModelFile(uri.fsPath)).value).inputs;
+  } catch (error) {
+    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+async function askRanges(sizes: OpenSize[], profile: number): Promise<SizeRange[] | undefined> {
+  const ranges: SizeRange[] = [];
+  for (const [index, { name, places }] of sizes.entries()) {
+    const where = places.slice(0, 4).map(({ input, axis }) => `${input}[${axis}]`);
+    // oxlint-disable-next-line no-await-in-loop -- one question after the other
+    const text = await vscode.window.showInputBox({
+      title: vscode.l10n.t('Profile {0}, size {1} of {2}: {3}', profile, index + 1, sizes.length, name),
+      prompt: vscode.l10n.t(
+        'Smallest, usual and largest value of {0}, such as 1 8 32; one number for all three',
+        places.length > where.length ? [...where, '…'].join(', ') : where.join(', '),
+      ),
+      ignoreFocusOut: true,
+      validateInput: (value) =>
+        readSizeRange(value) === undefined
+          ? vscode.l10n.t('Three whole numbers, none larger than the next, such as 1 8 32; or one number')
+          : undefined,
+    });
+    const range = text === undefined ? undefined : readSizeRange(text);
+    if (range === undefined) return undefined;
+    ranges.push(range);
+  }
+  return ranges;
+}
+
+async function askNext(profile: Record<string, ShapeRange>): Promise<'build' | 'more' | undefined> {
+  const shapes = Object.entries(profile).map(([name, { min, opt, max }]) => `${name} ${min} … ${opt} … ${max}`);
+  const items = [
+    { label: vscode.l10n.t('Build'), detail: shapes.join('; '), next: 'build' as const },
+    { label: vscode.l10n.t('Add another profile'), next: 'more' as const },
+  ];
+  return (await vscode.window.showQuickPick(items, { ignoreFocusOut: true }))?.next;
+}

@@ -1,0 +1,110 @@
+import * as vscode from 'vscode';
+import { presets } from '../builds/presets.ts';
+import type { Preset } from '../builds/presets.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
+import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
+import type { TaskOptions } from '../tasks/taskProperties.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { askShapes } from './askShapes.ts';
+import { copyBuildCommand } from './copyBuildCommand.ts';
+import type { CommandParts } from './copyBuildCommand.ts';
+import { pickModel } from './pickModel.ts';
+
+/** What the choice of a way to build needs. */
+export interface BuildAsParts extends CommandParts {
+  sessions: Sessions;
+  tasks: BuildTaskProvider;
+}
+
+/** Asks how a model shall be built, then builds it or copies the command that would. `preset`: chosen already. */
+export async function buildAs(parts: BuildAsParts, argument: unknown, preset?: unknown): Promise<void> {
+  if (!mayRun()) {
+    await tellUntrusted();
+    return;
+  }
+  const uri = await pickModel(argument, parts.sessions);
+  if (uri === undefined) return;
+  if (uri.scheme !== 'file') {
+    await vscode.window.showWarningMessage(
+      vscode.l10n.t('{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.', uri.path),
+    );
+    return;
+  }
+  const known = presets.find(({ id }) => id === preset);
+  const picked = known === undefined ? await pickPreset() : { preset: known, copy: false };
+  if (picked === undefined) return;
+  const options = await complete(uri, picked.preset, parts.sessions);
+  if (options === undefined) return;
+  if (picked.copy) {
+    await copyBuildCommand(parts, uri, options);
+    return;
+  }
+  parts.sessions.setCurrent(uri);
+  await vscode.tasks.executeTask(parts.tasks.taskFor(uri, { ...options }));
+}
+
+/** Copies the command that builds a model in the usual way. */
+export async function copyUsualCommand(parts: BuildAsParts, argument: unknown): Promise<void> {
+  const uri = await pickModel(argument, parts.sessions);
+  if (uri !== undefined) await copyBuildCommand(parts, uri, {});
+}
+
+function describe(id: Preset['id']): { label: string; detail: string } {
+  const { t } = vscode.l10n;
+  const texts: Record<Preset['id'], { label: string; detail: string }> = {
+    default: { label: t('As it is'), detail: t('Nothing but the defaults') },
+    fp16: { label: t('Quick FP16'), detail: t('TensorRT may choose FP16 (TensorRT 10 and earlier)') },
+    fp32: {
+      label: t('FP32 reference'),
+      detail: t('FP32 at full precision, without TF32: what others are held against'),
+    },
+    unfused: { label: t('Unfused'), detail: t('Every tensor is an output, so that nothing is fused across one') },
+    int8: { label: t('INT8 with calibration cache'), detail: t('Scales come from a cache (TensorRT 10 and earlier)') },
+    typed: { label: t('Strongly typed'), detail: t('Every type comes from the model') },
+    shapes: { label: t('Dynamic shapes…'), detail: t('Asks for the sizes that the model leaves open') },
+  };
+  return texts[id];
+}
+
+function pickPreset(): Promise<{ preset: Preset; copy: boolean } | undefined> {
+  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: vscode.l10n.t('Copy the command instead') };
+  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { preset: Preset }>();
+  picker.items = presets.map((preset) => ({ ...describe(preset.id), preset, buttons: [copy] }));
+  picker.placeholder = vscode.l10n.t('Build how?');
+  picker.matchOnDetail = true;
+  return new Promise((resolve) => {
+    const done = (result: { preset: Preset; copy: boolean } | undefined) => {
+      resolve(result);
+      picker.dispose();
+    };
+    picker.onDidAccept(() => {
+      const [item] = picker.selectedItems;
+      done(item && { preset: item.preset, copy: false });
+    });
+    picker.onDidTriggerItemButton(({ item }) => done({ preset: item.preset, copy: true }));
+    picker.onDidHide(() => done(undefined));
+    picker.show();
+  });
+}
+
+/** Adds what a preset asks for; undefined: the person gave up. */
+async function complete(
+  uri: vscode.Uri,
+  { options, asks }: Preset,
+  sessions: Sessions,
+): Promise<Partial<TaskOptions> | undefined> {
+  if (asks === 'calibration cache') {
+    const [file] =
+      (await vscode.window.showOpenDialog({
+        title: vscode.l10n.t('Calibration cache of this model'),
+        defaultUri: vscode.Uri.joinPath(uri, '..'),
+        openLabel: vscode.l10n.t('Use'),
+      })) ?? [];
+    return file && { ...options, calibrationCache: file.fsPath };
+  }
+  if (asks === 'shapes') {
+    const profiles = await askShapes(uri, sessions);
+    return profiles && { ...options, profiles };
+  }
+  return { ...options };
+}

@@ -1,0 +1,41 @@
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { planBuild } from '../../builder/buildPlan.ts';
+import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { toolsOf } from '../builds/toolsOf.ts';
+import type { TaskOptions } from '../tasks/taskProperties.ts';
+
+/** What a command line is made with. */
+export interface CommandParts {
+  context: vscode.ExtensionContext;
+}
+
+/** Copies the command that would build a model, with its engine and what the views need beside the model. */
+export async function copyBuildCommand(
+  { context }: CommandParts,
+  uri: vscode.Uri,
+  options: Partial<TaskOptions>,
+): Promise<void> {
+  const model = uri.fsPath;
+  const wanted = { ...options, model };
+  try {
+    const { tools, backend } = toolsOf(context, uri, options.backend);
+    const plan = await planBuild({ ...wanted, backend }, tools);
+    const beside = (name: string) => join(dirname(model), name);
+    const { args, notes } = plan.command(wanted, {
+      engine: options.engine ?? model.replace(/(\.onnx)?(\.gz)?$/i, '.engine'),
+      layers: beside('layers.json'),
+      profile: beside('profile.json'),
+      times: beside('times.json'),
+      precisions: beside('precisions.json'),
+    });
+    // Nobody holds the input of a program open that is run by hand.
+    const command = [plan.program, ...args.filter((arg) => arg !== '--until-stdin-closes')];
+    await vscode.env.clipboard.writeText(quoteCommand(command, process.platform === 'win32' ? 'powershell' : 'posix'));
+    const said = notes.map(({ message }) => message);
+    if (said.length === 0) vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
+    else await vscode.window.showWarningMessage([vscode.l10n.t('Command copied.'), ...said].join(' '));
+  } catch (error) {
+    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
+}

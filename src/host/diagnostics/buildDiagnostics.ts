@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
+import { diagnoseBuild } from './diagnoseBuild.ts';
+import type { NamedDiagnosis } from './diagnoseBuild.ts';
+
+/** Names that are told of one diagnosis; the rest is counted. */
+const mostNames = 20;
+
+/** What went wrong in the newest build of each model, as problems of the model itself. */
+export class BuildDiagnostics implements vscode.Disposable {
+  readonly #collection = vscode.languages.createDiagnosticCollection('TensorRT');
+
+  /** Replaces what was said of this model. Gives what was found, the first cause first. */
+  async show(uri: vscode.Uri, build: Build): Promise<NamedDiagnosis[]> {
+    const found = await diagnoseBuild(build);
+    const log = build.manifest.files.log;
+    const logUri = log === null ? undefined : vscode.Uri.file(join(build.folder, log));
+    this.#collection.set(
+      uri,
+      found.map((diagnosis) => toDiagnostic(diagnosis, logUri)),
+    );
+    return found;
+  }
+
+  clear(uri: vscode.Uri): void {
+    this.#collection.delete(uri);
+  }
+
+  dispose(): void {
+    this.#collection.dispose();
+  }
+}
+
+function toDiagnostic(diagnosis: NamedDiagnosis, log: vscode.Uri | undefined): vscode.Diagnostic {
+  const { severity, code, message, advice, line, names } = diagnosis;
+  const more = names.length > mostNames ? [vscode.l10n.t('and {0} more', names.length - mostNames)] : [];
+  const nodes =
+    names.length === 0 ? '' : vscode.l10n.t('Nodes: {0}.', [...names.slice(0, mostNames), ...more].join(', '));
+  const shown = new vscode.Diagnostic(
+    // A model has no lines: a problem is at its beginning.
+    new vscode.Range(0, 0, 0, 0),
+    [message, advice, nodes].filter((part) => part !== '').join('\n'),
+    severity === 'error' ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning,
+  );
+  shown.source = 'TensorRT';
+  shown.code = code;
+  if (log !== undefined && line > 0) {
+    const place = new vscode.Location(log, new vscode.Position(line - 1, 0));
+    shown.relatedInformation = [
+      new vscode.DiagnosticRelatedInformation(place, vscode.l10n.t('Line {0} of the build log', line)),
+    ];
+  }
+  return shown;
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import type { Build } from '../../builder/buildFolder.ts';
+import { readLogFile, readModelFile } from '../../builder/readBuild.ts';
+import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
+import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
+
+/** A diagnosis with the names of its nodes, for people. */
+export interface NamedDiagnosis extends Diagnosis {
+  names: string[];
+}
+
+/** What went wrong in a build, by its log, and by its model where that can be read. Never rejects: no log, no diagnoses. */
+export async function diagnoseBuild({ folder, manifest }: Build): Promise<NamedDiagnosis[]> {
+  if (manifest.files.log === null) return [];
+  const [log, model] = await Promise.all([
+    readLogFile(join(folder, manifest.files.log)).catch(() => undefined),
+    readModelFile(manifest.model.file).catch(() => undefined),
+  ]);
+  if (log === undefined) return [];
+  // Whoever stopped a build knows why its log ends.
+  const found = diagnoseLog(log.value, model?.value).filter(
+    ({ code }) => code !== 'cut-off' || manifest.result !== 'cancelled',
+  );
+  const names = new Map(model?.value.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
+  return found.map((diagnosis) => ({ ...diagnosis, names: diagnosis.nodes.map((id) => names.get(id) ?? id) }));
+}

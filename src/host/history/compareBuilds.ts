@@ -1,0 +1,93 @@
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+
+/** A build, and what its files say about fusion; null where they say nothing. */
+export interface Compared {
+  manifest: BuildManifest;
+  report: FusionReport | null;
+}
+
+/** A field in which two builds differ; '' where one has no such field. */
+export interface Difference {
+  field: string;
+  values: [string, string];
+}
+
+/** Nodes of which it is told one by one that their fate differs. */
+const mostNodes = 500;
+
+/** Where two builds differ: in what was asked for, with what it was built, what came out, and node by node. */
+export function compareBuilds(a: Compared, b: Compared): Difference[] {
+  const [first, second] = [fieldsOf(a), fieldsOf(b)];
+  const names = [...new Set([...first.keys(), ...second.keys()])];
+  const fields = names.map((field): Difference => ({
+    field,
+    values: [first.get(field) ?? '', second.get(field) ?? ''],
+  }));
+  return [...fields, ...nodes(a.report, b.report)].filter(({ values: [one, other] }) => one !== other);
+}
+
+/** Both sides as texts with as many lines, for an editor that shows them beside each other. */
+export function comparisonTexts(differences: Difference[]): [string, string] {
+  const width = Math.max(0, ...differences.map(({ field }) => (field.length > 60 ? 0 : field.length)));
+  const side = (index: 0 | 1) =>
+    differences.map(({ field, values }) => `${field.padEnd(width)}  ${oneLine(values[index]) || '–'}\n`).join('');
+  return [side(0), side(1)];
+}
+
+const oneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+
+function fieldsOf({ manifest, report }: Compared): Map<string, string> {
+  const { model, backend, origin, tensorrt, gpu, driver, options, result, error, seconds } = manifest;
+  const fields = new Map<string, string>([
+    ['model', model.file],
+    ['model.sha256', model.sha256 ?? ''],
+    ['backend', backend],
+    ['origin', origin],
+    ['product', tensorrt.product ?? ''],
+    ['version', tensorrt.version ?? ''],
+    ['gpu', gpu ?? ''],
+    ['driver', driver ?? ''],
+  ]);
+  for (const name of Object.keys(options).toSorted()) {
+    const value = options[name]!;
+    fields.set(`option ${name}`, Array.isArray(value) ? value.join(', ') : String(value));
+  }
+  fields.set('result', result).set('error', error ?? '');
+  fields.set('seconds', seconds === null ? '' : seconds.toFixed(1));
+  if (report !== null) for (const [name, value] of fusionOf(report)) fields.set(name, value);
+  return fields;
+}
+
+function fusionOf(report: FusionReport): [string, string][] {
+  const { accounting, layers, foreignNodes } = report;
+  const timed = layers.filter(({ averageMs }) => averageMs !== null);
+  const ms = timed.reduce((sum, { averageMs }) => sum + (averageMs ?? 0), 0);
+  const counts = Object.entries(accounting).map(([fate, count]): [string, string] => [`nodes ${fate}`, String(count)]);
+  return [
+    ['engine layers', String(layers.length)],
+    ['ForeignNodes', String(foreignNodes.length)],
+    ...counts,
+    ['time of all layers', timed.length === 0 ? '' : `${ms.toFixed(3)} ms`],
+  ];
+}
+
+/** Only nodes that both reports have: another model's have nothing to do with each other. */
+function nodes(a: FusionReport | null, b: FusionReport | null): Difference[] {
+  if (a === null || b === null) return [];
+  const others = new Map(b.nodes.map((node) => [node.id, node]));
+  const differing: Difference[] = [];
+  for (const node of a.nodes) {
+    const other = others.get(node.id);
+    if (other === undefined || other.name !== node.name || other.op !== node.op) continue;
+    const values: [string, string] = [fateOf(node), fateOf(other)];
+    if (values[0] !== values[1]) differing.push({ field: `node ${node.name || node.id} (${node.op})`, values });
+  }
+  const left = differing.length - mostNodes;
+  if (left <= 0) return differing;
+  const more: Difference = { field: 'more nodes', values: [`${left} more differ`, `${left} more differ, too`] };
+  return [...differing.slice(0, mostNodes), more];
+}
+
+const fateOf = ({ fate, foreignNode }: FusionReport['nodes'][number]): string =>
+  fate === 'foreign' && foreignNode !== null ? `in ForeignNode ${foreignNode}` : fate;

@@ -1,0 +1,50 @@
+import * as vscode from 'vscode';
+import { readBuildFolder } from '../../builder/buildFolder.ts';
+import type { Build } from '../../builder/buildFolder.ts';
+import { readBuildReport } from '../../builder/readBuild.ts';
+import { comparisonScheme } from '../ids.ts';
+import { compareBuilds, comparisonTexts } from './compareBuilds.ts';
+import type { Compared } from './compareBuilds.ts';
+
+interface Query {
+  folders: [string, string];
+  side: 0 | 1;
+}
+
+/** Gives the texts in which two builds are compared. They are made from the builds' files, so they outlive a restart. */
+export function registerComparison(): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(comparisonScheme, {
+    provideTextDocumentContent: async ({ query }) => {
+      const { folders, side } = JSON.parse(query) as Query;
+      const [a, b] = await Promise.all(folders.map(read));
+      if (a === undefined || b === undefined) return vscode.l10n.t('This build was deleted.');
+      const differences = compareBuilds(a, b);
+      return differences.length === 0
+        ? vscode.l10n.t('The builds differ in nothing.')
+        : comparisonTexts(differences)[side];
+    },
+  });
+}
+
+/** Shows two builds beside each other, reduced to the fields that differ. */
+export async function openComparison(older: Build, newer: Build): Promise<void> {
+  const folders: [string, string] = [older.folder, newer.folder];
+  const uri = (side: 0 | 1, { manifest }: Build) =>
+    vscode.Uri.from({
+      scheme: comparisonScheme,
+      path: `/${manifest.id}.txt`,
+      query: JSON.stringify({ folders, side } satisfies Query),
+    });
+  const title = vscode.l10n.t('Builds {0} ↔ {1}', older.manifest.id, newer.manifest.id);
+  await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
+}
+
+async function read(folder: string): Promise<Compared | undefined> {
+  const build = await readBuildFolder(folder);
+  if (build === undefined) return undefined;
+  const { log, layers } = build.manifest.files;
+  if (log === null && layers === null) return { manifest: build.manifest, report: null };
+  // What is gone or cannot be read is a difference in what is known, and no reason to show nothing.
+  const read = await readBuildReport(build).catch(() => undefined);
+  return { manifest: build.manifest, report: read?.report ?? null };
+}

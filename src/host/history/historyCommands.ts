@@ -1,0 +1,136 @@
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
+import { deleteBuild } from '../../builder/buildHistory.ts';
+import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { namedNodes } from '../builds/namedNodes.ts';
+import { openGraph } from '../graph/graphEditorProvider.ts';
+import { commands } from '../ids.ts';
+import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
+import { openTextAt } from '../workspace/openLogLine.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { openComparison } from './comparison.ts';
+import type { HistoryItem, HistoryTarget } from './historyItem.ts';
+import type { HistoryTree } from './historyTree.ts';
+import { rerunOptions } from './rerunOptions.ts';
+import { tidyBuilds } from './tidyBuilds.ts';
+
+/** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
+export function historyCommands(
+  tree: HistoryTree,
+  sessions: Sessions,
+  tasks: BuildTaskProvider,
+): Record<string, (...args: unknown[]) => unknown> {
+  const one = (act: (build: Build) => unknown) => (argument: unknown) => {
+    const build = buildOf(argument) ?? tree.selected[0];
+    return build === undefined ? undefined : act(build);
+  };
+  return {
+    [commands.showBuild]: one((build) =>
+      sessions.showBuild(vscode.Uri.file(build.manifest.model.file), build.manifest.id),
+    ),
+    [commands.compareBuilds]: (argument, all) => compare(tree, argument, all),
+    [commands.openBuildLog]: one(({ folder, manifest }) =>
+      manifest.files.log === null
+        ? vscode.window.showInformationMessage(vscode.l10n.t('This build has left no log.'))
+        : openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), 1),
+    ),
+    [commands.revealBuild]: one(({ folder }) =>
+      vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(folder)),
+    ),
+    [commands.copyCommandOfBuild]: one(async ({ manifest: { command } }) => {
+      if (command.length === 0) {
+        await vscode.window.showInformationMessage(vscode.l10n.t('Nothing says by which command this build was made.'));
+        return;
+      }
+      await vscode.env.clipboard.writeText(
+        quoteCommand(command, process.platform === 'win32' ? 'powershell' : 'posix'),
+      );
+      vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
+    }),
+    [commands.rerunBuild]: one(async ({ manifest }) => {
+      const uri = vscode.Uri.file(manifest.model.file);
+      sessions.setCurrent(uri);
+      await vscode.tasks.executeTask(tasks.taskFor(uri, rerunOptions(manifest)));
+    }),
+    [commands.deleteBuild]: async (argument, all) => {
+      const builds = chosenOf(tree, argument, all);
+      const [first] = builds;
+      if (first === undefined) return;
+      if (!(await mayDelete(builds.length))) return;
+      await Promise.all(builds.map(deleteBuild));
+      await sessions.reloadBuild(vscode.Uri.file(first.manifest.model.file));
+      await tree.refresh();
+    },
+    [commands.tidyBuilds]: async () => {
+      if (!(await tidyBuilds())) return;
+      if (sessions.current !== undefined) await sessions.reloadBuild(sessions.current.uri);
+      await tree.refresh();
+    },
+    [commands.openHistoryItem]: (target) => open(sessions, target as HistoryTarget),
+  };
+}
+
+async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
+  if (target.kind === 'file') {
+    await openTextAt(vscode.Uri.file(target.path), target.line);
+    return;
+  }
+  const session = sessions.setCurrent(target.model);
+  const ids =
+    target.kind === 'nodes'
+      ? target.ids
+      : session.state.graph === null
+        ? []
+        : namedNodes(session.state.graph, target.layer, session.state.newest?.report);
+  if (ids.length > 0) sessions.select(session, { kind: 'nodes', ids }, 'host');
+  await openGraph(target.model, { preserveFocus: true });
+}
+
+async function compare(tree: HistoryTree, argument: unknown, all: unknown): Promise<void> {
+  const builds = chosenOf(tree, argument, all);
+  let [newer, older] = builds;
+  if (newer !== undefined && older === undefined) older = await pickOther(tree, newer);
+  if (builds.length > 2 || newer === undefined) {
+    await vscode.window.showInformationMessage(vscode.l10n.t('Select two builds of the history to compare them.'));
+    return;
+  }
+  if (older !== undefined) await openComparison(older, newer);
+}
+
+async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undefined> {
+  const others = tree.builds.filter(({ folder }) => folder !== build.folder);
+  if (others.length === 0) {
+    await vscode.window.showInformationMessage(vscode.l10n.t('There is only one build: build once more to compare.'));
+    return undefined;
+  }
+  const items = others.map((other) => ({
+    label: new Date(other.manifest.started).toLocaleString(vscode.env.language),
+    description: other.manifest.result,
+    build: other,
+  }));
+  const placeHolder = vscode.l10n.t('Compare with which build?');
+  return (await vscode.window.showQuickPick(items, { placeHolder }))?.build;
+}
+
+async function mayDelete(count: number): Promise<boolean> {
+  const yes = vscode.l10n.t('Delete');
+  const question =
+    count === 1
+      ? vscode.l10n.t('Delete this build, with its log, layer info and engine?')
+      : vscode.l10n.t('Delete {0} builds, with their logs, layer info and engines?', count);
+  const detail = vscode.l10n.t('An engine that a task placed elsewhere stays.');
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
+}
+
+/** What a menu is about: all lines that are selected when its line is among them, else that line. */
+function chosenOf(tree: HistoryTree, argument: unknown, all: unknown): Build[] {
+  const builds = (Array.isArray(all) ? all : []).flatMap((item) => buildOf(item) ?? []);
+  const own = buildOf(argument);
+  const chosen = builds.length > 0 ? builds : own === undefined ? tree.selected : [own];
+  return chosen.toSorted((a, b) => b.manifest.started.localeCompare(a.manifest.started));
+}
+
+function buildOf(argument: unknown): Build | undefined {
+  const item = argument as Partial<HistoryItem> | undefined;
+  return item?.context === 'build' ? (item.build ?? undefined) : undefined;
+}

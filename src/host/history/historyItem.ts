@@ -1,0 +1,238 @@
+import { basename, isAbsolute, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
+import { stageWords } from '../../core/build/buildTelescope.ts';
+import type { TelescopeState } from '../../core/build/buildTelescope.ts';
+import { duration, shortName } from '../../core/build/telescopeLine.ts';
+import type { RunningBuild } from '../builds/builds.ts';
+import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
+import { commands } from '../ids.ts';
+
+/** What a click on a line of the history does. */
+export type HistoryTarget =
+  | { kind: 'nodes'; model: vscode.Uri; ids: string[] }
+  | { kind: 'layer'; model: vscode.Uri; layer: string }
+  | { kind: 'file'; path: string; line: number };
+
+/** One line of the history. */
+export interface HistoryItem {
+  id: string;
+  label: string;
+  description: string;
+  tooltip: string;
+  icon: vscode.ThemeIcon;
+  /** For menus: `build`, `runningBuild`, or nothing. */
+  context: 'build' | 'runningBuild' | '';
+  build: Build | null;
+  parent: HistoryItem | null;
+  target: HistoryTarget | null;
+  expanded: boolean;
+  children: (() => HistoryItem[] | Promise<HistoryItem[]>) | null;
+}
+
+export function toTreeItem(item: HistoryItem): vscode.TreeItem {
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const state = item.children === null ? None : item.expanded ? Expanded : Collapsed;
+  const shown = new vscode.TreeItem(item.label, state);
+  shown.id = item.id;
+  shown.description = item.description;
+  shown.tooltip = item.tooltip;
+  shown.iconPath = item.icon;
+  shown.contextValue = item.context;
+  shown.accessibilityInformation = { label: `${item.label}, ${item.description.replaceAll(' · ', ', ')}` };
+  if (item.target !== null)
+    shown.command = { command: commands.openHistoryItem, title: vscode.l10n.t('Open'), arguments: [item.target] };
+  return shown;
+}
+
+const line = (
+  parent: HistoryItem,
+  key: string,
+  label: string,
+  description: string,
+  more: Partial<Pick<HistoryItem, 'target' | 'children' | 'tooltip' | 'icon' | 'expanded'>> = {},
+): HistoryItem => ({
+  id: `${parent.id}/${key}`,
+  label,
+  description,
+  tooltip: description === '' ? label : `${label}: ${description}`,
+  icon: new vscode.ThemeIcon('circle-small-filled'),
+  context: '',
+  build: null,
+  target: null,
+  children: null,
+  expanded: false,
+  ...more,
+  parent,
+});
+
+const icons = {
+  passed: new vscode.ThemeIcon('pass', new vscode.ThemeColor('testing.iconPassed')),
+  failed: new vscode.ThemeIcon('error', new vscode.ThemeColor('testing.iconFailed')),
+  cancelled: new vscode.ThemeIcon('circle-slash'),
+  running: new vscode.ThemeIcon('sync'),
+} as const;
+
+/** A build that has ended: when, with what, how long; below it what is known of it. */
+export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<NamedDiagnosis[]>): HistoryItem {
+  const { manifest } = build;
+  const product = manifest.tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
+  const version = `${product} ${manifest.tensorrt.version ?? ''}`.trim();
+  const facts = [
+    ...(shown ? [vscode.l10n.t('shown')] : []),
+    ...chosen(manifest.options),
+    version,
+    manifest.origin === 'built'
+      ? ''
+      : { recorded: vscode.l10n.t('recorded'), imported: vscode.l10n.t('imported') }[manifest.origin],
+    manifest.result === 'passed'
+      ? ''
+      : { failed: vscode.l10n.t('failed'), cancelled: vscode.l10n.t('cancelled'), running: vscode.l10n.t('running') }[
+          manifest.result
+        ],
+    manifest.seconds === null ? '' : duration(manifest.seconds * 1000),
+  ];
+  const item: HistoryItem = {
+    id: manifest.id,
+    label: timeText(manifest.started),
+    description: facts.filter((fact) => fact !== '').join(' · '),
+    tooltip: [version, manifest.gpu ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
+    icon: shown && manifest.result === 'passed' ? new vscode.ThemeIcon('eye') : icons[manifest.result],
+    context: 'build',
+    build,
+    parent: null,
+    target: null,
+    expanded: false,
+    children: async () => detailsOf(item, build, await diagnose()),
+  };
+  return item;
+}
+
+function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: NamedDiagnosis[]): HistoryItem[] {
+  const model = vscode.Uri.file(manifest.model.file);
+  const log = manifest.files.log === null ? null : join(folder, manifest.files.log);
+  const causes = diagnoses.map((found, index) => {
+    const target: HistoryTarget | null =
+      found.nodes.length > 0
+        ? { kind: 'nodes', model, ids: found.nodes }
+        : log === null
+          ? null
+          : { kind: 'file', path: log, line: found.line };
+    const icon = new vscode.ThemeIcon(found.severity === 'error' ? 'error' : 'warning');
+    const tooltip = [found.message, found.advice, ...found.names.slice(0, 20)].join('\n');
+    return line(parent, `cause-${index}`, found.message, found.advice, { target, icon, tooltip });
+  });
+  const options = Object.entries(manifest.options).map(([name, value]) =>
+    line(parent, `option-${name}`, name, Array.isArray(value) ? value.join(', ') : String(value), {
+      icon: new vscode.ThemeIcon('settings'),
+    }),
+  );
+  const { timeLine } = manifest;
+  const stages = (timeLine?.stages ?? []).map(({ stage, ms }, index) =>
+    line(parent, `stage-${index}`, stageWords[stage], seconds(ms), { icon: new vscode.ThemeIcon('clock') }),
+  );
+  const files = Object.entries(manifest.files).flatMap(([kind, name]) => {
+    if (name === null) return [];
+    const path = isAbsolute(name) ? name : join(folder, name);
+    const target: HistoryTarget | null = kind === 'engine' ? null : { kind: 'file', path, line: 1 };
+    return [
+      line(parent, `file-${kind}`, basename(name), '', { target, tooltip: path, icon: new vscode.ThemeIcon('file') }),
+    ];
+  });
+  return [...causes, ...options, ...stages, ...files];
+}
+
+/** A build that runs: what it does now, and what its log has said so far. */
+export function runningItem(running: RunningBuild, build: Build | null): HistoryItem {
+  const { state, uri } = running;
+  const counted = state !== null && state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
+  const item: HistoryItem = {
+    id: `running ${uri.toString()}`,
+    label: vscode.l10n.t('Now'),
+    description: state === null ? running.text : `${state.phase}${counted} · ${timesOf(state)}`,
+    tooltip: running.text,
+    icon: new vscode.ThemeIcon('sync~spin'),
+    context: 'runningBuild',
+    build,
+    parent: null,
+    target: null,
+    expanded: true,
+    children: () => (state === null ? [] : liveOf(item, state, uri)),
+  };
+  return item;
+}
+
+const timesOf = ({ elapsedMs, remainingMs }: TelescopeState): string =>
+  remainingMs === null
+    ? duration(elapsedMs)
+    : vscode.l10n.t('{0}, about {1} left', duration(elapsedMs), duration(remainingMs));
+
+function liveOf(parent: HistoryItem, state: TelescopeState, model: vscode.Uri): HistoryItem[] {
+  const { t } = vscode.l10n;
+  const items: HistoryItem[] = [];
+  const say = (...args: Parameters<typeof line> extends [unknown, ...infer Rest] ? Rest : never) =>
+    items.push(line(parent, ...args));
+  if (state.layer !== null)
+    say('layer', t('Timing now'), shortName(state.layer, 80), {
+      target: { kind: 'layer', model, layer: state.layer },
+      icon: new vscode.ThemeIcon('watch'),
+    });
+  if (state.layersToTime !== null && state.stage !== 'optimize')
+    say('layers', t('Layers timed'), t('{0} of {1}', state.layersTimed, state.layersToTime));
+  if (state.nodes > 0) say('nodes', t('Nodes parsed'), String(state.nodes));
+  if (state.funnel.length > 0)
+    say('funnel', t('Layers left'), state.funnel.map(({ layers }) => layers).join(' → '), {
+      tooltip: state.funnel.map(({ stage, layers }) => `${stage}: ${layers}`).join('\n'),
+    });
+  if (state.foreignNodes > 0) say('foreign', t('ForeignNodes'), String(state.foreignNodes));
+  if (state.cacheHits > 0) say('hits', t('From the timing cache'), String(state.cacheHits));
+  if (state.skippedTotal > 0) {
+    const skipped = (owner: HistoryItem) => () =>
+      state.skipped.map(({ reason, layer, count }, index) =>
+        line(owner, String(index), `${count}×`, reason, { tooltip: `${reason}\n${layer}` }),
+      );
+    items.push(group(parent, 'skipped', t('Tactics skipped'), state.skippedTotal, skipped));
+  }
+  for (const [key, title, { count, recent }] of [
+    ['warnings', t('Warnings'), state.warnings],
+    ['errors', t('Errors'), state.errors],
+  ] as const) {
+    const texts = (owner: HistoryItem) => () =>
+      recent.toReversed().map((text, index) => line(owner, String(index), shortName(text, 200), '', { tooltip: text }));
+    if (count > 0) items.push(group(parent, key, title, count, texts));
+  }
+  return items;
+}
+
+function group(
+  parent: HistoryItem,
+  key: string,
+  label: string,
+  count: number,
+  children: (owner: HistoryItem) => () => HistoryItem[],
+): HistoryItem {
+  const item = line(parent, key, label, String(count), { icon: new vscode.ThemeIcon('list-unordered') });
+  item.children = children(item);
+  return item;
+}
+
+/** What is worth a word in a line: how it was built, not where its files went. */
+function chosen(options: Build['manifest']['options']): string[] {
+  const words: string[] = [];
+  if (typeof options['precision'] === 'string') words.push(options['precision']);
+  if (options['stronglyTyped'] === true) words.push(vscode.l10n.t('strongly typed'));
+  if (options['outputs'] === 'all') words.push(vscode.l10n.t('unfused'));
+  if (options['overrides'] !== undefined) words.push(vscode.l10n.t('overrides'));
+  if (options['profiles'] !== undefined) words.push(vscode.l10n.t('own shapes'));
+  if (options['randomWeights'] === true) words.push(vscode.l10n.t('random weights'));
+  return words;
+}
+
+const seconds = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
+
+/** `Nov 21, 14:31:05`, in the language of the editor and the time zone of the person. */
+function timeText(iso: string): string {
+  const time = new Date(iso);
+  if (Number.isNaN(time.getTime())) return iso;
+  return time.toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'medium' });
+}

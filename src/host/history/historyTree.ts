@@ -1,0 +1,152 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
+import { listBuilds } from '../../builder/buildHistory.ts';
+import type { Builds } from '../builds/builds.ts';
+import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
+import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
+import { contextKeys, historyTreeId } from '../ids.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { buildItem, runningItem, toTreeItem } from './historyItem.ts';
+import type { HistoryItem } from './historyItem.ts';
+
+const uriList = 'text/uri-list';
+
+/** Opens what a build elsewhere left as a build of a model. */
+type Attach = (model: vscode.Uri, pieces: vscode.Uri[] | string) => Promise<void>;
+
+/** The side bar's history: the builds of the current model, newest first, with the one that runs on top. */
+export class HistoryTree
+  implements vscode.TreeDataProvider<HistoryItem>, vscode.TreeDragAndDropController<HistoryItem>, vscode.Disposable
+{
+  readonly dropMimeTypes = [uriList, 'text/plain'];
+  readonly dragMimeTypes = [];
+  readonly #sessions: Sessions;
+  readonly #builds: Builds;
+  readonly #attach: Attach;
+  readonly #view: vscode.TreeView<HistoryItem>;
+  readonly #changed = new vscode.EventEmitter<HistoryItem | undefined>();
+  readonly #subscriptions: vscode.Disposable;
+  /** By build folder: a log is read once, when somebody wants to know. */
+  readonly #diagnoses = new Map<string, Promise<NamedDiagnosis[]>>();
+  #items: HistoryItem[] = [];
+  #wasRunning = false;
+  #read = 0;
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  constructor(sessions: Sessions, builds: Builds, attach: Attach) {
+    this.#sessions = sessions;
+    this.#builds = builds;
+    this.#attach = attach;
+    this.#view = vscode.window.createTreeView(historyTreeId, {
+      treeDataProvider: this,
+      canSelectMany: true,
+      dragAndDropController: this,
+    });
+    this.#subscriptions = vscode.Disposable.from(
+      sessions.onDidChangeCurrent(() => void this.refresh()),
+      sessions.onDidChange((session) => {
+        if (session === sessions.current) void this.refresh();
+      }),
+      builds.onDidChange((uri) => {
+        if (uri.toString() === sessions.current?.key) this.#follow();
+      }),
+      this.#view.onDidChangeVisibility(() => void this.refresh()),
+    );
+  }
+
+  getTreeItem(item: HistoryItem): vscode.TreeItem {
+    return toTreeItem(item);
+  }
+
+  getChildren(item?: HistoryItem): HistoryItem[] | Promise<HistoryItem[]> {
+    return item === undefined ? this.#items : (item.children?.() ?? []);
+  }
+
+  getParent(item: HistoryItem): HistoryItem | null {
+    return item.parent;
+  }
+
+  /** Builds that are selected in the tree, in its order. */
+  get selected(): Build[] {
+    return this.#items.filter((item) => this.#view.selection.includes(item)).flatMap(({ build }) => build ?? []);
+  }
+
+  /** The builds that are shown. */
+  get builds(): Build[] {
+    return this.#items.flatMap(({ build, context }) => (build === null || context !== 'build' ? [] : [build]));
+  }
+
+  /** Reads the history again. */
+  async refresh(): Promise<void> {
+    this.#read += 1;
+    const read = this.#read;
+    const session = this.#sessions.current;
+    const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath).catch(() => []) : [];
+    // A later look has overtaken this one.
+    if (read !== this.#read) return;
+    const shown = session?.state.newest?.build.id;
+    const running = session === undefined ? undefined : this.#builds.runningOf(session.uri);
+    const now = builds.find(({ folder }) => folder === running?.folder) ?? null;
+    this.#wasRunning = running !== undefined;
+    this.#items = [
+      ...(running === undefined ? [] : [runningItem(running, now)]),
+      ...builds
+        .filter((build) => build !== now)
+        .map((build) => buildItem(build, build.manifest.id === shown, () => this.#diagnose(build))),
+    ];
+    this.#view.description = session === undefined ? '' : basename(session.uri.path);
+    void vscode.commands.executeCommand('setContext', contextKeys.hasBuilds, this.#items.length > 0);
+    this.#changed.fire(undefined);
+  }
+
+  async handleDrop(_: HistoryItem | undefined, data: vscode.DataTransfer): Promise<void> {
+    const model = this.#sessions.current?.uri;
+    if (model === undefined) {
+      await vscode.window.showWarningMessage(
+        vscode.l10n.t('Open the model that was built first, then drop its log here.'),
+      );
+      return;
+    }
+    const list = (await data.get(uriList)?.asString()) ?? '';
+    const uris = list
+      .split(/\r?\n/)
+      .filter((text) => text !== '' && !text.startsWith('#'))
+      .map((text) => vscode.Uri.parse(text, true));
+    if (uris.length > 0) {
+      await this.#attach(model, uris);
+      return;
+    }
+    const text = (await data.get('text/plain')?.asString()) ?? '';
+    if (text.trim() !== '') await this.#attach(model, text);
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#changed.dispose();
+    this.#view.dispose();
+  }
+
+  /** Only the line of the running build changes while it runs: what is selected below stays so. */
+  #follow(): void {
+    const session = this.#sessions.current;
+    const running = session === undefined ? undefined : this.#builds.runningOf(session.uri);
+    const [first] = this.#items;
+    if (running === undefined || !this.#wasRunning || first?.context !== 'runningBuild') {
+      void this.refresh();
+      return;
+    }
+    Object.assign(first, { ...runningItem(running, first.build), parent: null });
+    this.#changed.fire(first);
+  }
+
+  #diagnose(build: Build): Promise<NamedDiagnosis[]> {
+    let found = this.#diagnoses.get(build.folder);
+    if (found === undefined) {
+      found = diagnoseBuild(build);
+      this.#diagnoses.set(build.folder, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,27 @@
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { taskProperties } from '../tasks/taskProperties.ts';
+
+/**
+ * What a task must say to build again as this build was: the options that a person chose then. Environment variables
+ * are not kept with a build, as they may hold secrets.
+ */
+export function rerunOptions({ backend, origin, options }: BuildManifest): Record<string, unknown> {
+  const definition: Record<string, unknown> = {};
+  // What ran on another machine may not be here.
+  if (origin === 'built') definition['backend'] = backend;
+  for (const [name, value] of Object.entries(options)) {
+    if (!taskProperties.includes(name)) continue;
+    definition[name] = typeof value === 'string' ? unpacked(value) : value;
+  }
+  return definition;
+}
+
+/** Lists and objects are kept as their JSON text. */
+function unpacked(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,82 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
+import { deleteBuild, listAllBuilds } from '../../builder/buildHistory.ts';
+import { overLimit } from './overLimit.ts';
+import type { SizedBuild } from './overLimit.ts';
+
+/**
+ * Deletes the oldest builds of all models until they take no more than `limit` MiB; the newest of each model stays.
+ * @returns how many were deleted
+ */
+export async function keepToLimit(limit: number): Promise<number> {
+  const old = overLimit(await sizedBuilds(), limit * 2 ** 20);
+  await Promise.all(old.map(deleteBuild));
+  return old.length;
+}
+
+/** Asks which builds of all models shall go, and deletes them. @returns whether any did */
+export async function tidyBuilds(): Promise<boolean> {
+  const all = await sizedBuilds();
+  const ended = all.filter(({ build }) => build.manifest.result !== 'running');
+  const { t } = vscode.l10n;
+  const newest = new Set(overNewest(ended));
+  const choices = [
+    {
+      label: t('Builds that failed or were cancelled'),
+      builds: ended.filter(({ build }) => build.manifest.result !== 'passed'),
+    },
+    { label: t('All but the newest build of each model'), builds: ended.filter((one) => !newest.has(one)) },
+    { label: t('All builds'), builds: ended },
+  ].filter(({ builds }) => builds.length > 0);
+  if (choices.length === 0) {
+    await vscode.window.showInformationMessage(t('There are no builds to delete.'));
+    return false;
+  }
+  const items = choices.map(({ label, builds }) => ({ label, description: describe(builds), builds }));
+  const picked = await vscode.window.showQuickPick(items, {
+    placeHolder: t('Builds of all models: {0}. Delete which?', describe(all)),
+  });
+  if (picked === undefined) return false;
+  const yes = t('Delete');
+  const question = t('Delete {0}?', picked.description);
+  const detail = t('With their logs, layer info and engines. Engines that a task placed elsewhere stay.');
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return false;
+  await Promise.all(picked.builds.map(({ build }) => deleteBuild(build)));
+  return true;
+}
+
+const describe = (builds: SizedBuild[]): string =>
+  vscode.l10n.t(
+    '{0} builds, {1} MiB',
+    builds.length,
+    (builds.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20).toFixed(1),
+  );
+
+function overNewest(builds: SizedBuild[]): SizedBuild[] {
+  const seen = new Set<string>();
+  return builds.filter(({ build: { manifest } }) => {
+    if (seen.has(manifest.model.file)) return false;
+    seen.add(manifest.model.file);
+    return true;
+  });
+}
+
+/** Every build of every model, newest first, with what its folder takes. */
+async function sizedBuilds(): Promise<SizedBuild[]> {
+  return Promise.all((await listAllBuilds()).map(async (build) => ({ build, bytes: await sizeOf(build) })));
+}
+
+async function sizeOf({ folder }: Build): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
