@@ -18,6 +18,7 @@ import { headline } from './headline.ts';
 import { icicleChart } from './icicleChart.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { toSelectionSet } from './selectionSet.ts';
+import { timeLine } from './timeLine.ts';
 import { timelineChart } from './timelineChart.ts';
 
 interface Kept {
@@ -79,6 +80,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     choose(next);
     host.selected(selection);
   });
+  const buildTime = timeLine(node(charts), events);
   const hints = charts.append('section').attr('class', 'hints').property('hidden', true);
   drawControls();
 
@@ -166,6 +168,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     timeline.draw(report, width());
     icicleBox.select('h2').text(strings.fusion.icicle.title(now));
     icicle.draw(toFusionIcicle(report, units, paths, now), now, width());
+    buildTime.draw(data.build?.timeLine ?? null, report, width());
     drawHints(data);
     mark();
   }

@@ -91,6 +91,13 @@ describe('building', () => {
     assert.equal(session.state.newest!.build.result, 'failed');
     assert.match(session.state.newest!.problem, /FancyGate|node \d+|Plugin not found/);
     assert.notEqual(session.state.newest!.log, null);
+    // On the model itself, with its node and the way to the log.
+    const said = () => vscode.languages.getDiagnostics(inWorkspace('unsupported_op.onnx'));
+    await until(vscode.languages.onDidChangeDiagnostics, () => said().length > 0);
+    assert.equal(said()[0]!.source, 'TensorRT');
+    assert.match(String(said()[0]!.code), /^(?:unsupported-op|plugin-missing)$/);
+    assert.match(said()[0]!.message, /MyCustomOp/);
+    assert.match(said()[0]!.relatedInformation![0]!.location.uri.path, /build\.log$/);
   });
 
   it('says which weights are missing', async function () {

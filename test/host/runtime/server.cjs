@@ -78,7 +78,10 @@ function createProfile(settings) {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'vscode-test-'));
   fs.mkdirSync(path.join(profile, 'data/User'), { recursive: true });
   const quiet = JSON.parse(fs.readFileSync(path.join(__dirname, 'settings.json'), 'utf8'));
-  fs.writeFileSync(path.join(profile, 'data/User/settings.json'), JSON.stringify({ ...quiet, ...settings }));
+  // Settings of a machine, such as paths of programs, count only where the extensions run.
+  fs.mkdirSync(path.join(profile, 'data/Machine'), { recursive: true });
+  for (const place of ['User', 'Machine'])
+    fs.writeFileSync(path.join(profile, `data/${place}/settings.json`), JSON.stringify({ ...quiet, ...settings }));
   return profile;
 }
 

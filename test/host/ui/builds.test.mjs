@@ -68,7 +68,10 @@ test('the fusion page shows the build, and a click there selects in the side bar
   await w.shot('builds-4-page', { docs: 'fusion-page' });
   await w.showSideBar();
   await w.group('ForeignNode 0').waitFor();
-  await w.view.locator('.flow').getByRole('button', { name: /^ForeignNode 0/ }).click();
+  await w.view
+    .locator('.flow')
+    .getByRole('button', { name: /^ForeignNode 0/ })
+    .click();
   await w.selectedRow('ForeignNode 0').waitFor();
   assert.deepEqual(w.violations, []);
 });
