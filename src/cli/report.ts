@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { askedPrecisions } from '../builder/askedPrecisions.ts';
 import { readBuildFolder, writeWhole } from '../builder/buildFolder.ts';
 import { readBuildReport, readReport, toViewData } from '../builder/readBuild.ts';
 import { fileTrouble, Unusable } from '../builder/unusable.ts';
@@ -47,7 +48,8 @@ async function readData(values: {
     return toViewData(await readReport({ ...values, onnx: requireBuildFiles(values) }), null);
   const build = await readBuildFolder(values.build);
   if (!build) throw new Unusable(`${values.build}: no build folder: manifest.json is missing or damaged`);
-  return toViewData(await readBuildReport(build, values.onnx), build.manifest);
+  const read = await readBuildReport(build, values.onnx);
+  return { ...toViewData(read, build.manifest), asked: await askedPrecisions(build, read) };
 }
 
 /** The built page lies beside this bundle. Its comment says what is replaced by what. */

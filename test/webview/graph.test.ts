@@ -377,7 +377,11 @@ describe('what survives', () => {
     const graph = structuredClone(shown.graph!);
     const [input] = graph.inputs;
     const added = ['Relu', 'Neg'].map((op, i) => ({
-      ...{ id: String(i), name: `/added_${op}`, op, domain: '', attributes: [] },
+      id: String(i),
+      name: `/added_${op}`,
+      op,
+      domain: '',
+      attributes: [],
       inputs: [i === 0 ? input!.name : 'added_0'],
       outputs: [`added_${i}`],
     }));

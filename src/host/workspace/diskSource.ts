@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { askedPrecisions } from '../../builder/askedPrecisions.ts';
 import type { Build } from '../../builder/buildFolder.ts';
 import { listBuilds } from '../../builder/buildHistory.ts';
 import { readBuildReport } from '../../builder/readBuild.ts';
@@ -72,10 +73,11 @@ export class DiskSource implements SessionSource {
   async #report(uri: vscode.Uri, build: Build, later: string): Promise<LoadedBuild> {
     const started = Date.now();
     try {
-      const { report } = await readBuildReport(build, uri.fsPath);
+      const read = await readBuildReport(build, uri.fsPath);
+      const { report } = read;
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
       const hints = [...buildHints(build.manifest), ...report.problems.map(describe)];
-      return { ...withoutReport(build, later), report, hints };
+      return { ...withoutReport(build, later), report, hints, asked: await askedPrecisions(build, read) };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
       return withoutReport(build, vscode.l10n.t('The newest build cannot be shown: {0}', messageOf(error)));
@@ -92,6 +94,7 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuil
   report: null,
   problem,
   hints: [],
+  asked: [],
   log: manifest.files.log === null ? null : join(folder, manifest.files.log),
 });
 

@@ -11,6 +11,16 @@ export async function openLogLine(session: Session, line: number): Promise<void>
   await openTextAt(vscode.Uri.file(log), line);
 }
 
+/** Shows the override file that the session's newest build was made with, at a line counted from 1. */
+export async function openRuleLine(session: Session, line: number): Promise<void> {
+  const path = session.state.newest?.build.options.overrides;
+  if (typeof path !== 'string') {
+    await vscode.window.showInformationMessage(vscode.l10n.t('No override file is known for {0}.', session.title));
+    return;
+  }
+  await openTextAt(vscode.Uri.file(path), line);
+}
+
 /** Opens a text file at a line counted from 1; a line beyond its end shows its end. */
 export async function openTextAt(uri: vscode.Uri, line: number): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { GraphData, ViewData } from '../../core/scene/viewData.ts';
+import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 
 /** What was read of a model file: its structure, or why there is none, in words for people. */
@@ -19,6 +19,8 @@ export interface LoadedBuild {
   report: FusionReport | null;
   problem: string;
   hints: string[];
+  /** What its override rules asked for, node by node. */
+  asked: AskedPrecision[];
   /** Path of the build's log on disk. */
   log: string | null;
 }
@@ -67,6 +69,7 @@ export class Session {
       report: newest?.report ?? null,
       build: newest?.build ?? null,
       hints: [...hints, ...(newest?.hints ?? [])],
+      asked: newest?.asked ?? [],
     };
   }
 }

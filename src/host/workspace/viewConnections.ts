@@ -6,7 +6,7 @@ import type { Builds } from '../builds/builds.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { commands } from '../ids.ts';
 import { exportPicture } from './exportPicture.ts';
-import { openLogLine } from './openLogLine.ts';
+import { openLogLine, openRuleLine } from './openLogLine.ts';
 import type { Origin, Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -57,7 +57,7 @@ export class ViewConnections {
       },
       selected: (selection) => sessions.select(session, selection, origin),
       openLine: (file, line) => {
-        if (file === 'log') void openLogLine(session, line);
+        void (file === 'log' ? openLogLine : openRuleLine)(session, line);
       },
       exportPicture: (kind, content, name) => void exportPicture(session, kind, content, name),
       run: (command, nodeIds) => void this.#run(command, nodeIds, session),

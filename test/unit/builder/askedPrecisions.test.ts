@@ -1,0 +1,64 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { askedPrecisions } from '../../../src/builder/askedPrecisions.ts';
+import { readReport } from '../../../src/builder/readBuild.ts';
+import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'asked-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const manifest: BuildManifest = {
+  schema: 1,
+  id: 'one',
+  model: { file: 'vit_tiny.onnx', sha256: null, bytes: 0 },
+  backend: 'trtexec',
+  origin: 'built',
+  tensorrt: { product: 'tensorrt', version: '10.6.0' },
+  gpu: null,
+  driver: null,
+  command: [],
+  options: {},
+  started: '2026-01-15T10:00:00Z',
+  seconds: null,
+  result: 'passed',
+  error: null,
+  files: { log: 'log.txt', layers: 'layers.json', profile: null, engine: null },
+};
+
+async function asked(record: object | string | null) {
+  const text = typeof record === 'string' ? record : JSON.stringify(record);
+  if (record !== null) await writeFile(join(folder, 'overrides.json'), text);
+  const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
+  const read = await readReport({
+    onnx: modelPath('vit_tiny'),
+    log: `${capture}/log.txt.gz`,
+    layers: `${capture}/layers.json`,
+  });
+  return { read, asked: await askedPrecisions({ folder, manifest }, read) };
+}
+
+describe('what a build was asked for', () => {
+  test('node by node, with the rule and what came of it', async () => {
+    const rules = '# as built\n/blocks/blocks.0/attn/Softmax fp32\n/patch_embed/proj/Conv fp16\nop:Gemm fp32\n';
+    const { read, asked: found } = await asked({ schema: 1, rules, way: 'flags' });
+    const nameOf = new Map(read.report.nodes.map(({ id, name }) => [id, name]));
+    expect(found.map(({ node, type, line, verdict }) => [nameOf.get(node), type, line, verdict])).toEqual([
+      ['/blocks/blocks.0/attn/Softmax', 'fp32', 2, 'unseen'],
+      ['/patch_embed/proj/Conv', 'fp16', 3, 'obeyed'],
+      ['/head/Gemm', 'fp32', 4, expect.stringMatching(/obeyed|unseen/)],
+    ]);
+    expect(found[0]?.reason).toContain('_gemm_mha_v2');
+  });
+
+  test('nothing without rules, and nothing from a damaged record', async () => {
+    expect((await asked(null)).asked).toEqual([]);
+    expect((await asked('{"schema": 1, "rul')).asked).toEqual([]);
+    expect((await asked({ schema: 1, rules: 'op:NoSuchOperator fp32\n((\n', way: 'flags' })).asked).toEqual([]);
+  });
+});
