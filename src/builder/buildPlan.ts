@@ -1,3 +1,6 @@
+import type { Launcher } from '../core/build/launcher.ts';
+import type { TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
+import { parseVersion, type Version } from '../core/build/trtexecFlags.ts';
 import { driverCommand } from '../core/build/driverCommand.ts';
 import type { Backend, BuildFiles, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
 import { polygraphyCommand } from '../core/build/polygraphyCommand.ts';
@@ -5,9 +8,11 @@ import { trtexecCommand } from '../core/build/trtexecCommand.ts';
 import { findPolygraphy } from './findPolygraphy.ts';
 import { findProgram } from './findProgram.ts';
 import { findPython, probePython, type Python } from './findPython.ts';
-import { probeTrtexec } from './probeTool.ts';
+import { launchedQuestion } from './launch.ts';
+import { helpOfTrtexec, printed, probeTrtexec } from './probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from './setUpRtx.ts';
+import { Unusable } from './unusable.ts';
 
 /** The programs of this machine that a build may use, as far as somebody chose them. */
 export interface BuildTools {
@@ -18,6 +23,8 @@ export interface BuildTools {
   /** Default: `trtexec` and `polygraphy` on the PATH. */
   trtexec?: string | undefined;
   polygraphy?: string | undefined;
+  /** Runs the command elsewhere; the program is then the launcher's. */
+  launcher?: Launcher | undefined;
   /** Where TensorRT-RTX and build folders are kept. Default: `cacheFolder()`. */
   cache?: string | undefined;
   /** Asks before TensorRT-RTX is downloaded. */
@@ -43,6 +50,8 @@ export interface BuildPlan {
 export interface PlannedFiles extends BuildFiles {
   /** Holds `driverPrecisions(options)`, where the driver is to read it. */
   precisions: string;
+  /** `build_engine.py`, where it is not where the tools say. */
+  driver?: string;
 }
 
 /**
@@ -51,6 +60,7 @@ export interface PlannedFiles extends BuildFiles {
  * @throws {Unusable} when the backend cannot be had, with what to install
  */
 export async function planBuild(options: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
+  if (tools.launcher) return planLaunched(options, tools, tools.launcher);
   const backend = options.backend === undefined || options.backend === 'auto' ? await choose(tools) : options.backend;
   switch (backend) {
     case 'trtexec':
@@ -114,41 +124,82 @@ const planDriver = (
   program,
   environment,
   output: 'events',
-  command: (options, { engine, precisions }) => {
+  command: (options, { engine, precisions, driver: there = driver }) => {
     const { args, notes } = driverCommand(options, { model: options.model, engine, precisions }, { product });
     // -B: no compiled copies beside the driver, which may lie where nothing can be written.
-    return { args: ['-B', driver, '--until-stdin-closes', ...args], notes };
+    return { args: ['-B', there, '--until-stdin-closes', ...args], notes };
   },
 });
 
 async function planTrtexec({ trtexec = 'trtexec', signal }: BuildTools): Promise<BuildPlan> {
   const { program, product, help } = await probeTrtexec(trtexec, signal);
-  return {
-    backend: 'trtexec',
-    product,
-    version: help.version?.join('.') ?? null,
-    program,
-    environment: {},
-    output: 'log',
-    command: (options, files) => {
-      const { engine: _, ...rest } = options;
-      return trtexecCommand(rest, files, help);
-    },
-  };
+  return trtexecPlan(program, product, help);
 }
+
+/** The engine goes to the build's folder first. */
+function withoutEngine(options: EngineOptions): EngineOptions {
+  const { engine: _, ...rest } = options;
+  return rest;
+}
+
+const trtexecPlan = (program: string, product: BuildPlan['product'], help: TrtexecHelp): BuildPlan => ({
+  backend: 'trtexec',
+  product,
+  version: help.version?.join('.') ?? null,
+  program,
+  environment: {},
+  output: 'log',
+  command: (options, files) => trtexecCommand(withoutEngine(options), files, help),
+});
 
 async function planPolygraphy({ environment }: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
   const { program, product, tensorrt } = await findPolygraphy({ ...tools, environment });
-  return {
-    backend: 'polygraphy',
-    product,
-    version: tensorrt?.join('.') ?? null,
-    program,
-    environment: {},
-    output: 'log',
-    command: (options, files) => {
-      const { engine: _, ...rest } = options;
-      return polygraphyCommand(rest, files, { tensorrt, product });
-    },
+  return polygraphyPlan(program, product, tensorrt);
+}
+
+const polygraphyPlan = (program: string, product: BuildPlan['product'], tensorrt: Version | null): BuildPlan => ({
+  backend: 'polygraphy',
+  product,
+  version: tensorrt?.join('.') ?? null,
+  program,
+  environment: {},
+  output: 'log',
+  command: (options, files) => polygraphyCommand(withoutEngine(options), files, { tensorrt, product }),
+});
+
+const askedThere = new Map<string, Promise<TrtexecHelp>>();
+
+/** The program is there, so it is asked there; `auto` is trtexec. */
+async function planLaunched(options: EngineOptions, tools: BuildTools, launcher: Launcher): Promise<BuildPlan> {
+  const ask = (command: string[]) => {
+    const [first = '', ...rest] = launchedQuestion(launcher, options.model, tools.driver, command);
+    return printed(first, rest, tools.signal);
   };
+  const name = (otherwise: string) => launcher.program ?? otherwise;
+  switch (options.backend) {
+    case 'python':
+      return planDriver('python', tools.driver, name('python3'), {}, 'tensorrt', null);
+    case 'rtx':
+      return planDriver('rtx', tools.driver, name('python3'), {}, 'tensorrt-rtx', null);
+    case 'polygraphy': {
+      const program = name('polygraphy');
+      const banner = await ask([program, '--version']);
+      if (!banner.some((line) => /\d+\.\d+/.test(line)))
+        throw new Unusable(
+          `${program}, by the launcher: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}`,
+        );
+      const rtx = /^(1|true)$/i.test(options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? '');
+      const said = await ask(['python3', '-c', `import tensorrt${rtx ? '_rtx' : ''} as t; print(t.__version__)`]);
+      return polygraphyPlan(program, rtx ? 'tensorrt-rtx' : 'tensorrt', parseVersion(said.at(-1) ?? ''));
+    }
+    default: {
+      const program = name('trtexec');
+      const key = JSON.stringify([launcher, program]);
+      const asked =
+        askedThere.get(key) ?? helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
+      askedThere.set(key, asked);
+      asked.catch(() => askedThere.delete(key));
+      return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', await asked);
+    }
+  }
 }

@@ -57,5 +57,8 @@ export class LogWatch {
 export async function causeOf(log: BuildLog, model: string): Promise<string | undefined> {
   const read = await readModelFile(model).catch(() => undefined);
   const first = diagnoseLog(log, read?.value).find(({ severity, code }) => severity === 'error' && code !== 'cut-off');
-  return first && `${first.message} ${first.advice}`.replaceAll(/\s*[\r\n]+\s*/g, ' ').trim();
+  if (!first) return undefined;
+  // TensorRT's own text, told as it is: there is nothing to do that would fit into a line.
+  const text = first.code === 'internal' ? first.message : `${first.message} ${first.advice}`;
+  return text.replaceAll(/\s*[\r\n]+\s*/g, ' ').trim();
 }

@@ -38,8 +38,17 @@ export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promis
   }
 }
 
-async function askTrtexec(program: string, signal: AbortSignal | undefined): Promise<TrtexecHelp> {
-  const lines = await printed(program, ['--help'], signal);
+const askTrtexec = (program: string, signal: AbortSignal | undefined): Promise<TrtexecHelp> =>
+  helpOfTrtexec(program, (args) => printed(program, args, signal));
+
+/**
+ * What a trtexec says about itself.
+ * @param program its name, for people
+ * @param ask gives the lines that it prints for these arguments
+ * @throws {Unusable} when that is no help of trtexec's
+ */
+export async function helpOfTrtexec(program: string, ask: (args: string[]) => Promise<string[]>): Promise<TrtexecHelp> {
+  const lines = await ask(['--help']);
   const help = readTrtexecHelp(lines.join('\n'));
   if (!help.flags.has('onnx')) {
     const said = lines.find((line) => line.trim() !== '');
@@ -48,8 +57,7 @@ async function askTrtexec(program: string, signal: AbortSignal | undefined): Pro
     );
   }
   // Some print their help without the frame that names the version.
-  if (help.version === null)
-    help.version = readTrtexecHelp((await printed(program, ['--version'], signal)).join('\n')).version;
+  if (help.version === null) help.version = readTrtexecHelp((await ask(['--version'])).join('\n')).version;
   return help;
 }
 

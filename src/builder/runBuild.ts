@@ -1,5 +1,5 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import { driverPrecisions } from '../core/build/driverCommand.ts';
 import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
@@ -8,12 +8,13 @@ import type { BuildTelescope } from '../core/build/buildTelescope.ts';
 import { borrowCaches } from './borrowCaches.ts';
 import { applyOverrides, typedCopyFolder } from './buildOverrides.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
-import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
+import { type BuildPlan, type BuildTools, planBuild, type PlannedFiles, refusals } from './buildPlan.ts';
 import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { expectedSeconds, removeCutOff } from './buildHistory.ts';
 import { fillWeights } from './fillWeights.ts';
 import { withFolderLock } from './folderLock.ts';
+import { Launch } from './launch.ts';
 import { LogFile } from './logFile.ts';
 import { causeOf, LogWatch } from './logWatch.ts';
 import { moveWhole } from './moveWhole.ts';
@@ -104,6 +105,9 @@ const names = {
 
 /** What is half written while the program runs. */
 const temporary = [names.partial, 'timingCache.tmp', 'calibrationCache.tmp'];
+/** What it leaves, as far as it was asked to. */
+const results = (folder: string): string[] =>
+  [...temporary, names.layers, names.profile, names.times].map((name) => join(folder, name));
 
 class Run {
   readonly #options: BuildOptions;
@@ -119,6 +123,7 @@ class Run {
   #args: string[] = [];
   /** The file that TensorRT reads. */
   #copy = '';
+  #launch: Launch | undefined;
 
   constructor(
     options: BuildOptions,
@@ -150,16 +155,18 @@ class Run {
     const precisions = driverPrecisions(wanted);
     this.#copy = model;
     const caches = await borrowCaches(this.#options, this.#plan.backend, this.#folder);
-    const { args, notes } = this.#plan.command({ ...wanted, ...caches.options, model }, files);
+    const planned = await this.#planned({ ...wanted, ...caches.options, model }, files);
+    const { args, notes } = this.#plan.command(planned.options, planned.files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new Unusable(refused.join(' '));
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
 
     this.#args = args;
-    const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, [this.#plan.program, ...args]) };
+    const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     await writeManifest(build);
     this.#events.started?.(build, [...applied.notes, ...notes]);
     const hashed = fingerprint(this.#options.model).catch(() => undefined);
+    await this.#launch?.begin(signal);
     const end = await this.#process(args, signal);
     await this.#layers;
     build.manifest.model = { ...build.manifest.model, ...(await hashed) };
@@ -170,19 +177,42 @@ class Run {
   }
 
   async #process(args: string[], signal: AbortSignal | undefined): Promise<ProcessEnd> {
+    const [program = '', ...rest] = this.#command(args);
+    const environment = { ...this.#plan.environment, ...this.#options.environment };
     try {
       return await runProcess({
-        program: this.#plan.program,
-        args,
-        environment: { ...this.#plan.environment, ...this.#options.environment },
+        program,
+        args: rest,
+        ...(!this.#launch && { environment }),
         stdout: (line) => this.#read(line),
         stderr: (line) => this.#write(this.#plan.output === 'log' ? line : `[W] [stderr] ${line}`),
         leftovers: temporary.map((name) => join(this.#folder, name)),
         ...(signal && { signal }),
       });
     } finally {
+      await this.#launch?.end(results(this.#folder), signal);
       await this.#log.end();
     }
+  }
+
+  /** Options and files as the program will know them. */
+  async #planned(
+    options: EngineOptions,
+    files: PlannedFiles,
+  ): Promise<{ options: EngineOptions; files: PlannedFiles }> {
+    const { launcher, model, driver } = this.#options;
+    if (!launcher) return { options, files };
+    this.#launch = new Launch(launcher, this.#folder, model, driver);
+    if (this.#plan.output === 'log') return this.#launch.map(options, files);
+    this.#launch.there(join(dirname(driver), 'network_options.py'));
+    return this.#launch.map(options, { ...files, driver });
+  }
+
+  /** The command line to run here. */
+  #command(args: string[]): string[] {
+    const command = [this.#plan.program, ...args];
+    const environment = { ...this.#plan.environment, ...this.#options.environment };
+    return this.#launch?.command(command, environment) ?? command;
   }
 
   #path(kind: keyof typeof names): string {
@@ -346,12 +376,14 @@ function chosenOptions(options: BuildOptions): BuildManifest['options'] {
     'python',
     'trtexec',
     'polygraphy',
+    'launcher',
     'cache',
     'folder',
     'environment',
     'signal',
   ]);
   const chosen: BuildManifest['options'] = {};
+  if (options.launcher) chosen['launcher'] = options.launcher.command;
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
     if (left.has(name) || value === undefined || typeof value === 'function') continue;
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') chosen[name] = value;

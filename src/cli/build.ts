@@ -12,6 +12,7 @@ import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
 import { writeReport } from './report.ts';
+import { readLauncherFile } from './yamlFile.ts';
 import { printJson, type Terminal } from './terminal.ts';
 
 const backends: (Backend | 'auto')[] = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'];
@@ -48,6 +49,7 @@ const options = {
   python: { type: 'string' },
   trtexec: { type: 'string' },
   polygraphy: { type: 'string' },
+  launcher: { type: 'string' },
   folder: { type: 'string' },
   report: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
@@ -92,6 +94,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
   --argument ARG            one more argument for the program itself; may be repeated
   --python, --trtexec, --polygraphy PROGRAM
                             the program to use, in place of the first one on the PATH
+  --launcher FILE           YAML or JSON: run the program elsewhere, in a container, by ssh, on a cluster
   --report FILE             also write the page of trtlens report
   -y, --yes                 download TensorRT-RTX without asking
   -v, --verbose             the build log on stderr
@@ -99,7 +102,8 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    const wanted = buildOptions(positionals[0]!, values, terminal);
+    const launcher = values.launcher === undefined ? undefined : await readLauncherFile(values.launcher);
+    const wanted = { ...buildOptions(positionals[0]!, values, terminal), ...(launcher && { launcher }) };
     const events = follow(terminal, values.verbose ?? false);
     const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const passed = made.manifest.result === 'passed';

@@ -1,0 +1,25 @@
+import { parse } from 'yaml';
+import { readWhole } from '../builder/fileSource.ts';
+import { Unusable } from '../builder/unusable.ts';
+import { type Launcher, readLauncher } from '../core/build/launcher.ts';
+
+/**
+ * Reads a YAML file; JSON is YAML, too.
+ * @throws {Unusable} when it cannot be read, with the line
+ */
+export async function readYamlFile(path: string): Promise<unknown> {
+  const text = new TextDecoder().decode(await readWhole(path));
+  try {
+    // An alias that names itself a thousand times is refused by `maxAliasCount`.
+    return parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new Unusable(`${path}: ${(error as Error).message.split('\n')[0]!}`);
+  }
+}
+
+/** @throws {Unusable} when the file holds no launcher */
+export async function readLauncherFile(path: string): Promise<Launcher> {
+  const launcher = readLauncher(await readYamlFile(path));
+  if (typeof launcher === 'string') throw new Unusable(`${path}: ${launcher}`);
+  return launcher;
+}

@@ -1,0 +1,176 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fillWeights } from '../../src/builder/fillWeights.ts';
+import { readBuildReport } from '../../src/builder/readBuild.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/runBuild.ts';
+import { type Launcher, readLauncher } from '../../src/core/build/launcher.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { playerTool, type Played } from '../support/playerTool.ts';
+import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
+import { runningWith } from '../support/runningWith.ts';
+import { sshServer, type SshServer } from '../support/sshServer.ts';
+
+const folder = temporaryFolder();
+let server: SshServer;
+let number = 0;
+
+beforeAll(async () => {
+  server = await sshServer(folder);
+  if (!server.real) console.log('No ssh server can be had here: a stand-in takes its place.');
+});
+afterAll(() => server.stop());
+
+const played = (what: Partial<Played> = {}) =>
+  playerTool(folder, `tool-${(number += 1)}`, { capture: 'tensorrt-10.6.0/vit_tiny.fp16', ...what });
+
+const build = (launcher: Launcher, more: Partial<BuildOptions> = {}, events: BuildEvents = {}, signal?: AbortSignal) =>
+  runBuild(
+    {
+      model: modelPath('vit_tiny'),
+      backend: 'trtexec',
+      driver: driverPath,
+      cache: join(folder, `cache-${(number += 1)}`),
+      confirm: () => Promise.resolve(false),
+      launcher,
+      ...more,
+    },
+    events,
+    signal,
+  );
+
+/** Files go by scp to a folder of the build's own. */
+const bySsh = (program: string): Launcher => ({
+  command: [...server.ssh, 'here', '{shell}'],
+  folder: join(folder, 'there', '{id}'),
+  copyTo: [...server.scp, '{here}', 'here:{there}'],
+  copyBack: [...server.scp, 'here:{there}', '{here}'],
+  program,
+});
+
+describe('ssh', () => {
+  test('a build there leaves its files here, and nothing there', async () => {
+    const timingCache = join(folder, 'timing.cache');
+    writeFileSync(timingCache, 'old ');
+    const model = await fillWeights(modelPath('vit_tiny'), join(folder, 'weights'));
+    const { manifest, folder: made } = await build(bySsh(played()), {
+      model,
+      precision: 'fp16',
+      timingCache,
+      environment: { SPACED: "it's a value" },
+    });
+    expect(manifest).toMatchObject({
+      result: 'passed',
+      tensorrt: { version: '10.6.0' },
+      files: { engine: 'model.engine', layers: 'layers.json' },
+    });
+    expect(readFileSync(join(made, 'model.engine'), 'utf8')).toContain('whole of vit_tiny.fp16');
+    expect(readFileSync(timingCache, 'utf8')).toBe('old <half whole of vit_tiny.fp16>');
+    expect(readdirSync(join(folder, 'there'))).toEqual([]);
+    expect((await readBuildReport({ folder: made, manifest })).report.accounting.total).toBe(636);
+  });
+
+  test('a cancel ends the program there, and removes what was copied', async () => {
+    const tool = played({ hostile: true });
+    const abort = new AbortController();
+    const { manifest, folder: made } = await build(bySsh(tool), {}, { log: () => abort.abort() }, abort.signal);
+    expect(manifest.result).toBe('cancelled');
+    for (let tries = 0; tries < 100 && runningWith(tool).length > 0; tries += 1) await wait(50);
+    expect(runningWith(tool)).toEqual([]);
+    expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
+    expect(readdirSync(join(folder, 'there'))).toEqual([]);
+  });
+
+  test('the Python driver runs there for real', async () => {
+    const rtx = await rtxForTests();
+    const { manifest, folder: made } = await build(bySsh(rtx.python), {
+      backend: 'rtx',
+      model: modelPath('fp16_overflow'),
+      environment: rtx.environment,
+    });
+    expect(manifest).toMatchObject({ result: 'passed', error: null, tensorrt: { product: 'tensorrt-rtx' } });
+    expect(readFileSync(join(made, 'model.engine')).length).toBeGreaterThan(1000);
+    expect(manifest.command.join(' ')).not.toContain(driverPath);
+  });
+
+  test('a host that cannot be reached is told by its own words', async () => {
+    const launcher = {
+      ...bySsh('trtexec'),
+      command: ['ssh', '-o', 'BatchMode=yes', 'no-such-host.invalid', '{shell}'],
+    };
+    await expect(build(launcher)).rejects.toThrow(/trtexec, by the launcher: .*(no-such-host|resolve)/i);
+  });
+});
+
+describe('containers and clusters: stand-ins for their programs, which keep to the documented examples', () => {
+  const bin = join(folder, 'bin');
+  /** Mounts become links; what docker, srun and kubectl do to a command is no more than to start it. */
+  const standIn = (name: string, body: string) => {
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >> '${bin}/calls'\n${body}\n`, { mode: 0o755 });
+  };
+  const container = `while [ $# -gt 0 ]; do
+      case $1 in
+        -v) rm -f "\${2#*:}"; to=\${2#*:}; ln -sfn "\${2%%:*}" "\${to%:ro}"; shift 2;;
+        --gpus | --device | --name | --user) shift 2;;
+        -* | run) shift;;
+        *) break;;
+      esac
+    done
+    shift; exec "$@"`;
+  const there = join(folder, 'container');
+
+  beforeAll(() => {
+    mkdirSync(there);
+    standIn('docker', container);
+    standIn('podman', container);
+    standIn('srun', `while [ "\${1#-}" != "$1" ]; do shift; done; exec "$@"`);
+    standIn(
+      'kubectl',
+      `case $1 in exec) while [ "$1" != -- ]; do shift; done; shift; exec "$@";; cp) cp "\${2#pod:}" "\${3#pod:}";; esac`,
+    );
+  });
+
+  test.each(documented().map((one) => [one.name, one.launcher] as const))('%s', async (_, launcher) => {
+    const text = JSON.stringify(launcher)
+      .replaceAll('"/tmp/', `"${there}/tmp/`)
+      .replaceAll('"/build', `"${there}/build`)
+      .replaceAll(':/build', `:${there}/build`)
+      .replaceAll('"/model', `"${there}/model`)
+      .replaceAll(':/model', `:${there}/model`)
+      .replaceAll('/shared', folder)
+      .replaceAll('gpu-pod:', 'pod:');
+    const read = readLauncher(JSON.parse(text));
+    expect(typeof read).toBe('object');
+    const shared = join(folder, 'vit_tiny.onnx');
+    copyFileSync(modelPath('vit_tiny'), shared);
+    const [first = '', ...rest] = (read as Launcher).command;
+    const standsIn = existsSync(join(bin, first))
+      ? { ...(read as Launcher), command: [join(bin, first), ...rest] }
+      : null;
+    // ssh is tried for real above.
+    if (!standsIn) return expect(first).toBe('ssh');
+    for (const copy of ['copyTo', 'copyBack'] as const)
+      if (standsIn[copy]) standsIn[copy] = [join(bin, standsIn[copy][0]!), ...standsIn[copy].slice(1)];
+    const { manifest, folder: made } = await build({ ...standsIn, program: played() }, { model: shared });
+    expect(manifest).toMatchObject({ result: 'passed', files: { engine: 'model.engine', layers: 'layers.json' } });
+    expect(readFileSync(join(made, 'model.engine'), 'utf8')).toContain('whole');
+    expect(readFileSync(join(bin, 'calls'), 'utf8')).toContain(`${first} `);
+  });
+
+  test('a file that no path covers is refused before anything runs', async () => {
+    const launcher = { command: ['sh', '-c', 'shift 0; "$@"', 'x', '{command}'], program: played() };
+    await expect(build(launcher)).rejects.toThrow(/vit_tiny\.onnx: the launcher knows no path for it there/);
+  });
+});
+
+/** Every launcher of the documentation. */
+function documented(): { name: string; launcher: unknown }[] {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/launchers.md'), 'utf8');
+  return [...text.matchAll(/^### (.+)$[^]*?^```yaml\n([^]*?)^```$/gm)].map(([, name, yaml]) => ({
+    name: name!,
+    launcher: parse(yaml!) as unknown,
+  }));
+}
