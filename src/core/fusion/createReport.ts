@@ -38,7 +38,7 @@ export interface ReportInput {
 export function createReport(input: ReportInput): FusionReport {
   const { model, layerInfo, log } = input;
   const graph = createModelGraph(model);
-  const names = createNodeNames(graph, log?.parsedNodes ?? []);
+  const names = createNodeNames(graph, log?.parsedNodes ?? [], !log?.dropped?.['registeredLayers']);
   const view = createEngineView(layerInfo, log, names);
   const tensors = (list: Iterable<string>) =>
     [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);

@@ -1,11 +1,13 @@
 import { nodesInName } from './nodesInName.ts';
-import type { Resolution } from './resolution.ts';
+import type { ModelGraph } from './modelGraph.ts';
+import { isFree, type Resolution } from './resolution.ts';
 
 /**
- * Notes the nodes that the log of the last build removes (`Removing X`) or eliminates (`Eliminating slice X …`), unless
- * a layer computes them all the same.
+ * Notes the nodes that the log's parser left out, and those that the last build removes (`Removing X`) or
+ * eliminates (`Eliminating slice X …`), unless a layer computes them all the same.
  */
 export function claimGone(to: Resolution): void {
+  claimUnparsed(to);
   for (const event of to.view.phase?.events ?? []) {
     if (event.kind !== 'remove' && event.kind !== 'eliminate') continue;
     // `Retargeting T to U` is about tensors, which may be called as nodes are.
@@ -19,4 +21,60 @@ export function claimGone(to: Resolution): void {
       to.gone.set(node, { by: 'event', pass: event.pass, line: event.line });
     }
   }
+}
+
+/**
+ * Notes the nodes that the parser made no layer of but an identity, because they change nothing (a Max of one input, a Pad by zero), and
+ * those of an If's branch that it did not read, because it knew the condition.
+ */
+function claimUnparsed(to: Resolution): void {
+  const { graph, names } = to;
+  if (!names.registersLayers) return;
+  const work: number[] = [];
+  const empty: number[] = [];
+  let last = 0;
+  graph.nodes.forEach((node, index) => {
+    const record = names.recordOf(index);
+    if (!record) return;
+    if (record.line > last) last = record.line;
+    // Constants get layers where they are read, owners and calls of functions have them inside.
+    if (to.roles[index] !== 'data' || node.subgraphs.length > 0 || isCall(graph, node.op)) return;
+    work.push(index);
+    if (record.layers.length === 0 && record.helpers.every(isIdentity) && isFree(to, index)) empty.push(index);
+  });
+  // Where most have none, lines are missing from the log.
+  if (empty.length * 2 > work.length) return;
+  for (const node of empty) {
+    const { line } = names.recordOf(node)!;
+    // The last one may be where the log, or the parser, stopped.
+    if (line < last) to.gone.set(node, { by: 'parser', line });
+  }
+  claimBranches(to);
+}
+
+const isIdentity = (helper: string): boolean => helper.startsWith('ONNXTRT_identity');
+const isCall = (graph: ModelGraph, op: string): boolean => graph.model.functions.some(({ name }) => name === op);
+
+/** `20/then_branch/3` → `20/then_branch` */
+const branchOf = (id: string): string => id.slice(0, id.lastIndexOf('/'));
+
+function claimBranches(to: Resolution): void {
+  const { graph, names } = to;
+  const read = new Set<string>();
+  const partly = new Set<number>();
+  graph.nodes.forEach(({ id }, index) => {
+    const owner = graph.owner[index]!;
+    if (owner < 0 || !names.recordOf(index)) return;
+    read.add(branchOf(id));
+    partly.add(owner);
+  });
+  // Owners come before their bodies, so what is inside of a branch follows it.
+  graph.nodes.forEach(({ id }, index) => {
+    const owner = graph.owner[index]!;
+    if (owner < 0 || !isFree(to, index) || names.recordOf(index) || to.roles[index] === 'constant') return;
+    const isUnread = graph.nodes[owner]!.op === 'If' && partly.has(owner) && !read.has(branchOf(id));
+    if (isUnread) to.gone.set(index, { by: 'branch', node: owner });
+    const outer = to.gone.get(owner);
+    if (outer?.by === 'branch') to.gone.set(index, outer);
+  });
 }

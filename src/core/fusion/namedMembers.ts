@@ -51,7 +51,7 @@ function claimTokens(to: Resolution, layer: number, metadata: LayerMetadata, unk
     else if (isCut(token)) cut = true;
     else unknown.set(token.text, layer);
   }
-  for (const nodes of shared) claimShared(to, layer, nodes);
+  if (shared.length > 0) claimShared(to, layer, shared);
   return cut;
 }
 
@@ -63,20 +63,43 @@ const resolve = (to: Resolution, token: MetadataToken): readonly number[] => {
 const isCut = (token: MetadataToken): boolean => token.text.includes(' ... ') || token.text.length > metadataLimit;
 
 /**
- * Several nodes have the name that the token gives. The layer's own name tells them apart where the log registered it;
+ * Several nodes have the name that a token gives. The layer's own name tells them apart where the log registered it;
  * else those at the layer's tensors or beside its other nodes are meant, and where that doesn't decide, all may be.
  */
-function claimShared(to: Resolution, layer: number, nodes: readonly number[]): void {
+function claimShared(to: Resolution, layer: number, tokens: (readonly number[])[]): void {
+  const name = to.view.names[layer]!;
   const registered = new Set(
-    atomsOf(to.view.names[layer]!)
-      .map((atom) => to.names.registered(atom))
-      .filter((index) => index !== undefined),
+    name.kind === 'kernel'
+      ? name.base.startsWith('__my')
+        ? []
+        : to.names.registeredInKernel(name.base)
+      : atomsOf(name)
+          .map((atom) => to.names.registered(atom))
+          .filter((index) => index !== undefined),
   );
-  const named = nodes.filter((node) => registered.has(node));
-  if (named.length > 0) {
+  const open: (readonly number[])[] = [];
+  for (const nodes of tokens) {
+    const named = nodes.filter((node) => registered.has(node));
+    if (named.length === 0) open.push(nodes);
     for (const node of named) claim(to, layer, node, 'metadata', named.length === 1);
-    return;
+    // One token may stand for several nodes of its name: the layer's last one writes what the layer does.
+    for (const node of nodes)
+      if (named.length > 0 && writes(to, layer, node)) claim(to, layer, node, 'metadata', false);
   }
+  for (const nodes of open) for (const node of meantOf(to, layer, nodes)) claim(to, layer, node, 'metadata', false);
+}
+
+/** The node's result is a tensor that the layer writes. */
+function writes(to: Resolution, layer: number, node: number): boolean {
+  const written = to.view.layers[layer]!.outputs;
+  return (
+    !to.layerNodes[layer]!.has(node) &&
+    written.some(({ name }) => to.graph.outputs[node]!.includes(modelTensor(to, name)))
+  );
+}
+
+/** Those of several nodes of one name that are at a layer's tensors or beside its nodes; all where none is. */
+function meantOf(to: Resolution, layer: number, nodes: readonly number[]): readonly number[] {
   const { inputs, outputs } = to.view.layers[layer]!;
   const read = new Set(inputs.map(({ name }) => modelTensor(to, name)));
   const written = new Set(outputs.map(({ name }) => modelTensor(to, name)));
@@ -86,14 +109,18 @@ function claimShared(to: Resolution, layer: number, nodes: readonly number[]): v
       to.graph.outputs[node]!.some((tensor) => written.has(tensor)) ||
       readsOf(to.graph, node).some((tensor) => read.has(tensor)),
   );
+  if (atBorder.length > 0) return atBorder;
   const beside = nodes.filter((node) =>
     touches(to, node, (tensor) => {
       const { producer, consumers } = to.graph.tensors[tensor]!;
+      // Weights that several nodes read make none of them neighbours.
+      if (producer < 0 || to.roles[producer] === 'constant') return false;
       return own.has(producer) || consumers.some((consumer) => own.has(consumer));
     }),
   );
-  const meant = atBorder.length > 0 ? atBorder : beside.length > 0 ? beside : nodes;
-  for (const node of meant) claim(to, layer, node, 'metadata', false);
+  // What an earlier layer computes already is rather the end of that one than the beginning of this.
+  const open = beside.filter((node) => to.nodeLayers[node]!.length === 0);
+  return open.length > 0 ? open : beside.length > 0 ? beside : nodes;
 }
 
 const touches = (to: Resolution, node: number, test: (tensor: number) => boolean): boolean =>

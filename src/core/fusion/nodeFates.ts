@@ -2,7 +2,7 @@ import type { EngineView } from './engineView.ts';
 import type { Accounting, Fate, ReportNode } from './fusionReport.ts';
 import { viewsData } from './nodeRoles.ts';
 import { quote } from './namedMembers.ts';
-import type { Resolution } from './resolution.ts';
+import type { Basis, Resolution } from './resolution.ts';
 
 /** Gives every node its one fate, with a sentence that says how it is known, or why it is not. */
 export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: string | null): ReportNode[] {
@@ -37,10 +37,21 @@ function judge(from: Resolution, index: number, staticShapes: boolean, noEngine:
   }
   if (noEngine !== null) return { fate: 'unknown', exact: false, reason: noEngine };
   const gone = from.gone.get(index);
-  if (gone?.by === 'event') {
-    return { fate: 'removed', exact: true, reason: `TensorRT removed it (${gone.pass}, log line ${gone.line}).` };
-  }
+  if (gone) return { fate: 'removed', exact: true, reason: goneReason(from, gone) };
   return judgeByRole(from, index, staticShapes);
+}
+
+function goneReason(from: Resolution, gone: Basis): string {
+  switch (gone.by) {
+    case 'parser':
+      return `TensorRT's parser found nothing to compute in it and made no layer of it (log line ${gone.line}).`;
+    case 'branch':
+      return `TensorRT's parser read the other branch of ${quote(from.graph.nodes[gone.node]!.name || from.graph.nodes[gone.node]!.op)} and not this one.`;
+    case 'event':
+      return `TensorRT removed it (${gone.pass}, log line ${gone.line}).`;
+    default:
+      return 'TensorRT removed it.';
+  }
 }
 
 function judgeByRole(from: Resolution, index: number, staticShapes: boolean): Judged {
@@ -80,7 +91,27 @@ function leftOver(from: Resolution, index: number): Judged {
       reason: `No layer computes it: ${op} only gives the tensor another shape, and its neighbours read and write the data as it lies.`,
     };
   }
+  if (isListedWithout(from) && isBetweenLayers(from, index)) {
+    return {
+      fate: 'removed',
+      exact: false,
+      reason:
+        'TensorRT lists all members of its ForeignNodes, and neither they nor a layer include it: nothing of it is left.',
+    };
+  }
   return { fate: 'unknown', exact: false, reason: unknownReason(from.view) };
+}
+
+/** What TensorRT lists is all that there is: every ForeignNode's members are listed, and they are this model's. */
+function isListedWithout(from: Resolution): boolean {
+  const { view, listed, names, problems } = from;
+  return (
+    view.source !== 'plan' &&
+    listed.length > 0 &&
+    listed.every(Boolean) &&
+    names.unmatched.names.length === 0 &&
+    !problems.some(({ code }) => code === 'unknown-node')
+  );
 }
 
 /** Every neighbour is accounted for, so that nothing but this node stands between them. */

@@ -9,6 +9,12 @@ export interface NodeNames extends KnownNames {
   nodesOf(name: string): readonly number[];
   /** The node for which the parser registered that TensorRT layer; undefined where the log doesn't say. */
   registered(layer: string): number | undefined;
+  /** Nodes whose TensorRT layers the parser registered under the names in a Myelin kernel's name. */
+  registeredInKernel(base: string): readonly number[];
+  /** The records say which layers were made of which node: all that have none are empty. */
+  registersLayers: boolean;
+  /** The parser's record of a node; undefined where the log has none. */
+  recordOf(node: number): ParsedNode | undefined;
   /** Nodes of a TensorRT layer's name: registered, of that name, or of the name without TensorRT's `_18`. */
   nodesOfLayer(layer: string): readonly number[];
   /** Nodes that a metadata token names; empty where the model has no such node. */
@@ -28,12 +34,16 @@ const none: readonly number[] = [];
 const loopMakers = new Set(['Loop', 'Scan', 'If', 'LSTM', 'GRU', 'RNN']);
 const kernelSpelling = (name: string): string => name.replace(/[^A-Za-z0-9/]/g, '_');
 
-/** Collects the names; `parsed`: the parser's records of the log, empty where there is none. */
-export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]): NodeNames {
+/**
+ * Collects the names; `parsed`: the parser's records of the log, empty where there is none; `isWhole`: none of what the
+ * log says of them was dropped.
+ */
+export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
   const byName = new Map<string, number[]>();
   graph.nodes.forEach((node, index) => append(byName, parserName(graph, index), index));
   const registry = new Map<string, number>();
-  const unmatched = register(graph, byName, parsed, registry);
+  const records = new Map<number, ParsedNode>();
+  const unmatched = register(graph, byName, parsed, registry, records);
   const constants = new Set<string>();
   for (const { name, kind, producer } of graph.tensors) {
     if (kind === 'initializer' || (producer >= 0 && graph.nodes[producer]!.op === 'Constant')) constants.add(name);
@@ -43,7 +53,15 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     for (const name of names) if (name.length > longest) longest = name.length;
   }
   let spelled: Map<string, number[]> | undefined;
+  let registeredSpelled: Map<string, number[]> | undefined;
   let loops: number[] | undefined;
+  let labels: Map<string, number> | undefined;
+  const ownerLabels = () =>
+    (labels ??= new Map(
+      graph.nodes.flatMap(({ op, subgraphs }, index) =>
+        subgraphs.length > 0 ? [[`${parserName(graph, index)} (${op})`, index] as const] : [],
+      ),
+    ));
   const nodesOf = (name: string) => byName.get(name) ?? none;
   const nodesOfLayer = (layer: string): readonly number[] => {
     const index = registry.get(layer);
@@ -60,7 +78,13 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     nodesOf,
     nodesOfLayer,
     registered: (layer) => registry.get(layer),
-    nodesOfToken: (token) => nodesOfToken(graph, token, nodesOf),
+    registeredInKernel: (base) => {
+      registeredSpelled ??= spellings([...registry].map(([name, index]) => [name, [index]]));
+      return nodesOfKernel(base, registeredSpelled);
+    },
+    registersLayers: isWhole && parsed.some(({ layers }) => layers.length > 0),
+    recordOf: (node) => records.get(node),
+    nodesOfToken: (token) => nodesOfToken(graph, token, nodesOf, ownerLabels),
     callerOf: (token) => callersOf(graph, token, nodesOf),
     nodesOfLoop: (base) => {
       const [, kind, count] = /\(Unnamed (Loop|IfConditional)_ (\d+)\)/.exec(base) ?? [];
@@ -94,24 +118,32 @@ function register(
   byName: Map<string, number[]>,
   parsed: readonly ParsedNode[],
   registry: Map<string, number>,
+  records: Map<number, ParsedNode>,
 ): { names: string[]; of: number } {
   const seen = new Map<string, number>();
   const names: string[] = [];
   // Functions are parsed node by node, though the model's graphs have only their calls.
-  const inFunctions = new Set(graph.model.functions.flatMap(({ nodes }) => nodes.map(({ name }) => name)));
+  const inFunctions = new Set(
+    graph.model.functions.flatMap(({ nodes }) =>
+      nodes.map(({ name, op, outputs }) =>
+        keyOf(op, name || `node_of_${outputs.find((output) => output !== '') ?? ''}`),
+      ),
+    ),
+  );
   for (const record of parsed) {
     const all = byName.get(record.name) ?? [];
     const sameOp = all.filter((index) => graph.nodes[index]!.op === record.op);
-    const candidates = sameOp.length > 0 ? sameOp : all;
+    const key = keyOf(record.op, record.name);
+    const candidates = sameOp.length > 0 ? sameOp : inFunctions.has(key) ? [] : all;
     if (candidates.length === 0) {
-      if (!inFunctions.has(record.name)) names.push(record.name);
+      if (!inFunctions.has(key)) names.push(record.name);
       continue;
     }
-    const key = `${record.op}\u0000${record.name}`;
     const turn = seen.get(key) ?? 0;
     seen.set(key, turn + 1);
     // A log of several builds parses the model several times.
     const index = candidates[turn % candidates.length]!;
+    records.set(index, record);
     for (const layer of record.layers) {
       if (!graph.byName.has(layer) || byName.has(layer)) registry.set(layer, index);
     }
@@ -119,10 +151,13 @@ function register(
   return { names, of: parsed.length };
 }
 
+const keyOf = (op: string, name: string): string => `${op}\u0000${name}`;
+
 function nodesOfToken(
   graph: ModelGraph,
   token: MetadataToken,
   nodesOf: (name: string) => readonly number[],
+  owners: () => ReadonlyMap<string, number>,
 ): readonly number[] {
   const whole = nodesOf(token.text);
   if (whole.length > 0 || token.parts.length === 1) return whole;
@@ -135,9 +170,25 @@ function nodesOfToken(
     if (inside.length > 0) return inside;
     // A node of a subgraph whose path is written otherwise; one of the main graph only has the name of another.
     const nested = nodes.filter((index) => graph.owner[index]! >= 0);
-    return nested.length === 1 ? nested : none;
+    if (nested.length > 0) return nested.length === 1 ? nested : none;
+    return behindOwner(graph, nodes, path, owners());
   }
   return none;
+}
+
+/**
+ * Where an If was decided at build time, TensorRT goes on to write its name behind that of every node after it:
+ * `post | if (If)` is then a node of the graph that the If is in.
+ */
+function behindOwner(
+  graph: ModelGraph,
+  nodes: readonly number[],
+  path: string[],
+  owners: ReadonlyMap<string, number>,
+): readonly number[] {
+  const levels = path.map((part) => owners.get(part));
+  if (levels.includes(undefined)) return none;
+  return nodes.filter((index) => levels.some((owner) => graph.owner[owner!] === graph.owner[index]));
 }
 
 /** Whether the owners of a node are those that the rest of a token names, from the inside out. */
@@ -167,6 +218,15 @@ function callersOf(
   token: MetadataToken,
   nodesOf: (name: string) => readonly number[],
 ): readonly number[] {
+  for (let at = 1; at < token.parts.length; at++) {
+    const part = token.parts[at]!;
+    const [, name, op] = /^([^]*) \(([^()]*)\)$/.exec(part) ?? [];
+    if (name === undefined) continue;
+    // A call inside of another function is no node of the model, though one may have its name.
+    const path = token.parts.slice(at + 1);
+    const nodes = nodesOf(name).filter((index) => graph.nodes[index]!.op === op && isOnPath(graph, index, path));
+    if (nodes.length > 0) return nodes;
+  }
   for (const part of token.parts.slice(1)) {
     const plain = nodesOf(part);
     if (plain.length > 0) return plain;
@@ -183,7 +243,7 @@ function callersOf(
   return none;
 }
 
-function spellings(byName: Map<string, number[]>): Map<string, number[]> {
+function spellings(byName: Iterable<readonly [string, readonly number[]]>): Map<string, number[]> {
   const map = new Map<string, number[]>();
   for (const [name, nodes] of byName) for (const index of nodes) append(map, kernelSpelling(name), index);
   return map;

@@ -203,7 +203,8 @@ function joinNeighbours(to: Resolution): void {
     const [region] = candidates;
     const only = to.view.regions.length === 1 && hasOpenBorder(to, 0) && (touched.size === 1 || !native);
     const home = candidates.size === 1 ? region! : only ? 0 : -1;
-    if (home < 0) continue;
+    // A list of all members that lacks them says that they are none.
+    if (home < 0 || to.listed[home]) continue;
     for (const node of piece) join(to, home, node, false, { by: 'neighbours', region: home });
   }
 }

@@ -26,7 +26,11 @@ export type Basis =
   /** The log says that TensorRT fused it with a node that is there. */
   | { by: 'fusion'; line: number }
   /** The log says that TensorRT removed or eliminated it. */
-  | { by: 'event'; pass: string; line: number };
+  | { by: 'event'; pass: string; line: number }
+  /** The log parses it and registers no layer for it, at most an identity. */
+  | { by: 'parser'; line: number }
+  /** The log parses one branch of the If and not the one that it is in. */
+  | { by: 'branch'; node: number };
 
 /** What is known so far: filled step by step, each step adding only where those before it said nothing. */
 export interface Resolution {

@@ -45,7 +45,7 @@ function digest(report: FusionReport): unknown {
         report.layers.map(({ nodes, evidence }) => `${nodes.join(' ')} ${evidence.join('+')}`.trim()).join('; '),
       ),
       // Raw metadata is as long as the layer information itself, and says what `nodes` says.
-      whole: hash(JSON.stringify(report.layers.map(({ metadata: _, ...layer }) => layer))),
+      whole: hash(JSON.stringify(report.layers, (key, value: unknown) => (key === 'metadata' ? undefined : value))),
     },
     foreignNodes: report.foreignNodes.map(({ nodes, layers, ...rest }) => ({
       ...rest,

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { fixturePath } from '../../../support/fixtures.ts';
+
+const models = [
+  'dupconv',
+  'functions2',
+  'gpt_kv',
+  'identities',
+  'if_const2',
+  'loop_nested',
+  'odd_names',
+  'shapes',
+  'tied_dups',
+];
+
+const logOf = (name: string): string =>
+  gunzipSync(readFileSync(fixturePath(`builds/${name}/build.log.gz`))).toString('utf8');
+
+async function reportOf(name: string, change = (text: string) => text): Promise<FusionReport> {
+  const { value: model } = await readModel(bytesOf(readFileSync(fixturePath(`builds/${name}/model.onnx`))));
+  return createReport({ model: model!, modelFile: 'model.onnx', log: readBuildLog(change(logOf(name))).value });
+}
+
+const nodeOf = (report: FusionReport, name: string) => report.nodes.find((node) => node.name === name)!;
+
+/** First names of all tokens of a text, by nothing but a pattern. */
+const tokensOf = (text: string): string[] =>
+  [...text.matchAll(/\[ONNX Layer: (.*?)\](?=$|[\u001e\u001f]|\[ONNX Layer: )/gu)].map(
+    ([, token]) => token!.split(' | ')[0]!,
+  );
+
+describe('models built for the purpose', () => {
+  it.each(models)('%s: every node is accounted for', async (name) => {
+    const { accounting, nodes, foreignNodes, problems } = await reportOf(name);
+    const { total, unknown, ...fates } = accounting;
+    expect(unknown).toBe(0);
+    expect(Object.values(fates).reduce((sum, count) => sum + count, 0)).toBe(total);
+    expect(nodes).toHaveLength(total);
+    // Names with line ends break the line that lists the members.
+    expect(foreignNodes.map(({ exact }) => exact)).toEqual([name !== 'odd_names']);
+    expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+
+  it.each(['gpt_kv', 'identities', 'if_const2', 'loop_nested', 'shapes'])(
+    '%s: members and layers are those that the log names',
+    async (name) => {
+      const report = await reportOf(name);
+      const lines = logOf(name).split('\n');
+      const named = (ids: string[]) => [
+        ...new Set(report.nodes.filter(({ id, exact }) => exact && ids.includes(id)).map((node) => node.name)),
+      ];
+      const line = lines.find((text) => text.includes('ForeignNode {') && text.includes(' metadata: '))!;
+      expect(named(report.foreignNodes[0]!.nodes).toSorted()).toEqual([...new Set(tokensOf(line))].toSorted());
+      const kernels = lines.filter((text) => text.startsWith('Name: ') && text.includes(', LayerType: '));
+      expect(report.layers.map((layer) => named(layer.nodes).toSorted())).toEqual(
+        kernels.map((text) => [...new Set(tokensOf(text.slice(text.lastIndexOf('Metadata: '))))].toSorted()),
+      );
+    },
+  );
+
+  it('a node after an If that was decided at build time bears its name and is no part of it', async () => {
+    const report = await reportOf('if_const2');
+    expect(['mm', 'fin'].map((name) => nodeOf(report, name))).toMatchObject([
+      { id: '1', fate: 'foreign', exact: true, layers: [0] },
+      { id: '3', fate: 'foreign', exact: true, layers: [0] },
+    ]);
+  });
+
+  it('the branch that the parser did not read is removed', async () => {
+    const report = await reportOf('if_const2');
+    expect(['e0', 't1'].map((name) => nodeOf(report, name))).toMatchObject([
+      { fate: 'removed', exact: true, layers: [], reason: expect.stringContaining('other branch of "if0"') as string },
+      { fate: 'removed', exact: true, layers: [], reason: expect.stringContaining('other branch of "if1"') as string },
+    ]);
+    expect(['t0', 'e1'].map((name) => nodeOf(report, name).fate)).toEqual(['foreign', 'foreign']);
+  });
+
+  it('nodes of which the parser makes no layer are removed, not guessed into the ForeignNode', async () => {
+    const report = await reportOf('identities');
+    expect(['pad0', 'max1', 'sum1'].map((name) => nodeOf(report, name))).toMatchObject([
+      { fate: 'removed', exact: true, reason: expect.stringMatching(/parser .* \(log line \d+\)/) as string },
+      { fate: 'removed', exact: true },
+      { fate: 'removed', exact: true },
+    ]);
+  });
+
+  it('without the parser’s lines the list of members still says that they are none', async () => {
+    const report = await reportOf('identities', (text) =>
+      text
+        .split('\n')
+        .filter((line) => !line.includes('Registering layer'))
+        .join('\n'),
+    );
+    expect(nodeOf(report, 'pad0')).toMatchObject({ fate: 'removed', exact: false });
+    expect(report.foreignNodes[0]!.nodes).not.toContain(nodeOf(report, 'max1').id);
+  });
+
+  it('a log that lacks the parser’s layers removes nothing for that', async () => {
+    const report = await reportOf('gpt_kv', (text) =>
+      text
+        .split('\n')
+        .filter((line) => !line.includes('Registering layer'))
+        .join('\n'),
+    );
+    expect(report.accounting).toEqual((await reportOf('gpt_kv')).accounting);
+  });
+
+  it('nodes that share a name are told apart by the kernels’ registered names and by the graph', async () => {
+    const report = await reportOf('dupconv');
+    expect(report.layers.map(({ nodes }) => nodes)).toEqual([
+      [],
+      ...Array.from({ length: 10 }, (_, i) => [String(2 * i), String(2 * i + 1)]),
+      ['20'],
+    ]);
+    const convs = report.nodes.filter(({ op }) => op === 'Conv');
+    expect(convs.every(({ exact }) => exact)).toBe(true);
+    expect(report.nodes.filter(({ op }) => op !== 'Conv').some(({ exact }) => exact)).toBe(false);
+  });
+
+  it('a weight that all nodes read makes them no neighbours', async () => {
+    const report = await reportOf('tied_dups');
+    expect(report.layers.map(({ nodes }) => nodes)).toEqual([
+      ['0', '1'],
+      ['2', '3'],
+      ['4', '5'],
+      ['6', '7'],
+      ['8', '9'],
+      ['10', '11'],
+      ['14'],
+    ]);
+  });
+
+  it('nodes of functions belong to the calls, not to a node of their name', async () => {
+    const report = await reportOf('functions2');
+    expect(report.layers.map(({ nodes }) => nodes)).toEqual([['0'], ['1'], ['2', '3']]);
+  });
+});
