@@ -15,7 +15,7 @@ import { GraphModel, type Picture } from './graphModel.ts';
 import { buildParts } from './graphParts.ts';
 import type { GraphCommands, GraphParts } from './graphParts.ts';
 import { graphStrings } from './graphStrings.ts';
-import { Highlights, subjectOf } from './highlights.ts';
+import { choiceOfItem, Highlights, subjectOf } from './highlights.ts';
 import { itemAt, labelAt } from './hitTest.ts';
 import type { Subject } from './inspector.ts';
 import { firstOpen } from './firstOpen.ts';
@@ -89,6 +89,8 @@ export class GraphView implements GraphCommands {
       search.refresh();
       this.#marks.filter(model, legend.off);
       inspector.show(model, this.#marks.subject);
+      // What was selected elsewhere while there was no picture yet.
+      if (before?.picture == null) this.select(this.#marks.selection);
     });
   }
 
@@ -189,18 +191,8 @@ export class GraphView implements GraphCommands {
   }
 
   selectItem(item: number): void {
-    const model = this.#model!;
-    const { scene } = model.picture!;
-    const ref = scene.ref[item]!;
-    const kind = scene.kind[item]!;
-    const ids = Array.from(model.pointsOf(item), (point) => model.graph.data.nodes[point]?.id).filter(
-      (id) => id !== undefined,
-    );
-    const subject: Subject =
-      kind === 'open' || kind === 'closed'
-        ? { kind: 'module', module: ref, open: kind === 'open' }
-        : { kind: 'point', point: ref };
-    this.choose({ kind: 'nodes', ids }, subject);
+    const { selection, subject } = choiceOfItem(this.#model!, item);
+    this.choose(selection, subject);
   }
 
   /** Opens or closes the module with that number, if it is on the picture. */

@@ -93,3 +93,18 @@ export function subjectOf({ fusion }: GraphModel, selection: Selection, points: 
     ? { kind: 'group', group }
     : { kind: 'many', points, title: graphStrings.selectedNodes(points.length) };
 }
+
+/** What a person selects with a box. */
+export function choiceOfItem(model: GraphModel, item: number): { selection: Selection; subject: Subject } {
+  const { scene } = model.picture!;
+  const ref = scene.ref[item]!;
+  const kind = scene.kind[item]!;
+  const ids = Array.from(model.pointsOf(item), (point) => model.graph.data.nodes[point]?.id).filter(
+    (id) => id !== undefined,
+  );
+  const subject: Subject =
+    kind === 'open' || kind === 'closed'
+      ? { kind: 'module', module: ref, open: kind === 'open' }
+      : { kind: 'point', point: ref };
+  return { selection: { kind: 'nodes', ids }, subject };
+}
