@@ -24,6 +24,7 @@ const options = {
   backend: { type: 'string' },
   engine: { type: 'string', short: 'o' },
   precision: { type: 'string' },
+  overrides: { type: 'string' },
   'strongly-typed': { type: 'boolean' },
   shapes: { type: 'string' },
   'min-shapes': { type: 'string', multiple: true },
@@ -71,6 +72,8 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
   --random-weights          build with random weights in place of the model's external ones
   --precision MODE          ${precisions.join(', ')}
   --strongly-typed          types come from the model alone
+  --overrides RULES         a *.trtprec file: layer precisions where TensorRT (10 and earlier) has them; for TensorRT 11,
+                            TensorRT-RTX and with --strongly-typed a typed copy of the model
   --min-shapes, --opt-shapes, --max-shapes INPUT:1x3x224x224[,…]
                             an optimization profile; repeat all three for more profiles
   --shapes INPUT:1x3x224x224[,…]
@@ -126,6 +129,7 @@ function buildOptions(model: string, values: Values, terminal: Terminal): BuildO
   const given: { [K in keyof BuildOptions]?: BuildOptions[K] | undefined } = {
     engine: values.engine,
     precision,
+    overrides: values.overrides,
     stronglyTyped: values['strongly-typed'],
     profiles: profiles(values),
     workspace: wholeNumber('--workspace', values.workspace),

@@ -1,6 +1,6 @@
 // `node test/host/run.mjs host` runs test/host/extension inside VS Code's extension host; `… ui` drives the packaged
 // extension by mouse and keyboard (test/host/ui). Installs, builds and packages what they need, and ends with one line
-// `N passed, N failed`. More arguments name the test files of `ui` to run: `… ui walk`.
+// `N passed, N failed`. More arguments name the test files to run: `… ui walk`.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 const [kind, ...names] = process.argv.slice(2);
@@ -61,6 +61,7 @@ async function runHost() {
     TENSORRT_LENS_CACHE: cache,
     FAKE_TRTEXEC: join(fake, 'fakeTrtexec.mjs'),
     FAKE_PIDS: join(fake, 'pids.txt'),
+    REPLAY_TOOL: replayTool(folder),
   };
   const status = await runAside(node, ['node_modules/.bin/vscode-test', '--config', 'test/host/.vscode-test.mjs'], env);
   if (!existsSync(results)) return { passed: 0, failed: 1 };
@@ -72,9 +73,7 @@ async function runUi() {
   run(node, ['scripts/package.mjs'], { quiet: true });
   const vsix = join(folder, 'extension.vsix');
   cpSync('dist/tensorrt-lens.vsix', vsix);
-  const files = readdirSync('test/host/ui')
-    .filter((file) => file.endsWith('.test.mjs') && (names.length === 0 || names.some((name) => file.includes(name))))
-    .map((file) => `test/host/ui/${file}`);
+  const files = chosen('test/host/ui', '.test.mjs').map((file) => `test/host/ui/${file}`);
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
@@ -85,6 +84,13 @@ async function runUi() {
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
   const bad = count('fail') + count('cancelled') + count('skipped') + count('todo');
   return { passed: count('pass'), failed: Math.max(bad, status === 0 ? 0 : 1) };
+}
+
+/** The test files of a folder that the arguments name; all, when they name none. */
+function chosen(path, ending) {
+  return readdirSync(path).filter(
+    (file) => file.endsWith(ending) && (names.length === 0 || names.some((name) => file.includes(name))),
+  );
 }
 
 /** A folder with models to open and to build, and with tasks.json, which tests may change. */
@@ -119,10 +125,19 @@ function fakeTrtexec(parent) {
   return place;
 }
 
+/** Gives a Polygraphy that loads replays as a recorded one did: a script, because the runner's Node runs it. */
+function replayTool(parent) {
+  const path = join(parent, 'polygraphy');
+  const script = fileURLToPath(new URL('replayTool.mjs', import.meta.url));
+  const body = `import(${JSON.stringify(pathToFileURL(script).href)});`;
+  writeFileSync(path, `#!${process.execPath}\n${body}\n`, { mode: 0o755 });
+  return path;
+}
+
 async function bundleTests(out) {
   const { build } = await import('esbuild');
   rmSync(out, { recursive: true, force: true });
-  const files = readdirSync('test/host/extension').filter((file) => file.endsWith('.test.ts'));
+  const files = chosen('test/host/extension', '.test.ts');
   await build({
     entryPoints: files.map((file) => `test/host/extension/${file}`),
     outdir: out,

@@ -3,12 +3,20 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readBuildOverrides } from '../../src/builder/buildOverrides.ts';
 import { listBuilds } from '../../src/builder/buildHistory.ts';
 import type { ParserError } from '../../src/builder/driverEvent.ts';
 import { readBuildReport } from '../../src/builder/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/runBuild.ts';
 import { rtxVersion, type RtxInstall } from '../../src/builder/setUpRtx.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { buildFacts } from '../../src/core/precision/buildFacts.ts';
+import { modelFacts } from '../../src/core/precision/modelFacts.ts';
+import { NodeIndex } from '../../src/core/precision/nodeIndex.ts';
+import { planPrecision } from '../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../src/core/precision/readOverrides.ts';
+import { resolveOverrides } from '../../src/core/precision/resolveOverrides.ts';
+import { verifyPrecision } from '../../src/core/precision/verifyPrecision.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 import { runningWith } from '../support/runningWith.ts';
@@ -243,4 +251,33 @@ test('builds at the same time do not mix', async () => {
 
 test('the private installation is one: a second set-up asks nothing', async () => {
   expect(await rtxForTests()).toEqual(rtx);
+});
+
+describe('precision overrides', () => {
+  test('reach inside of a ForeignNode by a typed copy of the model, which does not stay', async () => {
+    const overrides = file('vit.trtprec');
+    writeFileSync(overrides, 'base fp16\n/blocks/blocks.0/** fp32\n');
+    const made = await build(modelPath('vit_tiny'), { overrides });
+    expect(made.manifest).toMatchObject({ result: 'passed', options: { overrides } });
+    expect(readdirSync(made.folder).toSorted()).toEqual([
+      'build.log',
+      'manifest.json',
+      'model.engine',
+      'overrides.json',
+    ]);
+    const { report, model, log } = await readBuildReport(made, modelPath('vit_tiny'));
+    const facts = buildFacts(report, log ?? null);
+    facts.declared = (await readBuildOverrides(made.folder))!.declared!;
+    const index = new NodeIndex(modelFacts(model, 'vit_tiny.onnx'));
+    const verdicts = (text: string) => {
+      const rules = readOverrides(text);
+      return verifyPrecision(planPrecision(rules, index, resolveOverrides(rules, index, facts)), facts, index);
+    };
+    const [kept] = verdicts('/blocks/blocks.0/** fp32\n');
+    expect(kept).toMatchObject({ verdict: 'obeyed', counts: { disobeyed: 0, unseen: 0 } });
+    // Not from the copy's types alone: kernels inside of the ForeignNode say so, too.
+    expect(kept!.nodes.filter(({ certain }) => certain).length).toBeGreaterThan(3);
+    const [rest] = verdicts('/blocks/blocks.5/** fp32\n');
+    expect(rest!.verdict).toBe('disobeyed');
+  });
 });

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import * as vscode from 'vscode';
+import { buildsFolder } from '../../../src/builder/buildFolder.ts';
+import { inWorkspace, lens, nextEvent, openModel } from './support.ts';
+
+/** Each test has a file of its own: a document stays in memory for a while after its editor was closed. */
+let rules = inWorkspace('language0.trtprec');
+let opened = 0;
+const model = inWorkspace('fp16_overflow.onnx');
+
+/** Opens rules with this text, and resolves when the server has said what is wrong with them. */
+async function openRules(text: string): Promise<vscode.TextDocument> {
+  const { features } = await lens();
+  opened += 1;
+  rules = inWorkspace(`language${opened}.trtprec`);
+  writeFileSync(rules.fsPath, text);
+  const document = await vscode.workspace.openTextDocument(rules);
+  await vscode.window.showTextDocument(document);
+  await features.language.start();
+  await features.feed.settled(rules);
+  await features.language.verify(rules);
+  return document;
+}
+
+/** The codes of the diagnostics, when they are these. */
+async function diagnosed(...codes: string[]): Promise<vscode.Diagnostic[]> {
+  const wanted = codes.toSorted().join();
+  for (;;) {
+    const found = vscode.languages.getDiagnostics(rules);
+    if (
+      found
+        .map(({ code }) => (typeof code === 'object' ? code.value : code))
+        .toSorted()
+        .join() === wanted
+    )
+      return found;
+    // oxlint-disable-next-line no-await-in-loop -- until they have come
+    await nextEvent(vscode.languages.onDidChangeDiagnostics);
+  }
+}
+
+async function retype(document: vscode.TextDocument, text: string): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}
+
+const provide = <T>(command: string, ...args: unknown[]) =>
+  vscode.commands.executeCommand<T>(`vscode.${command}`, ...args);
+const textOf = (hovers: vscode.Hover[]): string =>
+  hovers.flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value)).join('\n');
+
+describe('override files', () => {
+  before(() => rmSync(buildsFolder(model.fsPath), { recursive: true, force: true }));
+  afterEach(async () => {
+    const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === rules.toString());
+    if (document?.isDirty) await document.save();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+  after(() => rmSync(buildsFolder(model.fsPath), { recursive: true, force: true }));
+
+  it('are a language of their own, with diagnostics and quick fixes', async () => {
+    const document = await openRules('model ./fp16_overflow.onnx\n/layers.1/atn/softmax/Softmax fp3x\n');
+    assert.equal(document.languageId, 'trtprec');
+    const found = await diagnosed('unknown-type', 'matches-nothing');
+    const nothing = found.find(({ code }) => code === 'matches-nothing')!;
+    assert.equal(nothing.severity, vscode.DiagnosticSeverity.Warning);
+    assert.match(nothing.message, /\/layers\.1\/attn\/softmax\/Softmax/);
+    for (const { range } of found) {
+      // oxlint-disable-next-line no-await-in-loop -- the first fix moves the second
+      const actions = await provide<vscode.CodeAction[]>('executeCodeActionProvider', rules, range, 'quickfix');
+      const fix = actions.find(({ isPreferred }) => isPreferred);
+      assert.ok(fix?.edit, actions.map(({ title }) => title).join());
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      if (fix === actions[0] || found.length === 2) assert.ok(await vscode.workspace.applyEdit(fix.edit));
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await nextEvent(vscode.languages.onDidChangeDiagnostics);
+    }
+    await diagnosed();
+    assert.equal(document.lineAt(1).text, '/layers.1/attn/softmax/Softmax fp32');
+  });
+
+  it('say which model is missing, and take it when it comes', async () => {
+    const document = await openRules('model ./nowhere.onnx\nop:Softmax fp32\n');
+    const [missing] = await diagnosed('model-missing');
+    assert.match(missing!.message, /nowhere\.onnx/);
+    await retype(document, 'model ./fp16_overflow.onnx\nop:Softmax fp32\n');
+    await diagnosed();
+  });
+
+  it('complete names, operators and types', async () => {
+    await openRules('model ./fp16_overflow.onnx\nop:Sof\n');
+    const at = new vscode.Position(1, 6);
+    const { items } = await provide<vscode.CompletionList>('executeCompletionItemProvider', rules, at);
+    assert.ok(items.some(({ label }) => String(typeof label === 'string' ? label : label.label).includes('Softmax')));
+  });
+
+  it('explain a selector on hover, and rename it wherever it stands', async () => {
+    const document = await openRules(
+      'model ./fp16_overflow.onnx\nop:Softmax fp32\nnot:op:Softmax, ** fp16\nop:Softmax fp32\n',
+    );
+    const at = new vscode.Position(1, 5);
+    assert.match(textOf(await provide<vscode.Hover[]>('executeHoverProvider', rules, at)), /nodes\*\*|Softmax/);
+    const edit = await provide<vscode.WorkspaceEdit>('executeDocumentRenameProvider', rules, at, 'LayerNormalization');
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    assert.equal(document.lineAt(1).text, 'op:LayerNormalization fp32');
+    assert.equal(document.lineAt(3).text, 'op:LayerNormalization fp32');
+  });
+
+  it('are formatted', async () => {
+    const document = await openRules(
+      'model ./fp16_overflow.onnx\nop:Softmax    float32\n/layers.1/attn/qk/MatMul fp32\n',
+    );
+    const edits = await provide<vscode.TextEdit[]>('executeFormatDocumentProvider', rules, { tabSize: 2 });
+    const edit = new vscode.WorkspaceEdit();
+    edit.set(rules, edits);
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    assert.match(document.lineAt(1).text, /^op:Softmax +fp32$/);
+    assert.equal(document.lineAt(1).text.indexOf('fp32'), document.lineAt(2).text.indexOf('fp32'));
+  });
+
+  it('lead to the nodes: as a text to go to, and in the graph', async () => {
+    const { sessions } = await lens();
+    await openRules('model ./fp16_overflow.onnx\n/layers.1/attn/softmax/Softmax fp32\n');
+    const at = new vscode.Position(1, 3);
+    const [place] = await provide<vscode.LocationLink[]>('executeDefinitionProvider', rules, at);
+    const list = await vscode.workspace.openTextDocument(place!.targetUri);
+    assert.match(list.lineAt(place!.targetRange.start.line).text, /^Softmax +\/layers\.1\/attn\/softmax\/Softmax/);
+
+    await diagnosed();
+    const lenses = await provide<vscode.CodeLens[]>('executeCodeLensProvider', rules, 10);
+    const titles = lenses.map(({ command }) => command?.title);
+    assert.deepEqual(titles.slice(0, 2), ['Build with these', 'Apply to the model']);
+    const known = new Set(await vscode.commands.getCommands(true));
+    for (const { command } of lenses) assert.ok(known.has(command!.command), command!.command);
+    const show = lenses.find(({ command }) => command?.title === 'Show 1 node in the graph')!.command!;
+    await vscode.commands.executeCommand(show.command, ...show.arguments!);
+    const session = sessions.find(model)!;
+    assert.equal(session.selection.kind, 'nodes');
+    await openModel(model);
+    const [id] = session.selection.kind === 'nodes' ? session.selection.ids : [];
+    assert.equal(session.state.graph!.nodes.find((node) => node.id === id)!.name, '/layers.1/attn/softmax/Softmax');
+  });
+
+  it('get rules from the graph, which can be undone', async () => {
+    const session = await openModel(model);
+    const { features } = await lens();
+    const file = inWorkspace('fp16_overflow.trtprec');
+    const nodes = session.state.graph!.nodes.filter(({ op }) => op === 'Softmax').map(({ id }) => id);
+    try {
+      await vscode.commands.executeCommand('tensorrtLens.keepFp32', model, nodes);
+      const document = vscode.window.activeTextEditor!.document;
+      assert.equal(document.uri.toString(), file.toString());
+      assert.match(document.getText(), /^model +\.\/fp16_overflow\.onnx\nbase +fp16\n\n.+ fp32\n$/);
+      const before = document.getText();
+      // All of them are kept already: nothing is added twice.
+      await vscode.commands.executeCommand('tensorrtLens.keepFp32', model, nodes);
+      assert.equal(document.getText(), before);
+      await features.feed.settled(file);
+      await vscode.commands.executeCommand('undo');
+      assert.doesNotMatch(document.getText(), / fp32\n/);
+      await document.save();
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      rmSync(file.fsPath, { force: true });
+    }
+  });
+
+  it('build with TensorRT-RTX for real as a typed copy, and the rules are verified', async function () {
+    this.timeout(120_000);
+    const { builds, features } = await lens();
+    await openRules('model ./fp16_overflow.onnx\nbase fp16\nop:Softmax fp32\n/layers.1/** fp32\n');
+    assert.deepEqual(await features.language.verify(rules), []);
+    const ended = nextEvent(builds.onDidEnd, ({ uri }) => uri.toString() === model.toString());
+    const known = nextEvent(features.feed.onDidChange, (uri) => uri.toString() === rules.toString());
+    await vscode.commands.executeCommand('tensorrtLens.buildWithOverrides', { uri: rules.toString() });
+    const { build } = await ended;
+    assert.equal(build.manifest.result, 'passed', build.manifest.error ?? '');
+    assert.equal(build.manifest.options['overrides'], rules.fsPath);
+    await known;
+    const verdicts = await features.language.verify(rules);
+    assert.deepEqual(
+      verdicts.map(({ line }) => line),
+      [2, 3],
+    );
+    for (const { verdict, message } of verdicts) assert.notEqual(verdict, 'disobeyed', message);
+    assert.ok(verdicts[1]!.counts.obeyed > 10);
+    assert.equal((await features.feed.settled(rules))!.overrides!.way, 'model');
+  });
+
+  it('are applied to the model as a new file', async () => {
+    const { features } = await lens();
+    await openRules('model ./fp16_overflow.onnx\nbase fp16\nop:Softmax fp32\n');
+    const out = inWorkspace('language.typed.onnx');
+    try {
+      await vscode.commands.executeCommand('tensorrtLens.applyOverrides', { uri: rules.toString() }, out);
+      const session = await openModel(out);
+      const casts = session.state.graph!.nodes.filter(({ op }) => op === 'Cast');
+      assert.ok(casts.length > 2);
+      assert.equal((await features.feed.modelOf(rules))?.toString(), model.toString());
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      rmSync(out.fsPath, { force: true });
+    }
+  });
+});

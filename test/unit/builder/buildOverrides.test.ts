@@ -1,0 +1,96 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { applyOverrides, readBuildOverrides } from '../../../src/builder/buildOverrides.ts';
+import { type BuildOptions, runBuild } from '../../../src/builder/runBuild.ts';
+import { readModelFile } from '../../../src/builder/readBuild.ts';
+import { modelPath } from '../../support/fixtures.ts';
+import { playerTool } from '../../support/playerTool.ts';
+import { temporaryFolder } from '../../support/rtx.ts';
+
+const parent = temporaryFolder();
+const model = modelPath('fp16_overflow');
+let number = 0;
+
+function newFolder(): string {
+  const folder = join(parent, String((number += 1)));
+  mkdirSync(folder);
+  return folder;
+}
+
+function rulesFile(text: string): string {
+  const path = join(newFolder(), 'rules.trtprec');
+  writeFileSync(path, text);
+  return path;
+}
+
+test('trtexec 10 gets exact names as flags, and the rules stay with the build', async () => {
+  const own = newFolder();
+  const rules = 'base fp16\nop:Softmax fp32 -> fp32\n/layers.1/attn/qk/MatMul bf16\n';
+  const options: BuildOptions = {
+    model,
+    backend: 'trtexec',
+    trtexec: playerTool(own, 'trtexec', { capture: 'tensorrt-10.6.0/fp16_overflow.fp16' }),
+    driver: 'unused',
+    cache: join(own, 'cache'),
+    overrides: rulesFile(rules),
+    confirm: () => Promise.reject(new Error('asked')),
+  };
+  const { folder, manifest } = await runBuild(options);
+  expect(manifest.result).toBe('passed');
+  const { command } = manifest;
+  expect(command).toContain('--fp16');
+  expect(command).toContain('--bf16');
+  expect(command).toContain('--precisionConstraints=obey');
+  const precisions = command.find((argument) => argument.startsWith('--layerPrecisions='))!;
+  expect(precisions).toContain('/layers.1/attn/softmax/Softmax:fp32');
+  expect(precisions).toContain('/layers.1/attn/qk/MatMul:bf16');
+  const outputs = command.find((argument) => argument.startsWith('--layerOutputTypes='))!;
+  expect(outputs).not.toContain('qk/MatMul');
+  expect(outputs).toContain('/layers.1/attn/softmax/Softmax:fp32');
+  expect(await readBuildOverrides(folder)).toEqual({ schema: 1, rules, way: 'flags' });
+});
+
+test.each([
+  ['tensorrt-rtx', '1.7.1', false],
+  ['tensorrt', '11.2.1', false],
+  ['tensorrt', '10.6.0', true],
+] as const)('%s %s, strongly typed %s: a typed copy of the model', async (product, version, stronglyTyped) => {
+  const folder = newFolder();
+  const overrides = rulesFile('base fp16\nop:Softmax fp32\n');
+  const applied = await applyOverrides({ model, overrides, stronglyTyped }, { product, version }, model, folder);
+  expect(applied.options).toEqual({ stronglyTyped: true });
+  expect(applied.model).toBe(join(folder, 'typed', 'fp16_overflow.onnx'));
+  expect(applied.notes[0]!.message).toMatch(/nodes in FP32, \d+ nodes in FP16, \d+ Casts added/);
+  const [before, after] = [(await readModelFile(model)).value, (await readModelFile(applied.model)).value];
+  expect(after.nodes.filter(({ op }) => op === 'Cast').length).toBeGreaterThan(2);
+  const { way, declared } = (await readBuildOverrides(folder))!;
+  expect(way).toBe('model');
+  expect(declared).toHaveLength(before.nodes.length);
+  for (const [i, { op }] of before.nodes.entries()) {
+    if (op === 'Softmax') expect(declared![i]).toBe('fp32');
+    if (op === 'MatMul') expect(declared![i]).toBe('fp16');
+  }
+});
+
+test('rules with an error build nothing, and the place is named', async () => {
+  const overrides = rulesFile('base fp16\nop:Softmax fp3x\n');
+  const folder = newFolder();
+  const rtx = { product: 'tensorrt-rtx', version: '1.7.1' } as const;
+  await expect(applyOverrides({ model, overrides }, rtx, model, folder)).rejects.toThrow(/rules\.trtprec:2:12: .*fp3x/);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('TensorRT without layer precisions and without typed networks says so', async () => {
+  const overrides = rulesFile('op:Softmax fp32\n');
+  const old = { product: 'tensorrt', version: '8.2.5' } as const;
+  await expect(applyOverrides({ model, overrides }, old, model, newFolder())).rejects.toThrow(/8\.4\.1/);
+});
+
+test('without rules nothing changes', async () => {
+  const folder = newFolder();
+  const rtx = { product: 'tensorrt-rtx', version: '1.7.1' } as const;
+  expect(await applyOverrides({ model }, rtx, model, folder)).toEqual({ model, options: {}, notes: [] });
+  expect(existsSync(join(folder, 'overrides.json'))).toBe(false);
+  expect(await readBuildOverrides(folder)).toBeNull();
+});
