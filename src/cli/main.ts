@@ -4,6 +4,7 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { diagnose } from './diagnose.ts';
 import { fusion } from './fusion.ts';
 import { inspect } from './inspect.ts';
+import { matrix } from './matrix.ts';
 import { precision } from './precision.ts';
 import { processTerminal } from './processTerminal.ts';
 import { replay } from './replay.ts';
@@ -12,7 +13,7 @@ import { setup } from './setup.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
-const commands: Command[] = [fusion, inspect, build, diagnose, precision, replay, report, setup];
+const commands: Command[] = [fusion, inspect, build, matrix, diagnose, precision, replay, report, setup];
 
 const help = () => `trtlens ${version}: which ONNX nodes TensorRT fused into which layers
 

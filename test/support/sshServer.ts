@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from './freePort.ts';
 
 /** An ssh server of the test's own, on this machine and for this user alone. */
 export interface SshServer {
@@ -24,7 +24,7 @@ export async function sshServer(folder: string): Promise<SshServer> {
   }
   if (!hasServer()) return standIn(folder);
   const key = (name: string) => {
-    spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)]);
+    spawnSync('/usr/bin/ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)]);
     return join(folder, name);
   };
   const [host, own, port] = [key('host'), key('own'), await freePort()];
@@ -59,13 +59,3 @@ function standIn(folder: string): SshServer {
     stop: () => {},
   };
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });

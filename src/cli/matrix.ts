@@ -1,0 +1,271 @@
+import { dirname, join, resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import type { Build } from '../builder/buildFolder.ts';
+import {
+  type Collected,
+  type ClusterTarget,
+  collectClusterFolder,
+  writeClusterFolder,
+} from '../builder/clusterFolder.ts';
+import { readBuildReport } from '../builder/readBuild.ts';
+import { runBuild } from '../builder/runBuild.ts';
+import { runProcess } from '../builder/runProcess.ts';
+import { Cancelled, Unusable } from '../builder/unusable.ts';
+import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/matrix.ts';
+import { quoteCommand } from '../core/build/quoteCommand.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { confirmDownload } from './confirmDownload.ts';
+import { printJson, type Terminal } from './terminal.ts';
+import { readYamlFile } from './yamlFile.ts';
+
+/** One line of the result. */
+interface Row {
+  name: string;
+  model: string;
+  precision: string;
+  target: string;
+  result: 'passed' | 'failed' | 'cancelled' | 'running' | 'missing';
+  seconds: number | null;
+  /** Of the build that passed. */
+  nodes: number | null;
+  foreign: number | null;
+  foreignNodes: number | null;
+  error: string | null;
+  folder: string | null;
+}
+
+const options = {
+  slurm: { type: 'string' },
+  kubernetes: { type: 'string' },
+  submit: { type: 'boolean' },
+  collect: { type: 'string' },
+  list: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+  json: { type: 'boolean' },
+} as const;
+
+export const matrix: Command = {
+  name: 'matrix',
+  summary: 'build models × precisions × GPUs and versions',
+  help: `trtlens matrix FILE [--list] [--yes] [--json]
+trtlens matrix FILE --slurm FOLDER | --kubernetes FOLDER [--submit]
+trtlens matrix --collect FOLDER [--json]
+
+Reads a YAML or JSON file of models, precisions and targets, and builds every combination: here, or through a launcher.
+For a cluster it writes a job array instead, which your own sbatch or kubectl submits, and takes the results into the
+history afterwards. docs/matrix.md describes the file.
+
+  --list               only say which builds these are
+  --slurm FOLDER       write a SLURM job array for each target to FOLDER, which the nodes must share
+  --kubernetes FOLDER  the same as Kubernetes Indexed Jobs
+  --submit             hand them to sbatch or kubectl
+  --collect FOLDER     take what has ended there into the history; may be repeated while others run
+  -y, --yes            download TensorRT-RTX without asking
+  --json               { "jobs": [ { name, model, precision, target, result, seconds, … } ] }
+
+Exit status 1: a build failed, or has not ended yet.
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE']);
+    if (values.slurm !== undefined && values.kubernetes !== undefined)
+      throw new Usage('--slurm goes without --kubernetes');
+    const out = values.slurm ?? values.kubernetes;
+    if (values.submit && out === undefined) throw new Usage('--submit goes with --slurm or --kubernetes');
+    if (values.collect !== undefined) return report(await collected(values.collect), values.json ?? false, terminal);
+
+    const file = positionals[0]!;
+    const read = readMatrix(await readYamlFile(file));
+    if (typeof read === 'string') throw new Unusable(`${file}: ${read}`);
+    const jobs = matrixJobs(read);
+    if (jobs.length === 0) throw new Unusable(`${file}: "exclude" leaves nothing to build`);
+    const base = dirname(resolve(file));
+    if (values.list) {
+      if (values.json) await printJson(terminal, { jobs: jobs.map(plainRow) });
+      else await terminal.out(jobs.map(({ name }) => `${name}\n`).join(''));
+      return exitCodes.done;
+    }
+    if (out === undefined)
+      return report(await buildAll(read, jobs, base, values.yes ?? false, terminal), values.json ?? false, terminal);
+    const kind = values.slurm === undefined ? 'kubernetes' : 'slurm';
+    const targets = await writeClusterFolder(read, jobs, { base, out, kind, driver: driver() });
+    await submitAll(targets, kind, values.submit ?? false, terminal);
+    return exitCodes.done;
+  },
+};
+
+const driver = (): string => join(__dirname, 'driver', 'build_engine.py');
+
+const plainRow = ({ name, model, precision, target }: MatrixJob) => ({ name, model, precision, target: target.name });
+
+/** Builds here, some at a time. Two builds of one model wait for each other all the same. */
+async function buildAll(
+  { concurrency }: Matrix,
+  jobs: MatrixJob[],
+  base: string,
+  yes: boolean,
+  terminal: Terminal,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  let next = 0;
+  const work = async () => {
+    while (next < jobs.length && !terminal.signal.aborted) {
+      const index = next++;
+      const job = jobs[index]!;
+      terminal.note(`${job.name}: begins (${index + 1} of ${jobs.length})`);
+      // oxlint-disable-next-line no-await-in-loop -- as many at a time as there are workers
+      const row = await buildOne(job, base, yes, terminal);
+      rows[index] = row;
+      terminal.note(`${job.name}: ${row.result}${row.error === null ? '' : `: ${row.error}`}`);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, jobs.length) }, work));
+  if (terminal.signal.aborted) throw new Cancelled();
+  return rows;
+}
+
+async function buildOne(job: MatrixJob, base: string, yes: boolean, terminal: Terminal): Promise<Row> {
+  const { target, precision, options: own } = job;
+  const path = (one: string | undefined) => (one === undefined ? undefined : resolve(base, one));
+  const program = target.program === undefined ? {} : toolOf(target.backend ?? 'auto', target.program);
+  try {
+    const { overrides, timingCache, calibrationCache, ...rest } = own;
+    const given = {
+      overrides: path(overrides),
+      timingCache: path(timingCache),
+      calibrationCache: path(calibrationCache),
+    };
+    const build = await runBuild(
+      {
+        ...rest,
+        ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+        ...program,
+        ...(target.launcher && { launcher: withProgram(target.launcher, target.program) }),
+        model: resolve(base, job.model),
+        precision,
+        backend: target.backend ?? 'auto',
+        driver: driver(),
+        confirm: (text) => confirmDownload(terminal, yes, text),
+        setUpProgress: (line) => terminal.note(line),
+      },
+      {},
+      terminal.signal,
+    );
+    return await rowOf(plainRow(job), build);
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    return { ...emptyRow(plainRow(job)), result: 'failed', error: error.message };
+  }
+}
+
+const withProgram = <T extends object>(launcher: T, program: string | undefined): T =>
+  program === undefined ? launcher : { program, ...launcher };
+
+const toolOf = (backend: string, program: string): object =>
+  backend === 'polygraphy'
+    ? { polygraphy: program }
+    : backend === 'python' || backend === 'rtx'
+      ? { python: program }
+      : { trtexec: program };
+
+async function submitAll(
+  targets: ClusterTarget[],
+  kind: 'slurm' | 'kubernetes',
+  submit: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  for (const { name, folder, file, count } of targets) {
+    const command = kind === 'slurm' ? ['sbatch', `--chdir=${folder}`, file] : ['kubectl', 'create', '-f', file];
+    await terminal.out(`${name}: ${count} ${count === 1 ? 'build' : 'builds'} in ${folder}\n`);
+    if (!submit) {
+      await terminal.out(`  submit: ${quoteCommand(command)}\n`);
+      continue;
+    }
+    const lines: string[] = [];
+    const keep = (line: string) => lines.push(line);
+    const [program = '', ...args] = command;
+    // oxlint-disable-next-line no-await-in-loop -- what fails for one target fails before the next is submitted
+    const { code } = await runProcess({
+      program,
+      args,
+      cwd: folder,
+      stdout: keep,
+      stderr: keep,
+      signal: terminal.signal,
+    });
+    if (code !== 0) throw new Unusable(`${program} did not take ${file}: ${lines.join('; ') || `exit status ${code}`}`);
+    for (const line of lines) await terminal.out(`  ${line}\n`);
+  }
+  const at = targets[0] ? dirname(targets[0].folder) : '';
+  terminal.note(`Afterwards: ${quoteCommand(['trtlens', 'matrix', '--collect', at])}`);
+}
+
+async function collected(folder: string): Promise<Row[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
+    throw new Unusable(`${folder}: no such folder`);
+  });
+  const folders = entries
+    .filter((entry) => entry.isDirectory() && entry.name !== 'random-weights')
+    .map(({ name }) => name);
+  const rows: Row[] = [];
+  for (const target of folders.sort())
+    // oxlint-disable-next-line no-await-in-loop -- logs may be large: one after the other
+    for (const one of await collectClusterFolder(join(folder, target))) rows.push(await collectedRow(one, target));
+  if (rows.length === 0) throw new Unusable(`${folder}: holds no builds of a matrix`);
+  return rows;
+}
+
+function collectedRow({ name, job, build, error }: Collected, target: string): Promise<Row> {
+  const head = { name, model: job.model, precision: job.precision, target };
+  return build ? rowOf(head, build) : Promise.resolve({ ...emptyRow(head), result: 'missing', error });
+}
+
+type Head = Pick<Row, 'name' | 'model' | 'precision' | 'target'>;
+
+const emptyRow = (head: Head): Row => ({
+  ...head,
+  result: 'missing',
+  seconds: null,
+  nodes: null,
+  foreign: null,
+  foreignNodes: null,
+  error: null,
+  folder: null,
+});
+
+async function rowOf(head: Head, build: Build): Promise<Row> {
+  const { result, seconds, error } = build.manifest;
+  const row: Row = { ...emptyRow(head), result, seconds, error, folder: build.folder };
+  if (result !== 'passed') return row;
+  // The model may be gone by now; the build is one all the same.
+  const read = await readBuildReport(build).catch(() => undefined);
+  if (!read) return row;
+  const { accounting, foreignNodes } = read.report;
+  return { ...row, nodes: accounting.total, foreign: accounting.foreign, foreignNodes: foreignNodes.length };
+}
+
+async function report(rows: Row[], json: boolean, terminal: Terminal): Promise<number> {
+  if (json) await printJson(terminal, { jobs: rows });
+  else await terminal.out(table(rows));
+  return rows.every(({ result }) => result === 'passed') ? exitCodes.done : exitCodes.doesNotHold;
+}
+
+function table(rows: Row[]): string {
+  const cells = rows.map(({ name, result, seconds, nodes, foreign, foreignNodes, error }) => [
+    name,
+    result,
+    seconds === null ? '' : `${seconds.toFixed(1)} s`,
+    nodes === null ? '' : `${foreign} of ${nodes} nodes in ${foreignNodes} ForeignNode${foreignNodes === 1 ? '' : 's'}`,
+    error ?? '',
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
+  return cells
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

@@ -1,0 +1,79 @@
+import type { MatrixKubernetes, MatrixTarget } from './matrix.ts';
+import { quoteCommand } from './quoteCommand.ts';
+
+/**
+ * A POSIX shell script that runs the n-th command of a list, as a cluster's array task tells: its output goes to
+ * `<n>/build.log`, its exit status to `<n>/exit` once it has ended. Any shell there can run it; nothing else is needed.
+ */
+export function arrayScript(commands: string[][]): string {
+  const cases = commands.map((command, index) => `${index}) set -- ${quoteCommand(command)} ;;`);
+  return `#!/bin/sh
+# Written by trtlens matrix. Runs one build: sh run.sh NUMBER, or as a task of an array.
+n=\${1:-\${SLURM_ARRAY_TASK_ID:-$JOB_COMPLETION_INDEX}}
+case $n in
+${cases.join('\n')}
+*) echo "run.sh: there is no build '$n'" >&2; exit 2 ;;
+esac
+here=$(cd "$(dirname "$0")" && pwd)/$n
+mkdir -p "$here" && rm -f "$here/exit" || exit 2
+date +%s >"$here/started"
+"$@" >"$here/build.log" 2>&1 </dev/null
+code=$?
+date +%s >"$here/ended"
+echo $code >"$here/exit.tmp" && mv "$here/exit.tmp" "$here/exit"
+# A failed build is a result. Kubernetes would try it again or give the others up.
+[ -n "$JOB_COMPLETION_INDEX" ] && exit 0
+exit $code
+`;
+}
+
+/** What to give to `sbatch` from inside of the folder that holds run.sh. */
+export function slurmScript({ name, sbatch = [] }: MatrixTarget, count: number, concurrency: number): string {
+  const lines = [
+    `--job-name=trtlens-${name}`,
+    `--array=0-${count - 1}%${concurrency}`,
+    '--output=slurm-%A_%a.txt',
+    ...sbatch,
+  ];
+  // SLURM runs a copy of this file elsewhere; the folder that it was submitted from is where run.sh lies.
+  return `#!/bin/sh\n${lines.map((line) => `#SBATCH ${line}\n`).join('')}exec sh ./run.sh\n`;
+}
+
+/**
+ * A Kubernetes Indexed Job as an object.
+ * @param script path of run.sh in the pod
+ */
+export function kubernetesJob(
+  { name, image }: MatrixTarget,
+  { claim, mount, namespace, gpus = 1 }: MatrixKubernetes,
+  script: string,
+  count: number,
+  concurrency: number,
+): object {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: `trtlens-${name}`, ...(namespace && { namespace }) },
+    spec: {
+      completionMode: 'Indexed',
+      completions: count,
+      parallelism: Math.min(count, concurrency),
+      backoffLimit: count,
+      template: {
+        spec: {
+          restartPolicy: 'Never',
+          containers: [
+            {
+              name: 'build',
+              image,
+              command: ['sh', script],
+              ...(gpus > 0 && { resources: { limits: { 'nvidia.com/gpu': gpus } } }),
+              volumeMounts: [{ name: 'builds', mountPath: mount }],
+            },
+          ],
+          volumes: [{ name: 'builds', persistentVolumeClaim: { claimName: claim } }],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listBuilds } from '../../src/builder/buildHistory.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { playerTool } from '../support/playerTool.ts';
+import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
+import { slurmCluster, type SlurmCluster } from '../support/slurmCluster.ts';
+
+const folder = temporaryFolder();
+const file = (name: string) => join(folder, name);
+const cli = join(import.meta.dirname, '../../dist/cli.js');
+const cache = file('cache');
+let cluster: SlurmCluster;
+
+interface Row {
+  name: string;
+  result: string;
+  error: string | null;
+  folder: string | null;
+  nodes: number | null;
+  foreign: number | null;
+}
+
+function trtlens(args: string[], environment: Record<string, string> = {}) {
+  const env = { ...process.env, TENSORRT_LENS_CACHE: cache, ...environment };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'matrix', ...args], { env, encoding: 'utf8' });
+  return { status, stdout, stderr, jobs: () => (JSON.parse(stdout) as { jobs: Row[] }).jobs };
+}
+
+function writeMatrix(name: string, matrix: object): string {
+  writeFileSync(file(name), JSON.stringify(matrix));
+  return file(name);
+}
+
+beforeAll(async () => {
+  for (const model of ['vit_tiny', 'resnet18', 'unsupported_op', 'fp16_overflow'])
+    copyFileSync(modelPath(model), file(`${model}.onnx`));
+  mkdirSync(file('slurm'));
+  cluster = await slurmCluster(file('slurm'));
+  if (!cluster.real) console.log('No SLURM can be had here: a stand-in for sbatch takes its place.');
+});
+afterAll(() => cluster.stop());
+
+const player = (model: string) => playerTool(folder, `trtexec-${model}`, { capture: `tensorrt-10.6.0/${model}` });
+
+describe('a SLURM job array', () => {
+  test('runs every build, real ones by TensorRT-RTX, and their results come into the history', async () => {
+    const rtx = await rtxForTests();
+    const matrix = writeMatrix('slurm.json', {
+      models: ['vit_tiny.onnx', 'resnet18.onnx'],
+      precisions: ['fp32', 'fp16'],
+      targets: [
+        { name: 'recorded', program: player('vit_tiny.fp16'), tensorrt: '10.6', sbatch: ['--time=5'] },
+        {
+          name: 'rtx',
+          backend: 'rtx',
+          program: rtx.python,
+          options: { environment: rtx.environment, randomWeights: true },
+        },
+      ],
+      exclude: [
+        { target: 'rtx', precision: 'fp16' },
+        { target: 'recorded', model: 'resnet18.onnx' },
+      ],
+      concurrency: 2,
+    });
+    const out = file('array of builds');
+    const submitted = trtlens([matrix, '--slurm', out, '--submit'], cluster.environment);
+    expect(submitted.stderr).toContain('Afterwards: trtlens matrix --collect');
+    expect(submitted.status).toBe(0);
+    expect(submitted.stdout.match(/Submitted batch job \d+/g)).toHaveLength(2);
+    for (let tries = 0; tries < 600 && cluster.busy(); tries += 1) await wait(200);
+
+    const collected = trtlens(['--collect', out, '--json']);
+    const rows = collected.jobs();
+    expect(rows.map(({ name, result, error }) => [name, result, error])).toEqual([
+      ['vit_tiny-fp32-recorded', 'passed', null],
+      ['vit_tiny-fp16-recorded', 'passed', null],
+      ['vit_tiny-fp32-rtx', 'passed', null],
+      ['resnet18-fp32-rtx', 'passed', null],
+    ]);
+    expect(collected.status).toBe(0);
+    expect(rows.map(({ nodes, foreign }) => [nodes, foreign])).toEqual([
+      [636, expect.any(Number)],
+      [636, expect.any(Number)],
+      [636, 453],
+      [49, 49],
+    ]);
+    expect(readFileSync(join(out, 'recorded/0/model.engine'), 'utf8')).toContain('whole of vit_tiny.fp16');
+    const history = await listBuilds(file('vit_tiny.onnx'), { cache });
+    expect(history.map(({ manifest }) => String(manifest.options['target'])).sort()).toEqual([
+      'recorded',
+      'recorded',
+      'rtx',
+    ]);
+    expect(history.every(({ manifest }) => manifest.origin === 'imported')).toBe(true);
+    // A second look takes nothing twice.
+    expect(trtlens(['--collect', out, '--json']).jobs()).toEqual(rows);
+    expect(await listBuilds(file('vit_tiny.onnx'), { cache })).toHaveLength(3);
+  });
+
+  test('what failed says why, what did not run is missing', async () => {
+    const program = playerTool(folder, 'fails', { capture: 'tensorrt-10.6.0/unsupported_op.fp32' });
+    const matrix = writeMatrix('fails.json', {
+      models: ['unsupported_op.onnx'],
+      targets: [
+        { name: 'a', program, tensorrt: '10.6.0' },
+        { name: 'b', program: '/no/such/trtexec', tensorrt: '10.6.0' },
+        { name: 'c', program, tensorrt: '10.6.0' },
+      ],
+    });
+    const out = file('failing');
+    expect(trtlens([matrix, '--slurm', out]).status).toBe(0);
+    for (const name of ['a', 'b']) spawnSync('sh', [join(out, name, 'run.sh'), '0']);
+    const collected = trtlens(['--collect', out, '--json']);
+    expect(collected.status).toBe(1);
+    expect(collected.jobs().map(({ result, error }) => [result, error])).toEqual([
+      ['failed', expect.stringContaining('MyCustomOp')],
+      ['missing', expect.stringMatching(/ended with exit status 127/)],
+      ['missing', 'not started'],
+    ]);
+  });
+});
+
+test('Kubernetes Indexed Jobs: a stand-in for kubectl runs what the manifest says', () => {
+  mkdirSync(file('bin'));
+  writeFileSync(
+    file('bin/kubectl'),
+    `#!${process.execPath}
+const [verb, , path] = process.argv.slice(2);
+const { kind, spec } = JSON.parse(require('fs').readFileSync(path, 'utf8'));
+if (verb !== 'create' || kind !== 'Job' || spec.completionMode !== 'Indexed') process.exit(1);
+const [{ command, image, volumeMounts }] = spec.template.spec.containers;
+if (!image || volumeMounts[0].mountPath !== '/shared') process.exit(1);
+for (let index = 0; index < spec.completions; index += 1)
+  require('child_process').spawnSync(command[0], command.slice(1).map((one) => one.replace('/shared', ${JSON.stringify(folder)})),
+    { env: { ...process.env, JOB_COMPLETION_INDEX: String(index) } });
+console.log('job.batch/x created');
+`,
+    { mode: 0o755 },
+  );
+  const program = player('vit_tiny.fp16');
+  const matrix = writeMatrix('kubernetes.json', {
+    models: ['vit_tiny.onnx'],
+    precisions: ['fp32', 'fp16'],
+    targets: [{ name: 'h100', program, tensorrt: '10.6', image: 'nvcr.io/nvidia/tensorrt:24.11-py3' }],
+    paths: [{ here: folder, there: folder }],
+    kubernetes: { claim: 'builds', mount: '/shared' },
+    concurrency: 8,
+  });
+  const out = file('pods');
+  const { status, stdout } = trtlens([matrix, '--kubernetes', out, '--submit'], {
+    PATH: `${file('bin')}:${process.env['PATH']}`,
+  });
+  expect(stdout).toContain('job.batch/x created');
+  expect(status).toBe(0);
+  expect(
+    trtlens(['--collect', out, '--json'])
+      .jobs()
+      .map(({ result }) => result),
+  ).toEqual(['passed', 'passed']);
+});
+
+test('here, some at a time, with real builds', async () => {
+  const rtx = await rtxForTests();
+  symlinkSync(rtx.folder, join(cache, basename(rtx.folder)));
+  const matrix = file('here.yaml');
+  writeFileSync(
+    matrix,
+    'models: [fp16_overflow.onnx, unsupported_op.onnx]\ntargets: [{ name: here, backend: rtx }]\nconcurrency: 2\n',
+  );
+  const ran = trtlens([matrix, '--json']);
+  expect(ran.jobs().map(({ name, result }) => [name, result])).toEqual([
+    ['fp16_overflow-fp32-here', 'passed'],
+    ['unsupported_op-fp32-here', 'failed'],
+  ]);
+  expect(ran.status).toBe(1);
+});
+
+test.each([
+  ['models: []', /"models" cannot be \[\]/],
+  ['targets: [{ name: a }]', /no "models"/],
+  ['models: [a.onnx]\nprecision: fp16', /has no "precision"; it has models, precisions/],
+  ['models: [a.onnx]\ntargets: [{ name: a, options: { workspce: 1 } }]', /no option "workspce"/],
+  ['models: [a.onnx]\ntargets: [{ name: a, launcher: {} }]', /The target "a": The launcher has no "command"/],
+  ['models: [a.onnx', /flow/i],
+])('a matrix that makes no sense: %s', (text, message) => {
+  writeFileSync(file('wrong.yaml'), text);
+  const { status, stdout, stderr } = trtlens([file('wrong.yaml')]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+});
