@@ -48,7 +48,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const tasks = new BuildTaskProvider(builds);
   const attaching = { sessions, diagnostics };
   const history = new HistoryTree(sessions, builds, (model, pieces) => attachPieces(attaching, model, pieces));
-  const building = { context, sessions, tasks };
+  const building = { context, sessions, builds, tasks };
   running = builds;
   const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, builds, tasks });
 
@@ -70,7 +70,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       { supportsMultipleEditorsPerDocument: true },
     ),
     ...registerCommands({
-      [commands.build]: (uri, more) => build(sessions, tasks, uri, more),
+      [commands.build]: (uri, more) => build(building, uri, more),
       [commands.buildAs]: (uri, preset) => buildAs(building, uri, preset),
       [commands.copyBuildCommand]: (uri) => copyUsualCommand(building, uri),
       [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),
@@ -84,7 +84,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       },
       [commands.attach]: (uri, files) => attach(attaching, uri, files),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
-      ...historyCommands(history, sessions, tasks),
+      ...historyCommands(history, building),
       [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
       [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
       [commands.sort]: () => sortPanel(tree),

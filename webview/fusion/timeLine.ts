@@ -119,4 +119,5 @@ function rowsOf({ stages }: TimeLine): Row[] {
   });
 }
 
-const short = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
+const short = (ms: number): string =>
+  ms < 50 ? '< 0.1 s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);

@@ -222,4 +222,5 @@ export class Builds implements vscode.Disposable {
   }
 }
 
-const shortTime = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
+const shortTime = (ms: number): string =>
+  ms < 50 ? '< 0.1 s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);

@@ -1,35 +1,18 @@
 import * as vscode from 'vscode';
 import { presets } from '../builds/presets.ts';
 import type { Preset } from '../builds/presets.ts';
-import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { askShapes } from './askShapes.ts';
 import { copyBuildCommand } from './copyBuildCommand.ts';
-import type { CommandParts } from './copyBuildCommand.ts';
 import { pickModel } from './pickModel.ts';
-
-/** What the choice of a way to build needs. */
-export interface BuildAsParts extends CommandParts {
-  sessions: Sessions;
-  tasks: BuildTaskProvider;
-}
+import { mayBuild, startBuild } from './startBuild.ts';
+import type { BuildParts } from './startBuild.ts';
 
 /** Asks how a model shall be built, then builds it or copies the command that would. `preset`: chosen already. */
-export async function buildAs(parts: BuildAsParts, argument: unknown, preset?: unknown): Promise<void> {
-  if (!mayRun()) {
-    await tellUntrusted();
-    return;
-  }
+export async function buildAs(parts: BuildParts, argument: unknown, preset?: unknown): Promise<void> {
   const uri = await pickModel(argument, parts.sessions);
-  if (uri === undefined) return;
-  if (uri.scheme !== 'file') {
-    await vscode.window.showWarningMessage(
-      vscode.l10n.t('{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.', uri.path),
-    );
-    return;
-  }
+  if (uri === undefined || !(await mayBuild(parts, uri))) return;
   const known = presets.find(({ id }) => id === preset);
   const picked = known === undefined ? await pickPreset() : { preset: known, copy: false };
   if (picked === undefined) return;
@@ -39,12 +22,11 @@ export async function buildAs(parts: BuildAsParts, argument: unknown, preset?: u
     await copyBuildCommand(parts, uri, options);
     return;
   }
-  parts.sessions.setCurrent(uri);
-  await vscode.tasks.executeTask(parts.tasks.taskFor(uri, { ...options }));
+  await startBuild(parts, uri, { ...options });
 }
 
 /** Copies the command that builds a model in the usual way. */
-export async function copyUsualCommand(parts: BuildAsParts, argument: unknown): Promise<void> {
+export async function copyUsualCommand(parts: BuildParts, argument: unknown): Promise<void> {
   const uri = await pickModel(argument, parts.sessions);
   if (uri !== undefined) await copyBuildCommand(parts, uri, {});
 }

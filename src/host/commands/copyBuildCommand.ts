@@ -4,15 +4,11 @@ import { planBuild } from '../../builder/buildPlan.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
-
-/** What a command line is made with. */
-export interface CommandParts {
-  context: vscode.ExtensionContext;
-}
+import type { BuildParts } from './startBuild.ts';
 
 /** Copies the command that would build a model, with its engine and what the views need beside the model. */
 export async function copyBuildCommand(
-  { context }: CommandParts,
+  { context }: Pick<BuildParts, 'context'>,
   uri: vscode.Uri,
   options: Partial<TaskOptions>,
 ): Promise<void> {

@@ -3,9 +3,10 @@ import type { Build } from '../../builder/buildFolder.ts';
 import { deleteBuild } from '../../builder/buildHistory.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
+import { mayBuild, startBuild } from '../commands/startBuild.ts';
+import type { BuildParts } from '../commands/startBuild.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
-import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openComparison } from './comparison.ts';
@@ -15,11 +16,8 @@ import { rerunOptions } from './rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
-export function historyCommands(
-  tree: HistoryTree,
-  sessions: Sessions,
-  tasks: BuildTaskProvider,
-): Record<string, (...args: unknown[]) => unknown> {
+export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<string, (...args: unknown[]) => unknown> {
+  const { sessions } = parts;
   const one = (act: (build: Build) => unknown) => (argument: unknown) => {
     const build = buildOf(argument) ?? tree.selected[0];
     return build === undefined ? undefined : act(build);
@@ -49,8 +47,7 @@ export function historyCommands(
     }),
     [commands.rerunBuild]: one(async ({ manifest }) => {
       const uri = vscode.Uri.file(manifest.model.file);
-      sessions.setCurrent(uri);
-      await vscode.tasks.executeTask(tasks.taskFor(uri, rerunOptions(manifest)));
+      if (await mayBuild(parts, uri)) await startBuild(parts, uri, rerunOptions(manifest));
     }),
     [commands.deleteBuild]: async (argument, all) => {
       const builds = chosenOf(tree, argument, all);

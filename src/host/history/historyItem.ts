@@ -23,6 +23,8 @@ export interface HistoryItem {
   icon: vscode.ThemeIcon;
   /** For menus: `build`, `runningBuild`, or nothing. */
   context: 'build' | 'runningBuild' | '';
+  /** What the icon says, for those who hear it. */
+  spoken?: string;
   build: Build | null;
   parent: HistoryItem | null;
   target: HistoryTarget | null;
@@ -39,7 +41,8 @@ export function toTreeItem(item: HistoryItem): vscode.TreeItem {
   shown.tooltip = item.tooltip;
   shown.iconPath = item.icon;
   shown.contextValue = item.context;
-  shown.accessibilityInformation = { label: `${item.label}, ${item.description.replaceAll(' · ', ', ')}` };
+  const heard = [item.label, item.spoken ?? '', ...item.description.split(' · ')].filter((part) => part !== '');
+  shown.accessibilityInformation = { label: heard.join(', ') };
   if (item.target !== null)
     shown.command = { command: commands.openHistoryItem, title: vscode.l10n.t('Open'), arguments: [item.target] };
   return shown;
@@ -78,23 +81,20 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const { manifest } = build;
   const product = manifest.tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const version = `${product} ${manifest.tensorrt.version ?? ''}`.trim();
+  const { t } = vscode.l10n;
+  const results = { passed: '', failed: t('failed'), cancelled: t('cancelled'), running: t('running') };
+  const origins = { built: '', recorded: t('recorded'), imported: t('imported') };
   const facts = [
-    ...(shown ? [vscode.l10n.t('shown')] : []),
+    results[manifest.result],
     ...chosen(manifest.options),
-    version,
-    manifest.origin === 'built'
-      ? ''
-      : { recorded: vscode.l10n.t('recorded'), imported: vscode.l10n.t('imported') }[manifest.origin],
-    manifest.result === 'passed'
-      ? ''
-      : { failed: vscode.l10n.t('failed'), cancelled: vscode.l10n.t('cancelled'), running: vscode.l10n.t('running') }[
-          manifest.result
-        ],
     manifest.seconds === null ? '' : duration(manifest.seconds * 1000),
+    origins[manifest.origin],
+    version,
   ];
   const item: HistoryItem = {
     id: manifest.id,
     label: timeText(manifest.started),
+    spoken: shown ? t('shown') : '',
     description: facts.filter((fact) => fact !== '').join(' · '),
     tooltip: [version, manifest.gpu ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
     icon: shown && manifest.result === 'passed' ? new vscode.ThemeIcon('eye') : icons[manifest.result],
@@ -228,11 +228,15 @@ function chosen(options: Build['manifest']['options']): string[] {
   return words;
 }
 
-const seconds = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
+const seconds = (ms: number): string =>
+  ms < 50 ? '< 0.1 s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);
 
-/** `Nov 21, 14:31:05`, in the language of the editor and the time zone of the person. */
+/** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the person. */
 function timeText(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
-  return time.toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'medium' });
+  if (time.toDateString() === new Date().toDateString())
+    return time.toLocaleTimeString(vscode.env.language, { timeStyle: 'medium' });
+  const day = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+  return time.toLocaleString(vscode.env.language, day);
 }
