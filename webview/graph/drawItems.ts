@@ -4,6 +4,7 @@ import { itemTitle, shortName } from '../../src/core/scene/scene.ts';
 import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
+import { blockSize } from './graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
@@ -12,11 +13,21 @@ const smallBox = 7;
 const plainBox = 13;
 const smallModule = 22;
 
-/** Calls for every item on the screen, parents first; what is in a module that is too small to look into is left out. */
-export function forVisible(frame: Frame, visit: (item: number, shut: boolean) => void): void {
+/**
+ * Calls for every item on the screen, parents first, until a call gives false; what is in a module that is too small to
+ * look into is left out.
+ */
+export function forVisible(frame: Frame, visit: (item: number, shut: boolean) => boolean | void): void {
   const { picture, camera } = frame;
-  const { scene, layout, subtreeEnd } = picture;
+  const { scene, layout, subtreeEnd, blocks } = picture;
   for (let item = 0; item < scene.kind.length;) {
+    if (item % blockSize === 0) {
+      const at = (item / blockSize) * 4;
+      if (!onScreen(frame, blocks[at]!, blocks[at + 1]!, blocks[at + 2]!, blocks[at + 3]!)) {
+        item += blockSize;
+        continue;
+      }
+    }
     const x = layout.x[item]!;
     const y = layout.y[item]!;
     const width = layout.width[item]!;
@@ -26,7 +37,7 @@ export function forVisible(frame: Frame, visit: (item: number, shut: boolean) =>
       continue;
     }
     const shut = scene.kind[item] === 'open' && height * camera.k < smallModule;
-    visit(item, shut);
+    if (visit(item, shut) === false) return;
     item = shut ? subtreeEnd[item]! : item + 1;
   }
 }
@@ -34,6 +45,7 @@ export function forVisible(frame: Frame, visit: (item: number, shut: boolean) =>
 /** Thin frames of open modules, under edges and nodes. */
 export function drawModules(brush: Brush, frame: Frame): void {
   const { picture, palette, camera } = frame;
+  if (!picture.hasOpen) return;
   const { scene, layout } = picture;
   forVisible(frame, (item, shut) => {
     if (scene.kind[item] !== 'open' || shut) return;
@@ -301,6 +313,7 @@ function drawRings(brush: Brush, frame: Frame, item: number, { x, y, width, heig
 /** Labels of open modules, at their upper edge or, once that is out of sight, at the screen's. */
 export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
   const { model, picture, palette, camera } = frame;
+  if (!picture.hasOpen) return;
   const { scene, layout } = picture;
   forVisible(frame, (item, shut) => {
     if (scene.kind[item] !== 'open' || shut) return;

@@ -27,6 +27,10 @@ export interface Picture {
   layout: LayoutResult;
   /** First item after everything that is in item i. */
   subtreeEnd: Int32Array;
+  /** Whether any module is open. */
+  hasOpen: boolean;
+  /** Around every `blockSize` items in a row: left, top, right, bottom. */
+  blocks: Float32Array;
   /** Edges that leave and enter each item, in compressed rows. */
   outStart: Int32Array;
   outEdges: Int32Array;
@@ -129,6 +133,8 @@ export class GraphModel {
       scene,
       layout,
       subtreeEnd,
+      hasOpen: scene.kind.includes('open'),
+      blocks: blocksOf(layout, count),
       outStart,
       outEdges,
       inStart,
@@ -264,6 +270,24 @@ export class GraphModel {
         return [];
     }
   }
+}
+
+/** Items of which one look says whether any of them is on the screen. */
+export const blockSize = 64;
+
+function blocksOf({ x, y, width, height }: LayoutResult, count: number): Float32Array {
+  const blocks = new Float32Array(Math.ceil(count / blockSize) * 4);
+  for (let first = 0; first < count; first += blockSize) {
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let item = first; item < Math.min(first + blockSize, count); item++) {
+      left = Math.min(left, x[item]!);
+      top = Math.min(top, y[item]!);
+      right = Math.max(right, x[item]! + width[item]!);
+      bottom = Math.max(bottom, y[item]! + height[item]!);
+    }
+    blocks.set([left, top, right, bottom], (first / blockSize) * 4);
+  }
+  return blocks;
 }
 
 function put(map: Map<number, number[]>, key: number, value: number): void {

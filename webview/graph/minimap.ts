@@ -1,4 +1,4 @@
-import type { Frame } from './drawView.ts';
+import type { Camera, Frame } from './drawView.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 
@@ -64,6 +64,15 @@ export class Minimap {
       Math.max(4, Math.min(width - 1.5, (frame.width / k) * this.#scale)),
       Math.max(4, Math.min(height - 1.5, (frame.height / k) * this.#scale)),
     );
+  }
+
+  /** The whole graph where a camera sees it, as coarse as it is here. */
+  drawUnder(context: CanvasRenderingContext2D, { k, x, y }: Camera): void {
+    const { width, height } = this.#picture;
+    if (this.#of === null || width === 0 || height === 0) return;
+    const stretch = k / (this.#scale * (globalThis.devicePixelRatio || 1));
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.#picture, x, y, width * stretch, height * stretch);
   }
 
   #paint({ model, picture, palette }: Frame, ratio: number): void {

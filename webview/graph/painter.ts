@@ -77,6 +77,7 @@ export class Painter {
     if (frame.group !== this.#group) this.#stamp = {};
     this.#group = frame.group;
     const zooming = now - this.#scaled < zoomPause;
+    if (zooming) this.#parts.minimap.drawUnder(context, frame.camera);
     const done = this.#tiles.draw(context, frame, ratio, this.#stamp, zooming, (inner, camera, size) => {
       inner.fillStyle = frame.palette.theme.background;
       inner.fillRect(0, 0, size, size);

@@ -20,11 +20,13 @@ export class TileLayer {
   #stamp: unknown = null;
   #level: Level | null = null;
   #before: Level | null = null;
+  /** Milliseconds that the last tile took. */
+  #cost = 0;
 
   /**
    * Draws what there is, and makes what is missing as far as time allows; false: more is to be made in the next frame.
    * `paint` draws the graph as a camera sees it. `stamp`: the same one means that the same is drawn. `zooming`: the
-   * scale is about to change again.
+   * scale is about to change again, so that only tiles that are made quickly are worth it; what is missing stays as it was.
    */
   draw(
     context: CanvasRenderingContext2D,
@@ -59,7 +61,8 @@ export class TileLayer {
     missing.sort((a, b) => Math.hypot(a[0] - cx, a[1] - cy) - Math.hypot(b[0] - cx, b[1] - cy));
     let made = 0;
     for (const [column, row] of missing) {
-      if (made > 0 && performance.now() - start > budget) break;
+      const now = performance.now();
+      if ((made > 0 && now - start > budget) || (zooming && this.#cost > budget)) break;
       const key = `${column}/${row}`;
       const tile = document.createElement('canvas');
       tile.width = tile.height = Math.ceil(side * ratio);
@@ -67,6 +70,7 @@ export class TileLayer {
       if (inner === null) return true;
       inner.setTransform(ratio, 0, 0, ratio, 0, 0);
       paint(inner, { k: level.k, x: -column * side, y: -row * side }, side);
+      this.#cost = performance.now() - now;
       level.tiles.set(key, tile);
       put(context, level, camera, width, height, key);
       made += 1;
@@ -82,12 +86,15 @@ export class TileLayer {
   /** While the scale changes, the level at hand serves as long as it is not stretched too far. */
   #levelFor(k: number, zooming: boolean): Level {
     const level = this.#level;
-    if (level !== null && (level.k === k || (zooming && k / level.k < 2.5 && level.k / k < 2.5))) return level;
+    if (level !== null && (level.k === k || (zooming && (this.#cost > budget || isNear(k, level.k))))) return level;
     if (level !== null && level.tiles.size > 0) this.#before = level;
     this.#level = { k, tiles: new Map() };
     return this.#level;
   }
 }
+
+/** Whether tiles of one scale still look like something at another. */
+const isNear = (a: number, b: number): boolean => a / b < 2.5 && b / a < 2.5;
 
 /** Puts a level's tiles where the camera sees them; with `only`, that one. */
 function put(
@@ -100,6 +107,8 @@ function put(
 ): void {
   const shown = side * (camera.k / level.k);
   const exact = level.k === camera.k;
+  // What is stretched is seen for a moment only.
+  context.imageSmoothingEnabled = exact;
   for (const [key, tile] of only === null ? level.tiles : [[only, level.tiles.get(only)!] as const]) {
     const [column, row] = key.split('/').map(Number) as [number, number];
     const x = column * shown + camera.x;
