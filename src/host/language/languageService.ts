@@ -22,7 +22,7 @@ export class LanguageService implements vscode.Disposable {
   readonly #feed: FactsFeed;
   readonly #log: vscode.LogOutputChannel;
   readonly #module: string;
-  readonly #subscriptions: vscode.Disposable[];
+  readonly #subscriptions: vscode.Disposable[] = [];
   #client: LanguageClient | undefined;
   #started: Promise<void> | undefined;
   #disposed = false;
@@ -34,8 +34,8 @@ export class LanguageService implements vscode.Disposable {
     const consider = (document: vscode.TextDocument) => {
       if (this.#started === undefined && servedKind(document) !== undefined) void this.start();
     };
+    this.#subscriptions.push(vscode.workspace.onDidOpenTextDocument(consider));
     for (const document of vscode.workspace.textDocuments) consider(document);
-    this.#subscriptions = [vscode.workspace.onDidOpenTextDocument(consider)];
   }
 
   /** Starts the server where it does not run yet. Resolves when it answers; a failure is in the log and told once. */

@@ -28,13 +28,8 @@ async function diagnosed(...codes: string[]): Promise<vscode.Diagnostic[]> {
   const wanted = codes.toSorted().join();
   for (;;) {
     const found = vscode.languages.getDiagnostics(rules);
-    if (
-      found
-        .map(({ code }) => (typeof code === 'object' ? code.value : code))
-        .toSorted()
-        .join() === wanted
-    )
-      return found;
+    const codes = found.map(({ code }) => String(typeof code === 'object' ? code.value : code));
+    if (codes.toSorted().join() === wanted) return found;
     // oxlint-disable-next-line no-await-in-loop -- until they have come
     await nextEvent(vscode.languages.onDidChangeDiagnostics);
   }

@@ -144,6 +144,54 @@ export class Workbench {
     return this.page.locator('.tabs-container .tab', { hasText: name });
   }
 
+  /** A line of the text editor. VS Code draws blanks as no-break spaces; one in the pattern stands for any number. */
+  line({ source }) {
+    const hasText = new RegExp(source.replaceAll(' ', String.raw`\s+`));
+    return this.page.locator('.editor-instance .view-line').filter({ hasText });
+  }
+
+  lens(text) {
+    return this.page.locator('.editor-instance .codelens-decoration a', { hasText: text });
+  }
+
+  /** Types a line as a person does who takes no suggestion. */
+  async typeLine(text) {
+    await this.page.keyboard.type(text);
+    await this.page.keyboard.press('Escape');
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Picks a quick fix at the cursor. */
+  async quickFix(text, { shot, docs } = {}) {
+    await this.page.keyboard.press('Control+.');
+    const item = this.page.locator('.action-widget .monaco-list-row', { hasText: text }).first();
+    await item.waitFor();
+    if (shot) await this.shot(shot, { docs });
+    await item.click();
+  }
+
+  /** What decorations show behind the lines: it is style, not text. */
+  behindAll(pattern) {
+    return this.page.evaluate(
+      ({ source }) =>
+        [...document.querySelectorAll('.view-line span')]
+          .map((span) => getComputedStyle(span, '::after').content)
+          .filter((content) => new RegExp(source).test(content)),
+      { source: pattern.source },
+    );
+  }
+
+  /** Waits until a decoration behind some line shows a text. */
+  async behind(pattern) {
+    await this.page.waitForFunction(
+      ({ source }) =>
+        [...document.querySelectorAll('.view-line span')].some((span) =>
+          new RegExp(source).test(getComputedStyle(span, '::after').content),
+        ),
+      { source: pattern.source },
+    );
+  }
+
   /** The document inside of the visible webview, which VS Code wraps in two frames. */
   get view() {
     return this.page

@@ -1,0 +1,67 @@
+// Precision overrides on the installed package: rules are typed, corrected, built for real, and seen to be obeyed.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { windows } from './windows.mjs';
+
+const { open, folder } = windows({ files: ['fp16_overflow.onnx'] });
+
+test('rules are typed, fixed, built and verified', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('fp16_overflow.onnx', 'Edit Precision Overrides');
+  await w.openContextMenu('fp16_overflow.onnx');
+  await w.pickMenuItem('Edit Precision Overrides');
+  await w.tab('fp16_overflow.trtprec').waitFor();
+  await w.line(/^base fp16/).waitFor();
+
+  // A name with a mistake: the editor knows a better one.
+  await w.page.keyboard.press('Control+End');
+  await w.typeLine('/layers.1/attn/softmx/Softmax  fp32');
+  await w.typeLine('/layers.2/**  fp32');
+  await w.page.locator('.squiggly-warning').first().waitFor();
+  await w.shot('precision-1-typo');
+  await w.line(/softmx/).click();
+  await w.page.keyboard.press('Home');
+  await w.quickFix('/layers.1/attn/softmax/Softmax');
+  await w.line(/^\/layers\.1\/attn\/softmax\/Softmax fp32/).waitFor();
+  await w.page.locator('.squiggly-warning').first().waitFor({ state: 'hidden' });
+
+  // Names complete while they are typed.
+  await w.page.keyboard.press('Control+End');
+  await w.page.keyboard.type('op:Soft');
+  await w.page.keyboard.press('Control+Space');
+  await w.page.locator('.suggest-widget .monaco-list-row', { hasText: 'Softmax' }).first().waitFor();
+  await w.shot('precision-2-completion', { docs: 'override-completion' });
+  await w.page.keyboard.press('Escape');
+  await w.page.keyboard.press('Shift+Home');
+  await w.page.keyboard.press('Delete');
+
+  await w.lens('Show 1 node in the graph').first().waitFor();
+  await w.lens('Build with these').click();
+  await w.dialog('Download NVIDIA TensorRT-RTX?').getByRole('button', { name: 'Download and Build' }).click();
+  await w.terminal('Built in').waitFor();
+  await w.tab('fp16_overflow.trtprec').click();
+  await w.behind(/✓ obeyed/);
+  assert.equal((await w.behindAll(/obeyed/)).length, 2);
+  await w.shot('precision-3-verdicts', { docs: 'override-verdicts' });
+  assert.match(
+    readFileSync(join(folder, 'fp16_overflow.trtprec'), 'utf8'),
+    /softmax\/Softmax +fp32\n\/layers\.2\/\*\*/,
+  );
+
+  // A rule that was never built is told apart from one that was.
+  await w.page.keyboard.press('Control+End');
+  await w.typeLine('op:Gelu, op:Erf  fp32');
+  await w.line(/^op:Gelu/).waitFor();
+  await w.runCommand('TensorRT: Verify Precision Overrides');
+  await w.page.locator('.quick-input-widget', { hasText: 'What became of each rule' }).waitFor();
+  await w.shot('precision-4-verify');
+  await w.page.keyboard.press('Escape');
+
+  await w.line(/layers\.1\/attn/).click();
+  await w.lens('Show 1 node in the graph').first().click();
+  await w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }).waitFor();
+  await w.shot('precision-5-graph');
+  assert.deepEqual(w.violations, []);
+});
