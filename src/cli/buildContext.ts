@@ -15,6 +15,8 @@ export interface BuildContext {
   build: BuildFacts | null;
   log: BuildLog | null;
   target: TensorrtTarget;
+  /** The build was of this very model: TensorRT names no node that it does not have. */
+  sameModel: boolean;
 }
 
 /** Options of every command that takes such a context. */
@@ -44,7 +46,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
   if (onnx === undefined) {
     if (log !== undefined || layers !== undefined)
       throw new Usage('--onnx MODEL.onnx is missing: --log and --layers are of a build of it');
-    return { index: null, build: null, log: null, target: asked ?? nothing };
+    return { index: null, build: null, log: null, target: asked ?? nothing, sameModel: false };
   }
   if (log === undefined && layers === undefined) {
     const { value, problems } = await readModelFile(onnx);
@@ -54,6 +56,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
       build: null,
       log: null,
       target: asked ?? nothing,
+      sameModel: false,
     };
   }
   const read = await readReport({ onnx, log, layers });
@@ -65,6 +68,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
     build,
     log: read.log ?? null,
     target: asked ? { ...asked, capability: own.capability } : own,
+    sameModel: !read.report.problems.some(({ code }) => code === 'unknown-node'),
   };
 }
 

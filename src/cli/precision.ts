@@ -34,7 +34,7 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
            TensorRT 11 and TensorRT-RTX, and the only one that reaches inside of ForeignNodes
   verify   holds the rules against a build: obeyed, disobeyed, unseen. Exit status 1: a rule is disobeyed
 
-  --onnx FILE        the model; default: the rules' own line 'model FILE'
+  --onnx FILE        the model; default: the rules' own line 'model FILE'. For verify: the one that was built
   --log FILE         verbose log of the last build of this model
   --layers FILE      layer info of the last build of this model
   --tensorrt 10.6    the TensorRT to check for: a version, or rtx; default: the build's
@@ -181,7 +181,8 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
     throw new Usage('at least one of --log BUILD.log (verbose) and --layers LAYERS.json is needed');
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
   const { plan, errors } = planOf(path, file, context, terminal);
-  const verdicts = verifyPrecision(plan, context.build!, context.index);
+  // The types of another model say nothing of this build.
+  const verdicts = verifyPrecision(plan, context.build!, context.sameModel ? context.index : null);
   if (values.json) {
     const { product, version } = context.build!;
     const diagnostics = checkOverrides(file, context.index, context.build, context.target).problems.map(problemJson);

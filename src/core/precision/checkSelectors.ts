@@ -1,6 +1,6 @@
 import { counted, report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
-import { explainUnknownName } from './explainUnknownName.ts';
+import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from './closestWords.ts';
 import type { Selector } from './overrideFile.ts';
 import { replaceRange } from './precisionProblem.ts';
@@ -47,7 +47,10 @@ function explainNothing(context: CheckContext, selector: Selector): void {
     const { code, message, fixes } = explainUnknownName(context, selector);
     report(context, selector.range, 'warning', code, message, fixes);
   } else if (selector.kind === 'glob') {
-    explainGlob(context, selector);
+    // The brackets in an engine layer's name read like a pattern.
+    const layer = explainEngineName(context, selector);
+    if (layer) report(context, selector.range, 'warning', layer.code, layer.message, layer.fixes);
+    else explainGlob(context, selector);
   } else {
     explainOp(context, selector);
   }

@@ -19,25 +19,27 @@ export interface UnknownName {
 /** Explains a `name` selector that no node has. */
 export function explainUnknownName(context: CheckContext, selector: Selector): UnknownName {
   return (
-    engineName(context, selector) ??
+    explainEngineName(context, selector) ??
     tensorName(context, selector) ??
     moduleOrOp(context, selector) ??
     nearNames(context, selector)
   );
 }
 
-/** The name of an engine layer, a ForeignNode or a kernel: trtexec ignores such a name without a word. */
-function engineName(context: CheckContext, selector: Selector): UnknownName | null {
+/** The name of an engine layer, a ForeignNode or a kernel: trtexec ignores such a name without a word. null: it is none. */
+export function explainEngineName(context: CheckContext, selector: Selector): UnknownName | null {
   const { build, index } = context;
   const { text } = selector;
   const known = build && buildIndexOf(build);
-  if (known?.foreignNames.has(text)) {
+  const foreign = known?.foreignNames.has(text) ?? false;
+  if (foreign || /^\{ForeignNode\[.*\]\}$/.test(text)) {
     const fix = {
       title: `Change to group:${quoteName(text)}`,
       edits: [replaceRange(selector.textRange, `group:${quoteName(text)}`)],
       preferred: true,
     };
-    const message = `This is a ForeignNode of the last build, not a node${silence(context)}. Write group: before it to mean all its nodes.`;
+    const what = foreign ? 'a ForeignNode of the last build' : "a ForeignNode's name";
+    const message = `This is ${what}, not a node${foreign ? '' : "'s"}${silence(context)}. Write group: before it to mean all its nodes.`;
     return { code: 'engine-layer-name', message, fixes: [fix] };
   }
   const nodes = known?.layerNodes.get(text);

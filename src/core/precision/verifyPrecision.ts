@@ -62,14 +62,18 @@ function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
 function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
   const total = nodes.length;
   if (total === 0) return 'None of the nodes of this rule takes a precision.';
-  const telling = nodes.find((node) => node.verdict === verdict);
+  const found = nodes.filter((node) => node.verdict === verdict);
+  const telling = found.find(({ certain }) => !certain) ?? found[0];
   if (total === 1) return telling?.reason ?? '';
   const sure = verdict === 'obeyed' && nodes.some(({ certain }) => !certain) ? 'probably ' : '';
   const words = { obeyed: `${sure}obeyed`, disobeyed: 'not obeyed', unseen: 'cannot be seen' };
-  const parts = (['obeyed', 'disobeyed', 'unseen'] as const)
-    .filter((kind) => counts[kind] > 0)
-    .map((kind) => `${counts[kind].toLocaleString('en-US')} ${words[kind]}`);
-  return `Of ${counted(total, 'node')}: ${parts.join(', ')}. ${telling ? `"${telling.node.name}": ${telling.reason}` : ''}`;
+  const kinds = (['obeyed', 'disobeyed', 'unseen'] as const).filter((kind) => counts[kind] > 0);
+  const parts = kinds.map((kind) => `${counts[kind].toLocaleString('en-US')} ${words[kind]}`);
+  const head =
+    kinds.length > 1
+      ? `Of ${counted(total, 'node')}: ${parts.join(', ')}`
+      : `All ${counted(total, 'node')}: ${words[verdict]}`;
+  return `${head}. ${telling ? `For instance "${telling.node.name}": ${telling.reason}` : ''}`;
 }
 
 /** What the log says about layer precisions, ready for look-ups. */

@@ -238,8 +238,9 @@ class Checker {
     const formed = typed.filter(
       ({ algorithm }) => sameFormats(algorithm.inputs, wanted.inputs) && sameFormats(algorithm.outputs, wanted.outputs),
     );
-    if (formed.length === 0) return `: ${typed.length} have the types ${typeSignature(wanted)}, but in another layout`;
-    return `: ${formed.length} have these formats, but with another implementation or tactic`;
+    const have = (count: number) => `${count} ${count === 1 ? 'has' : 'have'}`;
+    if (formed.length === 0) return `: ${have(typed.length)} the types ${typeSignature(wanted)}, but in another layout`;
+    return `: ${have(formed.length)} these formats, but with another implementation or tactic`;
   }
 
   private roundedTo(entry: ReplayEntry, offer: Offer): string | null {

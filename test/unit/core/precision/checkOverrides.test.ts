@@ -26,7 +26,13 @@ describe('what selects nothing', () => {
     [
       '"{ForeignNode[/layers.1/attn/MatMul.../layers.1/attn/Softmax]}" fp32',
       'engine-layer-name',
-      '/layers.1/attn/MatMul, /layers.1/attn/Softmax fp32',
+      'group:"{ForeignNode[/layers.1/attn/MatMul.../layers.1/attn/Softmax]}" fp32',
+    ],
+    // Its brackets read like a pattern.
+    [
+      '{ForeignNode[/layers.1/attn/MatMul.../layers.1/attn/Softmax]} fp32',
+      'engine-layer-name',
+      'group:"{ForeignNode[/layers.1/attn/MatMul.../layers.1/attn/Softmax]}" fp32',
     ],
     [
       '"/layers.1/attn/MatMul + /layers.1/attn/Softmax" fp32',

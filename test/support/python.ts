@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder } from '../../src/builder/cacheFolder.ts';
+import { findPython, type Python } from '../../src/builder/findPython.ts';
+import { withFolderLock } from '../../src/builder/folderLock.ts';
+import { LineSplitter } from '../../src/builder/lineSplitter.ts';
+import { runProcess } from '../../src/builder/runProcess.ts';
+
+/** ONNX's own library and ONNX Runtime, at versions at which the tests' expectations were seen to hold. */
+const packages = [
+  'onnx==1.23.2',
+  'onnxruntime==1.31.1',
+  'numpy==2.4.6',
+  'ml_dtypes==0.6.0',
+  'protobuf==7.36.2',
+  'flatbuffers==25.12.19',
+  'packaging==26.3',
+  'typing_extensions==4.16.0',
+];
+
+/** What is asked of one model; see check_models.py. */
+export interface ModelJob {
+  model: string;
+  run?: boolean;
+  /** Shapes of inputs; what is not named has its own, with 2 for every dynamic axis. */
+  shapes?: Record<string, number[]>;
+  /** Scale of the random floating-point inputs; default 1. */
+  largest?: number;
+  /** A model whose outputs on the same inputs are the reference. */
+  against?: string;
+  /** With ONNX Runtime's optimisations, as people run it; else as the model is written. */
+  optimised?: boolean;
+  /** With ONNX's own evaluator, which knows BF16, instead of ONNX Runtime. */
+  reference?: boolean;
+}
+
+export interface ModelAnswer {
+  /** Of `onnx.checker` with full shape inference: true, or what it says. */
+  checked: true | string;
+  inputs: Record<string, string>;
+  /** Types that the model declares of its outputs. */
+  declared: Record<string, string>;
+  ran?: true | string;
+  outputs?: Record<string, { type: string; shape: number[]; finite?: boolean; error?: number; largest?: number }>;
+}
+
+export interface OperatorTypes {
+  op: string;
+  opset: number;
+  /** Of each formal input and output: among float, float16 and bfloat16; null: none of them. */
+  inputs: (string[] | null)[];
+  outputs: (string[] | null)[];
+}
+
+/** Python with `onnx` and `onnxruntime`, installed once into the user's cache. */
+export async function pythonForTests(): Promise<PythonTools> {
+  const python = await findPython({
+    reject: ({ version: [major, minor], modules }) =>
+      major !== 3 || minor < 11 || minor > 13
+        ? 'the tests need Python 3.11 to 3.13'
+        : modules.includes('pip')
+          ? undefined
+          : 'it has no pip',
+    advice: 'Install Python 3.11 with pip.',
+  });
+  const version = packages.slice(0, 2).join('-').replaceAll('==', '-');
+  const folder = join(cacheFolder(), `test-${version}-${python.tag}-${python.platform}`);
+  await withFolderLock(folder, async () => {
+    if (!existsSync(join(folder, '.complete'))) await install(python, folder);
+  });
+  return new PythonTools(python, join(folder, 'site'));
+}
+
+async function install(python: Python, folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const lines: string[] = [];
+  const keep = (line: string) => lines.push(line);
+  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar=off'];
+  const { code } = await runProcess({
+    program: python.program,
+    args: [...python.args, ...pip, '--only-binary=:all:', '--no-deps', '--target', join(folder, 'site'), ...packages],
+    environment: { PYTHONPATH: undefined, PIP_USER: undefined, PIP_REQUIRE_VIRTUALENV: undefined },
+    stdout: keep,
+    stderr: keep,
+  });
+  if (code !== 0) throw new Error(`pip cannot install ${packages.join(' ')}:\n${lines.slice(-20).join('\n')}`);
+  await writeFile(join(folder, '.complete'), '');
+}
+
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export class PythonTools {
+  private readonly python: Python;
+  private readonly site: string;
+
+  constructor(python: Python, site: string) {
+    this.python = python;
+    this.site = site;
+  }
+
+  /** Answers of check_models.py, in the order of the jobs. */
+  async check(jobs: ModelJob[]): Promise<ModelAnswer[]> {
+    const answers = (await this.run('check_models.py', [], jobs)) as ModelAnswer[];
+    if (answers.length !== jobs.length) throw new Error(`check_models.py ended at ${jobs[answers.length]?.model}`);
+    return answers;
+  }
+
+  /** Writes ONNX's own test models of single operators into a folder, and gives their names. */
+  async operatorModels(folder: string): Promise<string[]> {
+    return (await this.run('operator_models.py', [folder], [])) as string[];
+  }
+
+  /** Which floating-point types ONNX's operators take, opset by opset. */
+  async operatorTypes(): Promise<OperatorTypes[]> {
+    return (await this.run('operator_types.py', [], [])) as OperatorTypes[];
+  }
+
+  /** Runs a script of this folder with one JSON value a line on its stdin; gives those of its stdout. */
+  private async run(name: string, args: string[], input: unknown[]): Promise<unknown[]> {
+    const { program, args: first } = this.python;
+    const child = spawn(program, [...first, '-B', script(name), ...args], {
+      env: { ...process.env, PYTHONPATH: this.site, PYTHONHOME: undefined },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const answers: unknown[] = [];
+    const errors: string[] = [];
+    const [out, err] = [
+      new LineSplitter((line) => answers.push(JSON.parse(line))),
+      new LineSplitter((line) => errors.push(line)),
+    ];
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+    child.stdin.on('error', () => {});
+    child.stdin.end(input.map((value) => `${JSON.stringify(value)}\n`).join(''));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    if (code !== 0) throw new Error(`${name} ended with ${code}:\n${errors.slice(-20).join('\n')}`);
+    return answers;
+  }
+}
