@@ -1,12 +1,13 @@
 // The graph view in a real Chromium: opening, panning and zooming, expanding, searching, memory. The built view is
 // needed (`npm run build`). CPU, no GPU: frames are drawn in software.
 import type { Browser, Page } from 'playwright-core';
-import type { GraphData, ViewData } from '../src/core/scene/viewData.ts';
+import type { ViewData } from '../src/core/scene/viewData.ts';
 import { openBrowser, openPage } from '../test/webview/support/browserPage.ts';
 import type { OpenPage } from '../test/webview/support/browserPage.ts';
 import { captureData } from '../test/webview/support/captureData.ts';
 import { startViewServer } from '../test/webview/support/viewServer.ts';
-import { decoder } from './layout/syntheticGraph.ts';
+import { decoderGraph } from './support/decoderGraph.ts';
+import { privateMemory } from './support/privateMemory.ts';
 
 const rows: { what: string; ours: string; target?: string; ok?: boolean }[] = [];
 const row = (what: string, value: number, unit: string, limit: number) =>
@@ -17,28 +18,14 @@ const row = (what: string, value: number, unit: string, limit: number) =>
     ok: value <= limit,
   });
 
-/** A synthetic decoder as a view gets it, named by block, without a build. */
-function synthetic(count: number): ViewData {
-  const { count: nodes, from, to } = decoder(count, true);
-  const inputs: string[][] = Array.from({ length: nodes }, () => []);
-  from.forEach((source, e) => inputs[to[e]!]!.push(`t${source}`));
-  const graph: GraphData = {
-    name: 'decoder',
-    nodes: inputs.map((own, i) => ({
-      id: String(i),
-      name: `/model/layers.${Math.floor(i / 127)}/part.${Math.floor((i % 127) / 12)}/Op_${i}`,
-      op: ['MatMul', 'Add', 'Mul', 'Softmax', 'Reshape', 'Cast'][(i * 7) % 6]!,
-      domain: '',
-      inputs: own.length === 0 ? ['x'] : own,
-      outputs: [`t${i}`],
-      attributes: [],
-    })),
-    inputs: [{ name: 'x', type: 'float', shape: [1, 128], initializer: false }],
-    outputs: [{ name: `t${nodes - 1}`, type: 'float', shape: [1, 128], initializer: false }],
-    tensors: [],
-  };
-  return { title: `decoder_${nodes}.onnx`, graph, report: null, build: null, hints: [] };
-}
+/** A synthetic decoder without a build. */
+const synthetic = (count: number): ViewData => ({
+  title: 'decoder.onnx',
+  graph: decoderGraph(count),
+  report: null,
+  build: null,
+  hints: [],
+});
 
 const painted = (page: Page, count: number) =>
   page.waitForFunction((before) => performance.getEntriesByName('graph-painted').length > before, count, {
@@ -129,14 +116,21 @@ async function showAll(view: OpenPage): Promise<void> {
   await view.page.waitForTimeout(500);
 }
 
+/** The best of three: other work on the machine only ever makes frames later. */
+async function best(view: OpenPage, zoom: boolean): Promise<number> {
+  const taken: number[] = [];
+  for (let i = 0; i < 3; i++) taken.push(await frameTime(view.page, zoom));
+  return Math.min(...taken);
+}
+
 async function moving(view: OpenPage, what: string, limit: number): Promise<void> {
   await view.page.keyboard.press('f');
   await view.page.waitForTimeout(400);
-  row(`${what}, all of it in sight: pan, 95 % of frames`, await frameTime(view.page, false), 'ms', limit);
-  row(`${what}: zoom in and out, 95 % of frames`, await frameTime(view.page, true), 'ms', limit);
+  row(`${what}, all of it in sight: pan, 95 % of frames`, await best(view, false), 'ms', limit);
+  row(`${what}: zoom in and out, 95 % of frames`, await best(view, true), 'ms', limit);
   for (let i = 0; i < 14; i++) await view.page.keyboard.press('+');
   await view.page.waitForTimeout(400);
-  row(`${what}, close up: pan, 95 % of frames`, await frameTime(view.page, false), 'ms', limit);
+  row(`${what}, close up: pan, 95 % of frames`, await best(view, false), 'ms', limit);
 }
 
 async function main(): Promise<void> {
@@ -187,10 +181,12 @@ async function main(): Promise<void> {
     });
     await showAll(view);
     await moving(view, '14,163 nodes side by side', 20);
-    const session = await view.page.context().newCDPSession(view.page);
-    await session.send('HeapProfiler.collectGarbage');
-    const { usedSize } = await session.send('Runtime.getHeapUsage');
-    row('memory of the page’s heap with 14,163 nodes', usedSize / 2 ** 20, 'MiB', 250);
+    row(
+      'memory of the page’s process, not shared, with 14,163 nodes',
+      (await privateMemory(view.page)) / 2 ** 20,
+      'MiB',
+      250,
+    );
     await view.close();
 
     const large = await opened(browser, server.url);
@@ -211,6 +207,8 @@ console.log(
     rows,
     notes: [
       'Chromium without a GPU, window 1440 × 900. First frame: from the message with the data to the frame after the picture was drawn; median of 3.',
+      'Frames: the best of three times 120 frames, one movement a frame.',
+      'Memory: the anonymous memory of the renderer’s process after a collection of garbage, pictures and tiles included, all nodes side by side.',
     ],
   }),
 );
