@@ -121,6 +121,7 @@ function onFinalLayer(state: LogState, cursor: LogCursor, at: number): void {
 /** Opens a list of engine layers; the lines after it, without prefix, are its entries. */
 export function openList(state: LogState, cursor: LogCursor): void {
   closeList(state);
+  state.lastList = null;
   const source = cursor.severity === 'info' || cursor.severity === 'none' ? 'inspector' : 'builder';
   state.list = { source, line: cursor.line, run: state.log.runs?.length ?? 0, lines: [], bindings: [] };
   forget(roomOf(state, state.list));
@@ -132,8 +133,39 @@ export function closeList(state: LogState): void {
   const { list } = state;
   state.list = null;
   if (list === null || list.lines.length === 0) return;
+  state.lastList = list;
   if (list.source === 'builder') state.builderList = list;
   else state.inspectorList = list;
+}
+
+/** Goes on with a list that another thread's line broke off, where a line can be nothing but an entry of it. */
+export function resumeList(state: LogState, cursor: LogCursor): boolean {
+  const { lastList } = state;
+  if (lastList === null || formOf(lastList.lines[0]!.text) === null) return false;
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  if (formOf(text.trimStart()) !== formOf(lastList.lines[0]!.text)) return false;
+  state.list = lastList;
+  state.block = 'layers';
+  return onListLine(state, cursor);
+}
+
+/** How a list writes its entries; null for names alone. */
+const formOf = (text: string): 'detailed' | 'native' | null =>
+  text.startsWith('Layer(') && text.includes(', Tactic: ')
+    ? 'native'
+    : text.startsWith('Name: ') && text.includes(', LayerType: ')
+      ? 'detailed'
+      : null;
+
+/** A line of another form behind a whole entry is no part of the list; behind half of one it is the rest. */
+function isForeignLine(list: LayerList, text: string): boolean {
+  const first = list.lines[0];
+  const form = first === undefined ? null : formOf(first.text);
+  if (form === null || formOf(text) === form) return false;
+  const last = list.lines.at(-1)!.text;
+  if (form === 'native') return readNativeLayer(last, 1) !== null;
+  const metadata = last.lastIndexOf(', Metadata: ');
+  return metadata >= 0 && /(?:^ *|\])$/.test(last.slice(metadata + 12).trimEnd());
 }
 
 /** A line inside of a list; false where the list is over. */
@@ -166,6 +198,10 @@ function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: st
     const last = list.lines.at(-1);
     if (last !== undefined && trimmed.startsWith('[ONNX Layer: ') && last.text.includes(', Metadata: ')) {
       if (keep(roomOf(state, list), trimmed.length)) last.text += `\x1e${own(state, trimmed)}`;
+    } else if (isForeignLine(list, trimmed)) {
+      state.block = 'none';
+      closeList(state);
+      return false;
     } else if (keep(roomOf(state, list), text.length))
       list.lines.push({ text: own(state, text.trimStart()), line: cursor.line });
   }

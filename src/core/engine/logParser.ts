@@ -54,10 +54,10 @@ function onProducer(state: LogState, cursor: LogCursor, at: number): void {
 
 /** `NAME [OP]`: a name may hold brackets, an operator may not. */
 function splitNode(state: LogState, cursor: LogCursor, at: number): { name: string; op: string } {
-  const text = cursor.text.slice(at, cursor.to);
+  const text = cursor.text.slice(at, cursor.to).trimEnd();
   const open = text.lastIndexOf(' [');
   if (open < 0 || !text.endsWith(']')) return { name: kept(state, cursor, at), op: '' };
-  return { name: kept(state, cursor, at, at + open), op: kept(state, cursor, at + open + 2, cursor.to - 1) };
+  return { name: kept(state, cursor, at, at + open), op: kept(state, cursor, at + open + 2, at + text.length - 1) };
 }
 
 function onStaticCheck(state: LogState): void {

@@ -59,6 +59,8 @@ export interface LogState {
   layersTimed: number;
   /** Engine */
   list: LayerList | null;
+  /** The list that was closed last, which goes on where another thread's line stands in its middle. */
+  lastList: LayerList | null;
   builderList: LayerList | null;
   inspectorList: LayerList | null;
   foreignNode: LoggedForeignNode | null;
@@ -198,6 +200,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     operation: null,
     layersTimed: 0,
     list: null,
+    lastList: null,
     builderList: null,
     inspectorList: null,
     foreignNode: null,

@@ -1,10 +1,18 @@
 import type { BuildEvent } from './buildEvent.ts';
 import type { BuildLogRead } from './buildLog.ts';
-import type { LogCursor } from './logCursor.ts';
+import type { LogCursor, LogSeverity } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import type { Problem } from '../text/problem.ts';
 import { emptyCursor } from './logCursor.ts';
-import { ENGINE_PHRASES, finishLists, closeList, onListLine, onProfileLine, openList } from './logEngine.ts';
+import {
+  ENGINE_PHRASES,
+  finishLists,
+  closeList,
+  onListLine,
+  onProfileLine,
+  openList,
+  resumeList,
+} from './logEngine.ts';
 import { finishOutcome, finishProduct, FRAME_PHRASES } from './logFrame.ts';
 import { addMessage, onMessage, onMessageContinued, PRECISION_PHRASES } from './logMessages.ts';
 import { onForeignNodeContinued, onFusion, OPTIMIZER_PHRASES } from './logOptimizer.ts';
@@ -13,6 +21,7 @@ import { droppedOf, newLogState } from './logState.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
 import { readDriverLine } from './readDriverLine.ts';
 import { readLogPrefix } from './readLogPrefix.ts';
+import { LogWrapper } from './logWrapper.ts';
 import { ownText } from '../text/ownText.ts';
 
 /** Longest line that is read whole, in characters; what is longer is cut, and a problem says so. */
@@ -60,6 +69,7 @@ export function readBuildLog(text: string): BuildLogRead {
 export class BuildLogReader {
   readonly #state: LogState;
   readonly #cursor: LogCursor = emptyCursor();
+  readonly #wrapper = new LogWrapper();
   /** Pieces of a line whose end has not come yet. */
   #pieces: string[] = [];
   #length = 0;
@@ -72,6 +82,7 @@ export class BuildLogReader {
   }
 
   push(chunk: string): void {
+    this.#wrapper.see(chunk);
     let text = chunk;
     let from = 0;
     let end = chunk.indexOf('\n');
@@ -132,7 +143,8 @@ export class BuildLogReader {
     cursor.to = to;
     cursor.line = this.#lines;
     cursor.cut = cut;
-    readLine(this.#state, cursor);
+    const severity = this.#wrapper.unwrap(cursor);
+    readLine(this.#state, cursor, severity);
   }
 
   #problems(): Problem[] {
@@ -176,8 +188,13 @@ export class BuildLogReader {
   }
 }
 
-function readLine(state: LogState, cursor: LogCursor): void {
+/** `severity`: what the wrapper says in the place of TensorRT's own prefix. */
+function readLine(state: LogState, cursor: LogCursor, severity?: LogSeverity): void {
   readLogPrefix(cursor);
+  if (severity !== undefined && !cursor.prefixed) {
+    cursor.prefixed = true;
+    cursor.severity = severity;
+  }
   if (cursor.prefixed) readPrefixed(state, cursor);
   else readBare(state, cursor);
 }
@@ -266,6 +283,7 @@ function isOwnError(state: LogState, cursor: LogCursor): boolean {
 /** Phrases that no other text starts a line with: a log that lost its prefixes, or never had any (TensorRT 5). */
 const BARE_PHRASE =
   /^ *(?:-{15} Timing |={15} Computing |\*{15} Autotuning |>{15} Chose |Autotuning op |For layer .* a non-conforming |No implementation of layer |(?:Static check for parsing|Parsing) node: |Registering layer: .* (?:for ONNX node:|required by ONNX-TRT)|(?:Original|After .*): \d+ layers$|ForeignNode \{ForeignNode\[|Memory Pools +\| \[)/;
+const BARE_FUSION = /^\w+Fusion: [Ff]using /;
 const BARE_TACTIC = /^ *(?:Tactic(?::| Name:)? |Fastest Tactic: |The selected tactic is )/;
 const BARE_ERROR =
   /^(?:Error Code:? \d+|Error\[\d+\]|Internal Error): |(?:\bI[A-Z]\w+::\w+|\[\w+\.cpp::\w+::\d+\]): Error Code \d+: /;
@@ -278,8 +296,10 @@ function readLoose(state: LogState, cursor: LogCursor): void {
     return;
   }
   if (state.operation !== null && onTableRow(state, cursor, from)) return;
+  if ((text.startsWith('Name: ', from) || text.startsWith('Layer(', from)) && resumeList(state, cursor)) return;
   const head = text.slice(from, Math.min(to, from + 400));
   if (BARE_ERROR.test(head)) addMessage(state, cursor, 'error');
+  else if (BARE_FUSION.test(head)) onFusion(state, cursor);
   else if (
     BARE_PHRASE.test(head) ||
     ((state.section === 'tactics' || state.operation !== null) && BARE_TACTIC.test(head))

@@ -50,8 +50,6 @@ const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean
   { form: /^(DEBUG|VERBOSE|INFO|WARNING|ERROR): \[TRT\]:? ?/, writer: null, library: true },
   // glog, as Triton writes it
   { form: /^([IWEF])\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] ?/, writer: null, library: true },
-  // A collector's own timestamp before the usual form
-  { form: /^\S{10,40} \[([VIWEF])\] \[TRT\] /, writer: null, library: true },
 ];
 const ONNX_RUNTIME_END = / \[[\w.]+:\d+ onnxruntime::\w+::\w+\]$/;
 

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { captureText } from '../../../support/fixtures.ts';
+
+const captures = [
+  'tensorrt-8.6.1/two_inputs_multi_out.fp32',
+  'tensorrt-10.6.0/fusion_zoo.fp32',
+  'tensorrt-rtx-1.7.1/fusion_zoo',
+];
+
+const eachLine = (change: (line: string, index: number) => string) => (text: string) =>
+  text.split('\n').map(change).join('\n');
+const levelOf = (line: string) => /\[([VIWE])\]/.exec(line.slice(0, 40))?.[1] ?? 'V';
+const words: Record<string, string> = { V: 'DEBUG', I: 'INFO', W: 'WARN', E: 'ERROR' };
+const withoutPrefix = (line: string) => line.replace(/^(?:\[\d\d\/[^\]]*\] )?\[[VIWE]\] (?:\[TRT\] )?/, '');
+
+/** Wrappers that leave TensorRT's prefix as it is. */
+const around: Record<string, (text: string) => string> = {
+  'Docker Compose': eachLine((line) => `trt-builder-1  | ${line}`),
+  'Docker Compose, blank ends taken away': eachLine((line) => `trt-builder-1  | ${line}`.trimEnd()),
+  "Docker's own files": eachLine((line) =>
+    JSON.stringify({ log: `${line}\n`, stream: 'stdout', time: '2026-11-21T09:29:17Z' }),
+  ),
+  'Kubernetes nodes': eachLine((line, i) => `2026-11-21T09:29:17.${1_000_000 + i}Z stdout F ${line}`),
+  'a CI service': eachLine((line, i) => `2026-11-21T09:29:17.${1_000_000 + i}Z ${line}`),
+  'ROS launch': eachLine((line) => `[trt_node-1] ${line}`),
+  'ROS components': eachLine((line, i) => `[component_container_mt-1] [INFO] [17000000${i}.123456789] [trt]: ${line}`),
+  journald: eachLine((line, i) => `Nov ${String((i % 28) + 1).padStart(2)} 09:29:17 jetson trtexec[1234]: ${line}`),
+  'grep -n': eachLine((line, i) => `build.log:${i + 1}:${line}`),
+  'line numbers': eachLine((line, i) => `${String(i + 1).padStart(6)}  ${line}`),
+  'a quotation': eachLine((line) => `> ${line}`),
+  indentation: eachLine((line) => `    ${line}`),
+  'a colour around the line': eachLine((line) => `\u001b[32m${line}\u001b[0m`),
+  'a colour around the level': eachLine((line) => line.replace(/\[([VIWE])\]/, '\u001b[38;5;13m[$1]\u001b[0m')),
+  'CR LF': (text) => text.replaceAll('\n', '\r\n'),
+};
+
+/** Wrappers that stand in the place of TensorRT's prefix. */
+const instead: Record<string, (text: string) => string> = {
+  Android: eachLine((line) => `11-21 09:29:17.123  1234  5678 ${levelOf(line)} TRT     : ${withoutPrefix(line)}`),
+  ROS: eachLine((line) =>
+    line.startsWith('[') ? `[${words[levelOf(line)]}] [1700000000.123456789] [trt_node]: ${withoutPrefix(line)}` : line,
+  ),
+  "Python's logging": eachLine((line) =>
+    line.startsWith('[') ? `${words[levelOf(line)]}:tensorrt:${withoutPrefix(line)}` : line,
+  ),
+  "Python's logging with a time": eachLine((line) =>
+    line.startsWith('[')
+      ? `2026-11-21 09:29:17,123 - tensorrt - ${words[levelOf(line)]} - ${withoutPrefix(line)}`
+      : line,
+  ),
+};
+
+/** What a report is made of. */
+const told = ({ version, product, parsedNodes, phases, engineLayers, finalLayers, outcome }: BuildLog) => ({
+  version,
+  product,
+  outcome,
+  finalLayers,
+  parsedNodes,
+  phases: phases.map(({ funnel, events, foreignNodes, tactics }) => ({
+    funnel,
+    events,
+    foreignNodes,
+    tactics: tactics.length,
+  })),
+  engineLayers,
+});
+
+describe.each(captures)('%s inside of', (capture) => {
+  const text = captureText(`${capture}/log.txt`)!;
+  const plain = readBuildLog(text).value;
+
+  it.each(Object.keys(around))('%s reads as it is', (name) => {
+    const { value, problems } = readBuildLog(around[name]!(text));
+    expect(told(value)).toEqual(told(plain));
+    expect(value.messages.map(({ severity, line }) => [severity, line])).toEqual(
+      plain.messages.map(({ severity, line }) => [severity, line]),
+    );
+    expect(problems).toEqual(readBuildLog(text).problems);
+  });
+
+  it.each(Object.keys(instead))('%s, in the place of its own prefix, says the same', (name) => {
+    const { phases, engineLayers, parsedNodes, finalLayers } = told(readBuildLog(instead[name]!(text)).value);
+    const expected = told(plain);
+    expect(parsedNodes).toEqual(expected.parsedNodes);
+    expect(phases).toEqual(expected.phases);
+    expect(engineLayers).toEqual(expected.engineLayers);
+    expect(finalLayers).toEqual(expected.finalLayers);
+  });
+});
+
+it('errors keep their severity where the wrapper has it', () => {
+  const { value } = readBuildLog(
+    ['INFO', 'ERROR']
+      .map((level) => `[${level}] [170.5] [trt]: ${level === 'INFO' ? 'Parsing node: a [Relu]' : '4: Could not build'}`)
+      .join('\n'),
+  );
+  expect(value.messages).toMatchObject([{ severity: 'error', text: '4: Could not build', line: 2 }]);
+});
+
+it('a wrapper is learned from pieces of a stream, too', () => {
+  const text = around['Docker Compose']!(captureText(`${captures[0]}/log.txt`)!);
+  const reader = new BuildLogReader();
+  for (let i = 0; i < text.length; i += 97) reader.push(text.slice(i, i + 97));
+  expect(told(reader.end().value)).toEqual(told(readBuildLog(text).value));
+});
+
+it.each(captures)('%s: lines of another thread leave the list of layers whole', (capture) => {
+  const text = captureText(`${capture}/log.txt`)!;
+  const mixed = text
+    .split('\n')
+    .map((line, i) => (i % 7 === 3 ? `${line}\n[V] [TRT] another thread says ${i}\nprogress: ${i} %` : line))
+    .join('\n');
+  const names = (log: BuildLog) => log.engineLayers.map(({ name }) => name);
+  expect(names(readBuildLog(mixed).value)).toEqual(names(readBuildLog(text).value));
+});
+
+it.each(captures)('%s: without any prefix the list of layers ends where it ends', (capture) => {
+  const text = captureText(`${capture}/log.txt`)!;
+  const { value } = readBuildLog(text.split('\n').map(withoutPrefix).join('\n'));
+  expect(value.engineLayers.map(({ name }) => name)).toEqual(
+    readBuildLog(text).value.engineLayers.map(({ name }) => name),
+  );
+});
+
+it('names that hold phrases and prefixes are no wrappers', () => {
+  const text = [
+    '[V] [TRT] Parsing node: a Parsing node: b [Relu]',
+    '[V] [TRT] Registering layer: x [V] [TRT] y for ONNX node: a Parsing node: b',
+    'x [V] [TRT] a line of a script',
+    '[V] [TRT] Parsing node: x [Relu]',
+  ].join('\n');
+  expect(readBuildLog(text).value.parsedNodes).toMatchObject([
+    { name: 'a Parsing node: b', layers: ['x [V] [TRT] y'] },
+    { name: 'x' },
+  ]);
+});
