@@ -186,13 +186,14 @@ export class Builds implements vscode.Disposable {
         running.telescope = telescope;
       },
     };
-    const { tools, backend } = toolsOf(this.#context, uri, options.backend);
     const setUpProgress = (text: string) => {
       line(text, 'info');
       say(text);
     };
     try {
-      const build = await runBuild({ ...options, ...tools, backend, setUpProgress, signal }, events, signal);
+      const { tools, backend } = toolsOf(this.#context, uri, options);
+      const { launcher: _, ...rest } = options;
+      const build = await runBuild({ ...rest, ...tools, backend, setUpProgress, signal }, events, signal);
       this.#sumUp(build, line);
       return build;
     } catch (error) {

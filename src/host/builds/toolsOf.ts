@@ -1,24 +1,47 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import type { BuildTools } from '../../builder/buildPlan.ts';
+import { Unusable } from '../../builder/unusable.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
+import { readLauncher } from '../../core/build/launcher.ts';
+import type { Launcher } from '../../core/build/launcher.ts';
 import { readSettings } from '../platform/settings.ts';
+import type { TaskOptions } from '../tasks/taskProperties.ts';
 import { mayDownload } from './consent.ts';
 
-/** The programs that the settings name for a model, and the backend: the one that was asked for, else that of the settings. */
+/**
+ * The programs that the settings name for a model, and backend and launcher: those that were asked for, else those of
+ * the settings.
+ * @throws {Unusable} when there is no such launcher, or it makes no sense
+ */
 export function toolsOf(
   context: vscode.ExtensionContext,
   uri: vscode.Uri,
-  wanted: Backend | 'auto' | undefined,
+  { backend, launcher }: Pick<TaskOptions, 'backend' | 'launcher'>,
 ): { tools: BuildTools; backend: Backend | 'auto' } {
   const settings = readSettings(uri);
   return {
-    backend: wanted === undefined || wanted === 'auto' ? settings.backend : wanted,
+    backend: backend === undefined || backend === 'auto' ? settings.backend : backend,
     tools: {
       driver: context.asAbsolutePath('dist/driver/build_engine.py'),
       python: settings.pythonPath || undefined,
       trtexec: settings.trtexecPath || undefined,
       polygraphy: settings.polygraphyPath || undefined,
+      launcher: launcherOf(settings.launchers, launcher ?? settings.launcher),
       confirm: (text) => mayDownload(text, context.globalState),
     },
   };
+}
+
+/** `none` stands for no launcher, where the settings name one for every build. */
+function launcherOf(launchers: Record<string, unknown>, name: string): Launcher | undefined {
+  if (name === '' || name === 'none') return undefined;
+  if (!Object.hasOwn(launchers, name)) {
+    const names = Object.keys(launchers).join(', ') || vscode.l10n.t('none yet');
+    throw new Unusable(
+      vscode.l10n.t('There is no launcher "{0}" in the setting tensorrtLens.launchers. Known: {1}.', name, names),
+    );
+  }
+  const read = readLauncher(launchers[name]);
+  if (typeof read === 'string') throw new Unusable(vscode.l10n.t('Launcher "{0}": {1}', name, read));
+  return read;
 }

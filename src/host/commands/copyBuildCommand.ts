@@ -15,7 +15,15 @@ export async function copyBuildCommand(
   const model = uri.fsPath;
   const wanted = { ...options, model };
   try {
-    const { tools, backend } = toolsOf(context, uri, options.backend);
+    const { tools, backend } = toolsOf(context, uri, options);
+    if (tools.launcher !== undefined) {
+      await vscode.window.showInformationMessage(
+        vscode.l10n.t(
+          'A launcher builds elsewhere, where paths differ: build once, and copy the command from the history.',
+        ),
+      );
+      return;
+    }
     const plan = await planBuild({ ...wanted, backend }, tools);
     const beside = (name: string) => join(dirname(model), name);
     const { args, notes } = plan.command(wanted, {

@@ -18,7 +18,8 @@ const mostNodes = 500;
 
 /** Where two builds differ: in what was asked for, with what it was built, what came out, and node by node. */
 export function compareBuilds(a: Compared, b: Compared): Difference[] {
-  const [first, second] = [fieldsOf(a), fieldsOf(b)];
+  const options = Object.keys({ ...a.manifest.options, ...b.manifest.options }).toSorted();
+  const [first, second] = [fieldsOf(a, options), fieldsOf(b, options)];
   const names = [...new Set([...first.keys(), ...second.keys()])];
   const fields = names.map((field): Difference => ({
     field,
@@ -37,7 +38,7 @@ export function comparisonTexts(differences: Difference[]): [string, string] {
 
 const oneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 
-function fieldsOf({ manifest, report }: Compared): Map<string, string> {
+function fieldsOf({ manifest, report }: Compared, optionNames: string[]): Map<string, string> {
   const { model, backend, origin, tensorrt, gpu, driver, options, result, error, seconds } = manifest;
   const fields = new Map<string, string>([
     ['model', model.file],
@@ -49,8 +50,8 @@ function fieldsOf({ manifest, report }: Compared): Map<string, string> {
     ['gpu', gpu ?? ''],
     ['driver', driver ?? ''],
   ]);
-  for (const name of Object.keys(options).toSorted()) {
-    const value = options[name]!;
+  for (const name of optionNames) {
+    const value = options[name] ?? '';
     fields.set(`option ${name}`, Array.isArray(value) ? value.join(', ') : String(value));
   }
   fields.set('result', result).set('error', error ?? '');

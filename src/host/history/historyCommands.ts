@@ -7,6 +7,7 @@ import { mayBuild, startBuild } from '../commands/startBuild.ts';
 import type { BuildParts } from '../commands/startBuild.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
+import { readSettings } from '../platform/settings.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openComparison } from './comparison.ts';
@@ -47,7 +48,14 @@ export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<st
     }),
     [commands.rerunBuild]: one(async ({ manifest }) => {
       const uri = vscode.Uri.file(manifest.model.file);
-      if (await mayBuild(parts, uri)) await startBuild(parts, uri, rerunOptions(manifest));
+      const options = rerunOptions(manifest, readSettings(uri).launchers);
+      if (manifest.options['launcher'] !== undefined && options['launcher'] === undefined) {
+        await vscode.window.showWarningMessage(
+          vscode.l10n.t('The launcher of this build is no longer in the setting tensorrtLens.launchers.'),
+        );
+        return;
+      }
+      if (await mayBuild(parts, uri)) await startBuild(parts, uri, options);
     }),
     [commands.deleteBuild]: async (argument, all) => {
       const builds = chosenOf(tree, argument, all);

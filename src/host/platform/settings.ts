@@ -13,6 +13,10 @@ export interface Settings {
   polygraphyPath: string;
   /** Backend of a build that names none. */
   backend: Backend | 'auto';
+  /** Launchers by name, as a person wrote them. */
+  launchers: Record<string, unknown>;
+  /** Launcher of a build that names none; '': it runs here. */
+  launcher: string;
   /** Whether a finished build brings up the side bar. */
   revealAfterBuild: boolean;
   /** Builds that are kept of each model; older ones are deleted. */
@@ -28,12 +32,15 @@ export function readSettings(resource?: vscode.Uri): Settings {
     const value: unknown = configuration.get(name);
     return typeof value === 'string' ? value.trim() : '';
   };
+  const launchers: unknown = configuration.get('launchers');
   const kept: unknown = configuration.get('build.keep');
   const mebibytes: unknown = configuration.get('build.keepSize');
   return {
     pythonPath: text('python.path'),
     trtexecPath: text('trtexec.path'),
     polygraphyPath: text('polygraphy.path'),
+    launchers: typeof launchers === 'object' && launchers !== null ? { ...launchers } : {},
+    launcher: text('build.launcher'),
     backend: backends.find((backend) => backend === text('build.backend')) ?? 'auto',
     revealAfterBuild: configuration.get('build.reveal') !== false,
     keptBuilds: typeof kept === 'number' && kept >= 1 ? Math.floor(kept) : 20,

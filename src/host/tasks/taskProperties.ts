@@ -3,6 +3,8 @@ import type { EngineOptions } from '../../core/build/engineOptions.ts';
 /** Options of a build as a task can give them. */
 export interface TaskOptions extends EngineOptions {
   randomWeights?: boolean;
+  /** Name of a launcher of the settings. */
+  launcher?: string;
 }
 
 /** What a value of a task must look like. */
@@ -34,6 +36,7 @@ export const optionKinds = {
   extraArguments: 'texts',
   environment: 'textsByName',
   randomWeights: 'flag',
+  launcher: 'text',
 } as const satisfies Partial<Record<keyof TaskOptions, OptionKind>>;
 
 export const taskProperties: readonly string[] = ['model', 'backend', ...Object.keys(optionKinds)];

@@ -72,6 +72,18 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Picks what the box for files, commands and tasks finds first: `task build`. */
+  async openQuickly(text) {
+    await this.page.keyboard.press('F1');
+    const box = this.page.locator('.quick-input-widget input');
+    await box.waitFor();
+    await box.fill(text);
+    await this.quickPick(text.slice(text.indexOf(' ') + 1))
+      .first()
+      .waitFor();
+    await this.page.keyboard.press('Enter');
+  }
+
   /** Brings up the extension's side bar. */
   async showSideBar() {
     await this.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').click();
@@ -83,6 +95,16 @@ export class Workbench {
 
   toast(text) {
     return this.page.locator('.notification-toast', { hasText: text });
+  }
+
+  /** What the status bar says. */
+  status(text) {
+    return this.page.locator('.statusbar .statusbar-item', { hasText: text });
+  }
+
+  /** A line of a list to choose from. */
+  quickPick(text) {
+    return this.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
   }
 
   /** What the active terminal shows. */

@@ -83,6 +83,11 @@ it('makes a task of what was chosen for a build', () => {
     tacticSources: ['-CUBLAS'],
   });
   expect(rerunOptions(manifest({ origin: 'imported' }))).toEqual({});
+  // A launcher is found again by its command.
+  const elsewhere = manifest({ options: { launcher: ['ssh', 'box', '{shell}'] } });
+  const launchers = { other: { command: ['srun', '{command}'] }, box: { command: ['ssh', 'box', '{shell}'] } };
+  expect(rerunOptions(elsewhere, launchers)['launcher']).toBe('box');
+  expect(rerunOptions(elsewhere, {})['launcher']).toBeUndefined();
 });
 
 it('lets the oldest builds go beyond the limit, never the newest of a model nor one that runs', () => {

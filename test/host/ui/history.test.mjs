@@ -1,0 +1,195 @@
+// Builds by trtexec and Polygraphy, as recorded, on the installed package: what is seen while they run, when they fail and
+// when they are stopped, and what can be done with them afterwards.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { playerTool } from '../../support/playerTool.ts';
+import { windows } from './windows.mjs';
+
+const tools = mkdtempSync(join(tmpdir(), 'tensorrt-lens-tools-'));
+const recorded = (capture, more = {}) =>
+  playerTool(tools, 'trtexec', { capture: `tensorrt-10.6.0/${capture}`, ...more });
+const log = fileURLToPath(
+  new URL('../../fixtures/captures/tensorrt-10.6.0/unsupported_op.fp32/log.txt', import.meta.url),
+);
+const trtexec = recorded('vit_tiny.fp16');
+const polygraphy = playerTool(tools, 'polygraphy', {
+  capture: 'tensorrt-10.6.0/vit_tiny.poly_replay',
+  as: 'polygraphy',
+  log: 'log0.txt',
+});
+after(() => rmSync(tools, { recursive: true, force: true }));
+
+const { open, folder, cache } = windows({
+  files: ['vit_tiny.onnx', 'unsupported_op.onnx', 'bert_base.onnx'],
+  settings: { 'tensorrtLens.trtexec.path': trtexec, 'tensorrtLens.polygraphy.path': polygraphy },
+});
+
+mkdirSync(join(folder, '.vscode'));
+const task = {
+  label: 'by Polygraphy',
+  type: 'tensorrt',
+  model: 'vit_tiny.onnx',
+  backend: 'polygraphy',
+  precision: 'fp16',
+};
+writeFileSync(join(folder, '.vscode/tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [task] }));
+
+/** The folders of a model's builds, oldest first. */
+const buildsOf = (model) => {
+  const parent = readdirSync(join(cache, 'builds')).find(
+    (name) => name.startsWith(`${model}-`) && !name.endsWith('.lock'),
+  );
+  const all = join(cache, 'builds', parent);
+  return readdirSync(all)
+    .toSorted()
+    .map((name) => join(all, name));
+};
+const manifestOf = (build) => JSON.parse(readFileSync(join(build, 'manifest.json'), 'utf8'));
+
+async function buildOf(w, model) {
+  await w.openContextMenu(model);
+  await w.pickMenuItem(/^Build TensorRT Engine$/);
+}
+
+test('a build can be followed in the side bar, the status bar and on the graph', async () => {
+  recorded('vit_tiny.fp16', { seconds: 25 });
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.row('vit_tiny.onnx').dblclick();
+  await w.view.locator('#root > *').first().waitFor();
+  await buildOf(w, 'vit_tiny.onnx');
+  await w.showSideBar();
+  await w.group('Now').waitFor();
+  await w.status(/vit_tiny\.onnx: timing tactics \d+\/\d+/).waitFor();
+  await w.group('Timing now').waitFor();
+  await w.group('Layers timed').waitFor();
+  await w.view.getByText(/Building: timing tactics: \d+ of \d+, layer /).waitFor();
+  await w
+    .toast('Building vit_tiny.onnx')
+    .getByText(/timing tactics/)
+    .waitFor();
+  await w.shot('history-1-running', { docs: 'build-running' });
+  await w.message.getByText(/ForeignNode; it swallowed 453 of 636 nodes|swallowed \d+ of 636 nodes/).waitFor();
+  await w.terminal(/Built in/).waitFor();
+  await w.group('Now').waitFor({ state: 'hidden' });
+  const [build] = buildsOf('vit_tiny');
+  const { command, timeLine, result } = manifestOf(build);
+  assert.equal(result, 'passed');
+  assert.ok(command.includes('--verbose'));
+  assert.ok(timeLine.stages.some(({ stage }) => stage === 'tactics'));
+
+  // Where the minutes went stays with the build.
+  await w.runCommand('View: Toggle Panel Visibility');
+  await w.runCommand('TensorRT: Open Fusion Page');
+  const heading = w.view.getByRole('heading', { name: 'Where the time of the build went' });
+  await heading.scrollIntoViewIfNeeded();
+  await w.view.getByRole('listitem', { name: /timing tactics/ }).waitFor();
+  await w.shot('history-2-time-line', { docs: 'build-time' });
+  assert.deepEqual(w.violations, []);
+});
+
+test('a build that fails says why on the model, and shows the node', async () => {
+  recorded('unsupported_op.fp32');
+  const w = await open();
+  await w.untilExtensionKnown('unsupported_op.onnx', 'Build TensorRT Engine');
+  await w.row('unsupported_op.onnx').dblclick();
+  await w.view.locator('#root > *').first().waitFor();
+  await buildOf(w, 'unsupported_op.onnx');
+  const failure = w.toast('unsupported_op.onnx could not be built');
+  await failure.waitFor();
+  assert.match(await failure.innerText(), /MyCustomOp/);
+  await w.runCommand('Problems: Focus on Problems View');
+  await w.page
+    .locator('.markers-panel')
+    .getByText(/MyCustomOp/)
+    .first()
+    .waitFor();
+  await w.page
+    .locator('.markers-panel')
+    .getByText(/unsupported-op|plugin-missing/)
+    .first()
+    .waitFor();
+  await w.showSideBar();
+  await w.view.getByRole('treeitem', { name: /MyCustomOp/, selected: true }).waitFor();
+  await w.shot('history-3-failed', { docs: 'build-failed' });
+
+  // The same log, pasted as if from somebody else's machine, becomes a build of the history, too.
+  await w.page.evaluate((text) => navigator.clipboard.writeText(text), readFileSync(log, 'utf8'));
+  await w.runCommand('TensorRT: Paste Build Log or Layer Info');
+  await w.page.locator('.sidebar .monaco-list-row', { hasText: 'failed · imported' }).waitFor();
+});
+
+test('a build that is stopped half-way leaves its log and nothing else', async () => {
+  recorded('vit_tiny.fp16', { seconds: 90 });
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await buildOf(w, 'vit_tiny.onnx');
+  await w.status(/vit_tiny\.onnx: timing tactics/).waitFor();
+  // A second build of the same model is refused while this one runs.
+  await buildOf(w, 'vit_tiny.onnx');
+  const refusal = w.toast('is running already');
+  await refusal.waitFor();
+  await w.showSideBar();
+  await w.group('Now').waitFor();
+  await refusal.getByRole('button', { name: 'Cancel It' }).click();
+  await w.page.locator('.sidebar .monaco-list-row', { hasText: 'cancelled' }).first().waitFor();
+  await w.group('Now').waitFor({ state: 'hidden' });
+  const last = buildsOf('vit_tiny').at(-1);
+  assert.equal(manifestOf(last).result, 'cancelled');
+  assert.deepEqual(readdirSync(last).toSorted(), ['build.log', 'manifest.json']);
+});
+
+test('a task of tasks.json builds by Polygraphy', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.openQuickly('task by Polygraphy');
+  await w.terminal(/Built in/).waitFor();
+  const { backend, result, tensorrt } = manifestOf(buildsOf('vit_tiny').at(-1));
+  assert.deepEqual([backend, result, tensorrt.version], ['polygraphy', 'passed', '10.6.0']);
+});
+
+test('builds are compared, run again and deleted', async () => {
+  recorded('vit_tiny.fp32');
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.openContextMenu('vit_tiny.onnx');
+  await w.pickMenuItem('Build TensorRT Engine As');
+  await w.quickPick('FP32 reference').waitFor();
+  await w.shot('history-4-presets', { docs: 'build-presets' });
+  await w.quickPick('FP32 reference').click();
+  await w.showSideBar();
+  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });
+  const shown = w.page.locator('.sidebar .monaco-list-row[aria-label*=", shown, "]');
+  await shown.and(w.page.locator('[aria-label*="fp32"]')).waitFor();
+  const count = await builds.count();
+  assert.ok(count >= 3);
+
+  // An older build can be looked at again, and the two be compared: what was asked, what came of it, node by node.
+  await builds.nth(count - 1).click({ button: 'right' });
+  await w.pickMenuItem('Show This Build');
+  await builds
+    .nth(count - 1)
+    .and(shown)
+    .waitFor();
+  await w.runCommand('View: Toggle Panel Visibility');
+  await builds.nth(0).click({ button: 'right' });
+  await w.pickMenuItem('Compare Builds');
+  await w.quickPick('passed').last().click();
+  await w.page.locator('.monaco-diff-editor').getByText('option precision').first().waitFor();
+  await w.shot('history-5-compared', { docs: 'build-compare' });
+
+  await builds.nth(0).click({ button: 'right' });
+  await w.pickMenuItem('Build Again Like This');
+  await builds.nth(count).waitFor();
+  const again = manifestOf(buildsOf('vit_tiny').at(-1));
+  assert.equal(again.options.precision, 'fp32');
+  await builds.nth(0).click({ button: 'right' });
+  await w.pickMenuItem('Delete');
+  await w.dialog('Delete this build').getByRole('button', { name: 'Delete' }).click();
+  await builds.nth(count).waitFor({ state: 'detached' });
+  assert.equal(buildsOf('vit_tiny').length, count);
+});
