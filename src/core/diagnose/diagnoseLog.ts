@@ -16,16 +16,21 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   for (const message of gather(log.messages)) {
     const diagnosis = judge(message, log, nodes);
     if (!diagnosis) continue;
-    if (diagnosis.code === 'internal' && CONSEQUENCES.test(diagnosis.message)) consequences.push(diagnosis);
+    if (isConsequence(diagnosis, message)) consequences.push(diagnosis);
     else if (isNew(diagnosis, told)) found.push(diagnosis);
   }
   found.push(...skippedForWorkspace(log).filter((diagnosis) => isNew(diagnosis, told)));
   if (found.some(({ severity }) => severity === 'error')) return found;
   const first = consequences[0];
   if (log.outcome === 'cut-off' && !asksForHelp(log)) found.push(cutOff(log));
-  else if (first && log.outcome === 'failed') found.push(first);
+  else if (first && (log.outcome === 'failed' || first.code !== 'internal')) found.push(first);
   return found;
 }
+
+/** Without a driver, TensorRT follows many an error by one of CUDA's, which is not its cause. */
+const isConsequence = ({ code, message }: Diagnosis, { text }: LogMessage): boolean =>
+  (code === 'internal' && CONSEQUENCES.test(message)) ||
+  (code === 'library-missing' && text.includes('catchCudaError'));
 
 /** A text that says no more than an earlier one (same code, no other subject) is not told again. */
 function isNew({ code, layer, message }: Diagnosis, told: Set<string>): boolean {

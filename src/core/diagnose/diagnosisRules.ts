@@ -134,6 +134,14 @@ export const RULES: Rule[] = [
     }),
   },
   {
+    code: 'unsupported-op',
+    pattern: /Failed to convert ONNX dat[ea] type|Unsupported ONNX data type: (\w+)/,
+    say: (m) => ({
+      message: `The model has tensors of a type that TensorRT does not know${m[1] ? `: ${m[1]}` : ''}.`,
+      advice: 'Texts and other such types have to stay outside: cut the model behind the nodes that read them.',
+    }),
+  },
+  {
     code: 'workspace-too-small',
     pattern: /(?:implementation for node (.+?) )?due to insufficient workspace/,
     say: (m) => ({
@@ -214,10 +222,10 @@ export const RULES: Rule[] = [
   {
     code: 'profile-inconsistent',
     pattern:
-      /MIN<=OPT<=MAX|Dimension mismatch for tensor (\S+) and profile|tensor (\S+) has \d+ dimensions but profile|is inconsistent with other shapes|IOptimizationProfile::|optimization profile is invalid|Static dimension mismatch/,
+      /MIN<=OPT<=MAX|condition: profile->isValid|Dimension mismatch for tensor (\S+) and profile|tensor (\S+) has \d+ dimensions but profile|is inconsistent with other shapes|IOptimizationProfile::|optimization profile is invalid|Static dimension mismatch/,
     say: (m, text) => ({
-      ...((m[1] ?? m[2]) ? { input: (m[1] ?? m[2])! } : {}),
-      message: `An optimization profile does not fit${(m[1] ?? m[2]) ? ` input ${m[1] ?? m[2]}` : ''}: ${plain(text)}`,
+      ...(inputOf(m, text) !== undefined ? { input: inputOf(m, text)! } : {}),
+      message: `An optimization profile does not fit${inputOf(m, text) !== undefined ? ` input ${inputOf(m, text)}` : ''}: ${plain(text)}`,
       advice:
         'For every dimension min ≤ opt ≤ max, the same rank as the input, and fixed dimensions as they are in the model.',
     }),
@@ -252,7 +260,7 @@ export const RULES: Rule[] = [
   {
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (\S+)|argument (--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (\S+)|--?\S+: expected [^\n]*/,
+      /Invalid DataType (\S+)|argument (--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /,
     say: (m, text) => ({
       message: m[1] ? `${m[1]} is no data type that this version knows.` : plain(text),
       advice: 'Correct the value; a comma inside a layer name splits the list and gives this error, too.',
@@ -333,6 +341,18 @@ export const RULES: Rule[] = [
   },
 ];
 
+/** What TensorRT leaves out on its way is no failure: others are tried, and where there are none, it says so. */
+const SKIPPED: Rule = {
+  code: 'internal',
+  pattern: /Skipping tactic (\S+) due to exception ([^\n]*)/,
+  say: (m) => ({
+    severity: 'warning',
+    message: `A tactic was left out: ${m[2]!.trim() || m[1]!}`,
+    advice: 'Nothing has to be done as long as the build passes; a newer TensorRT may have mended it.',
+  }),
+};
+RULES.push(SKIPPED);
+
 /** Lines that only repeat that something failed, and noise that TensorRT prints without a driver. */
 export const CONSEQUENCES =
   /^(?:\S+\.cpp:\d+: Failed to parse ONNX model from file|Failed to (?:create engine|parse onnx)|Engine (?:set up failed|could not be created|deserialization failed)|Building engine failed|Parsing model failed|Could not parse ONNX correctly|Network And Config setup failed|Inference set up failed|Got invalid engine|Invalid Engine|Could not deserialize|Required optimization profile is invalid|FAILED \||=+ CAPTURED)|catchCudaError|[Aa]lgorithm selection failed|selectAlgorithms returned|Assertion engine(?:Ptr)? != nullptr failed/;
@@ -351,6 +371,10 @@ function layerNorms(text: string): string {
     ? 'All normalisation nodes have a precision of their own.'
     : `${names.length} nodes of layer normalisations run in FP16, which may overflow.`;
 }
+
+/** The input that a text about profiles names. */
+const inputOf = (m: RegExpMatchArray, text: string): string | undefined =>
+  m.slice(1).find((group) => group !== undefined) ?? /optimization profiles for input tensors (\S+),/.exec(text)?.[1];
 
 /** The operator that the parser was at. */
 const parsedOp = (text: string) => /While parsing node number \d+ \[(\S*) ->/.exec(text)?.[1] ?? 'of this node';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
@@ -17,6 +17,7 @@ describe('every failure that was captured', () => {
     ['tensorrt-10.6.0/bert_base.badprofile/log.txt', 'error profile-inconsistent'],
     ['tensorrt-10.6.0/bert_base.wrongname/log.txt', 'error unknown-input'],
     ['tensorrt-10.6.0/bert_base.noprofile/log.txt', 'warning profile-missing'],
+    ['tensorrt-8.6.1/bert_base.noprofile/log.txt', 'warning profile-missing'],
     ['tensorrt-10.6.0/cli.bad_engine/log.txt', 'error engine-invalid'],
     ['tensorrt-8.6.1/cli.bad_engine/log.txt', 'error engine-invalid'],
     ['tensorrt-10.6.0/cli.other_version_engine/log.txt', 'error engine-invalid'],
@@ -85,21 +86,101 @@ describe('what the manifest says', () => {
   });
 });
 
+describe('what TensorRT-RTX says without a GPU', () => {
+  // The lines of the reference program in which the failures were recorded, as our own driver writes them.
+  const failures = captureText('tensorrt-rtx-1.7.1/errors/errors.txt')!
+    .split(/^=== /m)
+    .slice(1)
+    .map((part) => {
+      const [head = '', ...lines] = part.split('\n');
+      return [head.split(':')[0]!, lines.flatMap(logLine).join('\n')] as const;
+    });
+  const texts = new Map(failures);
+  const expected: Record<string, string[]> = {
+    trunc: ['error model-unreadable'],
+    empty: ['error model-unreadable'],
+    garbage: ['error model-unreadable'],
+    text: ['error model-unreadable'],
+    custom: ['error unsupported-op'],
+    unique: ['error unsupported-op'],
+    missing_input: ['error model-unreadable'],
+    badshape: ['error internal'],
+    det: ['error unsupported-op'],
+    string: ['error unsupported-op'],
+    cycle: ['error model-unreadable'],
+    nofile: ['error model-missing'],
+    dyn_badrank: ['error profile-inconsistent'],
+    dyn_badstatic: ['error profile-inconsistent'],
+    dyn_minmax: ['error profile-inconsistent'],
+    dyn_badname: ['error unknown-input'],
+    dyn_neg: ['error profile-inconsistent'],
+    dyn_syntax: ['error bad-flag-value'],
+    badcc: ['error bad-flag-value'],
+    badflag: ['error bad-flag-value'],
+    cccurrent: ['error library-missing'],
+    noweights: ['error weights-missing'],
+    badout: ['error internal'],
+    module: ['error library-missing'],
+  };
+
+  it.each(Object.entries(expected))('%s: %j, and no more', (name, found) => {
+    expect(codes(texts.get(name)!)).toEqual(found);
+  });
+  it('and nothing of the rest', () => {
+    const others = failures.filter(([name]) => !(name in expected)).map(([name, text]) => [name, codes(text)]);
+    expect(others).toEqual([
+      ['double', []],
+      ['dyn_noprofile', []],
+      ['markmissing', []],
+    ]);
+  });
+
+  function logLine(line: string): string[] {
+    try {
+      const { event, severity, message } = JSON.parse(line) as { event: string; severity: string; message: string };
+      return event === 'log' ? [`[${severity[0]!}] [TRT] ${message}`] : event === 'error' ? [`[E] ${message}`] : [];
+    } catch {
+      return [];
+    }
+  }
+});
+
 describe("other people's failures", () => {
-  it.each([
-    ['foreignnode_8.6_mmdeploy_2632', 'error no-implementation'],
-    ['foreignnode_nomem_2035', 'error no-implementation'],
-    ['foreignnode_nomem_2035', 'warning workspace-too-small'],
-    ['foreignnode_tactic_inf_1917', 'error no-implementation'],
-    ['foreignnode_9.3_bf16_autotuner_3748', 'error no-implementation'],
-    ['foreignnode_myelin_error_2189', 'error no-implementation'],
-    ['replay_mismatch_4040', 'error replay-mismatch'],
-    ['layernorm_fp16_emptynames_4505', 'warning precision-overflow'],
-    ['layernorm_reduce_pow_torchtrt_4061', 'warning precision-overflow'],
-    ['precision_fp16_not_configured_1823', 'error bad-flag-value'],
-    ['trt11_fp16_attribute_rife_25', 'error unknown-flag'],
-  ])('%s: %s', (name, expected) => {
-    expect(codes(readFileSync(samplesPath(`issues/${name}.txt`), 'utf8'))).toContain(expected);
+  it('every one of them: what is told of it, whole', () => {
+    const told = Object.fromEntries(
+      readdirSync(samplesPath('issues')).map((name) => [
+        name.replace('.txt', ''),
+        codes(readFileSync(samplesPath(`issues/${name}`), 'utf8')),
+      ]),
+    );
+    expect(told).toEqual({
+      elementwise_types_trtllm_1077: [],
+      'foreignnode_11.0_myelincheck_tmc245': ['warning internal'],
+      'foreignnode_8.6_mmdeploy_2632': ['error no-implementation'],
+      'foreignnode_9.3_bf16_autotuner_3748': ['error no-implementation'],
+      'foreignnode_fp16_8.6_3162': ['error cut-off'],
+      foreignnode_myelin_error_2189: ['warning precision-overflow', 'error no-implementation'],
+      foreignnode_nomem_2035: ['warning workspace-too-small', 'error no-implementation'],
+      foreignnode_tactic_inf_1917: ['warning workspace-too-small', 'error no-implementation'],
+      'gpulayer_dynamic_8.6_ptlflow_65': [],
+      'layerinfo_names_vs_detailed_10.10_4397': [],
+      layernorm_fp16_emptynames_4505: ['warning precision-overflow'],
+      layernorm_reduce_pow_torchtrt_4061: ['warning precision-overflow'],
+      myelin_assert_no_tactics_2161: ['error no-implementation'],
+      onnxruntime_trt_prefix_22164: ['warning internal'],
+      'parser_attention_10.14_4705': ['error cut-off'],
+      precision_fp16_not_configured_1823: ['error bad-flag-value'],
+      'precision_ignored_8.6_cmd_3889': [],
+      'precision_ignored_strict_7.2_2407': [],
+      'profile_foreignnode_8.4_2308': [],
+      replay_mismatch_4040: ['error replay-mismatch'],
+      'skip_tactic_cask_10.14_4845': ['warning internal'],
+      skip_tactic_shape_inference_animejanai_36: ['warning internal'],
+      'some_tactics_workspace_8.4_mmdeploy_869': [],
+      trt11_fp16_attribute_rife_25: ['error unknown-flag'],
+      trt5_scratch_52: ['warning workspace-too-small'],
+      trtrtx_banner_26: ['error cut-off'],
+    });
   });
 });
 
