@@ -1,0 +1,143 @@
+// From the double-click on a model in VS Code to the first frame of its graph: the packaged extension in the real
+// editor (its browser build) and a real extension host. `npm run package` makes the package that is measured.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Frame, Page } from 'playwright-core';
+import { importBuild } from '../src/builder/importBuild.ts';
+import { fixturePath, modelPath } from '../test/support/fixtures.ts';
+import { decoderGraph, writeDecoder } from './support/decoderGraph.ts';
+
+interface Server {
+  origin: string;
+  stop(): Promise<void>;
+}
+/** The parts of the user interface's tests that start the editor; they are plain scripts. */
+interface Runtime {
+  startServer: (options: { vsix: string; env: Record<string, string> }) => Promise<Server>;
+  launchBrowser: () => Promise<Browser>;
+  newPage: (browser: Browser) => Promise<Page>;
+}
+
+const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const runtime = async (name: string): Promise<Runtime> =>
+  (await import(new URL(`../test/host/runtime/${name}.cjs`, import.meta.url).href)) as Runtime;
+
+const patience = 120_000;
+/** Each model is opened so often, in a new tab each time; the middle one counts. */
+const times = 3;
+
+const rowOf = (page: Page, name: string) =>
+  page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);
+
+/** When the graph was first painted, in milliseconds since 1970; null: not yet. */
+async function paintedAt(page: Page): Promise<number | null> {
+  const views = page.frames().filter((frame) => frame.url().includes('fake.html'));
+  const found = await Promise.all(views.map((frame: Frame) => frame.evaluate(lookForMark).catch(() => null)));
+  return found.find((at) => at !== null) ?? null;
+}
+
+const lookForMark = (): number | null => {
+  const [mark] = performance.getEntriesByName('graph-painted');
+  return mark === undefined ? null : performance.timeOrigin + mark.startTime;
+};
+
+async function untilPainted(page: Page): Promise<number> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    const at = await paintedAt(page);
+    if (at !== null) return at;
+    if (Date.now() > deadline) throw new Error('The graph was not painted.');
+    await page.waitForTimeout(50);
+  }
+}
+
+/** Milliseconds from the double-click to the frame that shows the graph; closes it again. */
+async function opening(page: Page, name: string): Promise<number> {
+  await rowOf(page, name).dblclick({ trial: true });
+  const start = Date.now();
+  await rowOf(page, name).dblclick();
+  const ms = (await untilPainted(page)) - start;
+  await page.keyboard.press('F1');
+  await page.locator('.quick-input-widget input').fill('>View: Close All Editors');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Close All Editors' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.tabs-container .tab').waitFor({ state: 'detached' });
+  await page.waitForTimeout(500);
+  return ms;
+}
+
+async function fill(folder: string, cache: string): Promise<void> {
+  copyFileSync(modelPath('fp16_overflow'), join(folder, 'first.onnx'));
+  await writeDecoder(join(folder, 'decoder_5k.onnx'), decoderGraph(5000));
+  await writeDecoder(join(folder, 'decoder_50k.onnx'), decoderGraph(50_000));
+  const model = join(folder, 'deep_encoder_11k.onnx');
+  copyFileSync(modelPath('deep_encoder_11k'), model);
+  const capture = fixturePath('captures/tensorrt-10.6.0/deep_encoder_11k.fp32');
+  const pieces = ['log.txt', 'layers.json', 'profile.json']
+    .flatMap((name) => [`${capture}/${name}`, `${capture}/${name}.gz`])
+    .filter((file) => existsSync(file))
+    .map((file) => ({ file }));
+  await importBuild({ model, pieces, cache });
+}
+
+async function main(): Promise<object[]> {
+  const vsix = path('dist/tensorrt-lens.vsix');
+  if (!existsSync(vsix)) throw new Error(`${vsix} is missing: run \`npm run package\` first.`);
+  const { status } = spawnSync('bash', [path('test/host/runtime/install-host.sh')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0) throw new Error('VS Code could not be installed.');
+  const [{ startServer }, { launchBrowser, newPage }] = await Promise.all([runtime('server'), runtime('browser')]);
+  const parent = mkdtempSync(join(tmpdir(), 'tensorrt-lens-bench-'));
+  const folder = join(parent, 'models');
+  const cache = join(parent, 'cache');
+  mkdirSync(folder);
+  await fill(folder, cache);
+  const server = await startServer({ vsix, env: { TENSORRT_LENS_CACHE: cache } });
+  const browser = await launchBrowser();
+  try {
+    const page = await newPage(browser);
+    page.setDefaultTimeout(patience);
+    await page.goto(`${server.origin}/?folder=${folder}`);
+    // A file that is opened before the editor knows the extension opens as text.
+    const menu = page.locator('.monaco-menu .action-item', { hasText: 'Build TensorRT Engine' }).first();
+    for (const deadline = Date.now() + patience; Date.now() < deadline && !(await menu.isVisible());) {
+      await page.keyboard.press('Escape');
+      await rowOf(page, 'first.onnx').click({ button: 'right' });
+      await page.locator('.monaco-menu .action-item', { hasText: 'Copy Path' }).first().waitFor();
+    }
+    await page.keyboard.press('Escape');
+    const rows = [];
+    for (const [name, what, limit] of [
+      ['first.onnx', 'the first model of a session (the extension starts), 11 nodes', null],
+      ['decoder_5k.onnx', '5,000 nodes', 1500],
+      ['deep_encoder_11k.onnx', 'deep_encoder_11k, 14,163 nodes, with log, layer information and profile', 2500],
+      ['decoder_50k.onnx', '50,000 nodes', 5000],
+    ] as const) {
+      const taken: number[] = [];
+      for (let i = 0; i < (limit === null ? 1 : times); i++) taken.push(await opening(page, name));
+      const ms = taken.toSorted((a, b) => a - b)[taken.length >> 1]!;
+      const target = limit === null ? {} : { target: `≤ ${limit} ms`, ok: ms <= limit };
+      rows.push({ what, ours: `${ms.toFixed(0)} ms`, ...target });
+    }
+    return rows;
+  } finally {
+    await browser.close();
+    await server.stop();
+    rmSync(parent, { recursive: true, force: true });
+  }
+}
+
+const rows = await main();
+console.log(
+  JSON.stringify({
+    title: 'Opening a model in VS Code',
+    rows,
+    notes: [
+      'From the double-click in the explorer to the frame that shows the graph: reading the files, the report, the message to the webview, the layout and the first drawing. Median of three, each in a new tab; extension host, editor and browser share the machine’s cores.',
+    ],
+  }),
+);
