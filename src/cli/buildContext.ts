@@ -72,8 +72,11 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
   };
 }
 
-/** `10.6`, `v10.6.0`, `rtx`, `rtx-1.7` */
-function readTarget(text: string): TensorrtTarget {
+/**
+ * `10.6`, `v10.6.0`, `rtx`, `rtx-1.7`
+ * @throws {Usage} when it is no version
+ */
+export function readTarget(text: string): TensorrtTarget {
   const [, rtx, version] = /^(?:tensorrt-)?(rtx)?-?(.*)$/i.exec(text)!;
   const target = targetOf(rtx ? 'tensorrt-rtx' : 'tensorrt', version === '' ? null : version!, null);
   if (target.version === null && (!rtx || version !== ''))

@@ -2,10 +2,11 @@ import { dirname, resolve } from 'node:path';
 import { readWhole } from '../builder/fileSource.ts';
 import { rewriteModel } from '../builder/rewriteModel.ts';
 import { Unusable } from '../builder/unusable.ts';
+import { autocastArguments } from '../core/precision/autocastLists.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/checkOverrides.ts';
 import type { NodeIndex } from '../core/precision/nodeIndex.ts';
 import type { OverrideFile } from '../core/precision/overrideFile.ts';
-import { trtexecArguments } from '../core/precision/precisionFlags.ts';
+import { polygraphyArguments, trtexecArguments } from '../core/precision/precisionFlags.ts';
 import { planPrecision, type PrecisionPlan } from '../core/precision/precisionPlan.ts';
 import { readOverrides } from '../core/precision/readOverrides.ts';
 import type { RewritePlan } from '../core/precision/rewritePlan.ts';
@@ -14,6 +15,7 @@ import { readArguments } from './arguments.ts';
 import { type BuildContext, contextOptions, readContext } from './buildContext.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
+import { importRules } from './precisionImport.ts';
 import { printJson, type Terminal } from './terminal.ts';
 
 const json = { json: { type: 'boolean' } } as const;
@@ -22,17 +24,20 @@ export const precision: Command = {
   name: 'precision',
   summary: 'check precision overrides, turn them into flags or a new model, verify a build',
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
-trtlens precision flags RULES [--onnx M] --tensorrt 10.6
+trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
 trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow]
 trtlens precision verify RULES [--onnx M] [--log F] [--layers F] [--json]
+trtlens precision import [--tensorrt 10.6] [-o RULES] -- COMMAND LINE
 
 RULES is a *.trtprec file: which nodes of a model compute in which type.
 
   check    says what is wrong with the rules, with places and advice. Exit status 1: there are errors
-  flags    prints the arguments of trtexec that ask for it, one a line (TensorRT 8.4.1 to 10)
+  flags    prints the arguments that ask for it, one a line: of trtexec (TensorRT 8.4.1 to 10), Polygraphy, or ModelOpt
+           AutoCast, which rewrites the model by itself
   apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only way for
            TensorRT 11 and TensorRT-RTX, and the only one that reaches inside of ForeignNodes
   verify   holds the rules against a build: obeyed, disobeyed, unseen. Exit status 1: a rule is disobeyed
+  import   writes the rules that a command line of trtexec, Polygraphy or AutoCast stands for
 
   --onnx FILE        the model; default: the rules' own line 'model FILE'. For verify: the one that was built
   --log FILE         verbose log of the last build of this model
@@ -45,10 +50,12 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   --json             the result as one JSON document
 `,
   run: async ([verb, ...args], terminal) => {
-    const verbs: Record<string, Command['run']> = { check, flags, apply, verify };
+    const verbs: Record<string, Command['run']> = { check, flags, apply, verify, import: importRules };
     const run = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
     if (run) return run(args, terminal);
-    throw new Usage(`${verb === undefined ? 'what to do?' : `no '${verb}'`} There are check, flags, apply and verify`);
+    throw new Usage(
+      `${verb === undefined ? 'what to do?' : `no '${verb}'`} There are check, flags, apply, verify and import`,
+    );
   },
 };
 
@@ -103,12 +110,20 @@ function planOf(path: string, file: OverrideFile, { index, build, target }: Buil
 }
 
 async function flags(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(args, contextOptions, ['RULES']);
-  if (values.tensorrt === undefined) throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
+  const options = { ...contextOptions, for: { type: 'string' } } as const;
+  const { values, positionals } = readArguments(args, options, ['RULES']);
+  const tool = oneOf('--for', values.for, ['trtexec', 'polygraphy', 'autocast'] as const) ?? 'trtexec';
+  if (values.tensorrt === undefined && tool !== 'autocast')
+    throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
   const { file, onnx } = await readRules(positionals[0]!, values.onnx);
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
   const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
-  const { args: words, problems } = trtexecArguments(plan, context.target, context.index!.names);
+  const index = context.index!;
+  const { args: words, problems } = {
+    trtexec: () => trtexecArguments(plan, context.target, index.names),
+    polygraphy: () => polygraphyArguments(plan, context.target),
+    autocast: () => autocastArguments(plan, index),
+  }[tool]();
   const refused = problems.find(({ code }) => code === 'no-layer-flags');
   if (refused) throw new Unusable(refused.message);
   if (words.some((word) => /[\r\n]/.test(word)))

@@ -1,0 +1,33 @@
+import { writeFile } from 'node:fs/promises';
+import { fileTrouble, Unusable } from '../builder/unusable.ts';
+import { importCommand } from '../core/precision/importCommand.ts';
+import { dialectOf } from '../core/precision/trtexecSpec.ts';
+import { readArguments } from './arguments.ts';
+import { readTarget } from './buildContext.ts';
+import { exitCodes, Usage } from './command.ts';
+import { hasErrors } from './problemLines.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `trtlens precision import … -- COMMAND`: override rules from another program's command line. */
+export async function importRules(args: string[], terminal: Terminal): Promise<number> {
+  const end = args.indexOf('--');
+  if (end < 0 || end === args.length - 1)
+    throw new Usage('the command line to import is missing: trtlens precision import -- trtexec --layerPrecisions=…');
+  const options = { tensorrt: { type: 'string' }, output: { type: 'string', short: 'o' } } as const;
+  const { values } = readArguments(args.slice(0, end), options);
+  const version = values.tensorrt === undefined ? null : readTarget(values.tensorrt).version;
+  const imported = importCommand(args.slice(end + 1), dialectOf(version));
+  if (!imported)
+    throw new Unusable(
+      'this command line has no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions, or the lists of AutoCast)',
+    );
+  for (const { severity, code, message } of imported.problems) terminal.note(`${severity} ${code}: ${message}`);
+  if (values.output === undefined) await terminal.out(imported.text);
+  else
+    await writeFile(values.output, imported.text, { flag: 'wx' }).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+        throw new Unusable(`${values.output} is there already; name another file to write`);
+      throw fileTrouble(values.output!, error);
+    });
+  return hasErrors(imported.problems) ? exitCodes.doesNotHold : exitCodes.done;
+}

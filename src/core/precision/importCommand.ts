@@ -1,0 +1,42 @@
+import { importAutocast, type ImportedOverrides, importPolygraphy, importTrtexec } from './importOverrides.ts';
+import type { TrtexecFlags } from './importOverrides.ts';
+import type { TrtexecDialect } from './trtexecSpec.ts';
+
+/**
+ * Rules that mean what a command line of trtexec, Polygraphy or ModelOpt AutoCast asks for, told by its flags; one
+ * argument an element, as the program gets them. undefined: it has none of their flags.
+ */
+export function importCommand(command: readonly string[], dialect: TrtexecDialect): ImportedOverrides | undefined {
+  const values = valuesOf(command);
+  const polygraphy = values.get('--layer-precisions');
+  if (polygraphy) {
+    const { text, problems } = importPolygraphy(polygraphy);
+    const prefers = values.get('--precision-constraints')?.[0] === 'prefer';
+    return { text: `${prefers ? 'require prefer\n' : ''}${text}`, problems };
+  }
+  if ([...values.keys()].some((flag) => /^--(?:nodes|op_types)_to_(?:ex|in)clude$|^--low_precision_type$/.test(flag)))
+    return importAutocast(command.slice(command.findIndex((word) => word.startsWith('--'))));
+  const flags: TrtexecFlags = {};
+  for (const flag of ['layerPrecisions', 'layerOutputTypes', 'precisionConstraints'] as const) {
+    const value = values.get(`--${flag}`)?.[0];
+    if (value !== undefined) flags[flag] = value;
+  }
+  if (flags.layerPrecisions === undefined && flags.layerOutputTypes === undefined) return undefined;
+  return importTrtexec(flags, dialect);
+}
+
+/** The words that belong to each flag: behind its `=`, and up to the next flag. */
+function valuesOf(command: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const word of command) {
+    if (!word.startsWith('--')) {
+      current.push(word);
+      continue;
+    }
+    const equals = word.indexOf('=');
+    current = equals < 0 ? [] : [word.slice(equals + 1)];
+    found.set(equals < 0 ? word : word.slice(0, equals), current);
+  }
+  return found;
+}

@@ -1,0 +1,315 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { onnx } from 'onnx-proto';
+import { describe, expect, test } from 'vitest';
+import type { Command } from '../../../src/cli/command.ts';
+import { precision } from '../../../src/cli/precision.ts';
+import { replay } from '../../../src/cli/replay.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { temporaryFolder } from '../../support/rtx.ts';
+
+const folder = temporaryFolder();
+const capture = (name: string) => fixturePath(`captures/${name}`);
+let count = 0;
+
+/** A folder of a test's own, with a rules file in it. */
+function rulesFile(text: string): { place: string; rules: string } {
+  const place = join(folder, String(count++));
+  mkdirSync(place);
+  const rules = join(place, 'net.trtprec');
+  writeFileSync(rules, text);
+  return { place, rules };
+}
+
+/** Runs a command as `main` does, and gives what it writes. */
+async function run(command: Command, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const ran = { code: 0, out: '', err: '' };
+  const { signal } = new AbortController();
+  ran.code = await command.run(args, {
+    out: (text: string) => Promise.resolve(void (ran.out += text)),
+    note: (line: string) => void (ran.err += `${line}\n`),
+    signal,
+  } as Parameters<Command['run']>[1]);
+  return ran;
+}
+
+describe('precision check', () => {
+  test('says what is wrong with line and column, and how many nodes each rule selects', async () => {
+    const { rules } = rulesFile(`model ${modelPath('vit_tiny')}\nop:Softmax fp32\nop:Softmx fp32\nop:MatMul fp9\n`);
+    const { code, out } = await run(precision, 'check', rules);
+    expect(code).toBe(1);
+    expect(out).toContain(
+      `${rules}:3:1: warning matches-nothing: The model has no node of type Softmx. Similar: Softmax.`,
+    );
+    expect(out).toContain(`${rules}:4:11: error unknown-type`);
+    expect(out).toContain('line 2: 12 nodes\n');
+    expect(out).toMatch(/\n1 error, 1 warning\n$/);
+    expect(
+      (await run(precision, 'check', rulesFile('op:Softmax fp32').rules, '--onnx', modelPath('vit_tiny'))).code,
+    ).toBe(0);
+  });
+
+  test('--json is the language server’s diagnostics, and counts nodes inside of ForeignNodes', async () => {
+    const { rules } = rulesFile('op:Softmax fp32\nnothing fp32\n');
+    const log = capture('tensorrt-10.6.0/vit_tiny.prec_obey/log.txt.gz');
+    const { code, out } = await run(precision, 'check', rules, '--onnx', modelPath('vit_tiny'), '--log', log, '--json');
+    expect(code).toBe(0);
+    const { diagnostics, rules: found } = JSON.parse(out) as { diagnostics: object[]; rules: object[] };
+    expect(found).toEqual([
+      { line: 1, nodes: 12, foreign: 12 },
+      { line: 2, nodes: 0, foreign: 0 },
+    ]);
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({ code: 'matches-nothing', severity: 'warning', line: 2, column: 1, endColumn: 8 }),
+    );
+  });
+});
+
+describe('precision flags', () => {
+  const { rules } = rulesFile(`model ${modelPath('vit_tiny')}\nbase fp16\n/blocks/blocks.0/attn/Softmax fp32\n`);
+
+  test.each([
+    [
+      ['--tensorrt', '10.6'],
+      ['--fp16', '--precisionConstraints=obey', '--layerPrecisions=/blocks/blocks.0/attn/Softmax:fp32'],
+    ],
+    [
+      ['--tensorrt', '8.6', '--for', 'polygraphy'],
+      ['--fp16', '--precision-constraints', 'obey', '--layer-precisions', '/blocks/blocks.0/attn/Softmax:float32'],
+    ],
+    [
+      ['--for', 'autocast'],
+      ['--low_precision_type', 'fp16', '--keep_io_types', '--nodes_to_exclude', '^/blocks/blocks\\.0/attn/Softmax$'],
+    ],
+  ])('%j', async (options, expected) => {
+    const { code, out } = await run(precision, 'flags', rules, ...options);
+    expect(code).toBe(0);
+    expect(out.trimEnd().split('\n')).toEqual(expected);
+  });
+
+  test('TensorRT 11 and RTX have none, and say what to do', async () => {
+    for (const version of ['11', 'rtx'])
+      await expect(run(precision, 'flags', rules, '--tensorrt', version)).rejects.toThrow(/trtlens precision apply/);
+    await expect(run(precision, 'flags', rules)).rejects.toThrow(/--tensorrt 10.6 is missing/);
+    await expect(run(precision, 'flags', rules, '--for', 'nvcc')).rejects.toThrow(
+      /none of trtexec, polygraphy, autocast/,
+    );
+  });
+});
+
+describe('precision import', () => {
+  test.each([
+    [
+      'trtexec --onnx=m.onnx --precisionConstraints=obey --layerPrecisions=a:fp32,*:fp16 --layerOutputTypes=a:fp32',
+      '** fp16\na fp32 -> fp32\n',
+    ],
+    [
+      'polygraphy run m.onnx --trt --layer-precisions a:float32 b:c:half --precision-constraints prefer',
+      'require prefer\na fp32\nb:c fp16\n',
+    ],
+    [
+      'python -m modelopt.onnx.autocast --onnx_path=m.onnx --nodes_to_exclude /a/.* --op_types_to_exclude Exp',
+      'base fp16\nop:Exp fp32\n/a/** fp32\n',
+    ],
+  ])('%s', async (command, expected) => {
+    expect(await run(precision, 'import', '--', ...command.split(' '))).toEqual({ code: 0, out: expected, err: '' });
+  });
+
+  test('into a file, once; what cannot be read is said', async () => {
+    const { place } = rulesFile('');
+    const out = join(place, 'imported.trtprec');
+    const command = ['import', '-o', out, '--', 'trtexec', '--layerPrecisions=a:fp32'];
+    expect((await run(precision, ...command)).err).toContain('constraints-missing');
+    expect(readFileSync(out, 'utf8')).toBe('a fp32\n');
+    await expect(run(precision, ...command)).rejects.toThrow(/is there already/);
+    await expect(run(precision, 'import', '--', 'trtexec', '--fp16')).rejects.toThrow(/no layer precisions/);
+    await expect(run(precision, 'import')).rejects.toThrow(/command line to import is missing/);
+    expect(await run(precision, 'import', '--', 'trtexec', "--layerPrecisions='a:fp32")).toMatchObject({ code: 1 });
+  });
+});
+
+describe('precision apply', () => {
+  test('the counts, the files, and what the model was', async () => {
+    const { place, rules } = rulesFile(`model ${modelPath('fp16_overflow')}\nbase fp16\n/final_norm/** fp32\n`);
+    const before = readFileSync(modelPath('fp16_overflow'));
+    const out = join(place, 'typed.onnx');
+    const ran = await run(precision, 'apply', rules, '-o', out);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toMatch(
+      /^255 nodes, of those with a type to choose: 9 in FP32, 198 in FP16\n\d+ Casts added, \d+ constants converted\n/,
+    );
+    expect(ran.out).toContain(`${out}: ${readFileSync(out).length.toLocaleString('en-US')} bytes`);
+    expect(readFileSync(modelPath('fp16_overflow')).equals(before)).toBe(true);
+    expect(readdirSync(place).sort()).toEqual(['net.trtprec', 'typed.onnx']);
+    expect((await run(precision, 'apply', rules, '-o', out, '--base', 'bf16')).out).toContain('198 in BF16');
+  });
+
+  test('a compressed model with external data: the new model lies with its own', async () => {
+    const { place, rules } = rulesFile('base fp16\nb fp32\n');
+    const model = join(place, 'small.onnx.gz');
+    writeFileSync(model, gzipSync(external('weights.bin')));
+    writeFileSync(join(place, 'weights.bin'), new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer));
+    const out = join(place, 'out', 'small.onnx');
+    expect((await run(precision, 'apply', rules, '--onnx', model, '-o', out)).code).toBe(0);
+    expect(readdirSync(join(place, 'out')).sort()).toEqual(['small.onnx', 'small.onnx.data', 'weights.bin']);
+    expect([...readFileSync(`${out}.data`)]).toEqual([0, 0x3c, 0, 0x40]);
+    const tensors = onnx.ModelProto.decode(readFileSync(out)).graph!.initializer!;
+    expect(tensors.map(({ dataType }) => dataType)).toEqual([10, 1]);
+  });
+
+  test('never writes over the model or its weights, nor follows a model out of its folder', async () => {
+    const { place, rules } = rulesFile('base fp16\n');
+    const model = join(place, 'small.onnx');
+    const weights = join(place, 'weights.bin');
+    writeFileSync(weights, new Uint8Array(16));
+    writeFileSync(model, external('weights.bin'));
+    const apply = (out: string) => run(precision, 'apply', rules, '--onnx', model, '-o', out);
+    await expect(apply(model)).rejects.toThrow(/is the model itself/);
+    await expect(apply(weights)).rejects.toThrow(/is a file of the model's weights/);
+    await expect(apply(place)).rejects.toThrow(/is a folder/);
+    for (const [location, why] of [
+      ['../secret', /leads out of the model's folder/],
+      ['/etc/hostname', /no path inside the model's folder/],
+      ['C:\\x', /no path inside/],
+      ['link.bin', /is a symbolic link/],
+      ['gone.bin', /no such file/],
+    ] as const) {
+      if (location === 'link.bin') symlinkSync(weights, join(place, location));
+      writeFileSync(model, external(location));
+      await expect(apply(join(place, 'out.onnx'))).rejects.toThrow(why);
+    }
+    writeFileSync(model, external('short.bin'));
+    writeFileSync(join(place, 'short.bin'), new Uint8Array(10));
+    await expect(apply(join(place, 'out.onnx'))).rejects.toThrow(/short\.bin ends at byte/);
+    writeFileSync(model, 'no model at all');
+    await expect(apply(join(place, 'out.onnx'))).rejects.toThrow();
+    expect(readdirSync(place).sort()).toEqual(['link.bin', 'net.trtprec', 'short.bin', 'small.onnx', 'weights.bin']);
+    expect(readFileSync(weights).equals(Buffer.alloc(16))).toBe(true);
+  });
+
+  test('other people’s files of the same name stay', async () => {
+    const { place, rules } = rulesFile('base fp16\nb fp32\n');
+    const model = join(place, 'small.onnx');
+    writeFileSync(model, external('weights.bin'));
+    writeFileSync(join(place, 'weights.bin'), new Uint8Array(16));
+    const out = join(place, 'out');
+    mkdirSync(out);
+    writeFileSync(join(out, 'weights.bin'), 'mine');
+    await expect(run(precision, 'apply', rules, '--onnx', model, '-o', join(out, 'new.onnx'))).rejects.toThrow(
+      /there already with other content/,
+    );
+    expect(readdirSync(out)).toEqual(['weights.bin']);
+    copyFileSync(join(place, 'weights.bin'), join(out, 'weights.bin'));
+    writeFileSync(join(out, 'new.onnx.data'), 'mine, too');
+    await expect(run(precision, 'apply', rules, '--onnx', model, '-o', join(out, 'new.onnx'))).rejects.toThrow(
+      /would be overwritten/,
+    );
+    expect(existsSync(join(out, 'new.onnx'))).toBe(false);
+  });
+});
+
+/** y = (x + a) * b, with both weights outside of the model. */
+function external(location: string): Uint8Array {
+  const value = (name: string) => ({ name, type: { tensorType: { elemType: 1, shape: { dim: [{ dimValue: 2 }] } } } });
+  const weight = (name: string, offset: number) => ({
+    name,
+    dims: [2],
+    dataType: 1,
+    dataLocation: onnx.TensorProto.DataLocation.EXTERNAL,
+    externalData: Object.entries({ location, offset: String(offset), length: '8' }).map(([key, text]) => ({
+      key,
+      value: text,
+    })),
+  });
+  return onnx.ModelProto.encode({
+    irVersion: 8,
+    opsetImport: [{ domain: '', version: 17 }],
+    graph: {
+      name: 'small',
+      node: [
+        { opType: 'Add', name: 'a', input: ['x', 'wa'], output: ['h'] },
+        { opType: 'Mul', name: 'b', input: ['h', 'wb'], output: ['y'] },
+      ],
+      initializer: [weight('wa', 0), weight('wb', 8)],
+      input: [value('x')],
+      output: [value('y')],
+    },
+  }).finish();
+}
+
+describe('precision verify', () => {
+  const log = capture('tensorrt-10.6.0/vit_tiny.prec_obey/log.txt.gz');
+  const model = modelPath('vit_tiny');
+
+  test('each rule with its evidence; the exit status is for CI', async () => {
+    const { rules } = rulesFile('/blocks/blocks.0/attn/Softmax fp32\n/patch_embed/proj/Conv fp16\n');
+    const ran = await run(precision, 'verify', rules, '--onnx', model, '--log', log);
+    expect(ran.code).toBe(0);
+    expect(ran.out).toContain(`${rules}:1: unseen: TensorRT took the wish (log line `);
+    expect(ran.out).toMatch(/:2: (unseen|obeyed): /);
+    const bad = rulesFile('/blocks/blocks.2/attn/Softmax fp32\n').rules;
+    const { code, out } = await run(precision, 'verify', bad, '--onnx', model, '--log', log, '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      tensorrt: { product: 'tensorrt', version: expect.stringMatching(/^10\.6/) as string },
+      rules: [{ line: 1, verdict: 'disobeyed', counts: { obeyed: 0, disobeyed: 1, unseen: 0 } }],
+    });
+  });
+
+  test('the log of another model proves nothing of this one', async () => {
+    const { rules } = rulesFile('/layers.0/attn/qk/MatMul fp16\n');
+    const other = capture('tensorrt-rtx-1.7.1/fp16_overflow_mixed/log.txt.gz');
+    const ran = await run(precision, 'verify', rules, '--onnx', modelPath('fp16_overflow'), '--log', other);
+    expect(ran.err).toContain('Was the engine built from this very file?');
+    expect(ran.out).not.toContain('in the model this node makes');
+  });
+
+  test('without a build there is nothing to hold against', async () => {
+    await expect(run(precision, 'verify', rulesFile('a fp32').rules, '--onnx', model)).rejects.toThrow(
+      /at least one of --log/,
+    );
+  });
+});
+
+describe('replay', () => {
+  const good = capture('tensorrt-10.6.0/vit_tiny.poly_replay/replay.json');
+  const edited = () => {
+    const { place } = rulesFile('');
+    const path = join(place, 'edited.json');
+    writeFileSync(path, readFileSync(good, 'utf8').replaceAll('DataType.HALF', 'DataType.FLOAT'));
+    return path;
+  };
+  const choices = capture('tensorrt-10.6.0/vit_tiny.algolog/choices.jsonl');
+
+  test('check: the edit of the article fails, with what TensorRT did offer', async () => {
+    expect(await run(replay, 'check', good, '--choices', choices)).toMatchObject({ code: 0 });
+    const { code, out } = await run(replay, 'check', edited(), '--choices', choices, '--json');
+    expect(code).toBe(1);
+    const { diagnostics, entries } = JSON.parse(out) as {
+      entries: number;
+      diagnostics: { code: string; layer: string; fixes: string[] }[];
+    };
+    expect(entries).toBe(2);
+    const refused = diagnostics.filter((one) => one.code === 'not-offered');
+    expect(refused.map(({ layer }) => layer.slice(0, 12))).toEqual(['/patch_embed', '{ForeignNode']);
+    for (const { fixes } of refused) expect(fixes[0]).toMatch(/^Change the whole entry to FP32 → FP32, .* ms$/);
+  });
+
+  test('diff: by meaning', async () => {
+    expect(await run(replay, 'diff', good, good)).toMatchObject({ code: 0, out: '2 layers are the same\n' });
+    const { out } = await run(replay, 'diff', good, edited());
+    expect(out).toContain('changed: /patch_embed/proj/Conv\n    Input 0: FP16, vectors of 4');
+    expect(JSON.parse((await run(replay, 'diff', good, edited(), '--json')).out)).toMatchObject({
+      same: 0,
+      differences: [{ kind: 'changed' }, { kind: 'changed' }],
+    });
+  });
+
+  test('what is no replay is refused', async () => {
+    const { rules } = rulesFile('op:Softmax fp32');
+    expect(await run(replay, 'check', rules)).toMatchObject({ code: 1 });
+    await expect(run(replay, 'check', `${rules}.gone`)).rejects.toThrow(/no such file/);
+    await expect(run(replay, 'check', good, '--choices', rules)).rejects.toThrow(/no recorded choices/);
+  });
+});
