@@ -1,9 +1,9 @@
 import type { Launcher } from '../core/build/launcher.ts';
 import type { TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
-import { parseVersion, type Version } from '../core/build/trtexecFlags.ts';
+import { parseVersion } from '../core/build/trtexecFlags.ts';
 import { driverCommand } from '../core/build/driverCommand.ts';
 import type { Backend, BuildFiles, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
-import { polygraphyCommand } from '../core/build/polygraphyCommand.ts';
+import { type Polygraphy, polygraphyCommand, readPolygraphyHelp } from '../core/build/polygraphyCommand.ts';
 import { trtexecCommand } from '../core/build/trtexecCommand.ts';
 import { findPolygraphy } from './findPolygraphy.ts';
 import { findProgram } from './findProgram.ts';
@@ -153,18 +153,18 @@ const trtexecPlan = (program: string, product: BuildPlan['product'], help: Trtex
 });
 
 async function planPolygraphy({ environment }: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
-  const { program, product, tensorrt } = await findPolygraphy({ ...tools, environment });
-  return polygraphyPlan(program, product, tensorrt);
+  const { program, ...tool } = await findPolygraphy({ ...tools, environment });
+  return polygraphyPlan(program, tool);
 }
 
-const polygraphyPlan = (program: string, product: BuildPlan['product'], tensorrt: Version | null): BuildPlan => ({
+const polygraphyPlan = (program: string, tool: Polygraphy): BuildPlan => ({
   backend: 'polygraphy',
-  product,
-  version: tensorrt?.join('.') ?? null,
+  product: tool.product,
+  version: tool.tensorrt?.join('.') ?? null,
   program,
   environment: {},
   output: 'log',
-  command: (options, files) => polygraphyCommand(withoutEngine(options), files, { tensorrt, product }),
+  command: (options, files) => polygraphyCommand(withoutEngine(options), files, tool),
 });
 
 const askedThere = new Map<string, Promise<TrtexecHelp>>();
@@ -172,7 +172,7 @@ const askedThere = new Map<string, Promise<TrtexecHelp>>();
 /** The program is there, so it is asked there; `auto` is trtexec. */
 async function planLaunched(options: EngineOptions, tools: BuildTools, launcher: Launcher): Promise<BuildPlan> {
   const ask = (command: string[]) => {
-    const [first = '', ...rest] = launchedQuestion(launcher, options.model, tools.driver, command);
+    const [first = '', ...rest] = launchedQuestion(launcher, options.model, tools.driver, command, options.environment);
     return printed(first, rest, tools.signal);
   };
   const name = (otherwise: string) => launcher.program ?? otherwise;
@@ -190,7 +190,12 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
         );
       const rtx = /^(1|true)$/i.test(options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? '');
       const said = await ask(['python3', '-c', `import tensorrt${rtx ? '_rtx' : ''} as t; print(t.__version__)`]);
-      return polygraphyPlan(program, rtx ? 'tensorrt-rtx' : 'tensorrt', parseVersion(said.at(-1) ?? ''));
+      const help = await ask([program, 'convert', '--help']);
+      return polygraphyPlan(program, {
+        product: rtx ? 'tensorrt-rtx' : 'tensorrt',
+        tensorrt: parseVersion(said.at(-1) ?? ''),
+        flags: readPolygraphyHelp(help.join('\n')),
+      });
     }
     default: {
       const program = name('trtexec');

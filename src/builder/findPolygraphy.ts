@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { readPolygraphyHelp } from '../core/build/polygraphyCommand.ts';
 import { parseVersion, type Version } from '../core/build/trtexecFlags.ts';
 import { findProgram } from './findProgram.ts';
 import { findTool, printed } from './probeTool.ts';
@@ -11,6 +12,8 @@ export interface FoundPolygraphy {
   program: string;
   product: 'tensorrt' | 'tensorrt-rtx';
   tensorrt: Version | null;
+  /** Options of its `convert --help`; null: it does not say. */
+  flags: ReadonlySet<string> | null;
 }
 
 /**
@@ -28,20 +31,25 @@ export async function findPolygraphy(options: {
   const advice = 'Install it into the environment that has TensorRT: pip install polygraphy';
   const beside = python && !polygraphy ? await besideOf(python, 'polygraphy') : undefined;
   const program = beside ?? (await findTool(polygraphy ?? 'polygraphy', advice));
-  const banner = await printed(program, ['--version'], signal);
+  const banner = await printed(program, ['--version'], signal, environment);
   if (!banner.some((line) => /\d+\.\d+/.test(line)))
     throw new Unusable(`${program}: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}. ${advice}`);
   const wish = environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'];
   const module = /^(1|true)$/i.test(wish ?? '') ? 'tensorrt_rtx' : 'tensorrt';
   const interpreter = (await interpreterOf(program)) ?? python ?? 'python3';
   // Whatever its environment prints beside it, the version is the last line.
-  const said = await printed(interpreter, ['-c', `import ${module}; print(${module}.__version__)`], signal).catch(
-    () => [],
-  );
+  const said = await printed(
+    interpreter,
+    ['-c', `import ${module}; print(${module}.__version__)`],
+    signal,
+    environment,
+  ).catch(() => []);
+  const help = await printed(program, ['convert', '--help'], signal, environment);
   return {
     program,
     product: module === 'tensorrt_rtx' ? 'tensorrt-rtx' : 'tensorrt',
     tensorrt: parseVersion(said.at(-1) ?? ''),
+    flags: readPolygraphyHelp(help.join('\n')),
   };
 }
 

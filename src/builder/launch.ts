@@ -108,8 +108,13 @@ export class Launch {
 }
 
 /** A launcher's command line for a question that needs no files, such as `trtexec --help`. */
-export const launchedQuestion = (launcher: Launcher, model: string, driver: string, command: string[]): string[] =>
-  new Launch(launcher, dirname(resolve(model)), model, driver).command(command);
+export const launchedQuestion = (
+  launcher: Launcher,
+  model: string,
+  driver: string,
+  command: string[],
+  environment?: Record<string, string>,
+): string[] => new Launch(launcher, dirname(resolve(model)), model, driver).command(command, environment);
 
 async function weightsOf(model: string): Promise<Set<string>> {
   const { value } = await readModelFile(model);

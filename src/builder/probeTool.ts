@@ -69,7 +69,12 @@ export async function findTool(chosen: string, advice: string): Promise<string> 
 }
 
 /** The lines that a program prints on both outputs; its exit status does not count: `trtexec --version` ends with 1. */
-export async function printed(program: string, args: string[], signal?: AbortSignal): Promise<string[]> {
+export async function printed(
+  program: string,
+  args: string[],
+  signal?: AbortSignal,
+  environment?: Record<string, string>,
+): Promise<string[]> {
   const lines: string[] = [];
   const keep = (line: string) => lines.push(line);
   const limit = AbortSignal.timeout(60_000);
@@ -78,6 +83,7 @@ export async function printed(program: string, args: string[], signal?: AbortSig
     args,
     stdout: keep,
     stderr: keep,
+    ...(environment && { environment }),
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
   stopIfCancelled(signal);

@@ -89,6 +89,8 @@ function playPolygraphy() {
     print('Polygraphy | Version: 0.53.6\n');
     return 0;
   }
+  // What it can do is then not known, and every option is taken.
+  if (args.includes('--help')) return 0;
   if (args[0] !== 'convert') {
     process.stderr.write(`polygraphy: error: argument Tools: invalid choice: '${args[0]}'\n`);
     return 2;

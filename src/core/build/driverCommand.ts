@@ -1,4 +1,5 @@
 import type { CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
+import { poolName } from './poolName.ts';
 
 /** Which binding the driver uses. */
 export interface DriverTarget {
@@ -74,11 +75,6 @@ export function driverPrecisions(
 }
 
 const hardwareNames = { 'ampere+': 'ampere_plus', sameComputeCapability: 'same_compute_capability' } as const;
-
-/** trtexec's pool names, as the binding spells them: `dlaSRAM` is DLA_MANAGED_SRAM there. */
-const poolName = (name: string): string =>
-  ({ dlaSRAM: 'dla_managed_sram', dlaLocalDRAM: 'dla_local_dram', dlaGlobalDRAM: 'dla_global_dram' })[name] ??
-  (name === 'tacticSharedMem' ? 'tactic_shared_memory' : name);
 
 const refused = (flag: string, message: string): CommandNote => ({ kind: 'refused', flag, message });
 

@@ -1,10 +1,19 @@
 import type { BuildFiles, CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
+import { poolName } from './poolName.ts';
 import type { Version } from './trtexecFlags.ts';
 
 /** The Polygraphy at hand, and the TensorRT that it will use. */
 export interface Polygraphy {
   tensorrt: Version | null;
   product: 'tensorrt' | 'tensorrt-rtx';
+  /** Options of its `convert --help`; null or left out: not known. */
+  flags?: ReadonlySet<string> | null;
+}
+
+/** Names of the options that `polygraphy convert --help` lists, without dashes; null for any other text. */
+export function readPolygraphyHelp(text: string): Set<string> | null {
+  const flags = new Set([...text.matchAll(/--([a-z][\w-]*)/g)].map(([, name]) => name!));
+  return flags.has('convert-to') ? flags : null;
 }
 
 /**
@@ -17,10 +26,12 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
   const refuse = (flag: string, message: string) => notes.push({ kind: 'refused', flag, message });
   const typedOnly = tool.product === 'tensorrt-rtx' || (tool.tensorrt?.[0] ?? 0) >= 11;
 
-  args.push('--profiling-verbosity', options.verbosity ?? 'detailed');
+  if (has('profiling-verbosity')) args.push('--profiling-verbosity', options.verbosity ?? 'detailed');
   addPrecision();
   addShapes();
-  if (options.workspace !== undefined) args.push('--pool-limit', `workspace:${options.workspace}M`);
+  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
+  if (Object.keys(pools).length > 0)
+    args.push('--pool-limit', ...Object.entries(pools).map(([name, mib]) => `${poolName(name)}:${mib}M`));
   addTuning();
   if (options.outputs) args.push('--trt-outputs', ...(options.outputs === 'all' ? ['mark', 'all'] : options.outputs));
   if (options.debugTensors?.length) args.push('--mark-debug', ...options.debugTensors);
@@ -32,7 +43,18 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
       message: '`polygraphy convert` does not run the engine: no profile.',
     });
   args.push(...(options.extraArguments ?? []));
+  for (const flag of new Set(args.flatMap((one) => /^--([a-z][\w-]*)/.exec(one)?.[1] ?? [])))
+    if (!has(flag))
+      refuse(
+        flag,
+        `--${flag}: this Polygraphy does not list it in \`convert --help\`. Update it (pip install -U polygraphy), or leave the option out.`,
+      );
   return { args, notes };
+
+  /** argparse takes the beginning of an option for the whole. */
+  function has(flag: string): boolean {
+    return !tool.flags || tool.flags.has(flag) || [...tool.flags].some((one) => one.startsWith(flag));
+  }
 
   function addPrecision(): void {
     const mode = options.precision ?? 'fp32';
@@ -53,6 +75,13 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
       args.push('--precision-constraints', options.precisionConstraints ?? 'obey', '--layer-precisions');
       args.push(...layers.map(({ name, type }) => `${name}:${polygraphyType[type] ?? type}`));
     }
+    if (options.layerOutputTypes?.length)
+      notes.push({
+        kind: 'dropped',
+        flag: 'layerOutputTypes',
+        message:
+          'Polygraphy sets the precision of layers but not the types of their outputs: those are up to TensorRT.',
+      });
   }
 
   function addTuning(): void {

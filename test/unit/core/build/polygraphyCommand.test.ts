@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { polygraphyCommand } from '../../../../src/core/build/polygraphyCommand.ts';
+import { polygraphyCommand, readPolygraphyHelp } from '../../../../src/core/build/polygraphyCommand.ts';
 import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
 import { samplesPath } from '../../../support/fixtures.ts';
 
@@ -29,6 +29,34 @@ it('uses only options that `polygraphy convert --help` lists', () => {
   const used = command(everything).args.filter((a) => a.startsWith('-'));
   expect(used.length).toBeGreaterThan(15);
   expect(used.filter((option) => option !== '-vvv' && !help.includes(option))).toEqual([]);
+});
+
+it('refuses options that the Polygraphy at hand does not list, and says so', () => {
+  const flags = readPolygraphyHelp(readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8'));
+  expect(command(everything, { ...trt10, flags }).notes).toEqual([]);
+  const { notes } = command({ extraArguments: ['--disable-mha', '--iter', '3'] }, { ...trt10, flags });
+  expect(notes).toMatchObject([{ kind: 'refused', flag: 'disable-mha' }]);
+  expect(notes[0]!.message).toContain('pip install -U polygraphy');
+  expect(command({ computeCapability: ['89'] }, { ...rtx, flags }).notes).toMatchObject([
+    { kind: 'refused', flag: 'compute-capabilities' },
+  ]);
+  const old = readPolygraphyHelp('usage: polygraphy convert [--convert-to X] [-o O]');
+  expect(command({}, { ...trt10, flags: old }).notes).toEqual([]);
+  expect(readPolygraphyHelp('polygraphy: error')).toBeNull();
+});
+
+it('sets every pool, and says that it sets no output types', () => {
+  const { args, notes } = command({
+    workspace: 64,
+    pools: { dlaSRAM: 1 },
+    layerOutputTypes: [{ name: 'a', types: ['fp32'] }],
+  });
+  expect(args.slice(args.indexOf('--pool-limit'), args.indexOf('--pool-limit') + 3)).toEqual([
+    '--pool-limit',
+    'workspace:64M',
+    'dla_managed_sram:1M',
+  ]);
+  expect(notes).toMatchObject([{ kind: 'dropped', flag: 'layerOutputTypes' }]);
 });
 
 it('names its types and shapes as Polygraphy reads them', () => {
