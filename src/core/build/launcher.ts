@@ -118,12 +118,14 @@ export function pathThere(launcher: Launcher, places: LaunchPlaces, path: string
 
 /**
  * Runs there, as `sh -c guard name program arguments`. The program gets a process group of its own, which ends when
- * this script is asked to, or when its stdin closes: then nobody is left who wants the program to run.
+ * this script is asked to, or when its stdin closes: then nobody is left who wants the program to run. Job control
+ * would give it that group, too, but not in every shell without a terminal; so only where `setsid` is missing.
  */
-const guard = `set -m 2>/dev/null
+const guard = `g=setsid
+command -v setsid >/dev/null 2>&1 || { g=; set -m 2>/dev/null; }
 k() { kill "-$1" "-$2" 2>/dev/null || kill "-$1" "$2" 2>/dev/null; }
 exec 3<&0
-"$@" <&3 & p=$!
+$g "$@" <&3 & p=$!
 { cat <&3; k TERM $p; sleep 1; k KILL $p; } >/dev/null 2>&1 & w=$!
 trap 'k TERM $p' TERM INT HUP
 wait $p; s=$?
