@@ -27,7 +27,6 @@ export async function showResult(
     sessions.select(session, { kind: 'nodes', ids: cause.nodes }, 'host');
   if (passed && revealAfterBuild) await tree.bringUp();
   else void tellOutcome(uri, build, cause);
-  await trimBuilds(await listBuilds(uri.fsPath), keptBuilds);
-  await keepToLimit(keptMebibytes);
-  await sessions.reloadBuild(uri);
+  const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
+  if (gone > 0) await sessions.reloadBuild(uri);
 }

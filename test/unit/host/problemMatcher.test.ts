@@ -16,7 +16,7 @@ it.each([
   ['tensorrt-10.6.0/unsupported_op.fp32/log.txt', 'models/unsupported_op/model.onnx'],
   ['tensorrt-8.6.1/unsupported_op.fp32/log.txt', 'models/unsupported_op/model.onnx'],
 ])('finds the model of a failed run in %s', (capture, model) => {
-  const found = captureText(capture)
+  const found = captureText(capture)!
     .split('\n')
     .flatMap((line) => new RegExp(pattern.regexp).exec(line) ?? []);
   expect(found[pattern.file]).toBe(model);
@@ -24,6 +24,6 @@ it.each([
 });
 
 it('finds nothing in a build that passed', () => {
-  const lines = captureText('tensorrt-10.6.0/vit_tiny.fp16/log.txt').split('\n');
+  const lines = captureText('tensorrt-10.6.0/vit_tiny.fp16/log.txt')!.split('\n');
   expect(lines.filter((line) => new RegExp(pattern.regexp).test(line))).toEqual([]);
 });
