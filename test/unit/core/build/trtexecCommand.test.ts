@@ -67,6 +67,82 @@ describe('the table of flags agrees with every --help text at hand', () => {
   });
 });
 
+/** Every wish that a person can have, one at a time: what was refused does not hide the others. */
+const wishes: Partial<EngineOptions>[] = [
+  ...(['fp16', 'bf16', 'int8', 'fp8', 'best'] as const).map((precision) => ({ precision })),
+  { stronglyTyped: true },
+  { precision: 'int8', calibrationCache: 'c.cache' },
+  { precision: 'fp16', layerPrecisions: [{ name: 'a', type: 'fp32' }] },
+  { precision: 'fp16', layerOutputTypes: [{ name: 'a', types: ['fp32'] }], precisionConstraints: 'prefer' },
+  { profiles: [{ x: { min: '1', opt: '2', max: '3' } }] },
+  { profiles: [{ x: { min: '1', opt: '2', max: '3' } }, { x: { min: '4', opt: '5', max: '6' } }] },
+  { workspace: 64 },
+  { workspace: 64, pools: { dlaSRAM: 1 } },
+  { tacticSources: ['+CUDNN'] },
+  { optimizationLevel: 5 },
+  { timingCache: 't.cache' },
+  { versionCompatible: true },
+  { hardwareCompatibility: 'ampere+' },
+  { verbosity: 'none' },
+  { debugTensors: ['a'] },
+  { profileRun: true },
+  { noTF32: true },
+  ...['--disableMHA', '--useManagedPlugins', '--workspace=64', '--memPoolSize=workspace:64', '--buildOnly'].map(
+    (one) => ({
+      extraArguments: [one],
+    }),
+  ),
+];
+const flagOf = (argument: string) => /^--(\w+)/.exec(argument)![1]!;
+
+describe('the right flags for the version at hand', () => {
+  // 8.6.0's text is a copy that lacks a few lines.
+  const versions = Object.keys(helps).filter((version) => version !== '8.6.0');
+  it.each(versions)('%s gets no flag that its --help lacks, asked or known by version alone', (version) => {
+    const { flags } = readTrtexecHelp(helps[version]!);
+    for (const wish of wishes)
+      for (const asked of [true, false]) {
+        const { args, notes } = command(wish, version, asked);
+        expect(
+          args.map(flagOf).filter((flag) => !flags.has(flag)),
+          `${JSON.stringify(wish)} ${asked}`,
+        ).toEqual([]);
+        for (const { flag, message } of notes) {
+          expect(message, `${version}: ${flag}`).toMatch(/\S.*\.$/);
+          expect(args.map(flagOf), message).not.toContain(flag);
+        }
+      }
+  });
+
+  it.each(versions)('%s: what the table says is what its own --help says', (version) => {
+    for (const wish of wishes) {
+      const [asked, known] = [command(wish, version), command(wish, version, false)];
+      expect(known.args, JSON.stringify(wish)).toEqual(asked.args);
+      expect(known.notes.map(({ kind, flag }) => [kind, flag])).toEqual(
+        asked.notes.map(({ kind, flag }) => [kind, flag]),
+      );
+    }
+  });
+
+  it('11.1: no precision flags, no workspace, and the reason', () => {
+    const found = wishes.flatMap((wish) => command(wish, '11.1.0', false).notes);
+    const refused = new Set(found.filter(({ kind }) => kind === 'refused').map(({ flag }) => flag));
+    for (const flag of ['fp16', 'bf16', 'int8', 'fp8', 'best', 'calib', 'layerPrecisions', 'layerOutputTypes'])
+      expect(refused).toContain(flag);
+    for (const flag of ['disableMHA', 'useManagedPlugins']) expect(refused).toContain(flag);
+    expect(command({ extraArguments: ['--workspace=64'] }, '11.1.0', false).args).toContain(
+      '--memPoolSize=workspace:64',
+    );
+    // The flags that its own README names are there.
+    const readme = readFileSync(samplesPath('help/README_trtexec_11.1.md'), 'utf8');
+    for (const flag of ['setBuildRoute', 'tuneBuildRoutes']) {
+      expect(readme).toContain(`--${flag}`);
+      expect(command({ extraArguments: [`--${flag}=x`] }, '11.1.0', false)).toMatchObject({ notes: [] });
+      expect(command({ extraArguments: [`--${flag}=x`] }, '10.16.1').notes).toMatchObject([{ kind: 'refused', flag }]);
+    }
+  });
+});
+
 describe('trtexecCommand', () => {
   it('always leaves a verbose log and detailed layer info', () => {
     const { args, notes } = command({}, '10.6.0');
