@@ -1,4 +1,5 @@
 import { basename, join, resolve } from 'node:path';
+import { decodeUtf8, Utf8Decoder } from '../core/text/utf8Decoder.ts';
 import { buildHints } from '../core/build/buildHints.ts';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
@@ -106,10 +107,10 @@ export async function readLogFile(path: string): Promise<{ value: BuildLog; prob
   const source = await openFile(path);
   try {
     const reader = new BuildLogReader();
-    const decoder = new TextDecoder();
+    const decoder = new Utf8Decoder();
     for (let offset = 0; offset < source.size; offset += chunkBytes)
-      reader.push(decoder.decode(await source.read(offset, chunkBytes), { stream: true }));
-    reader.push(decoder.decode());
+      reader.push(decoder.push(await source.read(offset, chunkBytes)));
+    reader.push(decoder.end());
     const { value, problems } = reader.end();
     return { value, problems: named(path, problems) };
   } finally {
@@ -118,7 +119,7 @@ export async function readLogFile(path: string): Promise<{ value: BuildLog; prob
 }
 
 async function readTextFile<T>(path: string, read: (text: string) => Read<T>): Promise<Read<T>> {
-  const { value, problems } = read(new TextDecoder().decode(await readWhole(path)));
+  const { value, problems } = read(decodeUtf8(await readWhole(path)));
   return { value, problems: named(path, problems) };
 }
 

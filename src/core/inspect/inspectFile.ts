@@ -2,7 +2,7 @@ import type { Inspection } from './inspection.ts';
 import type { ByteSource } from '../text/byteSource.ts';
 import { BuildLogReader } from '../engine/readBuildLog.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
-import { Utf8Decoder } from '../text/utf8Decoder.ts';
+import { encodingOf, Utf8Decoder } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
 import { countOf, inspection } from './inspection.ts';
 import { inspectJson } from './inspectJson.ts';
@@ -59,6 +59,7 @@ function inspectEmpty(name: string): Inspection {
 
 /** Text has no control characters but tabs, line ends, escapes and TensorRT's separators. */
 function isText(head: Uint8Array): boolean {
+  if (encodingOf(head) !== 'utf-8') return true;
   for (const byte of head)
     if (
       byte < 0x20 &&

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { decodeUtf8, Utf8Decoder } from '../../../../src/core/text/utf8Decoder.ts';
+
+const text =
+  '&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec\n[V] [TRT] Parsing node: /é/日本 [Relu]\n';
+
+const utf16 = (order: 'le' | 'be'): Uint8Array => {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return order === 'le' ? bytes : bytes.swap16();
+};
+
+it.each([
+  ['UTF-8', Buffer.from(text)],
+  ['UTF-8 with a mark', Buffer.from(`\ufeff${text}`)],
+  ['UTF-16, as PowerShell writes it', utf16('le')],
+  ['UTF-16, big end first', utf16('be')],
+])('%s is read, whole and in pieces', async (_, bytes) => {
+  expect(decodeUtf8(bytes)).toBe(text);
+  const decoder = new Utf8Decoder();
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 7) parts.push(decoder.push(bytes.subarray(at, at + 7)));
+  expect(parts.join('') + decoder.end()).toBe(text);
+  expect(await inspectFile(bytesOf(bytes))).toMatchObject({ kind: 'build-log', tensorrt: { version: '10.6.0' } });
+});
+
+it('no bytes are no text', () => {
+  const decoder = new Utf8Decoder();
+  expect(decoder.push(new Uint8Array()) + decoder.end()).toBe('');
+  expect(decodeUtf8(new Uint8Array())).toBe('');
+});
