@@ -104,7 +104,7 @@ function textOf({ verdict, counts }: RuleVerdictInfo): string {
 
 function decoration(colour: string, ruler?: string): vscode.TextEditorDecorationType {
   return vscode.window.createTextEditorDecorationType({
-    after: { color: new vscode.ThemeColor(colour), margin: '0 0 0 3em' },
+    after: { color: new vscode.ThemeColor(colour), margin: '0 1.5em 0 2em' },
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
     ...(ruler !== undefined && {
       overviewRulerColor: new vscode.ThemeColor(ruler),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
 import { inWorkspace, lens, nextEvent, openModel } from './support.ts';
@@ -136,6 +137,34 @@ describe('override files', () => {
     await openModel(model);
     const [id] = session.selection.kind === 'nodes' ? session.selection.ids : [];
     assert.equal(session.state.graph!.nodes.find((node) => node.id === id)!.name, '/layers.1/attn/softmax/Softmax');
+  });
+
+  it('are checked again when the language server has died', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const { features } = await lens();
+    const document = await openRules('model ./fp16_overflow.onnx\nop:Softmax fp32\n');
+    const at = new vscode.Position(1, 5);
+    assert.equal((await features.language.nodesAt(rules, at)).nodes.length, 4);
+    const server = path.join(process.env['EXTENSION_FOLDER']!, 'dist', 'server.cjs');
+    const running = () =>
+      readdirSync('/proc').filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(server);
+        } catch {
+          return false;
+        }
+      });
+    const [pid, ...others] = running();
+    assert.deepEqual(others, []);
+    process.kill(Number(pid), 'SIGKILL');
+    for (let wait = 0; running().includes(pid!) || running().length === 0; wait += 1) {
+      assert.ok(wait < 200, 'the server was not started again');
+      // oxlint-disable-next-line no-await-in-loop -- a process says nothing when it starts
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await retype(document, 'model ./fp16_overflow.onnx\nop:Softmx fp32\n');
+    await diagnosed('matches-nothing');
+    assert.deepEqual((await features.language.nodesAt(rules, at)).nodes, []);
   });
 
   it('get rules from the graph, which can be undone', async () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
+import { STEP } from './workbench.mjs';
 
 const { open, folder } = windows({ files: ['fp16_overflow.onnx'] });
 
@@ -28,6 +29,7 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.page.locator('.squiggly-warning').first().waitFor({ state: 'hidden' });
 
   // Names complete while they are typed.
+  await w.lens('Show 1 node in the graph').waitFor();
   await w.page.keyboard.press('Control+End');
   await w.page.keyboard.type('op:Soft');
   await w.page.keyboard.press('Control+Space');
@@ -38,9 +40,10 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.page.keyboard.press('Delete');
 
   await w.lens('Show 1 node in the graph').first().waitFor();
-  await w.lens('Build with these').click();
-  await w.dialog('Download NVIDIA TensorRT-RTX?').getByRole('button', { name: 'Download and Build' }).click();
-  await w.terminal('Built in').waitFor();
+  const question = w.dialog('Download NVIDIA TensorRT-RTX?');
+  await w.clickLens('Build with these', question);
+  await question.getByRole('button', { name: 'Download and Build' }).click();
+  await w.terminal('Built in').waitFor({ timeout: 4 * STEP }); // It downloads TensorRT-RTX first.
   await w.tab('fp16_overflow.trtprec').click();
   await w.behind(/✓ obeyed/);
   assert.equal((await w.behindAll(/obeyed/)).length, 2);
@@ -55,13 +58,12 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.typeLine('op:Gelu, op:Erf  fp32');
   await w.line(/^op:Gelu/).waitFor();
   await w.runCommand('TensorRT: Verify Precision Overrides');
-  await w.page.locator('.quick-input-widget', { hasText: 'What became of each rule' }).waitFor();
+  await w.page.locator('.quick-input-list .monaco-list-row', { hasText: 'obeyed' }).first().waitFor();
   await w.shot('precision-4-verify');
   await w.page.keyboard.press('Escape');
 
   await w.line(/layers\.1\/attn/).click();
-  await w.lens('Show 1 node in the graph').first().click();
-  await w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }).waitFor();
+  await w.clickLens('Show 1 node in the graph', w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }));
   await w.shot('precision-5-graph');
   assert.deepEqual(w.violations, []);
 });

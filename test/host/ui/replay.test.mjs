@@ -34,27 +34,21 @@ test('an edited type fails by the real message, and a quick fix changes the whol
   await w.page.locator('.squiggly-info').first().waitFor(); // The ForeignNode's note.
   await w.shot('replay-1-edited');
 
-  await w.lens('Build with this replay').click();
   const failure = w.toast('vit_tiny.onnx could not be built');
-  await failure.waitFor();
+  await w.clickLens('Build with this replay', failure);
   assert.match(await failure.innerText(), /\/patch_embed\/proj\/Conv/);
   await w.lens('Log line').first().waitFor();
   await w.page.locator('.squiggly-error').first().waitFor();
-  await w.shot('replay-2-failed', { docs: 'replay-mismatch' });
+  await w.shot('replay-2-failed');
 
-  await w.lens('Log line').first().click();
-  await w
-    .line(/Tactic in replay was not provided by TensorRT as a choice for this layer/)
-    .first()
-    .waitFor();
+  await w.clickLens('Log line', w.line(/Tactic in replay was not provided by TensorRT as a choice for this layer/));
   await w.shot('replay-3-log');
   await w.tab('vit_tiny.replay.json').click();
   await w.line(/patch_embed\/proj\/Conv/).click();
   await w.quickFix('Change the whole entry to FP32', { shot: 'replay-4-fixes', docs: 'replay-fixes' });
   await w.page.locator('.squiggly-error').first().waitFor({ state: 'hidden' });
 
-  await w.lens('Build with this replay').click();
-  await w.terminal('Built in').waitFor();
+  await w.clickLens('Build with this replay', w.terminal('Built in'));
   await w.shot('replay-5-built');
   const fixed = readFileSync(replay, 'utf8');
   assert.notEqual(fixed, recorded);

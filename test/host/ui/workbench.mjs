@@ -176,6 +176,27 @@ export class Workbench {
     return this.page.locator('.editor-instance .codelens-decoration a', { hasText: text });
   }
 
+  /**
+   * Clicks a code lens until something appears. The editor replaces lenses after every change: a click on one that is
+   * just being replaced does nothing, and a person clicks again.
+   */
+  async clickLens(text, result) {
+    for (let tries = 0; tries < 4; tries += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- again only when it did not help
+      await this.lens(text).first().click();
+      const appears = result.first().waitFor({ timeout: STEP / 4 });
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      if (
+        await appears.then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+    }
+    throw new Error(`The code lens "${text}" did nothing`);
+  }
+
   /** Types a line as a person does who takes no suggestion. */
   async typeLine(text) {
     await this.page.keyboard.type(text);
