@@ -7,10 +7,9 @@ import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { contextKeys, historyTreeId } from '../ids.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { droppedTypes, takeDropped } from './droppedFiles.ts';
 import { buildItem, runningItem, toTreeItem } from './historyItem.ts';
 import type { HistoryItem } from './historyItem.ts';
-
-const uriList = 'text/uri-list';
 
 /** Opens what a build elsewhere left as a build of a model. */
 type Attach = (model: vscode.Uri, pieces: vscode.Uri[] | string) => Promise<void>;
@@ -19,7 +18,7 @@ type Attach = (model: vscode.Uri, pieces: vscode.Uri[] | string) => Promise<void
 export class HistoryTree
   implements vscode.TreeDataProvider<HistoryItem>, vscode.TreeDragAndDropController<HistoryItem>, vscode.Disposable
 {
-  readonly dropMimeTypes = [uriList, 'text/plain'];
+  readonly dropMimeTypes = droppedTypes;
   readonly dragMimeTypes = [];
   readonly #sessions: Sessions;
   readonly #builds: Builds;
@@ -109,17 +108,7 @@ export class HistoryTree
       );
       return;
     }
-    const list = (await data.get(uriList)?.asString()) ?? '';
-    const uris = list
-      .split(/\r?\n/)
-      .filter((text) => text !== '' && !text.startsWith('#'))
-      .map((text) => vscode.Uri.parse(text, true));
-    if (uris.length > 0) {
-      await this.#attach(model, uris);
-      return;
-    }
-    const text = (await data.get('text/plain')?.asString()) ?? '';
-    if (text.trim() !== '') await this.#attach(model, text);
+    await takeDropped(data, (pieces) => this.#attach(model, pieces));
   }
 
   dispose(): void {

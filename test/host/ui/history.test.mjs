@@ -24,7 +24,7 @@ const polygraphy = playerTool(tools, 'polygraphy', {
 after(() => rmSync(tools, { recursive: true, force: true }));
 
 const { open, folder, cache } = windows({
-  files: ['vit_tiny.onnx', 'unsupported_op.onnx', 'bert_base.onnx'],
+  files: ['vit_tiny.onnx', 'unsupported_op.onnx', 'resnet18.onnx'],
   settings: { 'tensorrtLens.trtexec.path': trtexec, 'tensorrtLens.polygraphy.path': polygraphy },
 });
 
@@ -56,27 +56,27 @@ async function buildOf(w, model) {
 }
 
 test('a build can be followed in the side bar, the status bar and on the graph', async () => {
-  recorded('vit_tiny.fp16', { seconds: 25 });
+  recorded('resnet18.fp32', { seconds: 16 });
   const w = await open();
-  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.row('vit_tiny.onnx').dblclick();
+  await w.untilExtensionKnown('resnet18.onnx', 'Build TensorRT Engine');
+  await w.row('resnet18.onnx').dblclick();
   await w.view.locator('#root > *').first().waitFor();
-  await buildOf(w, 'vit_tiny.onnx');
+  await buildOf(w, 'resnet18.onnx');
   await w.showSideBar();
   await w.group('Now').waitFor();
-  await w.status(/vit_tiny\.onnx: timing tactics \d+\/\d+/).waitFor();
+  await w.status(/resnet18\.onnx: timing tactics \d+\/\d+/).waitFor();
   await w.group('Timing now').waitFor();
   await w.group('Layers timed').waitFor();
   await w.view.getByText(/Building: timing tactics: \d+ of \d+, layer /).waitFor();
   await w
-    .toast('Building vit_tiny.onnx')
+    .toast('Building resnet18.onnx')
     .getByText(/timing tactics/)
     .waitFor();
   await w.shot('history-1-running', { docs: 'build-running' });
-  await w.message.getByText(/ForeignNode; it swallowed 453 of 636 nodes|swallowed \d+ of 636 nodes/).waitFor();
+  await w.message.getByText(/resnet18\.onnx · TensorRT 10\.6\.0\. /).waitFor();
   await w.terminal(/Built in/).waitFor();
   await w.group('Now').waitFor({ state: 'hidden' });
-  const [build] = buildsOf('vit_tiny');
+  const [build] = buildsOf('resnet18');
   const { command, timeLine, result } = manifestOf(build);
   assert.equal(result, 'passed');
   assert.ok(command.includes('--verbose'));
@@ -153,43 +153,50 @@ test('a task of tasks.json builds by Polygraphy', async () => {
 });
 
 test('builds are compared, run again and deleted', async () => {
-  recorded('vit_tiny.fp32');
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.openContextMenu('vit_tiny.onnx');
-  await w.pickMenuItem('Build TensorRT Engine As');
-  await w.quickPick('FP32 reference').waitFor();
-  await w.shot('history-4-presets', { docs: 'build-presets' });
-  await w.quickPick('FP32 reference').click();
+  const buildAs = async (preset, capture) => {
+    recorded(capture);
+    await w.openContextMenu('vit_tiny.onnx');
+    await w.pickMenuItem('Build TensorRT Engine As');
+    await w.quickPick(preset).waitFor();
+    await w.shot('history-4-presets', { docs: 'build-presets' });
+    await w.quickPick(preset).click();
+    await w.terminal(/Built in/).waitFor();
+  };
+  await buildAs('Quick FP16', 'vit_tiny.fp16');
+  await w.group('ForeignNode 0').waitFor(); // The side bar came up by itself.
+  await w.showExplorer();
+  await buildAs('FP32 reference', 'vit_tiny.fp32');
   await w.showSideBar();
   const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });
+  // Lines of a list stand in no order on the page; their places say which they are.
+  const nth = (index) => builds.and(w.page.locator(`[data-index="${index}"]`));
   const shown = w.page.locator('.sidebar .monaco-list-row[aria-label*=", shown, "]');
   await shown.and(w.page.locator('[aria-label*="fp32"]')).waitFor();
   const count = await builds.count();
-  assert.ok(count >= 3);
+  assert.ok(count >= 2);
 
   // An older build can be looked at again, and the two be compared: what was asked, what came of it, node by node.
-  await builds.nth(count - 1).click({ button: 'right' });
-  await w.pickMenuItem('Show This Build');
-  await builds
-    .nth(count - 1)
-    .and(shown)
-    .waitFor();
+  const older = nth(1);
+  await older.hover();
+  await older.getByRole('button', { name: 'Show This Build' }).click();
+  await older.and(shown).waitFor();
   await w.runCommand('View: Toggle Panel Visibility');
-  await builds.nth(0).click({ button: 'right' });
+  await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Compare Builds');
-  await w.quickPick('passed').last().click();
+  await w.quickPick('passed').first().click();
   await w.page.locator('.monaco-diff-editor').getByText('option precision').first().waitFor();
   await w.shot('history-5-compared', { docs: 'build-compare' });
 
-  await builds.nth(0).click({ button: 'right' });
+  await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Build Again Like This');
-  await builds.nth(count).waitFor();
+  await nth(count).waitFor();
   const again = manifestOf(buildsOf('vit_tiny').at(-1));
   assert.equal(again.options.precision, 'fp32');
-  await builds.nth(0).click({ button: 'right' });
+  await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Delete');
   await w.dialog('Delete this build').getByRole('button', { name: 'Delete' }).click();
-  await builds.nth(count).waitFor({ state: 'detached' });
+  await nth(count).waitFor({ state: 'detached' });
   assert.equal(buildsOf('vit_tiny').length, count);
 });

@@ -70,6 +70,11 @@ export class Workbench {
     await box.fill(`>${name}`);
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
     await this.page.keyboard.press('Enter');
+    // The next key must not come while the list still closes; a command may show another one in its place.
+    await this.page.waitForFunction(() => {
+      const widget = document.querySelector('.quick-input-widget');
+      return widget?.checkVisibility() !== true || !widget.querySelector('input').value.startsWith('>');
+    });
   }
 
   /** Picks what the box for files, commands and tasks finds first: `task build`. */
@@ -87,6 +92,10 @@ export class Workbench {
   /** Brings up the extension's side bar. */
   async showSideBar() {
     await this.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').click();
+  }
+
+  async showExplorer() {
+    await this.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
   }
 
   dialog(text) {
