@@ -44,7 +44,7 @@ export function convertElements(
  * machine that this runs on has ONNX's.
  */
 function wordsOf(bytes: Uint8Array): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(bytes.length / 4));
 }
 

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { planEdit } from '../../../../src/core/onnx/editModel.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { segmentBytes } from '../../../../src/core/onnx/segment.ts';
+import { graphPathOf } from '../../../../src/core/precision/inferTypes.ts';
+import { modelFacts } from '../../../../src/core/precision/modelFacts.ts';
+import { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { planRewrite } from '../../../../src/core/precision/rewritePlan.ts';
+import type { RewriteOptions, RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { modelPath } from '../../../support/fixtures.ts';
+import { randomModel } from '../../../support/randomModel.ts';
+import { type WireField, wireFields } from './wireFields.ts';
+
+async function rewrite(
+  bytes: Uint8Array,
+  rules: string,
+  options: RewriteOptions,
+): Promise<{ plan: RewritePlan; after: Uint8Array }> {
+  const { value: model } = await readModel(bytesOf(bytes), { spans: true });
+  const index = new NodeIndex(modelFacts(model!, 'model.onnx'));
+  const file = readOverrides(rules);
+  const plan = planRewrite(model!, planPrecision(file, index, resolveOverrides(file, index, null)), options);
+  const { value, problems } = await planEdit(model!, bytesOf(bytes), plan, { externalFile: 'new.data' });
+  expect(problems).toEqual([]);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of segmentBytes(value!.segments, () => bytesOf(bytes))) pieces.push(piece);
+  return { plan, after: Buffer.concat(pieces) };
+}
+
+/** Every field of the old file is in the new one, in its place and byte for byte, but for those that the plan names. */
+function expectNothingElse(before: Uint8Array, after: Uint8Array, plan: RewritePlan): void {
+  const casts = new Set(plan.casts.map(({ name }) => name));
+  const old = wireFields(before);
+  const kept = wireFields(after, casts);
+  expect(wireFields(after).length - kept.length).toBe(casts.size * fieldsOfCast);
+  expect(kept.length).toBe(old.length);
+  const rewired = new Set([
+    ...plan.inputs.map(({ node }) => `N.1 ${node}`),
+    ...plan.outputs.map(({ node }) => `N.2 ${node}`),
+  ]);
+  const tensors = new Set([
+    ...plan.initializers.map(({ graph, name }) => `${graph} ${name}`),
+    ...plan.constants.map(({ node }) => node),
+  ]);
+  const values = new Set(plan.values.map(({ name }) => name));
+  const changed = { wires: 0, tensors: 0, values: 0 };
+  for (const [i, field] of old.entries()) {
+    const now = kept[i]!;
+    // A few hundred thousand fields: an expectation for each would take minutes.
+    if (now.place === field.place && now.bytes === field.bytes && now.node === field.node) continue;
+    expect(now.node).toBe(field.node);
+    const reason = explain(field);
+    if (reason === null) expect(now).toEqual(field);
+    else changed[reason]++;
+  }
+  expect(changed.wires).toBe(plan.inputs.length + plan.outputs.length);
+  expect(changed.tensors).toBe(tensors.size);
+  expect(changed.values).toBeGreaterThanOrEqual(values.size);
+
+  function explain({ place, node, owner }: WireField): 'wires' | 'tensors' | 'values' | null {
+    if (rewired.has(`${place} ${node}`)) return 'wires';
+    if (place === 'S.1' && values.has(owner)) return 'values';
+    const isRetyped = tensors.has(node) || tensors.has(`${graphPathOf(node)} ${owner}`) || tensors.has(` ${owner}`);
+    if (!isRetyped || !/^(?:T|E)\.\d+$/.test(place)) return null;
+    // Its type is counted; its elements, and where they are, change with it.
+    if (place === 'T.2') return 'tensors';
+    expect(place).toMatch(/^(?:T\.4|T\.5|T\.9|E\.1|E\.2)$/);
+    changed.tensors--;
+    return 'tensors';
+  }
+}
+
+/** input, output, name, op, and the attribute's name, number and type */
+const fieldsOfCast = 7;
+
+const mixtures: [string, RewriteOptions][] = [
+  ['base fp16', {}],
+  ['base fp16\nop:Tanh, op:Softmax, op:MatMul fp32', { grow: true }],
+  ['base bf16\nop:Add, op:Conv fp32 -> fp16', {}],
+  ['** fp16 -> fp32', { io: 'follow' }],
+];
+
+describe('what a rewrite does not name stays byte for byte, in its place', () => {
+  test.each([
+    'fp16_overflow',
+    'fp16_overflow_mixed',
+    'vit_tiny',
+    'resnet18',
+    'loop_if',
+    'lstm_gru',
+    'fusion_zoo',
+    'unnamed',
+  ])('%s', async (name) => {
+    const before = readFileSync(modelPath(name));
+    for (const [rules, options] of mixtures) {
+      const { plan, after } = await rewrite(before, rules, options);
+      expect(plan.nodes.length).toBeGreaterThan(0);
+      expectNothingElse(before, after, plan);
+    }
+  });
+
+  test('random graphs: subgraphs, functions, metadata, unknown fields, weights in and outside of the model', async () => {
+    let casts = 0;
+    for (let seed = 1000; seed < 1060; seed++) {
+      const { bytes } = randomModel(seed);
+      for (const [rules, options] of mixtures) {
+        const { plan, after } = await rewrite(bytes, rules, options);
+        casts += plan.casts.length;
+        expectNothingElse(bytes, after, plan);
+      }
+    }
+    expect(casts).toBeGreaterThan(1500);
+  });
+
+  test('no rule, no change', async () => {
+    const { bytes } = randomModel(1);
+    const { after } = await rewrite(bytes, 'base keep', {});
+    expect(Buffer.compare(after, bytes)).toBe(0);
+  });
+});
+
+test('the fields of a file are all of its bytes', () => {
+  const { bytes } = randomModel(3);
+  const content = wireFields(bytes).reduce((sum, { bytes: hex }) => sum + (hex.length - hex.indexOf(':') - 1) / 2, 0);
+  // The rest is keys and lengths.
+  expect(content).toBeGreaterThan(bytes.length * 0.5);
+  expect(content).toBeLessThan(bytes.length);
+  const other = Uint8Array.from(bytes);
+  other[bytes.length - 1]! ^= 1;
+  expect(wireFields(other)).not.toEqual(wireFields(bytes));
+});
