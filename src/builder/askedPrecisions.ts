@@ -7,7 +7,7 @@ import { resolveOverrides } from '../core/precision/resolveOverrides.ts';
 import { verifyPrecision } from '../core/precision/verifyPrecision.ts';
 import type { AskedPrecision } from '../core/scene/viewData.ts';
 import type { Build } from './buildFolder.ts';
-import { readBuildOverrides } from './buildOverrides.ts';
+import { readBuildOverrides } from './overridesRecord.ts';
 import type { ReportRead } from './readBuild.ts';
 
 /** What the override rules of a build asked of each node, held against what was built. [] for a build without rules. */

@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
 import { buildFacts, type BuildFacts } from '../core/precision/buildFacts.ts';
@@ -8,25 +7,15 @@ import { NodeIndex } from '../core/precision/nodeIndex.ts';
 import type { OverrideFile } from '../core/precision/overrideFile.ts';
 import { layerWishes } from '../core/precision/precisionFlags.ts';
 import { planPrecision } from '../core/precision/precisionPlan.ts';
-import { precisionType, type PrecisionType } from '../core/precision/precisionType.ts';
+import { precisionType } from '../core/precision/precisionType.ts';
 import { readOverrides } from '../core/precision/readOverrides.ts';
 import { hasLayerFlags, noLayerFlags, targetOf, type TensorrtTarget } from '../core/precision/tensorrtTarget.ts';
 import { listBuilds } from './buildHistory.ts';
 import { readWhole } from './fileSource.ts';
+import { type BuildOverrides, writeBuildOverrides } from './overridesRecord.ts';
 import { readBuildReport, readModelFile } from './readBuild.ts';
 import { rewriteModel, type RewrittenModel } from './rewriteModel.ts';
 import { Unusable } from './unusable.ts';
-
-/** `overrides.json` of a build folder: the rules that the build was made with, and how they reached TensorRT. */
-export interface BuildOverrides {
-  schema: 1;
-  /** The rules as they were. */
-  rules: string;
-  /** `flags`: layer precisions; `model`: a strongly typed copy of the model. */
-  way: 'flags' | 'model';
-  /** The copy's compute type of each node by its position in the model; null: it had no choice. Only for `model`. */
-  declared?: (PrecisionType | null)[];
-}
 
 /** What to build instead, so that the rules hold. */
 export interface AppliedOverrides {
@@ -36,19 +25,8 @@ export interface AppliedOverrides {
   notes: CommandNote[];
 }
 
-const recordName = 'overrides.json';
 /** Subfolder of a build's folder for the typed copy; it is as large as the model, and goes when the build has ended. */
 export const typedCopyFolder = 'typed';
-
-/** The rules that a build was made with; null: none, or not known. */
-export async function readBuildOverrides(folder: string): Promise<BuildOverrides | null> {
-  try {
-    const record = JSON.parse(await readFile(join(folder, recordName), 'utf8')) as BuildOverrides;
-    return record.schema === 1 && typeof record.rules === 'string' ? record : null;
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Makes the rules of `options.overrides` part of a build: as layer precisions where TensorRT takes them, else (and where
@@ -80,13 +58,14 @@ export async function applyOverrides(
     record.way === 'flags'
       ? { model, options: flagOptions(options, planPrecision(file, index, resolution!)), notes: [] }
       : await typedCopy();
-  await writeFile(join(folder, recordName), JSON.stringify(record));
+  await writeBuildOverrides(folder, record);
   return applied;
 
   async function typedCopy(): Promise<AppliedOverrides> {
     const out = join(folder, typedCopyFolder, basename(model));
     const made = await rewriteModel({ model, rules: file, out, build: earlier, grow: false, signal });
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
+    record.added = made.rewrite.casts.map(({ name }) => name);
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
     return { model: out, options: { stronglyTyped: true }, notes: copyNotes(path!, made) };
   }

@@ -17,6 +17,7 @@ import type { ViewData } from '../core/scene/viewData.ts';
 import type { Problem, Read } from '../core/text/problem.ts';
 import type { Build } from './buildFolder.ts';
 import { openFile, readWhole } from './fileSource.ts';
+import { readBuildOverrides } from './overridesRecord.ts';
 import { Unusable } from './unusable.ts';
 
 /** Paths of the files that one build left, each gzip-compressed or not. */
@@ -25,6 +26,8 @@ export interface ReportFiles {
   layers?: string | undefined;
   log?: string | undefined;
   profile?: string | undefined;
+  /** Names of nodes that were added to the model for this build. */
+  added?: readonly string[] | undefined;
 }
 
 /** What the files hold, read. */
@@ -55,19 +58,21 @@ export async function readReport(files: ReportFiles): Promise<ReportRead> {
     log: log?.value,
     layerInfo: layers?.value,
     profile: profile?.value,
+    added: files.added,
     problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
   });
   return { report, model: model.value, log: log?.value, layers: layers?.value, profile: profile?.value };
 }
 
 /** The same for a build folder: its own files, and the model where the manifest says it is (relative: to the folder). */
-export function readBuildReport(
+export async function readBuildReport(
   { folder, manifest }: Build,
   onnx = resolve(folder, manifest.model.file),
 ): Promise<ReportRead> {
   const { log, layers, profile } = manifest.files;
   const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
-  return readReport({ onnx, log: inside(log), layers: inside(layers), profile: inside(profile) });
+  const added = (await readBuildOverrides(folder))?.added;
+  return readReport({ onnx, log: inside(log), layers: inside(layers), profile: inside(profile), added });
 }
 
 /** Everything a view needs, from what was read. */

@@ -28,6 +28,8 @@ export interface ReportInput {
   profile?: Profile | undefined;
   /** What the readers of layer info, log and profile found. */
   problems?: Problem[] | undefined;
+  /** Names of nodes that were added to the model for this build, such as the Casts of precision overrides. */
+  added?: readonly string[] | undefined;
 }
 
 /**
@@ -44,7 +46,7 @@ export function createReport(input: ReportInput): FusionReport {
     [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
   const { roles, staticShapes } = nodeRoles(graph, tensors(view.bindings), tensors(copiedFromHost(view)));
   const resolution = createResolution(graph, names, view, roles);
-  claimNamed(resolution);
+  claimNamed(resolution, input.added);
   claimGone(resolution);
   claimLoggedFusions(resolution);
   claimReached(resolution);

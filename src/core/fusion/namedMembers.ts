@@ -8,8 +8,11 @@ import { claim, join, modelTensor, type Resolution } from './resolution.ts';
 /** Metadata of one layer of the parser is cut at this many characters, half from each end. */
 const metadataLimit = 4000;
 
-/** First step: what TensorRT itself says, in metadata, in the log's member lines and in the layers' names. */
-export function claimNamed(to: Resolution): void {
+/**
+ * First step: what TensorRT itself says, in metadata, in the log's member lines and in the layers' names. `added` are
+ * names of nodes that the file that was built had beside the model's own.
+ */
+export function claimNamed(to: Resolution, added: readonly string[] = []): void {
   const unknown = new Map<string, number>();
   const truncated: number[] = [];
   to.view.layers.forEach((layer, index) => {
@@ -28,6 +31,7 @@ export function claimNamed(to: Resolution): void {
     if (region.named && !to.listed[index]) joinEnds(to, index);
   });
   reportTruncated(to, truncated);
+  for (const name of added) unknown.delete(name);
   if (unknown.size > 0) {
     const [example] = unknown.keys();
     to.problems.push({

@@ -51,7 +51,7 @@ export class LanguageFeatures implements vscode.Disposable {
       [languageCommands.openLogLine]: (target) => openNewestLog(feed, target),
       [languageCommands.buildWithOverrides]: (target) => buildWithOverrides(sessions, feed, tasks, target),
       [languageCommands.applyOverrides]: (target, to) => applyOverrides(feed, target, to),
-      [languageCommands.verifyOverrides]: (target) => verifyOverrides(language, target),
+      [languageCommands.verifyOverrides]: (target) => verifyOverrides(feed, language, target),
       [languageCommands.buildWithReplay]: (target) => buildWithReplay(sessions, feed, tasks, target),
       [languageCommandIds.openOverrides]: async (argument) => {
         const model = await pickModel(argument, sessions);

@@ -3,6 +3,7 @@ import { overrideLanguageId } from '../../protocol/language.ts';
 import type { RuleVerdictInfo } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { builtRules } from './builtRules.ts';
 import { verdictWord } from './verdictWords.ts';
 
 type Kind = RuleVerdictInfo['verdict'] | 'changed';
@@ -66,13 +67,12 @@ export class RuleDecorations implements vscode.Disposable {
     const facts = await this.#feed.settled(document.uri);
     const verdicts = await this.#language.verify(document.uri);
     if (document.isClosed || document.version !== version) return;
-    const built = facts?.overrides ? new Set(facts.overrides.rules.split('\n').map(statementOf)) : null;
+    const wasAsked = builtRules(facts);
     const shown: Record<Kind, vscode.DecorationOptions[]> = { obeyed: [], disobeyed: [], unseen: [], changed: [] };
     for (const verdict of verdicts) {
       if (verdict.line >= document.lineCount) continue;
       const line = document.lineAt(verdict.line);
-      // A rule that was written after the build was never asked for: a verdict on it would be about another wish.
-      const asked = built === null || built.has(statementOf(line.text));
+      const asked = wasAsked(line.text);
       shown[asked ? verdict.verdict : 'changed'].push({
         range: line.range,
         hoverMessage: new vscode.MarkdownString().appendText(verdict.message),
@@ -84,13 +84,6 @@ export class RuleDecorations implements vscode.Disposable {
         for (const kind of Object.keys(shown) as Kind[]) editor.setDecorations(this.#types[kind], shown[kind]);
   }
 }
-
-/** A line without comment and spacing: what it says. */
-const statementOf = (line: string): string =>
-  line
-    .replace(/(?:^|\s)#.*$/, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
 
 const marks = { obeyed: '✓', disobeyed: '✗', unseen: '?' } as const;
 

@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
 import { commandTarget } from '../language/commandTarget.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { builtRules } from './builtRules.ts';
 import { verdictIcon, verdictWord } from './verdictWords.ts';
 
 /** Lists what became of each rule in the last build; the one that is picked is shown in the file. */
-export async function verifyOverrides(language: LanguageService, argument: unknown): Promise<void> {
+export async function verifyOverrides(feed: FactsFeed, language: LanguageService, argument: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
+  const wasAsked = builtRules(await feed.settled(target.uri));
   const verdicts = await language.verify(target.uri);
   if (verdicts.length === 0) {
     await vscode.window.showInformationMessage(
@@ -15,12 +18,12 @@ export async function verifyOverrides(language: LanguageService, argument: unkno
     return;
   }
   const document = await vscode.workspace.openTextDocument(target.uri);
-  const items = verdicts.map(({ line, verdict, message }) => ({
-    label: `$(${verdictIcon[verdict]}) ${document.lineAt(Math.min(line, document.lineCount - 1)).text.trim()}`,
-    description: verdictWord(verdict),
-    detail: message,
-    line,
-  }));
+  const items = verdicts.map(({ line, verdict, message }) => {
+    const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
+    return wasAsked(text)
+      ? { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(verdict), detail: message, line }
+      : { label: `$(circle-outline) ${text}`, description: vscode.l10n.t('not built yet'), line };
+  });
   const placeHolder = vscode.l10n.t('What became of each rule in the last build');
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });
   if (picked === undefined) return;

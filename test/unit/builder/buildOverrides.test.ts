@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { applyOverrides, readBuildOverrides } from '../../../src/builder/buildOverrides.ts';
+import { applyOverrides } from '../../../src/builder/buildOverrides.ts';
+import { readBuildOverrides } from '../../../src/builder/overridesRecord.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/runBuild.ts';
 import { readModelFile } from '../../../src/builder/readBuild.ts';
 import { modelPath } from '../../support/fixtures.ts';
