@@ -94,10 +94,6 @@ export class Workbench {
     await this.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').click();
   }
 
-  async showExplorer() {
-    await this.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
-  }
-
   dialog(text) {
     return this.page.locator('.monaco-dialog-box', { hasText: text });
   }
