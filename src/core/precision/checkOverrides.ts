@@ -76,6 +76,21 @@ function ruleFacts(
   index: NodeIndex | null,
   build: BuildFacts | null,
 ): RuleFacts {
+  const line = rule.range.line;
+  const known = counts.get(nodes);
+  if (known && known.index === index && known.build === build)
+    return { rule, line, nodes: nodes.length, effective, ...known.facts };
+  const facts = countNodes(nodes, index, build);
+  counts.set(nodes, { index, build, facts });
+  return { rule, line, nodes: nodes.length, effective, ...facts };
+}
+
+type NodeCounts = Pick<RuleFacts, 'eligible' | 'foreign' | 'groups'>;
+
+/** What was counted for lists of nodes, which the index gives again for the same pattern at the next keystroke. */
+const counts = new WeakMap<Int32Array, { index: NodeIndex | null; build: BuildFacts | null; facts: NodeCounts }>();
+
+function countNodes(nodes: Int32Array, index: NodeIndex | null, build: BuildFacts | null): NodeCounts {
   let eligible = 0;
   let foreign = 0;
   const groupOf = build && nodes.length > 0 ? buildIndexOf(build).foreign : null;
@@ -91,5 +106,5 @@ function ruleFacts(
     .map((count, group) => ({ group, nodes: count }))
     .filter((entry) => entry.nodes > 0)
     .sort((a, b) => b.nodes - a.nodes);
-  return { rule, line: rule.range.line, nodes: nodes.length, effective, eligible, foreign, groups };
+  return { eligible, foreign, groups };
 }

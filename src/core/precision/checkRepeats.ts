@@ -37,7 +37,14 @@ export function checkRepeats(context: CheckContext): void {
 }
 
 function shadowed(context: CheckContext, rule: Rule, nodes: Int32Array, winner: Int32Array): void {
-  const deciding = [...new Set(Array.from(nodes, (node) => winner[node] ?? -1))].sort((a, b) => a - b);
+  const found = new Set<number>();
+  let last = -1;
+  for (const node of nodes) {
+    const one = winner[node] ?? -1;
+    if (one !== last) found.add(one);
+    last = one;
+  }
+  const deciding = [...found].sort((a, b) => a - b);
   const rules = deciding.map((r) => context.resolution.matches[r]?.rule).filter((other) => other !== undefined);
   const lines = rules.slice(0, 3).map((other) => other.range.line);
   const where = `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${rules.length > 3 ? ' and others' : ''}`;

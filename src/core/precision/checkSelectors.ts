@@ -155,18 +155,36 @@ function checkGroup(context: CheckContext, selector: Selector): void {
 
 function checkTakenAway(context: CheckContext, match: RuleMatch, position: number): void {
   const taken = match.selected[position];
-  const before = new Set<number>();
-  for (const [s, selector] of match.rule.selectors.slice(0, position).entries()) {
-    for (const node of match.selected[s] ?? []) {
-      if (selector.negated) before.delete(node);
-      else before.add(node);
+  if (!taken) return;
+  const first = match.selected[0];
+  // Mostly there is one selector before it, and many nodes.
+  if (position === 1 && first && !match.rule.selectors[0]?.negated) {
+    if (first.length === 0 || intersect(first, taken)) return;
+  } else {
+    const before = new Set<number>();
+    for (const [s, selector] of match.rule.selectors.slice(0, position).entries()) {
+      for (const node of match.selected[s] ?? []) {
+        if (selector.negated) before.delete(node);
+        else before.add(node);
+      }
     }
+    if (before.size === 0 || taken.some((node) => before.has(node))) return;
   }
-  if (!taken || taken.some((node) => before.has(node)) || before.size === 0) return;
   const selector = match.rule.selectors[position];
   if (!selector) return;
   const message = `This "not:" takes nothing away: the selectors before it do not select ${counted(taken.length, 'such node')}.`;
   report(context, selector.range, 'warning', 'takes-nothing', message).unnecessary = true;
+}
+
+/** Whether two ascending lists have a number in common. */
+function intersect(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    const difference = (a[i] ?? 0) - (b[j] ?? 0);
+    if (difference === 0) return true;
+    if (difference < 0) i++;
+    else j++;
+  }
+  return false;
 }
 
 function checkReach(context: CheckContext, selector: Selector, selected: Int32Array): void {

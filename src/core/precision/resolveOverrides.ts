@@ -72,8 +72,22 @@ export function resolveOverrides(file: OverrideFile, index: NodeIndex, build: Bu
 }
 
 function combine(rule: Rule, selected: Int32Array[], marks: Marks): Int32Array {
-  const only = selected[0];
-  if (selected.length === 1 && only) return only;
+  const [first, second] = selected;
+  if (selected.length === 1 && first) return first;
+  if (!first || !second || selected.length > 2 || rule.selectors[0]?.negated) return combineAll(rule, selected, marks);
+  const known = rule.selectors[1]?.negated ? taken : joined;
+  let answers = known.get(first);
+  if (!answers) known.set(first, (answers = new WeakMap()));
+  let answer = answers.get(second);
+  if (!answer) answers.set(second, (answer = combineAll(rule, selected, marks)));
+  return answer;
+}
+
+/** Two lists with the second taken away, or joined: the index gives the same lists again at the next keystroke. */
+const taken = new WeakMap<Int32Array, WeakMap<Int32Array, Int32Array>>();
+const joined = new WeakMap<Int32Array, WeakMap<Int32Array, Int32Array>>();
+
+function combineAll(rule: Rule, selected: Int32Array[], marks: Marks): Int32Array {
   marks.clear();
   for (const [i, selector] of rule.selectors.entries()) {
     for (const node of selected[i] ?? none) marks.set(node, !selector.negated);
