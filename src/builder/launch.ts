@@ -68,6 +68,12 @@ export class Launch {
     return launchedCommand(this.#launcher, this.#places, command, environment);
   }
 
+  /** The same for the build's own: when we are killed, the folder there goes with it. */
+  buildCommand(command: string[], environment: Record<string, string>): string[] {
+    const remove = this.#copied.size > 0 ? this.#folder : undefined;
+    return launchedCommand(this.#launcher, this.#places, command, environment, remove);
+  }
+
   /**
    * Copies what is there to read.
    * @throws {Unusable} when that fails

@@ -212,7 +212,7 @@ class Run {
   #command(args: string[]): string[] {
     const command = [this.#plan.program, ...args];
     const environment = { ...this.#plan.environment, ...this.#options.environment };
-    return this.#launch?.command(command, environment) ?? command;
+    return this.#launch?.buildCommand(command, environment) ?? command;
   }
 
   #path(kind: keyof typeof names): string {

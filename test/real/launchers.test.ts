@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -86,6 +87,25 @@ describe('ssh', () => {
     expect(left()).toEqual([]);
     expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
     expect(readdirSync(join(folder, 'there'))).toEqual([]);
+  });
+
+  test.each([
+    ['an obstinate', { hostile: true }],
+    ['a polite', { seconds: 60 }],
+  ])('so does the end of the program here by SIGKILL, with %s tool there', async (_, what) => {
+    const tool = played(what);
+    const file = join(folder, 'killed.yaml');
+    writeFileSync(file, JSON.stringify(bySsh(tool)));
+    const args = [join(import.meta.dirname, '../../dist/cli.js'), 'build', modelPath('vit_tiny'), '--launcher', file];
+    args.push('--backend', 'trtexec', '--verbose', '--folder', join(folder, 'killed'));
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    await new Promise((resolve) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => text.includes('[TRT]') && child.kill('SIGKILL'));
+      child.once('close', resolve);
+    });
+    const left = () => [...runningWith(tool), ...readdirSync(join(folder, 'there'))];
+    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
+    expect(left()).toEqual([]);
   });
 
   test('the Python driver runs there for real', async () => {

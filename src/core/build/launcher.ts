@@ -12,7 +12,10 @@ export interface Launcher {
   command: string[];
   /** Folders here, and what they are called there: the mounts of a container, a shared file system. */
   paths?: { here: string; there: string }[];
-  /** Folder there for files that no path covers: they are copied to and from it. Made before the build, removed after. */
+  /**
+   * Folder there for files that no path covers: they are copied to and from it. Made before the build, removed after,
+   * so its name has to hold `{id}`.
+   */
   folder?: string;
   /** Copies one file: `{here}` and `{there}` are its paths. Needed with `folder`. */
   copyTo?: string[];
@@ -44,7 +47,8 @@ const known: Record<keyof Launcher, (value: unknown) => boolean> = {
         typeof one['there'] === 'string' &&
         Object.keys(one).length === 2,
     ),
-  folder: (value) => typeof value === 'string' && value.startsWith('/') && value.length > 1,
+  // It is removed afterwards: it must be one that nobody else has.
+  folder: (value) => typeof value === 'string' && /^\/(?!.*\.\.).*\{id\}[^/]*$/.test(value),
   copyTo: isTexts,
   copyBack: isTexts,
   program: (value) => typeof value === 'string' && value !== '',
@@ -75,7 +79,7 @@ export function readLauncher(value: unknown): Launcher | string {
 const expected: Record<keyof Launcher, string> = {
   command: 'a list of texts',
   paths: 'a list of { "here", "there" }',
-  folder: 'an absolute path',
+  folder: 'an absolute path that ends in a name with {id}',
   copyTo: 'a list of texts',
   copyBack: 'a list of texts',
   program: 'a text',
@@ -89,16 +93,18 @@ export const fill = (text: string, names: Record<string, string>): string =>
 /**
  * The command line that runs `command` there.
  * @param environment variables that it needs there
+ * @param remove a folder there that goes when the program is ended because nobody is left who wants it
  */
 export function launchedCommand(
   launcher: Launcher,
   places: LaunchPlaces,
   command: string[],
   environment: Record<string, string> = {},
+  remove = 'tensorrt-lens',
 ): string[] {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const needed = variables.length > 0 ? ['env', ...variables, ...command] : command;
-  const guarded = launcher.guard === false ? needed : ['sh', '-c', guard, 'tensorrt-lens', ...needed];
+  const guarded = launcher.guard === false ? needed : ['sh', '-c', guard, remove, ...needed];
   return launcher.command.flatMap((one) =>
     one === '{command}' ? guarded : [fill(one, { ...places, shell: quoteCommand(guarded) })],
   );
@@ -119,18 +125,22 @@ export function pathThere(launcher: Launcher, places: LaunchPlaces, path: string
 /**
  * Runs there, as `sh -c guard name program arguments`. The program gets a process group of its own, which ends when
  * this script is asked to, or when its stdin closes: then nobody is left who wants the program to run. Job control
- * would give it that group, too, but not in every shell without a terminal; so only where `setsid` is missing.
+ * would give it that group, too, but not in every shell without a terminal; so only where `setsid` is missing. A name
+ * that is a path is a folder to remove when nobody is left.
  */
 const guard = `g=setsid
 command -v setsid >/dev/null 2>&1 || { g=; set -m 2>/dev/null; }
 k() { kill "-$1" "-$2" 2>/dev/null || kill "-$1" "$2" 2>/dev/null; }
+gone=
+trap 'k TERM $p' TERM INT HUP
+trap 'gone=1' USR1
+trap : PIPE
 exec 3<&0
 $g "$@" <&3 & p=$!
-{ cat <&3; k TERM $p; sleep 1; k KILL $p; } >/dev/null 2>&1 & w=$!
-trap 'k TERM $p' TERM INT HUP
-wait $p; s=$?
-kill -0 $p 2>/dev/null && { wait $p; s=$?; }
+{ cat <&3; kill -USR1 $$; k TERM $p; sleep 1; k KILL $p; } >/dev/null 2>&1 & w=$!
+while :; do wait $p; s=$?; kill -0 $p 2>/dev/null || break; done
 k KILL $p; k KILL $w
+[ "$gone" ] || [ $s = 141 ] && case $0 in /*) rm -rf "$0";; esac
 exit $s`;
 
 const trimmed = (path: string): string => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);

@@ -70,8 +70,13 @@ describe('readLauncher', () => {
     [{ command: ['{command}'], mounts: {} }, /has no "mounts"; it has command, paths/],
     [{ command: ['{command}'], paths: [{ here: '/a' }] }, /"paths".* is not a list of/],
     [{ command: ['{command}'], folder: 'tmp' }, /is not an absolute path/],
-    [{ command: ['{command}'], folder: '/tmp/x' }, /needs "copyTo" and "copyBack"/],
-    [{ command: ['{command}'], folder: '/t', copyTo: ['cp', '{here}'], copyBack: ['cp'] }, /\{here\} and \{there\}/],
+    [{ command: ['{command}'], folder: '/home/me' }, /ends in a name with \{id\}/],
+    [{ command: ['{command}'], folder: '/tmp/../{id}' }, /ends in a name with \{id\}/],
+    [{ command: ['{command}'], folder: '/tmp/{id}' }, /needs "copyTo" and "copyBack"/],
+    [
+      { command: ['{command}'], folder: '/t-{id}', copyTo: ['cp', '{here}'], copyBack: ['cp'] },
+      /\{here\} and \{there\}/,
+    ],
   ])('says what is wrong with %j', (value, message) => {
     expect(readLauncher(value)).toMatch(message);
   });
