@@ -98,6 +98,34 @@ describe('tactic replays', () => {
     assert.equal(editor.document, document);
   });
 
+  it('are recorded by a build, and shown', async function () {
+    this.timeout(120_000);
+    const { builds } = await lens();
+    rmSync(replay.fsPath, { force: true });
+    let over = false;
+    const ended = nextEvent(builds.onDidEnd, ({ uri }) => uri.toString() === model.toString());
+    const done = Promise.all([vscode.commands.executeCommand('tensorrtLens.recordReplay', model), ended]).finally(
+      () => (over = true),
+    );
+    // The question for the types has its first answer, FP16, selected.
+    while (!over) {
+      // oxlint-disable-next-line no-await-in-loop -- nothing says when the question is there
+      await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const [, { build: made }] = await done;
+    assert.equal(made.manifest.result, 'passed');
+    assert.ok(made.manifest.command.includes('--fp16'));
+    assert.equal(made.manifest.command.at(made.manifest.command.indexOf('--save-tactics') + 1), replay.fsPath);
+    const isShown = () => vscode.window.activeTextEditor?.document.uri.toString() === replay.toString();
+    while (!isShown()) {
+      // oxlint-disable-next-line no-await-in-loop -- until it is
+      await nextEvent(vscode.window.onDidChangeActiveTextEditor);
+    }
+    assert.equal(vscode.window.activeTextEditor!.document.getText(), readFileSync(inRepository(recorded), 'utf8'));
+  });
+
   it('say what an entry is, and let a layer go', async () => {
     const { features } = await lens();
     copyFileSync(inRepository(recorded), replay.fsPath);
