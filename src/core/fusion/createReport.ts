@@ -15,7 +15,7 @@ import { nodeRoles } from './nodeRoles.ts';
 import { joinProfile, type ProfileJoin } from './profileJoin.ts';
 import { claimReached } from './reachedMembers.ts';
 import { findRemarks } from './reportRemarks.ts';
-import { findProblems, noEngineReason } from './reportProblems.ts';
+import { findProblems, noEngineReason, otherModel } from './reportProblems.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
 
 export interface ReportInput {
@@ -45,12 +45,18 @@ export function createReport(input: ReportInput): FusionReport {
   const tensors = (list: Iterable<string>) =>
     [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
   const { roles, staticShapes } = nodeRoles(graph, tensors(view.bindings), tensors(copiedFromHost(view)));
-  const resolution = createResolution(graph, names, view, roles);
+  let resolution = createResolution(graph, names, view, roles);
   claimNamed(resolution, input.added);
-  claimGone(resolution);
-  claimLoggedFusions(resolution);
-  claimReached(resolution);
-  const noEngine = noEngineReason(view, log);
+  const other = otherModel(resolution);
+  if (other) {
+    const { problems } = resolution;
+    resolution = { ...createResolution(graph, names, view, roles), problems };
+  } else {
+    claimGone(resolution);
+    claimLoggedFusions(resolution);
+    claimReached(resolution);
+  }
+  const noEngine = other ? 'The inputs are of another model than this one.' : noEngineReason(view, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   const rows = input.profile?.rows ?? log?.profile ?? [];
   const times = joinProfile(view.layers, rows);
@@ -70,7 +76,7 @@ export function createReport(input: ReportInput): FusionReport {
       ...(input.modelProblems ?? []),
       ...(input.problems ?? []),
       ...resolution.problems,
-      ...findProblems(resolution, input, noEngine),
+      ...findProblems(resolution, input, noEngine, other),
       ...times.problems,
     ],
   };

@@ -3,7 +3,8 @@ import type { Problem } from '../text/problem.ts';
 import type { ReportInput } from './createReport.ts';
 import type { EngineView } from './engineView.ts';
 import { quote } from './namedMembers.ts';
-import type { Resolution } from './resolution.ts';
+import { atomsOf, parseLayerName } from './layerName.ts';
+import { modelTensor, type Resolution } from './resolution.ts';
 
 /** Why nothing can be said about an engine; null where there is one, or the plan of one. */
 export function noEngineReason(view: EngineView, log: BuildLog | undefined): string | null {
@@ -17,14 +18,19 @@ export function noEngineReason(view: EngineView, log: BuildLog | undefined): str
 }
 
 /** What a person should know about the inputs as a whole. */
-export function findProblems(from: Resolution, input: ReportInput, noEngine: string | null): Problem[] {
+export function findProblems(
+  from: Resolution,
+  input: ReportInput,
+  noEngine: string | null,
+  other: Problem | undefined,
+): Problem[] {
   const problems: Problem[] = [];
-  if (noEngine !== null) problems.push(noEngineProblem(input, noEngine));
+  if (noEngine !== null && !other) problems.push(noEngineProblem(input, noEngine));
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
   const builds = otherBuild(input);
   if (builds) problems.push(builds);
-  const other = otherModel(from);
-  if (other) problems.push(other);
+  const wrong = other ?? noPlaces(from);
+  if (wrong) problems.push(wrong);
   const unnamed = from.view.regions.filter(({ named }) => !named).length;
   if (unnamed > 0) {
     problems.push({
@@ -74,34 +80,99 @@ function otherBuild({ layerInfo, log }: ReportInput): Problem | undefined {
   };
 }
 
-/** Names in log or layers that the model does not have: probably the wrong pair of files. */
-function otherModel(from: Resolution): Problem | undefined {
+/**
+ * Log or layers of another model, by the names that they have and the model has not: then nothing that they say is about
+ * this model, and nothing may be derived from it. Asked when TensorRT's own words are read.
+ */
+export function otherModel(from: Resolution): Problem | undefined {
   const { names, of } = from.names.unmatched;
   if (of > 0 && names.length > of / 2) {
-    return {
-      severity: 'error',
-      code: 'other-model',
-      message: `${names.length} of the ${of} nodes that the log parses are not in this model (first: ${quote(names[0]!)}). Give the model that was built.`,
-    };
+    return wrongModel(
+      `${names.length} of the ${of} nodes that the log parses are not in this model (first: ${quote(names[0]!)}). Give the model that was built.`,
+    );
   }
   const named = from.view.layers.filter(({ metadata }) => metadata?.includes('[ONNX Layer: ')).length;
   const matched = from.layerNodes.filter((nodes) => nodes.size > 0).length;
   if (named > 0 && matched < named / 2) {
-    return {
-      severity: 'error',
-      code: 'other-model',
-      message: `Only ${matched} of ${named} layers with metadata name nodes of this model. Give the model that the engine was built from.`,
-    };
+    return wrongModel(
+      `Only ${matched} of ${named} layers with metadata name nodes of this model. Give the model that the engine was built from.`,
+    );
   }
-  const isPlaced = matched > 0 || from.members.some(({ size }) => size > 0);
-  if (from.view.layers.length > 0 && !isPlaced && from.roles.includes('data')) {
-    return {
-      severity: 'error',
-      code: 'other-model',
-      message: `None of the ${from.view.layers.length} layers (first: ${quote(from.view.layers[0]!.name)}) names a node of this model. Give the model that the engine was built from.`,
-    };
+  if (matched > 0 || of > 0) return undefined;
+  const words = wordsOf(from);
+  // Names alone may be anybody's; the tensors at the engine's border are the model's own.
+  if (words.length === 0 || words.some((word) => isKnown(from, word)) || hasItsBorder(from)) return undefined;
+  return wrongModel(
+    `None of the names in the ${from.view.layers.length === 1 ? 'layer' : `${from.view.layers.length} layers`} (first: ${quote(words[0]!)}) is in this model. Give the model that the engine was built from.`,
+  );
+}
+
+const wrongModel = (message: string): Problem => ({ severity: 'error', code: 'other-model', message });
+
+/** The names in the layers' names, without those that TensorRT made up. */
+function wordsOf({ view, names }: Resolution): string[] {
+  const words = new Set<string>();
+  for (const [index, layer] of view.names.entries()) {
+    const name = view.nativeNames.get(index);
+    for (const atom of atomsOf(name ? parseLayerName(name, names) : layer)) words.add(atom);
+    if (!name && layer.kind === 'kernel') for (const piece of layer.base.split('+')) words.add(piece);
   }
-  return undefined;
+  for (const { name, named } of view.regions) {
+    if (named) for (const atom of atomsOf(parseLayerName(name, names))) words.add(atom);
+  }
+  return [...words].filter(
+    (word) => word !== '' && !/^(?:__|_gem[mv]_|\$\$|\[)|\(Unnamed |^ONNXTRT_|_myl\d/.test(word),
+  );
+}
+
+function isKnown({ names, graph }: Resolution, word: string): boolean {
+  return (
+    names.has(word) ||
+    names.nodesOfLayer(word).length > 0 ||
+    names.nodesOfKernel(word).length > 0 ||
+    [
+      word,
+      word.replace(/\[[^\]]*\]$/, ''),
+      word.replace(/_\d+$/, ''),
+      word.replace(/(?:_output|_clone)(?:_\d+)?$/, ''),
+    ].some((text) => graph.byName.has(text) || names.has(text))
+  );
+}
+
+/** All inputs and outputs of the engine are tensors of the model, of the same shape where both say it. */
+function hasItsBorder(from: Resolution): boolean {
+  const { view, graph } = from;
+  const read = new Set(view.layers.flatMap(({ inputs }) => inputs.map(({ name }) => name)));
+  const tensors = view.layers.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
+  // A list of names without tensors proves nothing: many models call their inputs and outputs the same.
+  if (tensors.length === 0) return false;
+  const made = new Set(view.layers.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
+  const names =
+    view.bindings.size > 0
+      ? [...view.bindings]
+      : tensors.map(({ name }) => name).filter((name) => read.has(name) !== made.has(name));
+  const dims = new Map(tensors.map((tensor) => [tensor.name, tensor.dims]));
+  return (
+    names.length > 0 &&
+    names.every((name) => {
+      const tensor = modelTensor(from, name);
+      const shape = tensor < 0 ? undefined : graph.tensors[tensor]!.value?.shape;
+      const own = dims.get(name);
+      if (!shape || !own) return tensor >= 0;
+      return (
+        shape.length === own.length && shape.every((dim, i) => typeof dim !== 'number' || own[i]! < 0 || dim === own[i])
+      );
+    })
+  );
+}
+
+/** Layers of which none could be placed in the model. */
+function noPlaces(from: Resolution): Problem | undefined {
+  const isPlaced = from.layerNodes.some(({ size }) => size > 0) || from.members.some(({ size }) => size > 0);
+  if (from.view.layers.length === 0 || isPlaced || !from.roles.includes('data')) return undefined;
+  return wrongModel(
+    `None of the ${from.view.layers.length} layers (first: ${quote(from.view.layers[0]!.name)}) names a node of this model. Give the model that the engine was built from.`,
+  );
 }
 
 function sharedNames(from: Resolution): Problem | undefined {

@@ -18,14 +18,18 @@ interface Group {
 
 /** The report as text for a terminal: a sentence, the funnel, groups by time or size, what is not computed, unknowns, remarks. */
 export function formatReport(report: FusionReport): string {
+  const problems = problemLines(report);
+  // What makes the rest void comes before it.
+  const isVoid = report.problems.some(({ severity }) => severity === 'error');
   const sections = [
     [headline(report), '', ...wrap(summarySentence(report))],
+    isVoid ? problems : [],
     funnelLines(report),
     groupLines(report),
     notComputedLines(report),
     unknownLines(report),
     remarkLines(report),
-    problemLines(report),
+    isVoid ? [] : problems,
   ];
   return `${sections
     .filter((lines) => lines.length > 0)
