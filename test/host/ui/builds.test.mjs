@@ -52,7 +52,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.expand(w.group('blocks.0 …'));
   await w.expand(w.group('blocks.3,'));
   await w.expand(w.group('attn,'));
-  await w.group('Softmax,').click();
+  await (await w.scrollTo(w.group('Softmax,'))).click();
   await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, selected: true }).waitFor();
   await w.shot('builds-6-vit-node', { docs: 'node' });
 });

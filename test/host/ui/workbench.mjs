@@ -139,6 +139,19 @@ export class Workbench {
     }
   }
 
+  /** Scrolls the upper tree of the side bar down to a line, which is not on the page before it is in sight. */
+  async scrollTo(row) {
+    await this.page.locator('.sidebar .tree-explorer-viewlet-tree-view .monaco-list').first().hover();
+    for (let tries = 0; !(await row.isVisible()); tries += 1) {
+      assert.ok(tries < 40, 'The line is nowhere in the tree');
+      // oxlint-disable-next-line no-await-in-loop -- one turn of the wheel after the other
+      await this.page.mouse.wheel(0, 100);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await row.waitFor({ timeout: 500 }).catch(() => {});
+    }
+    return row;
+  }
+
   /**
    * Clicks the label of the boundary around a box of the graph. It is painted, not an element: the pointer goes down
    * beside the boxes, where nothing else reacts, until the graph says that there is something to click.
