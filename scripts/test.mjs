@@ -18,6 +18,7 @@ const parts = {
   unit: { vitest: 'unit' },
   rules: { vitest: 'rules' },
   build: { command: [node, 'esbuild.mjs', '--clean'] },
+  long: { vitest: 'long' },
   webview: { vitest: 'webview', needsHost: true },
   driver: { vitest: 'driver' },
   real: { vitest: 'real' },
