@@ -59,7 +59,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
 
-  const cancel = () => child.stdin.write(`cancel ${options.graceMs ?? 1500}\n`);
+  const cancel = () => child.stdin.write(`cancel ${options.graceMs ?? 1000}\n`);
   signal?.addEventListener('abort', cancel, { once: true });
   try {
     const answer = await ended(child, program);

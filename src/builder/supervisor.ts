@@ -72,7 +72,7 @@ process.stdin.on('data', (chunk) => {
 function leave() {
   if (!child) process.exit(1);
   abandoned = true;
-  void cancel(1200);
+  void cancel(1000);
 }
 process.stdin.on('error', leave);
 process.stdin.on('end', leave);

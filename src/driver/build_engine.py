@@ -308,7 +308,7 @@ def arguments(argv):
     add(
         "--grace",
         type=float,
-        default=1.0,
+        default=0.7,
         metavar="SECONDS",
         help="how long a cancelled build may take to end by itself",
     )
