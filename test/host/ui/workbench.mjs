@@ -40,9 +40,16 @@ export class Workbench {
     return this.page.locator('.monaco-menu .action-item', { hasText: text }).first();
   }
 
+  /** Again, where an editor that has just opened took the focus and with it the menu away. */
   async openContextMenu(name) {
-    await this.row(name).click({ button: 'right' });
-    await this.menuItem('Copy Path').waitFor();
+    const deadline = Date.now() + STEP;
+    for (;;) {
+      await this.row(name).click({ button: 'right' });
+      const open = this.menuItem('Copy Path').waitFor({ timeout: 5000 });
+      if (await open.then(() => true).catch(() => false)) return;
+      assert.ok(Date.now() < deadline, `The menu of ${name} did not open`);
+      await this.page.keyboard.press('Escape');
+    }
   }
 
   /** By key, because VS Code ignores a click on a menu item in the first 100 ms after the menu has opened. */
