@@ -1,18 +1,16 @@
 import type { Launcher } from '../core/build/launcher.ts';
 import type { TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
-import { parseVersion } from '../core/build/trtexecFlags.ts';
 import { driverCommand } from '../core/build/driverCommand.ts';
 import type { Backend, BuildFiles, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
-import { type Polygraphy, polygraphyCommand, readPolygraphyHelp } from '../core/build/polygraphyCommand.ts';
+import { type Polygraphy, polygraphyCommand } from '../core/build/polygraphyCommand.ts';
 import { trtexecCommand } from '../core/build/trtexecCommand.ts';
-import { findPolygraphy } from './findPolygraphy.ts';
+import { askPolygraphy, findPolygraphy } from './findPolygraphy.ts';
 import { findProgram } from './findProgram.ts';
 import { findPython, probePython, type Python } from './findPython.ts';
 import { launchedQuestion } from './launch.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from './probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from './setUpRtx.ts';
-import { Unusable } from './unusable.ts';
 
 /** The programs of this machine that a build may use, as far as somebody chose them. */
 export interface BuildTools {
@@ -183,19 +181,14 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
       return planDriver('rtx', tools.driver, name('python3'), {}, 'tensorrt-rtx', null);
     case 'polygraphy': {
       const program = name('polygraphy');
-      const banner = await ask([program, '--version']);
-      if (!banner.some((line) => /\d+\.\d+/.test(line)))
-        throw new Unusable(
-          `${program}, by the launcher: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}`,
-        );
-      const rtx = /^(1|true)$/i.test(options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? '');
-      const said = await ask(['python3', '-c', `import tensorrt${rtx ? '_rtx' : ''} as t; print(t.__version__)`]);
-      const help = await ask([program, 'convert', '--help']);
-      return polygraphyPlan(program, {
-        product: rtx ? 'tensorrt-rtx' : 'tensorrt',
-        tensorrt: parseVersion(said.at(-1) ?? ''),
-        flags: readPolygraphyHelp(help.join('\n')),
+      const tool = await askPolygraphy({
+        name: `${program}, by the launcher`,
+        advice: '',
+        wish: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
+        polygraphy: (args) => ask([program, ...args]),
+        python: (args) => ask(['python3', ...args]),
       });
+      return polygraphyPlan(program, tool);
     }
     default: {
       const program = name('trtexec');

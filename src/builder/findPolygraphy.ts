@@ -1,19 +1,15 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { readPolygraphyHelp } from '../core/build/polygraphyCommand.ts';
-import { parseVersion, type Version } from '../core/build/trtexecFlags.ts';
+import { type Polygraphy, readPolygraphyHelp } from '../core/build/polygraphyCommand.ts';
+import { parseVersion } from '../core/build/trtexecFlags.ts';
 import { findProgram } from './findProgram.ts';
 import { findTool, printed } from './probeTool.ts';
 import { Unusable } from './unusable.ts';
 
-/** A Polygraphy, and the TensorRT that it will build with; null version: its interpreter could not say. */
-export interface FoundPolygraphy {
+/** A Polygraphy on this computer, and the TensorRT that it will build with. */
+export interface FoundPolygraphy extends Polygraphy {
   /** Full path. */
   program: string;
-  product: 'tensorrt' | 'tensorrt-rtx';
-  tensorrt: Version | null;
-  /** Options of its `convert --help`; null: it does not say. */
-  flags: ReadonlySet<string> | null;
 }
 
 /**
@@ -31,22 +27,40 @@ export async function findPolygraphy(options: {
   const advice = 'Install it into the environment that has TensorRT: pip install polygraphy';
   const beside = python && !polygraphy ? await besideOf(python, 'polygraphy') : undefined;
   const program = beside ?? (await findTool(polygraphy ?? 'polygraphy', advice));
-  const banner = await printed(program, ['--version'], signal, environment);
+  const interpreter = async () => (await interpreterOf(program)) ?? python ?? 'python3';
+  const tool = await askPolygraphy({
+    name: program,
+    advice: `. ${advice}`,
+    wish: environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'],
+    polygraphy: (args) => printed(program, args, signal, environment),
+    python: async (args) => printed(await interpreter(), args, signal, environment).catch(() => []),
+  });
+  return { program, ...tool };
+}
+
+/**
+ * Asks a Polygraphy, wherever it runs, what it is, what it builds with and what its `convert` takes.
+ * @param asked.wish value of `POLYGRAPHY_USE_TENSORRT_RTX` there
+ * @param asked.polygraphy, asked.python run the program and its interpreter, and give the lines that they print
+ * @throws {Unusable} when it does not run as Polygraphy; `advice` ends the sentence
+ */
+export async function askPolygraphy(asked: {
+  name: string;
+  advice: string;
+  wish: string | undefined;
+  polygraphy: (args: string[]) => Promise<string[]>;
+  python: (args: string[]) => Promise<string[]>;
+}): Promise<Polygraphy> {
+  const banner = await asked.polygraphy(['--version']);
   if (!banner.some((line) => /\d+\.\d+/.test(line)))
-    throw new Unusable(`${program}: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}. ${advice}`);
-  const wish = environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'];
-  const module = /^(1|true)$/i.test(wish ?? '') ? 'tensorrt_rtx' : 'tensorrt';
-  const interpreter = (await interpreterOf(program)) ?? python ?? 'python3';
+    throw new Unusable(
+      `${asked.name}: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
+    );
+  const module = /^(1|true)$/i.test(asked.wish ?? '') ? 'tensorrt_rtx' : 'tensorrt';
   // Whatever its environment prints beside it, the version is the last line.
-  const said = await printed(
-    interpreter,
-    ['-c', `import ${module}; print(${module}.__version__)`],
-    signal,
-    environment,
-  ).catch(() => []);
-  const help = await printed(program, ['convert', '--help'], signal, environment);
+  const said = await asked.python(['-c', `import ${module}; print(${module}.__version__)`]);
+  const help = await asked.polygraphy(['convert', '--help']);
   return {
-    program,
     product: module === 'tensorrt_rtx' ? 'tensorrt-rtx' : 'tensorrt',
     tensorrt: parseVersion(said.at(-1) ?? ''),
     flags: readPolygraphyHelp(help.join('\n')),

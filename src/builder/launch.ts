@@ -3,12 +3,12 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { EngineOptions } from '../core/build/engineOptions.ts';
 import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../core/build/launcher.ts';
-import { modelTensors } from '../core/onnx/modelTensors.ts';
 import type { PlannedFiles } from './buildPlan.ts';
 import { externalPath } from './externalFile.ts';
 import { readModelFile } from './readBuild.ts';
 import { runProcess } from './runProcess.ts';
 import { stopIfCancelled, Unusable } from './unusable.ts';
+import { externalLocations } from './writeModel.ts';
 
 /** Options that are paths of files which a build reads. */
 const read = ['timingCache', 'calibrationCache'] as const;
@@ -56,7 +56,7 @@ export class Launch {
     const mapped: EngineOptions = { ...options, model: this.there(options.model) };
     for (const name of read) if (options[name] !== undefined) mapped[name] = this.there(options[name]);
     if (this.#copied.has(resolve(options.model)))
-      for (const location of await weightsOf(options.model))
+      for (const location of externalLocations((await readModelFile(options.model)).value))
         this.there(await externalPath(dirname(resolve(options.model)), location), location);
     const there = { ...files };
     for (const [name, path] of Object.entries(files) as [keyof PlannedFiles, string][]) there[name] = this.there(path);
@@ -121,14 +121,6 @@ export const launchedQuestion = (
   command: string[],
   environment?: Record<string, string>,
 ): string[] => new Launch(launcher, dirname(resolve(model)), model, driver).command(command, environment);
-
-async function weightsOf(model: string): Promise<Set<string>> {
-  const { value } = await readModelFile(model);
-  const locations = modelTensors(value).flatMap(({ data }) =>
-    data !== null && 'external' in data && data.external['location'] ? [data.external['location']] : [],
-  );
-  return new Set(locations);
-}
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
