@@ -3,13 +3,11 @@ import { overrideLanguageId } from '../../protocol/language.ts';
 import type { RuleVerdictInfo } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { SettledDocuments } from '../language/settledDocuments.ts';
 import { builtRules } from './builtRules.ts';
 import { verdictWord } from './verdictWords.ts';
 
 type Kind = RuleVerdictInfo['verdict'] | 'changed';
-
-/** Typing comes in bursts; the verdicts follow when it rests. */
-const settleMs = 250;
 
 /** Behind each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen. */
 export class RuleDecorations implements vscode.Disposable {
@@ -17,7 +15,6 @@ export class RuleDecorations implements vscode.Disposable {
   readonly #language: LanguageService;
   readonly #types: Record<Kind, vscode.TextEditorDecorationType>;
   readonly #subscription: vscode.Disposable;
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(feed: FactsFeed, language: LanguageService) {
     this.#feed = feed;
@@ -28,37 +25,15 @@ export class RuleDecorations implements vscode.Disposable {
       unseen: decoration('descriptionForeground'),
       changed: decoration('descriptionForeground'),
     };
-    const all = () => {
-      for (const { document } of vscode.window.visibleTextEditors) this.#soon(document);
-    };
+    const isRules = (document: vscode.TextDocument) => document.languageId === overrideLanguageId;
     this.#subscription = vscode.Disposable.from(
       ...Object.values(this.#types),
-      feed.onDidChange((uri) => {
-        for (const { document } of vscode.window.visibleTextEditors)
-          if (document.uri.toString() === uri.toString()) this.#soon(document, 0);
-      }),
-      vscode.window.onDidChangeVisibleTextEditors(all),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#soon(document)),
+      new SettledDocuments(feed, isRules, (document) => this.#show(document), 0),
     );
-    all();
   }
 
   dispose(): void {
     this.#subscription.dispose();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-  }
-
-  #soon(document: vscode.TextDocument, ms = settleMs): void {
-    if (document.languageId !== overrideLanguageId) return;
-    const key = document.uri.toString();
-    clearTimeout(this.#timers.get(key));
-    this.#timers.set(
-      key,
-      setTimeout(() => {
-        this.#timers.delete(key);
-        void this.#show(document);
-      }, ms),
-    );
   }
 
   async #show(document: vscode.TextDocument): Promise<void> {

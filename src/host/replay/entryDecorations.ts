@@ -3,8 +3,7 @@ import { contextKeys } from '../ids.ts';
 import type { ReplayEntryInfo } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
-
-const settleMs = 250;
+import { SettledDocuments } from '../language/settledDocuments.ts';
 
 /** Marks the layers of a replay by what they are, a ForeignNode or a kernel; the server's hints say nodes and time. */
 export class EntryDecorations implements vscode.Disposable {
@@ -12,7 +11,6 @@ export class EntryDecorations implements vscode.Disposable {
   readonly #language: LanguageService;
   readonly #types: Record<ReplayEntryInfo['kind'], vscode.TextEditorDecorationType>;
   readonly #subscription: vscode.Disposable;
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(feed: FactsFeed, language: LanguageService) {
     this.#feed = feed;
@@ -23,27 +21,20 @@ export class EntryDecorations implements vscode.Disposable {
       single: boxed('charts.green'),
       unknown: boxed('descriptionForeground'),
     };
-    const visible = () => {
-      for (const { document } of vscode.window.visibleTextEditors) this.#soon(document);
-      this.#tellContext();
-    };
+    const isReplay = ({ uri }: vscode.TextDocument) => feed.kindOf(uri) === 'replay';
+    const tellContext = () => this.#tellContext();
     this.#subscription = vscode.Disposable.from(
       ...Object.values(this.#types),
-      feed.onDidChange((uri) => {
-        for (const { document } of vscode.window.visibleTextEditors)
-          if (document.uri.toString() === uri.toString()) this.#soon(document);
-        this.#tellContext();
-      }),
-      vscode.window.onDidChangeVisibleTextEditors(visible),
-      vscode.window.onDidChangeActiveTextEditor(() => this.#tellContext()),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#soon(document)),
+      new SettledDocuments(feed, isReplay, (document) => this.#show(document)),
+      feed.onDidChange(tellContext),
+      vscode.window.onDidChangeVisibleTextEditors(tellContext),
+      vscode.window.onDidChangeActiveTextEditor(tellContext),
     );
-    visible();
+    tellContext();
   }
 
   dispose(): void {
     this.#subscription.dispose();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 
   /** Commands for replays stand in menus while one has the focus. */
@@ -51,19 +42,6 @@ export class EntryDecorations implements vscode.Disposable {
     const active = vscode.window.activeTextEditor?.document.uri;
     const isReplay = active !== undefined && this.#feed.kindOf(active) === 'replay';
     void vscode.commands.executeCommand('setContext', contextKeys.replay, isReplay);
-  }
-
-  #soon(document: vscode.TextDocument): void {
-    const key = document.uri.toString();
-    if (this.#feed.kindOf(document.uri) !== 'replay') return;
-    clearTimeout(this.#timers.get(key));
-    this.#timers.set(
-      key,
-      setTimeout(() => {
-        this.#timers.delete(key);
-        void this.#show(document);
-      }, settleMs),
-    );
   }
 
   async #show(document: vscode.TextDocument): Promise<void> {
