@@ -55,9 +55,7 @@ const trtlens = (...args: string[]) =>
 
 /** What the page says in a sentence before it verifies: the model that an earlier example wrote becomes an engine. */
 function buildTyped(): void {
-  const { status, stderr } = trtlens(
-    ...['build', 'fp16_overflow.typed.onnx', '--backend', 'rtx', '--folder', 'builds'],
-  );
+  const { status, stderr } = trtlens('build', 'fp16_overflow.typed.onnx', '--backend', 'rtx', '--folder', 'builds');
   expect(status, stderr).toBe(0);
   copyFileSync(join(folder, globSync('builds/*/build.log', { cwd: folder })[0]!), join(folder, 'typed.log'));
 }
