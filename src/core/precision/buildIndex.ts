@@ -4,9 +4,15 @@ import type { BuildFacts } from './buildFacts.ts';
 export interface BuildIndex {
   /** By position of the node: position of its ForeignNode, or -1. */
   foreign: Int32Array;
-  /** Nodes (positions) by the name of an engine layer or of a layer that the parser made under another name. */
+  /** Nodes (positions) by the name of an engine layer. */
   layerNodes: Map<string, number[]>;
+  /** Nodes by the name of the kernel (the tactic) that computes them. */
+  kernelNodes: Map<string, number[]>;
+  /** Nodes by the name of a further layer that the parser made for them. */
+  aliases: Map<string, number[]>;
   foreignNames: Map<string, number>;
+  /** Layers of which the log says that a precision was set. */
+  setLayers: Set<string>;
 }
 
 const indexes = new WeakMap<BuildFacts, BuildIndex>();
@@ -17,10 +23,23 @@ export function buildIndexOf(build: BuildFacts): BuildIndex {
   if (!index) {
     index = {
       foreign: Int32Array.from(build.nodes, ({ foreign }) => foreign),
-      layerNodes: new Map([...build.aliases, ...build.layers].map(({ name, nodes }) => [name, nodes])),
+      layerNodes: new Map(build.layers.map(({ name, nodes }) => [name, nodes])),
+      kernelNodes: kernelNodes(build),
+      aliases: new Map(build.aliases.map(({ name, nodes }) => [name, nodes])),
       foreignNames: new Map(build.foreignNodes.map(({ name }, i) => [name, i])),
+      setLayers: new Set(build.lines?.filter(({ kind }) => kind === 'set').map(({ layer }) => layer)),
     };
     indexes.set(build, index);
   }
   return index;
+}
+
+function kernelNodes(build: BuildFacts): Map<string, number[]> {
+  const kernels = new Map<string, number[]>();
+  for (const { tactic, nodes } of build.layers) {
+    const found = tactic === null ? null : kernels.get(tactic);
+    if (found) found.push(...nodes);
+    else if (tactic !== null) kernels.set(tactic, [...nodes]);
+  }
+  return kernels;
 }

@@ -6,7 +6,7 @@ import type { NodeIndex } from './nodeIndex.ts';
 import type { Selector } from './overrideFile.ts';
 import { replaceRange } from './precisionProblem.ts';
 import type { Fix } from './precisionProblem.ts';
-import { quoteName, writeName } from './quoteName.ts';
+import { isBareName, quoteName, writeName } from './quoteName.ts';
 import { hasLayerFlags } from './tensorrtTarget.ts';
 
 /** Why an exact name selects no node: whose name it is instead, or which names are near. */
@@ -19,6 +19,7 @@ export interface UnknownName {
 /** Explains a `name` selector that no node has. */
 export function explainUnknownName(context: CheckContext, selector: Selector): UnknownName {
   return (
+    furtherLayer(context, selector) ??
     explainEngineName(context, selector) ??
     tensorName(context, selector) ??
     moduleOrOp(context, selector) ??
@@ -31,42 +32,62 @@ export function explainEngineName(context: CheckContext, selector: Selector): Un
   const { build, index } = context;
   const { text } = selector;
   const known = build && buildIndexOf(build);
-  const foreign = known?.foreignNames.has(text) ?? false;
-  if (foreign || /^\{ForeignNode\[.*\]\}$/.test(text)) {
-    const fix = {
-      title: `Change to group:${quoteName(text)}`,
-      edits: [replaceRange(selector.textRange, `group:${quoteName(text)}`)],
-      preferred: true,
+  const built = [text, `{${text}}`].find((name) => known?.foreignNames.has(name));
+  if (built !== undefined || /^\{?ForeignNode\[.*\]\}?$/.test(text)) {
+    const group = `group:${quoteName(built ?? text)}`;
+    const what =
+      built === undefined ? "a ForeignNode's name, not a node's" : 'a ForeignNode of the last build, not a node';
+    return {
+      code: 'engine-layer-name',
+      message: `This is ${what}${silence(context)}. Write group: before it to mean all its nodes.`,
+      fixes: [{ title: `Change to ${group}`, edits: [replaceRange(selector.textRange, group)], preferred: true }],
     };
-    const what = foreign ? 'a ForeignNode of the last build' : "a ForeignNode's name";
-    const message = `This is ${what}, not a node${foreign ? '' : "'s"}${silence(context)}. Write group: before it to mean all its nodes.`;
-    return { code: 'engine-layer-name', message, fixes: [fix] };
   }
-  const nodes = known?.layerNodes.get(text);
-  if (!nodes && !looksLikeEngineLayer(text)) return null;
-  const positions = nodes ?? membersOf(text, index);
-  const names = [...new Set(positions.map((i) => index.names[i] ?? ''))];
-  const fixes: Fix[] = [];
-  if (names.length > 0 && names.length <= 30) {
-    const title =
-      names.length === 1
-        ? `Change to the node ${JSON.stringify(names[0])}`
-        : `Change to its ${counted(names.length, 'node')}`;
-    fixes.push({ title, edits: [replaceRange(selector.textRange, names.map(writeName).join(', '))], preferred: true });
-  }
-  const what = nodes
+  const layer = known?.layerNodes.get(text);
+  const kernel = known?.kernelNodes.get(text);
+  if (!layer && !kernel && !looksLikeEngineLayer(text)) return null;
+  const names = namesAt(index, layer ?? kernel ?? membersOf(text, index));
+  const what = layer
     ? 'This is a layer of the last engine, not a node'
-    : 'This looks like the name of an engine layer, not of a node';
-  const members = names.length > 0 ? ` It computes ${someNames(names)}.` : '';
-  return {
-    code: 'engine-layer-name',
-    message: `${what}${silence(context)}.${members} Write the nodes' own names.`,
-    fixes,
-  };
+    : kernel
+      ? 'This is a kernel of the last engine, not a node'
+      : 'This looks like the name of an engine layer, not of a node';
+  // The network has layers of such names, so trtexec does find them.
+  const quiet = helper.test(text) ? '' : silence(context);
+  const advice =
+    names.length > 0
+      ? `It computes ${someNames(names)}. Write the nodes' own names.`
+      : 'It stands for no node: remove it, or write the names of the nodes that are meant.';
+  return { code: 'engine-layer-name', message: `${what}${quiet}. ${advice}`, fixes: namesFix(selector, names) };
 }
 
 function silence(context: CheckContext): string {
   return hasLayerFlags(context.target) === false ? '' : '; trtexec ignores such names without a word';
+}
+
+/** A further layer of TensorRT's network that the parser made for a node: a flag could name it, a rule cannot. */
+function furtherLayer(context: CheckContext, selector: Selector): UnknownName | null {
+  const { build, index } = context;
+  const nodes = build && buildIndexOf(build).aliases.get(selector.text);
+  if (!nodes) return null;
+  const names = namesAt(index, nodes);
+  const message = `This is no node, but one of the layers that TensorRT makes of ${someNames(names)}. Rules are about nodes: write the node's name.`;
+  return { code: 'engine-layer-name', message, fixes: namesFix(selector, names) };
+}
+
+function namesAt(index: NodeIndex, positions: readonly number[]): string[] {
+  return [...new Set(positions.map((i) => index.names[i] ?? ''))];
+}
+
+/** Names in place of a selector's text, each taken away where the selector is. */
+function namesFix(selector: Selector, names: readonly string[]): Fix[] {
+  if (names.length === 0 || names.length > 30) return [];
+  const title =
+    names.length === 1
+      ? `Change to the node ${JSON.stringify(names[0])}`
+      : `Change to its ${counted(names.length, 'node')}`;
+  const text = names.map(writeName).join(selector.negated ? ', not:' : ', ');
+  return [{ title, edits: [replaceRange(selector.textRange, text)], preferred: true }];
 }
 
 /** Nodes that a layer's name speaks of; in kernel names TensorRT writes dots as underscores. */
@@ -76,9 +97,16 @@ function membersOf(text: string, index: NodeIndex): number[] {
   return atomsOf(name).flatMap((part) => [...index.named(part)]);
 }
 
+/** Layers of the network that the parser adds beside those of the nodes. */
+const helper = /^(?:ONNXTRT_\w+|\(Unnamed Layer\* \d+\) \[[^\]]*\])$/;
+
+/** Names that TensorRT gives to layers beside the model's nodes, and to kernels. */
+const madeByTensorrt =
+  /^(?:__my[el]|\$\$myelin\$\$|_gem[mv]_mha|ONNXTRT_|\(Unnamed Layer\* \d+\)|sm\d{2,3}_|\[(?:trainStation|ShapeHostToDeviceCopy |DevicetoShapeHostCopy))|\[(?:Constant|DevicetoShapeHostCopy)\]$/;
+
 /** The forms in which TensorRT writes layers that are more or less than one node. */
-export function looksLikeEngineLayer(text: string): boolean {
-  return parseLayerName(text).kind !== 'atom' || /^(?:__my[el]|ONNXTRT_|\(Unnamed Layer\* \d+\))/.test(text);
+function looksLikeEngineLayer(text: string): boolean {
+  return parseLayerName(text).kind !== 'atom' || madeByTensorrt.test(text);
 }
 
 function tensorName(context: CheckContext, selector: Selector): UnknownName | null {
@@ -100,27 +128,32 @@ function tensorName(context: CheckContext, selector: Selector): UnknownName | nu
 /** A module's name without `/**`, or an operator type without `op:`. */
 function moduleOrOp(context: CheckContext, selector: Selector): UnknownName | null {
   const { index } = context;
-  const ofOp = index.ofOp(selector.text, null).length;
-  if (ofOp > 0) {
+  const lower = selector.text.toLowerCase();
+  const op = index.ops().find((one) => one.op.toLowerCase() === lower);
+  if (op) {
     const fix = {
-      title: `Change to op:${selector.text}`,
-      edits: [replaceRange(selector.textRange, `op:${selector.text}`)],
+      title: `Change to op:${op.op}`,
+      edits: [replaceRange(selector.textRange, `op:${writeName(op.op)}`)],
       preferred: true,
     };
-    const message = `No node is called "${selector.text}"; ${counted(ofOp, 'node')} of this type are reached by op:${selector.text}.`;
+    const message = `No node is called "${selector.text}"; ${counted(op.count, 'node')} of this type are reached by op:${op.op}.`;
     return { code: 'matches-nothing', message, fixes: [fix] };
   }
-  if (/[*?[\],\s"#]/.test(selector.text)) return null;
-  const pattern = `${selector.text.replace(/\/+$/, '')}/**`;
-  const inside = index.matching(pattern).length;
-  if (inside === 0) return null;
-  const fix = {
-    title: `Change to ${pattern} (${counted(inside, 'node')})`,
-    edits: [replaceRange(selector.textRange, pattern)],
-    preferred: true,
-  };
-  const message = `No node is called "${selector.text}". It is a module with ${counted(inside, 'node')}: write ${pattern}.`;
-  return { code: 'matches-nothing', message, fixes: [fix] };
+  if (!isBareName(selector.text)) return null;
+  const module = selector.text.replace(/\/+$/, '');
+  const anywhere = module.replace(/^\/+/, '');
+  for (const pattern of [`${module}/**`, `/${anywhere}/**`, `**/${anywhere}/**`]) {
+    const inside = index.matching(pattern).length;
+    if (inside === 0) continue;
+    const fix = {
+      title: `Change to ${pattern} (${counted(inside, 'node')})`,
+      edits: [replaceRange(selector.textRange, pattern)],
+      preferred: true,
+    };
+    const message = `No node is called "${selector.text}". It is a module with ${counted(inside, 'node')}: write ${pattern}.`;
+    return { code: 'matches-nothing', message, fixes: [fix] };
+  }
+  return null;
 }
 
 function nearNames(context: CheckContext, selector: Selector): UnknownName {

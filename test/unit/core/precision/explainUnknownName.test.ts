@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { applyEdits, captured, check } from './overrideFixtures.ts';
+
+/** The only problem of a one-line text, and the line after its first fix. */
+async function explained(text: string, capture: string | null) {
+  const { index, build } = capture === null ? { index: null, build: null } : await captured(capture);
+  const { problems } = check(text, index?.facts, build);
+  const named = problems.filter(({ code }) => code === 'engine-layer-name' || code === 'matches-nothing');
+  expect(named).toHaveLength(1);
+  const [problem] = named;
+  const fix = problem!.fixes[0];
+  return { code: problem!.code, message: problem!.message, fixed: fix ? applyEdits(text, fix.edits) : null };
+}
+
+const build10 = 'tensorrt-10.6.0/vit_tiny.fp16';
+
+describe('names that TensorRT gives', () => {
+  test('a further layer of a node: the network has it, so nobody says that trtexec ignores it', async () => {
+    const found = await explained('/blocks/blocks.0/attn/Split_64 fp32', 'tensorrt-8.6.1/vit_tiny.fp16');
+    expect(found).toMatchObject({ code: 'engine-layer-name', fixed: '/blocks/blocks.0/attn/Split fp32' });
+    expect(found.message).not.toContain('ignores');
+  });
+
+  test.each([
+    ['[trainStation1] fp32', true],
+    ['"[ShapeHostToDeviceCopy 0]" fp32', true],
+    ['"/a/Shape_output_0[size][DevicetoShapeHostCopy]" fp32', true],
+    ['_gemm_mha_v2_0x30fa300e fp32', true],
+    ['sm80_xmma_fprop_implicit_gemm_f32f32 fp32', true],
+    // The parser's own helpers are layers of the network.
+    ['"(Unnamed Layer* 29) [Shuffle]" fp32', false],
+    ['ONNXTRT_castHelper_154 fp32', false],
+  ])('%s', async (text, ignored) => {
+    const { code, message, fixed } = await explained(text, null);
+    expect(code).toBe('engine-layer-name');
+    expect(message.includes('trtexec ignores')).toBe(ignored);
+    expect(message).toContain('It stands for no node');
+    expect(fixed).toBeNull();
+  });
+
+  test('a ForeignNode without its braces', async () => {
+    const { build } = await captured(build10);
+    const name = build.foreignNodes[0]!.name;
+    const found = await explained(`"${name.slice(1, -1)}" fp32`, build10);
+    expect(found.fixed).toBe(`group:"${name}" fp32`);
+    expect(found.message).toContain('of the last build');
+  });
+
+  test('a kernel by its own name, as profilers show it', async () => {
+    const { index, build } = await captured(build10);
+    const kernel = build.layers.find(({ tactic, nodes }) => tactic?.startsWith('_gemm_mha') && nodes.length > 1)!;
+    const found = await explained(`"${kernel.tactic}" fp32`, build10);
+    expect(found.message).toContain('a kernel of the last engine');
+    expect(found.message).toContain(`"${index.names[kernel.nodes[0]!]}"`);
+  });
+
+  test('what is taken away stays taken away', async () => {
+    const { fixed } = await explained('**, not:"/layers.1/attn/MatMul + /layers.1/attn/Softmax" fp32', null);
+    expect(fixed).toBe('**, not:/layers.1/attn/MatMul, not:/layers.1/attn/Softmax fp32');
+  });
+});
+
+test.each([
+  ['softmax fp32', 'op:Softmax fp32'],
+  ['layers.1/attn fp32', '/layers.1/attn/** fp32'],
+  ['attn fp32', '**/attn/** fp32'],
+])('%s means %s', async (text, meant) => {
+  expect(await explained(text, null)).toMatchObject({ code: 'matches-nothing', fixed: meant });
+});
