@@ -38,7 +38,9 @@ A tactic replay is what Polygraphy's --save-tactics writes.
   },
 };
 
-const readText = async (path: string): Promise<string> => new TextDecoder().decode(await readWhole(path));
+/** A byte order mark stays: Python does not take a replay with one. */
+const readText = async (path: string): Promise<string> =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readWhole(path));
 
 async function check(args: string[], terminal: Terminal): Promise<number> {
   const options = { ...contextOptions, choices: { type: 'string' }, json: { type: 'boolean' } } as const;

@@ -54,7 +54,20 @@ export class ReplayReader {
   read(): ReplayRead {
     const json = readLosslessJson(this.text);
     for (const problem of json.problems) this.adopt(problem);
-    const root = json.documents[0];
+    if (this.text.startsWith('\uFEFF')) {
+      const message =
+        'The file starts with a byte order mark, which Python does not take in JSON. Save it as UTF-8 without one.';
+      const fixes = [{ title: 'Remove the byte order mark', edits: [{ start: 0, end: 1, text: '' }], preferred: true }];
+      this.add({ start: 0, end: 1 }, 'error', 'json-bom', message, fixes);
+    }
+    const [root, second] = json.documents;
+    if (second)
+      this.add(
+        { start: second.start, end: second.start + 1 },
+        'error',
+        'json-trailing',
+        'The file ends before this: Python takes one JSON document and nothing after it.',
+      );
     if (root?.kind !== 'object') {
       const message =
         this.text.trim() === ''
@@ -191,11 +204,11 @@ export class ReplayReader {
     );
   }
 
-  /** A problem of the JSON itself, which has lines and columns only. */
+  /** A problem of the JSON itself, which has lines and columns only. Python is strict about each: nothing is loaded. */
   private adopt(problem: Problem): void {
     const start = this.offsetOf(problem.line ?? 1, problem.column ?? 1);
     const end = problem.endColumn === undefined ? start + 1 : this.offsetOf(problem.line ?? 1, problem.endColumn);
-    this.problems.push({ ...problem, start, end, fixes: [] });
+    this.problems.push({ ...problem, severity: 'error', start, end, fixes: [] });
   }
 
   private offsetOf(line: number, column: number): number {

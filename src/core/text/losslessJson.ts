@@ -65,7 +65,8 @@ const MAX_PROBLEMS = 50;
 /**
  * Reads JSON and keeps what `JSON.parse` loses: places, the text of numbers, and everything readable around an error.
  * Text between or after documents is passed over with a problem. Problems have line, column and a stable code:
- * `json-syntax`, `json-string`, `json-control`, `json-number`, `json-depth`, `json-trailing`, `json-end`.
+ * `json-syntax`, `json-string`, `json-control`, `json-number`, `json-word`, `json-comma`, `json-depth`,
+ * `json-trailing`, `json-end`.
  */
 export function readLosslessJson(text: string, options: JsonOptions = {}): JsonRead {
   return new JsonReader(text, options).read();
@@ -221,6 +222,8 @@ class JsonReader {
     const value = { true: true, false: false, null: null, True: true, False: false, None: null }[word];
     if (value !== undefined) {
       this.#at += word.length;
+      if (word !== String(value))
+        this.#problem('info', 'json-word', `"${word}" is no JSON; it was read as ${value}.`, start, this.#at);
       return { kind: 'literal', start, end: this.#at, value };
     }
     const skipped = Math.max(1, word.length);
@@ -246,7 +249,7 @@ class JsonReader {
       this.#space();
       const at = this.#at;
       if (this.#closes(']', node.start)) break;
-      if (this.#text[at] === ',') this.#at++;
+      if (this.#text[at] === ',') this.#strayComma();
       else {
         const item = this.#value(depth + 1, key, true);
         if (item !== undefined) node.items.push(item);
@@ -293,6 +296,15 @@ class JsonReader {
       this.#problem('error', 'json-syntax', 'A comma is missing here.', this.#at);
   }
 
+  /** A comma with nothing before it; behind text that was passed over it is in order. */
+  #strayComma(): void {
+    let before = this.#at - 1;
+    while (/\s/.test(this.#text[before]!)) before--;
+    if ('{[,'.includes(this.#text[before]!))
+      this.#problem('info', 'json-comma', 'A comma stands here without a value before it.', this.#at);
+    this.#at++;
+  }
+
   #object(depth: number): JsonObject {
     const node: JsonObject = { kind: 'object', start: this.#at, end: 0, members: [] };
     this.#at++;
@@ -300,7 +312,7 @@ class JsonReader {
       this.#space();
       if (this.#closes('}', node.start)) break;
       if (this.#text[this.#at] === ',') {
-        this.#at++;
+        this.#strayComma();
         continue;
       }
       if (this.#text[this.#at] !== '"') {

@@ -5,7 +5,6 @@ import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
 import type { Command } from '../../../src/cli/command.ts';
 import { precision } from '../../../src/cli/precision.ts';
-import { replay } from '../../../src/cli/replay.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
@@ -108,6 +107,9 @@ describe('precision import', () => {
       'polygraphy run m.onnx --trt --layer-precisions a:float32 b:c:half --precision-constraints prefer',
       'require prefer\na fp32\nb:c fp16\n',
     ],
+    // Which types TensorRT may use beside: without them the rules would ask for an engine in FP32 alone.
+    ['trtexec --fp16 --precisionConstraints=obey --layerPrecisions=a:fp32', 'base fp16\na fp32\n'],
+    ['polygraphy convert m.onnx --bf16 --layer-precisions a:float32 -v -o e.plan', 'base bf16\na fp32\n'],
     [
       'python -m modelopt.onnx.autocast --onnx_path=m.onnx --nodes_to_exclude /a/.* --op_types_to_exclude Exp',
       'base fp16\nop:Exp fp32\n/a/** fp32\n',
@@ -123,6 +125,12 @@ describe('precision import', () => {
     expect((await run(precision, ...command)).err).toContain('constraints-missing');
     expect(readFileSync(out, 'utf8')).toBe('a fp32\n');
     await expect(run(precision, ...command)).rejects.toThrow(/is there already/);
+    expect(
+      await run(precision, 'import', '--', 'trtexec', '--best', '--int8', '--layerPrecisions=a:fp32'),
+    ).toMatchObject({
+      out: 'base fp16\na fp32\n',
+      err: expect.stringMatching(/types-not-taken: .*--best, --int8/) as unknown,
+    });
     await expect(run(precision, 'import', '--', 'trtexec', '--fp16')).rejects.toThrow(/no layer precisions/);
     await expect(run(precision, 'import')).rejects.toThrow(/command line to import is missing/);
     expect(await run(precision, 'import', '--', 'trtexec', "--layerPrecisions='a:fp32")).toMatchObject({ code: 1 });
@@ -269,47 +277,5 @@ describe('precision verify', () => {
     await expect(run(precision, 'verify', rulesFile('a fp32').rules, '--onnx', model)).rejects.toThrow(
       /at least one of --log/,
     );
-  });
-});
-
-describe('replay', () => {
-  const good = capture('tensorrt-10.6.0/vit_tiny.poly_replay/replay.json');
-  const edited = () => {
-    const { place } = rulesFile('');
-    const path = join(place, 'edited.json');
-    writeFileSync(path, readFileSync(good, 'utf8').replaceAll('DataType.HALF', 'DataType.FLOAT'));
-    return path;
-  };
-  const choices = capture('tensorrt-10.6.0/vit_tiny.algolog/choices.jsonl');
-
-  test('check: the edit of the article fails, with what TensorRT did offer', async () => {
-    expect(await run(replay, 'check', good, '--choices', choices)).toMatchObject({ code: 0 });
-    const { code, out } = await run(replay, 'check', edited(), '--choices', choices, '--json');
-    expect(code).toBe(1);
-    const { diagnostics, entries } = JSON.parse(out) as {
-      entries: number;
-      diagnostics: { code: string; layer: string; fixes: string[] }[];
-    };
-    expect(entries).toBe(2);
-    const refused = diagnostics.filter((one) => one.code === 'not-offered');
-    expect(refused.map(({ layer }) => layer.slice(0, 12))).toEqual(['/patch_embed', '{ForeignNode']);
-    for (const { fixes } of refused) expect(fixes[0]).toMatch(/^Change the whole entry to FP32 → FP32, .* ms$/);
-  });
-
-  test('diff: by meaning', async () => {
-    expect(await run(replay, 'diff', good, good)).toMatchObject({ code: 0, out: '2 layers are the same\n' });
-    const { out } = await run(replay, 'diff', good, edited());
-    expect(out).toContain('changed: /patch_embed/proj/Conv\n    Input 0: FP16, vectors of 4');
-    expect(JSON.parse((await run(replay, 'diff', good, edited(), '--json')).out)).toMatchObject({
-      same: 0,
-      differences: [{ kind: 'changed' }, { kind: 'changed' }],
-    });
-  });
-
-  test('what is no replay is refused', async () => {
-    const { rules } = rulesFile('op:Softmax fp32');
-    expect(await run(replay, 'check', rules)).toMatchObject({ code: 1 });
-    await expect(run(replay, 'check', `${rules}.gone`)).rejects.toThrow(/no such file/);
-    await expect(run(replay, 'check', good, '--choices', rules)).rejects.toThrow(/no recorded choices/);
   });
 });

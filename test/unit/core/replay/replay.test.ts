@@ -125,6 +125,61 @@ describe('reading', () => {
     expect(readReplay(source).problems.map(({ code }) => code)).toEqual(expected);
   });
 
+  test.each([
+    ['a tactic with zeros before it', (source: string) => source.replace('"tactic": 0', '"tactic": 00'), 'json-number'],
+    ['a stray comma', (source: string) => source.replace('"strides": [', '"strides": [,'), 'json-comma'],
+    ['a comma before the end', (source: string) => source.replace(/(\d)(\s*\])/, '$1,$2'), 'json-syntax'],
+    ['a comment', (source: string) => source.replace('"inputs"', '// why\n"inputs"'), 'json-syntax'],
+    ['Python', (source: string) => source.replace(/"vectorized_dim": -?\d+/, '"vectorized_dim": None'), 'json-word'],
+    ['a tab in a name', (source: string) => source.replace('proj/', 'proj\t/'), 'json-control'],
+    ['an escape of another language', (source: string) => source.replace('proj/', 'proj\\x2f'), 'json-string'],
+    ['text after the end', (source: string) => `${source}\nend`, 'json-trailing'],
+    ['a second replay after it', (source: string) => `${source}\n${source}`, 'json-trailing'],
+    ['a byte order mark', (source: string) => `\uFEFF${source}`, 'json-bom'],
+  ])('%s is an error: Python would load nothing', (_, change, code) => {
+    const source = change(recorded());
+    expect(readReplay(source).problems).toMatchObject([{ severity: 'error', code }]);
+  });
+
+  test('what is no JSON is never passed', () => {
+    const source = recorded();
+    const places = [...source.matchAll(/"[^"]*"|-?\d+|[{}[\],:]/g)];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...places),
+        fc.constantFrom(
+          '',
+          ',',
+          '[',
+          '}',
+          '"',
+          ':',
+          '00',
+          '0x12',
+          '.5',
+          'NaN',
+          'None',
+          '\\',
+          '\u0001',
+          '/*c*/',
+          '\uFEFF',
+        ),
+        ({ 0: token, index }, put) => {
+          const broken = source.slice(0, index) + put + source.slice(index + token.length);
+          const said = readReplay(broken).problems.some(({ severity }) => severity === 'error');
+          let isJson = true;
+          try {
+            JSON.parse(broken);
+          } catch {
+            isJson = false;
+          }
+          expect(said || isJson).toBe(true);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
   test('an entry twice', () => {
     const source = inForm(forms.D).replace('{"conv": ', '{"conv": {}, "conv": ');
     expect(readReplay(source).problems.filter(({ code }) => code === 'duplicate-entry')).toHaveLength(1);

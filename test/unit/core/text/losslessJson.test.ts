@@ -69,7 +69,8 @@ describe('proper JSON', () => {
 
 describe('broken JSON', () => {
   test.each([
-    ['{"a": 1,, "b": 2}', { a: 1, b: 2 }, []],
+    ['{"a": 1,, "b": 2}', { a: 1, b: 2 }, [{ severity: 'info', code: 'json-comma', line: 1, column: 9 }]],
+    ['[, 1]', [1], [{ code: 'json-comma', line: 1, column: 2 }]],
     ['{"a": 1 "b": 2}', { a: 1, b: 2 }, [{ code: 'json-syntax', line: 1, column: 9 }]],
     ['[1, 2,]', [1, 2], [{ code: 'json-syntax', line: 1, column: 6 }]],
     ['{\n "a": 1,\n "b": [1, 2', { a: 1, b: [1, 2] }, [{ code: 'json-end' }, { code: 'json-end' }]],
@@ -81,14 +82,20 @@ describe('broken JSON', () => {
     ['{"a": "x\ty"}', { a: 'x\ty' }, [{ code: 'json-control', line: 1, column: 8 }]],
     ['{"a": "x\\qy"}', { a: 'x\\qy' }, [{ code: 'json-string', line: 1, column: 9, endColumn: 11 }]],
     ['{"a": 1]', { a: 1 }, [{ code: 'json-syntax' }]],
-    ['{"a": True, "b": None}', { a: true, b: null }, []],
+    [
+      '{"a": True, "b": None}',
+      { a: true, b: null },
+      [
+        { severity: 'info', code: 'json-word', column: 7, endColumn: 11 },
+        { code: 'json-word', column: 18 },
+      ],
+    ],
     ['{a: 1, "b": 2}', { b: 2 }, [{ code: 'json-syntax', line: 1, column: 2 }]],
     ['{"a": }', {}, [{ code: 'json-syntax', line: 1, column: 7 }]],
   ])('%j', (text, value, expected) => {
     const { documents, problems } = readLosslessJson(text);
     expect(plainValue(documents[0]!)).toEqual(value);
     expect(problems).toMatchObject(expected);
-    if (expected.length === 0) expect(problems.length).toBeLessThanOrEqual(1);
   });
 
   test('text around a document is passed over with its place', () => {

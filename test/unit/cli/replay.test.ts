@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { replay } from '../../../src/cli/replay.ts';
+import { fixturePath } from '../../support/fixtures.ts';
+import { temporaryFolder } from '../../support/rtx.ts';
+
+const folder = temporaryFolder();
+const capture = (name: string) => fixturePath(`captures/${name}`);
+
+/** Writes a file of a test's own. */
+function written(name: string, text: string): string {
+  const path = join(mkdtempSync(join(folder, 'replay-')), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Runs `trtlens replay` as `main` does, and gives what it writes. */
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const ran = { code: 0, out: '', err: '' };
+  const { signal } = new AbortController();
+  ran.code = await replay.run(args, {
+    out: (text: string) => Promise.resolve(void (ran.out += text)),
+    note: (line: string) => void (ran.err += `${line}\n`),
+    signal,
+  } as Parameters<typeof replay.run>[1]);
+  return ran;
+}
+
+describe('replay', () => {
+  const good = capture('tensorrt-10.6.0/vit_tiny.poly_replay/replay.json');
+  const edited = () => written('edited.json', readFileSync(good, 'utf8').replaceAll('DataType.HALF', 'DataType.FLOAT'));
+  const choices = capture('tensorrt-10.6.0/vit_tiny.algolog/choices.jsonl');
+
+  test('check: the edit of the article fails, with what TensorRT did offer', async () => {
+    expect(await run('check', good, '--choices', choices)).toMatchObject({ code: 0 });
+    const { code, out } = await run('check', edited(), '--choices', choices, '--json');
+    expect(code).toBe(1);
+    const { diagnostics, entries } = JSON.parse(out) as {
+      entries: number;
+      diagnostics: { code: string; layer: string; fixes: string[] }[];
+    };
+    expect(entries).toBe(2);
+    const refused = diagnostics.filter((one) => one.code === 'not-offered');
+    expect(refused.map(({ layer }) => layer.slice(0, 12))).toEqual(['/patch_embed', '{ForeignNode']);
+    for (const { fixes } of refused) expect(fixes[0]).toMatch(/^Change the whole entry to FP32 → FP32, .* ms$/);
+  });
+
+  test('diff: by meaning', async () => {
+    expect(await run('diff', good, good)).toMatchObject({ code: 0, out: '2 layers are the same\n' });
+    const { out } = await run('diff', good, edited());
+    expect(out).toContain('changed: /patch_embed/proj/Conv\n    Input 0: FP16, vectors of 4');
+    expect(JSON.parse((await run('diff', good, edited(), '--json')).out)).toMatchObject({
+      same: 0,
+      differences: [{ kind: 'changed' }, { kind: 'changed' }],
+    });
+  });
+
+  test('check: a byte order mark, which Python does not take', async () => {
+    const marked = written('replay.json', `\uFEFF${readFileSync(good, 'utf8')}`);
+    const { code, out } = await run('check', marked);
+    expect(code).toBe(1);
+    expect(out).toContain(`${marked}:1:1: error json-bom: `);
+    expect(await run('diff', good, marked)).toMatchObject({ code: 0, out: '2 layers are the same\n' });
+  });
+
+  test('what is no replay is refused', async () => {
+    const rules = written('net.trtprec', 'op:Softmax fp32');
+    expect(await run('check', rules)).toMatchObject({ code: 1 });
+    await expect(run('check', `${rules}.gone`)).rejects.toThrow(/no such file/);
+    await expect(run('check', good, '--choices', rules)).rejects.toThrow(/no recorded choices/);
+  });
+});
