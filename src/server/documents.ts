@@ -32,14 +32,19 @@ export class Documents {
     const facts = this.facts.get(uri) ?? noFacts;
     const known = this.analyses.get(uri);
     if (known?.version === version && known.facts === facts) return known.analysis;
-    const analysis = analyse(document, facts);
+    const analysis = analyse(document, facts, known?.analysis ?? null);
     this.analyses.set(uri, { version, facts, analysis });
     return analysis;
   }
 }
 
-function analyse(document: TextDocument, facts: DocumentFacts): Analysis | null {
-  if (document.languageId === overrideLanguageId) return { kind: 'overrides', ...analyseOverrides(document, facts) };
+function analyse(document: TextDocument, facts: DocumentFacts, before: Analysis | null): Analysis | null {
+  if (document.languageId === overrideLanguageId) {
+    return {
+      kind: 'overrides',
+      ...analyseOverrides(document, facts, before?.kind === 'overrides' ? before.file : null),
+    };
+  }
   if (!replayLanguageIds.includes(document.languageId)) return null;
   const replay = analyseReplay(document, facts);
   return replay && { kind: 'replay', ...replay };

@@ -13,6 +13,8 @@ export interface BuildIndex {
   foreignNames: Map<string, number>;
   /** Layers of which the log says that a precision was set. */
   setLayers: Set<string>;
+  /** Nodes (positions) whose name no layer of the network has. */
+  unregistered: Set<number>;
 }
 
 const indexes = new WeakMap<BuildFacts, BuildIndex>();
@@ -28,6 +30,7 @@ export function buildIndexOf(build: BuildFacts): BuildIndex {
       aliases: new Map(build.aliases.map(({ name, nodes }) => [name, nodes])),
       foreignNames: new Map(build.foreignNodes.map(({ name }, i) => [name, i])),
       setLayers: new Set(build.lines?.filter(({ kind }) => kind === 'set').map(({ layer }) => layer)),
+      unregistered: new Set(build.unregistered),
     };
     indexes.set(build, index);
   }

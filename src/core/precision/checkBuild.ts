@@ -1,19 +1,21 @@
 import { counted, report, someNames } from './checkContext.ts';
-import type { CheckContext } from './checkContext.ts';
+import type { CheckContext, FileContext } from './checkContext.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
+import type { NodeIndex } from './nodeIndex.ts';
 import { removeLine } from './precisionProblem.ts';
+import type { RuleMatch } from './resolveOverrides.ts';
+import type { NodeCounts } from './ruleFacts.ts';
 import { hasLayerFlags, noLayerFlags, targetName } from './tensorrtTarget.ts';
 import { cannotCarry, dialectOf } from './trtexecSpec.ts';
+import type { TrtexecDialect } from './trtexecSpec.ts';
 
-/** What the TensorRT at hand, its flags and the last build mean for the rules. */
-export function checkBuild(context: CheckContext): void {
+/** What the TensorRT at hand and the flags of the last build mean for the file as a whole. */
+export function checkBuild(context: FileContext): void {
   checkFlags(context);
   checkLastFlags(context);
-  if (hasLayerFlags(context.target) !== false) checkNames(context);
-  checkForeignNodes(context);
 }
 
-function checkFlags(context: CheckContext): void {
+function checkFlags(context: FileContext): void {
   const { file, target } = context;
   if (hasLayerFlags(target) !== false) return;
   const instead = '"trtlens precision apply" writes such a model';
@@ -36,7 +38,7 @@ function checkFlags(context: CheckContext): void {
 }
 
 /** What the last build was run with that makes rules idle. */
-function checkLastFlags(context: CheckContext): void {
+function checkLastFlags(context: FileContext): void {
   const { build, target, file } = context;
   if (hasLayerFlags(target) !== true || !build) return;
   const usable = file.rules.filter((rule) => rule.usable && rule.type !== null);
@@ -63,36 +65,44 @@ function checkLastFlags(context: CheckContext): void {
   }
 }
 
-function checkNames(context: CheckContext): void {
-  const { index, target, resolution } = context;
-  const dialect = dialectOf(target.version);
-  const starred = index.names.some((name) => name.includes('*'));
-  const reasons = index.names.map((name) => cannotCarry(name, dialect, starred ? index.names : []));
-  if (reasons.every((reason) => reason === null)) return;
-  for (const match of resolution.matches) {
-    const range = match.rule.selectors[0]?.range;
-    const stuck = Array.from(match.nodes).filter((i) => reasons[i] !== null && index.nodes[i]?.role === 'compute');
-    const one = stuck[0];
-    if (one === undefined || !range) continue;
-    const names = stuck.map((i) => index.names[i] ?? '');
-    const what =
-      stuck.length === 1
-        ? `The name ${JSON.stringify(names[0])}`
-        : `${counted(stuck.length, 'name')} (${someNames(names, 2)})`;
-    const message = `${what} cannot be given to trtexec: ${reasons[one]}. The rule still works in a rewritten model and with the Python back-end.`;
-    report(context, range, hasLayerFlags(target) === null ? 'info' : 'warning', 'trtexec-cannot-carry', message);
-  }
+/** Names of a rule's nodes that trtexec's flags cannot carry. */
+export function checkNames(context: CheckContext, match: RuleMatch): void {
+  const { index, target } = context;
+  const range = match.rule.selectors[0]?.range;
+  if (!range || hasLayerFlags(target) === false) return;
+  const reasons = stuckNames(index, dialectOf(target.version));
+  if (reasons.size === 0) return;
+  const stuck = Array.from(match.nodes).filter((i) => reasons.has(i) && index.nodes[i]?.role === 'compute');
+  const one = stuck[0];
+  if (one === undefined) return;
+  const names = stuck.map((i) => index.names[i] ?? '');
+  const what =
+    stuck.length === 1
+      ? `The name ${JSON.stringify(names[0])}`
+      : `${counted(stuck.length, 'name')} (${someNames(names, 2)})`;
+  const message = `${what} cannot be given to trtexec: ${reasons.get(one)}. The rule still works in a rewritten model and with the Python back-end.`;
+  report(context, range, hasLayerFlags(target) === null ? 'info' : 'warning', 'trtexec-cannot-carry', message);
 }
 
-function checkForeignNodes(context: CheckContext): void {
-  const { build, rules, resolution } = context;
-  if (!build) return;
-  for (const [r, match] of resolution.matches.entries()) {
-    const facts = rules[r];
-    const range = match.rule.type?.range;
-    if (!facts || facts.foreign === 0 || !match.rule.usable || !range) continue;
-    const { severity, message } = foreignNodeEvidence(context, match, facts);
-    const where = match.rule.selectors[0]?.range ?? range;
-    report(context, where, severity, 'inside-foreign-node', message);
+const stuckByIndex = new WeakMap<NodeIndex, { wildcard: boolean; reasons: Map<number, string> }>();
+
+/** Nodes (positions) whose names a dialect cannot carry, with the reason; found once for a model. */
+function stuckNames(index: NodeIndex, dialect: TrtexecDialect): ReadonlyMap<number, string> {
+  const known = stuckByIndex.get(index);
+  if (known?.wildcard === dialect.wildcard) return known.reasons;
+  const reasons = new Map<number, string>();
+  for (const [i, name] of index.names.entries()) {
+    const reason = cannotCarry(name, dialect, index.names);
+    if (reason !== null) reasons.set(i, reason);
   }
+  stuckByIndex.set(index, { wildcard: dialect.wildcard, reasons });
+  return reasons;
+}
+
+/** What is known of a rule for nodes inside ForeignNodes of the last build. */
+export function checkForeignNodes(context: CheckContext, match: RuleMatch, counts: NodeCounts): void {
+  const range = match.rule.selectors[0]?.range;
+  if (!context.build || counts.foreign === 0 || !match.rule.usable || !match.rule.type || !range) return;
+  const { severity, message } = foreignNodeEvidence(context, match, counts);
+  report(context, range, severity, 'inside-foreign-node', message);
 }

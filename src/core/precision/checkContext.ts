@@ -1,5 +1,4 @@
 import type { BuildFacts } from './buildFacts.ts';
-import type { RuleFacts } from './checkOverrides.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { OverrideFile } from './overrideFile.ts';
 import { problemAt } from './precisionProblem.ts';
@@ -7,15 +6,18 @@ import type { Fix, PrecisionProblem, TextRange } from './precisionProblem.ts';
 import type { Resolution } from './resolveOverrides.ts';
 import type { TensorrtTarget } from './tensorrtTarget.ts';
 
-/** Everything that one family of checks looks at; it adds to `problems`. */
+/** Everything that the checks of one rule look at; they add to `problems`. */
 export interface CheckContext {
-  file: OverrideFile;
   index: NodeIndex;
   build: BuildFacts | null;
   target: TensorrtTarget;
-  resolution: Resolution;
-  rules: RuleFacts[];
   problems: PrecisionProblem[];
+}
+
+/** What the checks look at that hold rules against each other. */
+export interface FileContext extends CheckContext {
+  file: OverrideFile;
+  resolution: Resolution;
 }
 
 /** Adds a problem to the context and gives it back, for what else belongs to it. */

@@ -1,7 +1,6 @@
 import type { BuildFacts } from './buildFacts.ts';
-import { buildIndexOf } from './buildIndex.ts';
-import { checkBuild } from './checkBuild.ts';
-import type { CheckContext } from './checkContext.ts';
+import { checkBuild, checkForeignNodes, checkNames } from './checkBuild.ts';
+import { checkRegistered } from './checkRegistered.ts';
 import { checkRepeats } from './checkRepeats.ts';
 import { checkSelectors } from './checkSelectors.ts';
 import { checkTypes } from './checkTypes.ts';
@@ -9,7 +8,9 @@ import type { NodeIndex } from './nodeIndex.ts';
 import type { OverrideFile, Rule } from './overrideFile.ts';
 import type { PrecisionProblem } from './precisionProblem.ts';
 import { resolveOverrides } from './resolveOverrides.ts';
-import type { Resolution } from './resolveOverrides.ts';
+import type { Resolution, RuleMatch } from './resolveOverrides.ts';
+import { countNodes } from './ruleFacts.ts';
+import type { NodeCounts, RuleFacts } from './ruleFacts.ts';
 import { targetOf } from './tensorrtTarget.ts';
 import type { TensorrtTarget } from './tensorrtTarget.ts';
 
@@ -24,21 +25,6 @@ export interface PrecisionCheck {
   target: TensorrtTarget;
 }
 
-export interface RuleFacts {
-  rule: Rule;
-  line: number;
-  /** Nodes that it selects. */
-  nodes: number;
-  /** Of these, nodes that it decides for: no later rule selects them. */
-  effective: number;
-  /** Of these, nodes that take a precision at all. */
-  eligible: number;
-  /** Selected nodes inside ForeignNodes of the last build. */
-  foreign: number;
-  /** Per ForeignNode (position in the build) the number of selected nodes, most first. */
-  groups: { group: number; nodes: number }[];
-}
-
 /**
  * Checks an override file. Without a model only the text itself is checked; without a build nothing is said about
  * ForeignNodes. `target` is the TensorRT to check for: by default the one of the last build.
@@ -49,62 +35,60 @@ export function checkOverrides(
   build: BuildFacts | null,
   target: TensorrtTarget = targetOf(build?.product ?? null, build?.version ?? null, build?.gpu ?? null),
 ): PrecisionCheck {
-  const problems = [...file.problems];
+  if (!index) {
+    const rules = file.rules.map((rule) => ({ rule, line: rule.range.line, nodes: 0, effective: 0, ...nothing }));
+    return { problems: inOrder(file.problems), rules, resolution: null, target };
+  }
   // A build of another model (or of this one before it was changed) says nothing about these nodes.
-  const fitting = index && build && build.nodes.length === index.nodes.length ? build : null;
-  const resolution = index ? resolveOverrides(file, index, fitting) : null;
-  const rules = file.rules.map((rule, i) =>
-    ruleFacts(rule, resolution?.matches[i]?.nodes, resolution?.matches[i]?.effective, index, fitting),
-  );
-  if (index && resolution) {
-    const context: CheckContext = { file, index, build: fitting, target, resolution, rules, problems };
-    checkSelectors(context);
-    checkTypes(context);
-    checkRepeats(context);
-    checkBuild(context);
-  }
-  problems.sort((a, b) => a.line - b.line || a.column - b.column);
-  return { problems, rules, resolution, target };
+  const fitting = build?.nodes.length === index.nodes.length ? build : null;
+  const resolution = resolveOverrides(file, index, fitting);
+  const problems = [...file.problems];
+  const rules = resolution.matches.map((match): RuleFacts => {
+    const { rule, nodes, effective } = match;
+    const { line } = rule.range;
+    const checked = checkRule(match, file.lines[line - 1]?.problems ?? [], index, fitting, target);
+    for (const problem of checked.problems) problems.push(problem);
+    return { rule, line, nodes: nodes.length, effective, ...checked.counts };
+  });
+  const context = { file, index, build: fitting, target, resolution, problems };
+  checkRepeats(context);
+  checkBuild(context);
+  return { problems: inOrder(problems), rules, resolution, target };
 }
 
-const none = new Int32Array(0);
+const nothing: NodeCounts = { eligible: 0, foreign: 0, groups: [] };
 
-function ruleFacts(
-  rule: Rule,
-  nodes: Int32Array = none,
-  effective = 0,
-  index: NodeIndex | null,
+function inOrder(problems: readonly PrecisionProblem[]): PrecisionProblem[] {
+  return [...problems].sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** What one rule is found to be, whatever the other rules say. */
+interface CheckedRule {
+  index: NodeIndex;
+  build: BuildFacts | null;
+  target: TensorrtTarget;
+  counts: NodeCounts;
+  problems: PrecisionProblem[];
+}
+
+/** The reader gives unchanged lines' rules again at the next keystroke: only changed ones are checked anew. */
+const checkedRules = new WeakMap<Rule, CheckedRule>();
+
+function checkRule(
+  match: RuleMatch,
+  unread: readonly PrecisionProblem[],
+  index: NodeIndex,
   build: BuildFacts | null,
-): RuleFacts {
-  const line = rule.range.line;
-  const known = counts.get(nodes);
-  if (known && known.index === index && known.build === build)
-    return { rule, line, nodes: nodes.length, effective, ...known.facts };
-  const facts = countNodes(nodes, index, build);
-  counts.set(nodes, { index, build, facts });
-  return { rule, line, nodes: nodes.length, effective, ...facts };
-}
-
-type NodeCounts = Pick<RuleFacts, 'eligible' | 'foreign' | 'groups'>;
-
-/** What was counted for lists of nodes, which the index gives again for the same pattern at the next keystroke. */
-const counts = new WeakMap<Int32Array, { index: NodeIndex | null; build: BuildFacts | null; facts: NodeCounts }>();
-
-function countNodes(nodes: Int32Array, index: NodeIndex | null, build: BuildFacts | null): NodeCounts {
-  let eligible = 0;
-  let foreign = 0;
-  const groupOf = build && nodes.length > 0 ? buildIndexOf(build).foreign : null;
-  const inGroup: number[] = [];
-  for (const node of nodes) {
-    eligible += index?.computes[node] ?? 0;
-    const group = groupOf?.[node] ?? -1;
-    if (group < 0) continue;
-    foreign++;
-    inGroup[group] = (inGroup[group] ?? 0) + 1;
-  }
-  const groups = inGroup
-    .map((count, group) => ({ group, nodes: count }))
-    .filter((entry) => entry.nodes > 0)
-    .sort((a, b) => b.nodes - a.nodes);
-  return { eligible, foreign, groups };
+  target: TensorrtTarget,
+): CheckedRule {
+  const known = checkedRules.get(match.rule);
+  if (known?.index === index && known.build === build && known.target === target) return known;
+  const checked = { index, build, target, counts: countNodes(match.nodes, index, build), problems: [] };
+  checkSelectors(checked, match, unread);
+  checkTypes(checked, match);
+  checkNames(checked, match);
+  checkRegistered(checked, match);
+  checkForeignNodes(checked, match, checked.counts);
+  checkedRules.set(match.rule, checked);
+  return checked;
 }

@@ -1,10 +1,10 @@
 import { report } from './checkContext.ts';
-import type { CheckContext } from './checkContext.ts';
+import type { FileContext } from './checkContext.ts';
 import type { Rule, Selector } from './overrideFile.ts';
 import { removeLine, replaceRange } from './precisionProblem.ts';
 
 /** Rules without effect because of later ones, the same rule twice, the same selector twice in one rule. */
-export function checkRepeats(context: CheckContext): void {
+export function checkRepeats(context: FileContext): void {
   const { matches, winner } = context.resolution;
   const last = new Map<string, number>();
   const twin = matches.map(() => -1);
@@ -36,7 +36,7 @@ export function checkRepeats(context: CheckContext): void {
   }
 }
 
-function shadowed(context: CheckContext, rule: Rule, nodes: Int32Array, winner: Int32Array): void {
+function shadowed(context: FileContext, rule: Rule, nodes: Int32Array, winner: Int32Array): void {
   const found = new Set<number>();
   let last = -1;
   for (const node of nodes) {
@@ -56,7 +56,7 @@ function shadowed(context: CheckContext, rule: Rule, nodes: Int32Array, winner: 
   problem.related = rules.slice(0, 3).map((other) => ({ range: other.range, message: 'this later rule decides' }));
 }
 
-function repeatedSelectors(context: CheckContext, rule: Rule): void {
+function repeatedSelectors(context: FileContext, rule: Rule): void {
   if (rule.selectors.length < 2) return;
   const seen = new Set<string>();
   for (const [s, selector] of rule.selectors.entries()) {

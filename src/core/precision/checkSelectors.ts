@@ -9,37 +9,29 @@ import { quoteName } from './quoteName.ts';
 import { groupsNamed } from './resolveOverrides.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
 
-/** Selectors that select nothing, less or more than a person means. */
-export function checkSelectors(context: CheckContext): void {
-  const unread = new Map<number, PrecisionProblem[]>();
-  for (const problem of context.file.problems) {
-    const found = unread.get(problem.line);
-    if (found) found.push(problem);
-    else unread.set(problem.line, [problem]);
+/** Selectors that select nothing, less or more than a person means. `unread`: what the reader said of the rule's line. */
+export function checkSelectors(context: CheckContext, match: RuleMatch, unread: readonly PrecisionProblem[]): void {
+  const { rule } = match;
+  for (const [s, selector] of rule.selectors.entries()) {
+    if (selector.text === '' || isUnread(unread, selector)) continue;
+    const selected = match.selected[s] ?? new Int32Array(0);
+    if (selector.kind === 'group') checkGroup(context, selector);
+    if (selected.length === 0) {
+      if (selector.kind !== 'group') explainNothing(context, selector);
+      continue;
+    }
+    if (selector.negated) checkTakenAway(context, match, s);
+    else checkReach(context, selector, selected);
   }
-  for (const match of context.resolution.matches) {
-    const { rule } = match;
-    for (const [s, selector] of rule.selectors.entries()) {
-      if (selector.text === '' || isUnread(unread.get(rule.range.line), selector)) continue;
-      const selected = match.selected[s] ?? new Int32Array(0);
-      if (selector.kind === 'group') checkGroup(context, selector);
-      if (selected.length === 0) {
-        if (selector.kind !== 'group') explainNothing(context, selector);
-        continue;
-      }
-      if (selector.negated) checkTakenAway(context, match, s);
-      else checkReach(context, selector, selected);
-    }
-    if (rule.usable && match.nodes.length === 0 && match.selected.some((selected) => selected.length > 0)) {
-      const message = 'The "not:" selectors take away everything that this rule selects.';
-      report(context, rule.range, 'warning', 'matches-nothing', message).unnecessary = true;
-    }
+  if (rule.usable && match.nodes.length === 0 && match.selected.some((selected) => selected.length > 0)) {
+    const message = 'The "not:" selectors take away everything that this rule selects.';
+    report(context, rule.range, 'warning', 'matches-nothing', message).unnecessary = true;
   }
 }
 
 /** The reader has found something wrong with this very text already. */
-function isUnread(problems: PrecisionProblem[] | undefined, { range }: Selector): boolean {
-  return problems?.some(({ column, endColumn }) => column < range.endColumn && endColumn > range.column) ?? false;
+function isUnread(problems: readonly PrecisionProblem[], { range }: Selector): boolean {
+  return problems.some(({ column, endColumn }) => column < range.endColumn && endColumn > range.column);
 }
 
 function explainNothing(context: CheckContext, selector: Selector): void {

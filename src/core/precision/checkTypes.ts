@@ -10,15 +10,13 @@ import type { RuleMatch } from './resolveOverrides.ts';
 import { hasLayerFlags, missingCapability, targetName, typeSince } from './tensorrtTarget.ts';
 
 /** Types that the version, the GPU or the operator cannot do, and nodes that take no precision. */
-export function checkTypes(context: CheckContext): void {
-  for (const match of context.resolution.matches) {
-    const { rule } = match;
-    if (!rule.usable || !rule.type) continue;
-    for (const word of [rule.type, ...rule.outputs]) checkTarget(context, word);
-    checkRoles(context, match);
-    checkComputeType(context, match, rule.type);
-    checkOutputCount(context, match);
-  }
+export function checkTypes(context: CheckContext, match: RuleMatch): void {
+  const { rule } = match;
+  if (!rule.usable || !rule.type) return;
+  for (const word of [rule.type, ...rule.outputs]) checkTarget(context, word);
+  checkRoles(context, match);
+  checkComputeType(context, match, rule.type);
+  checkOutputCount(context, match);
 }
 
 function checkTarget(context: CheckContext, word: TypeWord): void {

@@ -1,8 +1,9 @@
 import { before } from '../build/trtexecFlags.ts';
+import { buildIndexOf } from './buildIndex.ts';
 import { counted } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
-import type { RuleFacts } from './checkOverrides.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
+import type { NodeCounts } from './ruleFacts.ts';
 import { hasLayerFlags, targetName } from './tensorrtTarget.ts';
 
 /**
@@ -12,10 +13,10 @@ import { hasLayerFlags, targetName } from './tensorrtTarget.ts';
 export function foreignNodeEvidence(
   context: CheckContext,
   match: RuleMatch,
-  facts: RuleFacts,
+  counts: NodeCounts,
 ): { severity: 'info' | 'warning'; message: string } {
   const { target } = context;
-  const where = whereText(context, facts);
+  const where = whereText(context, match.nodes.length, counts);
   if (hasLayerFlags(target) === false || context.build?.flags?.stronglyTyped) {
     return {
       severity: 'info',
@@ -39,31 +40,29 @@ export function foreignNodeEvidence(
   };
 }
 
-function whereText(context: CheckContext, facts: RuleFacts): string {
+function whereText(context: CheckContext, nodes: number, counts: NodeCounts): string {
   const { build } = context;
-  const largest = facts.groups[0];
+  const largest = counts.groups[0];
   const name = build?.foreignNodes[largest?.group ?? -1]?.name ?? '';
-  const all = facts.foreign === facts.nodes;
+  const all = counts.foreign === nodes;
   const count = all
-    ? facts.nodes === 1
+    ? nodes === 1
       ? 'This node is'
-      : facts.nodes === 2
+      : nodes === 2
         ? 'Both nodes are'
-        : `All ${counted(facts.nodes, 'node')} are`
-    : `${facts.foreign.toLocaleString('en-US')} of ${counted(facts.nodes, 'node')} are`;
+        : `All ${counted(nodes, 'node')} are`
+    : `${counts.foreign.toLocaleString('en-US')} of ${counted(nodes, 'node')} are`;
   const place =
-    facts.groups.length === 1
+    counts.groups.length === 1
       ? `the ForeignNode ${shorten(name)}`
-      : `${facts.groups.length} ForeignNodes, most in ${shorten(name)}`;
+      : `${counts.groups.length} ForeignNodes, most in ${shorten(name)}`;
   return `${count} inside ${place} of the last build.`;
 }
 
 /** The log of the last build on these very nodes. */
 function ownLines(context: CheckContext, match: RuleMatch): string {
-  const lines = context.build?.lines;
-  if (!lines || !match.rule.type) return '';
-  const set = new Set(lines.filter(({ kind }) => kind === 'set').map(({ layer }) => layer));
-  if (set.size === 0) return '';
+  const set = context.build && buildIndexOf(context.build).setLayers;
+  if (!set || set.size === 0 || !match.rule.type) return '';
   let taken = 0;
   for (const i of match.nodes) if (set.has(context.index.names[i] ?? '')) taken++;
   if (taken === 0) return ' The last build was not asked for it.';

@@ -14,8 +14,12 @@ export interface OverrideFile {
 }
 
 export interface OverrideLine {
+  /** The line as it stands, without its line break. */
+  text: string;
   statement: Rule | Directive | null;
   comment: { text: string; range: TextRange } | null;
+  /** What is wrong with this line by itself. */
+  problems: PrecisionProblem[];
 }
 
 /** `model path`, `base keep|fp16|bf16`, `require obey|prefer`. */
@@ -32,6 +36,8 @@ export interface Directive {
 /** `selector, selector type -> type, type` */
 export interface Rule {
   kind: 'rule';
+  /** The rule as it stands, without a comment. */
+  text: string;
   range: TextRange;
   selectors: Selector[];
   /** The compute type; null where it is missing. */

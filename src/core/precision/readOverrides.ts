@@ -7,15 +7,21 @@ import type { Fix, PrecisionProblem, TextRange } from './precisionProblem.ts';
 import { precisionType, precisionTypes } from './precisionType.ts';
 import { quoteName } from './quoteName.ts';
 
-/** Reads an override file. Never throws: a line that cannot be read is an error with its range, and the others count. */
-export function readOverrides(text: string): OverrideFile {
+/**
+ * Reads an override file. Never throws: a line that cannot be read is an error with its range, and the others count.
+ * Rules on lines that stand as they stood in `before` are the very same objects, so that a keystroke costs one line here
+ * and in everything that is remembered by rule.
+ */
+export function readOverrides(text: string, before: OverrideFile | null = null): OverrideFile {
   const file: OverrideFile = { lines: [], rules: [], model: null, base: null, require: null, problems: [] };
   const lines = text.split(/\r\n|\n|\r/);
   for (const [index, content] of lines.entries()) {
-    const reader = new LineReader(content, index + 1);
-    const line = reader.read();
+    const old = before?.lines[index];
+    // A directive's use depends on other lines.
+    const kept = old?.text === content && old.statement?.kind !== 'directive';
+    const line = kept ? old : new LineReader(content, index + 1).read();
     file.lines.push(line);
-    for (const problem of reader.problems) file.problems.push(problem);
+    for (const problem of line.problems) file.problems.push(problem);
     if (line.statement?.kind === 'rule') file.rules.push(line.statement);
     if (line.statement?.kind === 'directive') placeDirective(file, line.statement);
   }
@@ -47,7 +53,7 @@ const directiveValues: Readonly<Record<string, readonly string[]>> = {
 
 /** Recursive descent over one line; `problems` collects what is wrong. */
 class LineReader {
-  readonly problems: PrecisionProblem[] = [];
+  private readonly problems: PrecisionProblem[] = [];
   private readonly tokens: OverrideToken[];
   private readonly comment: OverrideToken | undefined;
   private readonly text: string;
@@ -67,7 +73,7 @@ class LineReader {
       text: this.text.slice(this.comment.start, this.comment.end),
       range: this.range(this.comment.start, this.comment.end),
     };
-    return { statement: this.statement(), comment: comment ?? null };
+    return { text: this.text, statement: this.statement(), comment: comment ?? null, problems: this.problems };
   }
 
   private statement(): Rule | Directive | null {
@@ -110,9 +116,11 @@ class LineReader {
     const selectors = this.selectors();
     const typeStart = this.at;
     const words = this.tokens.slice(typeStart).filter((token) => token.kind === 'word');
+    const start = this.tokens[0]?.start ?? 0;
     const rule: Rule = {
       kind: 'rule',
-      range: this.range(this.tokens[0]?.start ?? 0, this.end()),
+      text: this.text.slice(start, this.end()),
+      range: this.range(start, this.end()),
       selectors,
       type: null,
       outputs: [],

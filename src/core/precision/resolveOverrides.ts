@@ -59,9 +59,9 @@ export function resolveOverrides(file: OverrideFile, index: NodeIndex, build: Bu
   const size = index.nodes.length;
   const winner = new Int32Array(size).fill(-1);
   const marks = new Marks(size);
-  const matches = file.rules.map((rule) => {
-    const selected = rule.selectors.map((selector) => selectNodes(selector, index, build));
-    return { rule, selected, nodes: rule.usable ? combine(rule, selected, marks) : none, effective: 0 };
+  const matches = file.rules.map((rule): RuleMatch => {
+    const { selected, nodes } = select(rule, index, build, marks);
+    return { rule, selected, nodes, effective: 0 };
   });
   for (const [r, match] of matches.entries()) for (const node of match.nodes) winner[node] = r;
   for (const r of winner) {
@@ -71,23 +71,25 @@ export function resolveOverrides(file: OverrideFile, index: NodeIndex, build: Bu
   return { matches, winner };
 }
 
-function combine(rule: Rule, selected: Int32Array[], marks: Marks): Int32Array {
-  const [first, second] = selected;
-  if (selected.length === 1 && first) return first;
-  if (!first || !second || selected.length > 2 || rule.selectors[0]?.negated) return combineAll(rule, selected, marks);
-  const known = rule.selectors[1]?.negated ? taken : joined;
-  let answers = known.get(first);
-  if (!answers) known.set(first, (answers = new WeakMap()));
-  let answer = answers.get(second);
-  if (!answer) answers.set(second, (answer = combineAll(rule, selected, marks)));
+type Selected = Pick<RuleMatch, 'selected' | 'nodes'>;
+
+/** What was selected by rules of this text, in whatever line: the next keystroke asks for nearly all of them again. */
+const selections = new WeakMap<NodeIndex, { build: BuildFacts | null; found: Map<string, Selected> }>();
+
+function select(rule: Rule, index: NodeIndex, build: BuildFacts | null, marks: Marks): Selected {
+  let known = selections.get(index);
+  if (known?.build !== build || known.found.size > 50_000) selections.set(index, (known = { build, found: new Map() }));
+  let answer = known.found.get(rule.text);
+  if (!answer) {
+    const selected = rule.selectors.map((selector) => selectNodes(selector, index, build));
+    const [first = none] = selected;
+    const nodes = !rule.usable ? none : selected.length === 1 ? first : combine(rule, selected, marks);
+    known.found.set(rule.text, (answer = { selected, nodes }));
+  }
   return answer;
 }
 
-/** Two lists with the second taken away, or joined: the index gives the same lists again at the next keystroke. */
-const taken = new WeakMap<Int32Array, WeakMap<Int32Array, Int32Array>>();
-const joined = new WeakMap<Int32Array, WeakMap<Int32Array, Int32Array>>();
-
-function combineAll(rule: Rule, selected: Int32Array[], marks: Marks): Int32Array {
+function combine(rule: Rule, selected: Int32Array[], marks: Marks): Int32Array {
   marks.clear();
   for (const [i, selector] of rule.selectors.entries()) {
     for (const node of selected[i] ?? none) marks.set(node, !selector.negated);

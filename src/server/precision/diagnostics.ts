@@ -1,5 +1,7 @@
 import { DiagnosticSeverity, DiagnosticTag } from 'vscode-languageserver';
 import type { Diagnostic } from 'vscode-languageserver';
+import { problemAt } from '../../core/precision/precisionProblem.ts';
+import type { PrecisionProblem } from '../../core/precision/precisionProblem.ts';
 import { toRange } from '../places.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
@@ -16,10 +18,13 @@ export function severityOf(severity: keyof typeof severities): DiagnosticSeverit
   return severities[severity];
 }
 
-/** All problems of an override file. Without a model one hint says so, at the first rule. */
+/** As many as the editor shows of one file: sending more costs every keystroke and nobody sees them. */
+const mostDiagnostics = 1000;
+
+/** The problems of an override file, at most 1,000 of them. Without a model one hint says so, at the first rule. */
 export function overrideDiagnostics(analysis: OverrideAnalysis): Diagnostic[] {
   const { check, document, facts, file } = analysis;
-  const diagnostics = check.problems.map((problem): Diagnostic => {
+  const diagnostics = gravest(check.problems).map((problem): Diagnostic => {
     const diagnostic: Diagnostic = {
       range: toRange(problem),
       severity: severityOf(problem.severity),
@@ -49,4 +54,22 @@ export function overrideDiagnostics(analysis: OverrideAnalysis): Diagnostic[] {
     }
   }
   return diagnostics;
+}
+
+/** The gravest problems in the order of the text; where some are left out, one more says how many. */
+function gravest(problems: readonly PrecisionProblem[]): readonly PrecisionProblem[] {
+  if (problems.length <= mostDiagnostics) return problems;
+  const kept = new Set<PrecisionProblem>();
+  for (const wanted of ['error', 'warning', 'info'] as const) {
+    for (const problem of problems) {
+      if (kept.size === mostDiagnostics - 1) break;
+      if (problem.severity === wanted) kept.add(problem);
+    }
+  }
+  const shown = problems.filter((problem) => kept.has(problem));
+  const [first] = problems;
+  if (!first) return shown;
+  const rest = (problems.length - shown.length).toLocaleString('en-US');
+  const message = `${rest} more problems are not shown here; "trtlens precision check" lists all of them.`;
+  return [problemAt(first, 'info', 'more-problems', message), ...shown];
 }

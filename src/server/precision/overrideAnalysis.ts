@@ -1,10 +1,11 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { checkOverrides } from '../../core/precision/checkOverrides.ts';
-import type { PrecisionCheck, RuleFacts } from '../../core/precision/checkOverrides.ts';
+import type { PrecisionCheck } from '../../core/precision/checkOverrides.ts';
 import type { OverrideFile, Selector } from '../../core/precision/overrideFile.ts';
 import { planPrecision } from '../../core/precision/precisionPlan.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
+import type { RuleFacts } from '../../core/precision/ruleFacts.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import type { NodeVerdict, RuleVerdict } from '../../core/precision/verifyPrecision.ts';
 import type { DocumentFacts } from '../facts.ts';
@@ -22,8 +23,13 @@ export interface OverrideAnalysis {
   verdicts(): RuleVerdict[];
 }
 
-export function analyseOverrides(document: TextDocument, facts: DocumentFacts): OverrideAnalysis {
-  const file = readOverrides(document.getText());
+/** `before`: the file as it was read last, of which unchanged lines are taken over. */
+export function analyseOverrides(
+  document: TextDocument,
+  facts: DocumentFacts,
+  before: OverrideFile | null = null,
+): OverrideAnalysis {
+  const file = readOverrides(document.getText(), before);
   const check = checkOverrides(file, facts.index, facts.build, facts.target);
   const { index } = facts;
   const build = facts.build && index && facts.build.nodes.length === index.nodes.length ? facts.build : null;

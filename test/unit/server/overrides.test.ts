@@ -36,6 +36,16 @@ function picked(marked: string, label: string): string {
 }
 
 describe('diagnostics', () => {
+  test('of thousands of problems the gravest 1,000 are shown, and how many more there are', () => {
+    const text = [...Array.from({ length: 2000 }, (_, i) => `/no/such/node_${i} fp32`), 'twin fp3x'].join('\n');
+    const shown = overrideDiagnostics(overrides(text).analysis);
+    expect(shown).toHaveLength(1000);
+    expect(shown[0]?.message).toBe(
+      '1,003 more problems are not shown here; "trtlens precision check" lists all of them.',
+    );
+    expect(shown.at(-1)).toMatchObject({ code: 'unknown-type', severity: DiagnosticSeverity.Error });
+  });
+
   test('ranges, severities, tags and related places', () => {
     const { analysis } = overrides('/layers.1/attn/Softmax fp16\nop:Softmax fp32\n\nop:Nothing fp3x');
     const [shadowed, unmatched, type] = overrideDiagnostics(analysis);
