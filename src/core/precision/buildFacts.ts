@@ -15,8 +15,10 @@ export interface BuildFacts {
   /** By position of the node in the model. */
   nodes: BuiltNode[];
   layers: BuiltLayer[];
-  /** Names of TensorRT layers that are no node names, with the nodes (positions) that they stand for. */
+  /** Further layers of TensorRT's network that the parser made for a node (`/split/Split_64`), with their nodes' positions. */
   aliases: { name: string; nodes: number[] }[];
+  /** Positions of nodes for which the parser registered no layer of their name, as the log says: flags cannot reach these. */
+  unregistered?: number[];
   /** The log's lines about precision; null: there was no log. */
   lines: PrecisionLine[] | null;
   /** Where a typed copy of the model was built: its compute type of each node, by position; null: it had no choice. */
@@ -104,6 +106,7 @@ export function buildFacts(
     }),
     layers,
     aliases: log ? registeredAliases(log, report) : [],
+    unregistered: log ? unregisteredNodes(log, report) : [],
     lines: log?.precision ?? null,
   };
 }
@@ -139,6 +142,14 @@ function registeredAliases(log: BuildLog, report: FusionReport): { name: string;
     for (const layer of parsed.layers) if (!byName.has(layer)) aliases.set(layer, nodes);
   }
   return [...aliases].map(([name, nodes]) => ({ name, nodes }));
+}
+
+/** Nodes that the log shows parsed, and no layer of their name registered for any node. */
+function unregisteredNodes(log: BuildLog, report: FusionReport): number[] {
+  const registered = new Set(log.parsedNodes.flatMap(({ layers }) => layers));
+  const parsed = new Set(log.parsedNodes.map(({ name }) => name));
+  if (registered.size === 0) return [];
+  return report.nodes.flatMap(({ name }, i) => (parsed.has(name) && !registered.has(name) ? [i] : []));
 }
 
 const typeFlags: Readonly<Record<string, string[]>> = {

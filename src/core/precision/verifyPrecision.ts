@@ -2,6 +2,7 @@ import { before, parseVersion } from '../build/trtexecFlags.ts';
 import type { BuildFacts } from './buildFacts.ts';
 import { counted } from './checkContext.ts';
 import { judgeLayers } from './judgeLayers.ts';
+import type { LayerJudgement } from './judgeLayers.ts';
 import type { NodeFacts } from './modelFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
@@ -84,6 +85,8 @@ interface LogLines {
   nonConforming: Map<string, number>;
   /** Line of the warning that all were ignored. */
   ignored: number | null;
+  /** Nodes (positions) whose name no layer of the network has. */
+  unregistered: Set<number>;
   /** The version writes `Set layer …` for each name that it found, and layer precisions were given. */
   tells: boolean;
 }
@@ -94,6 +97,7 @@ function readLines(build: BuildFacts): LogLines {
     skipped: new Map(),
     nonConforming: new Map(),
     ignored: null,
+    unregistered: new Set(isStronglyTyped(build) ? [] : build.unregistered),
     tells: false,
   };
   for (const { kind, layer, reason, line } of build.lines ?? []) {
@@ -140,6 +144,16 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
     return give('disobeyed', `T${reason.slice(1)}`, { layer: seen.layer });
   }
   if (only === node.compute) return give('obeyed', `The build allowed ${only} only.`);
+  return judgeByLog(node, log, seen, give);
+}
+
+/** What the log says of a node whose type no layer shows. */
+function judgeByLog(
+  node: PlannedNode,
+  log: LogLines,
+  seen: LayerJudgement,
+  give: (verdict: Verdict, reason: string, more?: Partial<NodeVerdict>) => NodeVerdict,
+): NodeVerdict {
   const refused = log.nonConforming.get(node.name);
   if (refused !== undefined)
     return give('disobeyed', 'TensorRT chose an implementation that does not conform, and says so in the log.', {
@@ -154,6 +168,12 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
   }
   const skipped = log.skipped.get(node.name);
   if (skipped) return give('disobeyed', `trtexec skipped it: ${skipped.reason}`, { logLine: skipped.line });
+  if (log.unregistered.has(node.position)) {
+    return give(
+      'disobeyed',
+      'TensorRT was not asked: no layer of its network has the name of this node, as the log shows, so no layer precision reaches it.',
+    );
+  }
   const line = log.set.get(node.name);
   if (line !== undefined)
     return give('unseen', `TensorRT took the wish (log line ${line}), but ${decapitalised(seen.reason)}`, {

@@ -67,3 +67,22 @@ test.each([
 ])('%s means %s', async (text, meant) => {
   expect(await explained(text, null)).toMatchObject({ code: 'matches-nothing', fixed: meant });
 });
+
+describe('names that the network does not have', () => {
+  test.each(['/blocks/blocks.0/norm1/LayerNormalization fp32', 'op:LayerNormalization, op:Softmax fp32'])(
+    '8.6 registers no layer for a LayerNormalization: %s',
+    async (text) => {
+      const { index, build } = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
+      const found = check(text, index.facts, build).problems.find(({ code }) => code === 'layer-unregistered');
+      expect(found).toMatchObject({ severity: 'warning', line: 1, column: 1 });
+      expect(found?.message).toContain('--layerPrecisions does not reach');
+    },
+  );
+
+  test('10.6 registers all that compute, and a model has no flags to reach them by', async () => {
+    for (const capture of [build10, 'tensorrt-10.6.0/fp16_overflow_mixed.typed', 'tensorrt-rtx-1.7.1/vit_tiny']) {
+      const { index, build } = await captured(capture);
+      expect(check('** fp32', index.facts, build).problems.map(({ code }) => code)).not.toContain('layer-unregistered');
+    }
+  });
+});

@@ -69,6 +69,13 @@ describe('what became of a rule', () => {
     expect(conv?.verdict).toBe('obeyed');
   });
 
+  test('8.6: a LayerNormalization has no layer of its name, so flags never reached it', async () => {
+    const built = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
+    const [norm] = verify('/blocks/blocks.0/norm1/LayerNormalization fp32', built);
+    expect(norm).toMatchObject({ verdict: 'disobeyed' });
+    expect(norm?.message).toContain('no layer of its network has the name of this node');
+  });
+
   test('a strongly typed build with Casts: kernels first, the model where they do not tell', async () => {
     const mixed = await captured('tensorrt-10.6.0/fp16_overflow_mixed.typed');
     const [matmul, scale, down, kept] = verify(

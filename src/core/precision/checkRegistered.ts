@@ -1,0 +1,23 @@
+import { buildIndexOf } from './buildIndex.ts';
+import { counted, report, someNames } from './checkContext.ts';
+import type { CheckContext } from './checkContext.ts';
+import type { RuleMatch } from './resolveOverrides.ts';
+import { hasLayerFlags, targetName } from './tensorrtTarget.ts';
+
+/** Nodes of a rule that flags cannot reach: the log of the last build registers no layer of their name. */
+export function checkRegistered(context: CheckContext, match: RuleMatch): void {
+  const { build, index, target } = context;
+  const range = match.rule.selectors[0]?.range;
+  if (!build || !range || hasLayerFlags(target) !== true || build.flags?.stronglyTyped) return;
+  const { unregistered } = buildIndexOf(build);
+  if (unregistered.size === 0) return;
+  const names: string[] = [];
+  for (const i of match.nodes) if (unregistered.has(i) && index.computes[i] === 1) names.push(index.names[i] ?? '');
+  if (names.length === 0) return;
+  const what =
+    names.length === 1
+      ? `no layer of its network the name ${JSON.stringify(names[0])}`
+      : `no layers of its network the names of ${counted(names.length, 'node')} (${someNames(names, 2)})`;
+  const message = `${targetName(target)} gave ${what}, as the log of the last build shows: --layerPrecisions does not reach ${names.length === 1 ? 'it' : 'them'}, and trtexec does not say so. Apply the rules to the model instead.`;
+  report(context, range, 'warning', 'layer-unregistered', message);
+}
