@@ -31,6 +31,8 @@ class Maker {
   private readonly weights: number[] = [];
   private readonly names: string[] = [];
   private readonly flags: string[] = [];
+  private readonly chosen: string[] = [];
+  private readonly given: string[] = [];
 
   constructor(seed: number) {
     this.state = (seed * 2_654_435_761 + 12_345) >>> 0;
@@ -45,6 +47,10 @@ class Maker {
     const more = made.filter((name) => name !== 'x' && name !== 'z' && this.below(8) === 0);
     const outputs = [...new Set([last, ...more])].map((name) => valueOf(name, FLOAT, shape));
     outputs.push(...this.flags.map((name) => valueOf(name, BOOL, shape)));
+    outputs.push(...this.chosen.map((name) => valueOf(name, INT64, ['any', 3])));
+    outputs.push(...this.given.map((name) => valueOf(name, FLOAT, shape)));
+    // Types of tensors that are no longer there, under names that come to mind.
+    this.values.push(valueOf('x_fp16', FLOAT, [7]), valueOf('t1_fp32', FLOAT, [7]));
     const isOutput = new Set(outputs.map(({ name }) => name));
     const graph = {
       name: 'random',
@@ -99,6 +105,18 @@ class Maker {
         this.flags.push(...(depth === 0 ? [add('Less', [any(), this.below(2) ? any() : this.weight()])] : []));
         return null;
       },
+      () => {
+        if (depth === 0) this.flags.push(add(this.pick('IsInf', 'IsNaN'), [any()]));
+        return null;
+      },
+      () => {
+        if (depth === 0) this.chosen.push(add('NonMaxSuppression', [any(), any(), this.count64(2), this.weight([1])]));
+        return null;
+      },
+      () => add('Concat', [any(), this.weight([2, 0, 4])], [intOf('axis', 1)]),
+      () => add('Add', [any(), add('ConstantOfShape', [add('Shape', [any()])])]),
+      () => add('SequenceAt', [add('SequenceConstruct', [any(), any()]), this.count64(1, [])]),
+      () => (depth < 2 ? this.scan(nodes, made, depth) : null),
       () => add('Add', [any(), add('Constant', [], [tensorOf('value', this.tensor('', shape, this.below(2) === 0))])]),
       () => add('Cast', [add('Cast', [any()], [intOf('to', DOUBLE)])], [intOf('to', FLOAT)]),
       () => add('Cast', [add('Tanh', [add('Cast', [any()], [intOf('to', FLOAT16)])])], [intOf('to', FLOAT)]),
@@ -138,11 +156,23 @@ class Maker {
     const body = this.body([...made, carried], depth + 1, inputs);
     body.node!.push(this.node('Identity', [going], [still]));
     body.output!.unshift(valueOf(still, BOOL, []));
-    const [times, on] = [this.fresh('times'), this.fresh('on')];
-    this.initializers.push({ name: times, dataType: INT64, rawData: littleEndian([2], 8) });
+    const [times, on] = [this.count64(2, []), this.fresh('on')];
     this.initializers.push({ name: on, dataType: BOOL, rawData: Uint8Array.of(1) });
     nodes.push(this.node('Loop', [times, on, made.at(-1)!], [output], [graphOf('body', body)]));
     return output;
+  }
+
+  /** Over the first axis, with a state that its last step gives out. */
+  private scan(nodes: onnx.INodeProto[], made: string[], depth: number): string {
+    const [state, slice] = [this.fresh('state'), this.fresh('slice')];
+    const body = this.body([...made, state], depth + 1, [valueOf(state, FLOAT, shape), valueOf(slice, FLOAT, [4, 4])]);
+    const [sum, row] = [this.fresh('sum'), this.fresh('row')];
+    body.node!.push(this.node('Add', [body.output![0]!.name!, slice], [sum]), this.node('Tanh', [slice], [row]));
+    body.output = [valueOf(sum, FLOAT, shape), valueOf(row, FLOAT, [4, 4])];
+    const ends = [this.fresh('last'), this.fresh('rows')];
+    const given = [made.at(-1)!, made.at(-2)!];
+    nodes.push(this.node('Scan', given, ends, [graphOf('body', body), intOf('num_scan_inputs', 1)]));
+    return this.pick(...ends);
   }
 
   private body(around: string[], depth: number, inputs: onnx.IValueInfoProto[]): onnx.IGraphProto {
@@ -181,6 +211,7 @@ class Maker {
       tensor.externalData = Object.entries(entries).map(([key, value]) => ({ key, value }));
       tensor.dataLocation = onnx.TensorProto.DataLocation.EXTERNAL;
     } else if (this.below(6) === 0) this.inputs.push(valueOf(name, FLOAT, dims));
+    else if (dims === shape && this.below(8) === 0) this.given.push(name);
     this.initializers.push(tensor);
     return name;
   }
@@ -192,6 +223,12 @@ class Maker {
     if (raw) tensor.rawData = new Uint8Array(Float32Array.from(data).buffer);
     else tensor.floatData = data;
     return tensor;
+  }
+
+  private count64(value: number, dims = [1]): string {
+    const name = this.fresh('number');
+    this.initializers.push({ name, dims, dataType: INT64, rawData: littleEndian([value], 8) });
+    return name;
   }
 
   private zero(): string {
@@ -230,8 +267,9 @@ const halve: onnx.IFunctionProto = {
   ],
 };
 
-function valueOf(name: string, elemType: number, dims: number[]): onnx.IValueInfoProto {
-  return { name, type: { tensorType: { elemType, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } } };
+function valueOf(name: string, elemType: number, dims: (number | 'any')[]): onnx.IValueInfoProto {
+  const dim = dims.map((size) => (size === 'any' ? {} : { dimValue: size }));
+  return { name, type: { tensorType: { elemType, shape: { dim } } } };
 }
 
 const intOf = (name: string, i: number): onnx.IAttributeProto => ({ name, i, type: AttributeType.INT });

@@ -61,6 +61,8 @@ class EditWalk {
   graph(graph: OnnxGraph, around: Scope | null): void {
     const scope = new Scope(graph.path, around);
     this.graphs.push(graph);
+    // Some files declare types of tensors that they no longer have: a new tensor must not take such a name.
+    for (const { name } of [...graph.values, ...graph.outputs]) this.taken.add(name);
     for (const value of graph.inputs) this.define(scope, value.name, value.type, null, null, true);
     for (const tensor of graph.initializers) this.defineInitializer(scope, tensor);
     for (const node of graph.nodes) {

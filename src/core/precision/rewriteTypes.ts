@@ -91,7 +91,8 @@ class Chooser {
       this.count('unknown-types', node);
       return { ...chosen, typing: 'fixed' };
     }
-    if (typing === 'inputs') return chosen;
+    // Where a comparison's like takes FP32 only, its inputs keep the types that they have.
+    if (typing === 'inputs') return this.takes(node, 'float16') ? chosen : { ...chosen, typing: 'fixed' };
     if ([...outputTypes, ...inputTypes].some((type) => type === 'double')) {
       if (wish) this.count('kept-double', node);
       return { ...chosen, typing: 'fixed' };
@@ -122,9 +123,13 @@ class Chooser {
   }
 
   private able(node: OnnxNode, type: RealType): boolean {
-    if (type === 'float' || halfSince(node.op, node.domain, type) <= this.opset) return true;
+    if (type === 'float' || this.takes(node, type)) return true;
     this.count(`single-${type}`, node);
     return false;
+  }
+
+  private takes(node: OnnxNode, type: 'float16' | 'bfloat16'): boolean {
+    return halfSince(node.op, node.domain, type) <= this.opset;
   }
 
   /** Between Q/DQ nodes: what it reads has just been dequantised. */
