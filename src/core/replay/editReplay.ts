@@ -38,7 +38,7 @@ export function replaceAlgorithm(text: string, file: ReplayFile, entry: ReplayEn
     }
     for (const [i, format] of into.entries()) {
       const places = tensors[i];
-      const changed = places && changeTensor(text, places, format, variant);
+      const changed = places && changeTensor(text, places, format);
       if (!changed) return null;
       edits.push(...changed);
     }
@@ -46,13 +46,13 @@ export function replaceAlgorithm(text: string, file: ReplayFile, entry: ReplayEn
   return edits.sort((a, b) => a.start - b.start);
 }
 
-function changeTensor(text: string, places: TensorPlaces, to: TensorFormat, variant: ReplayVariant): SpanEdit[] | null {
+function changeTensor(text: string, places: TensorPlaces, to: TensorFormat): SpanEdit[] | null {
   const edits: SpanEdit[] = [];
   const put = (span: Span | null, value: string) => {
     if (span && text.slice(span.start, span.end) !== value) edits.push({ ...span, text: value });
   };
   put(places.dtype, JSON.stringify(`DataType.${to.dtype}`));
-  if (variant !== 'D') {
+  if (places.format) {
     const name = to.format ?? formatName(to);
     if (name === null) return null;
     put(places.format, JSON.stringify(`TensorFormat.${name}`));

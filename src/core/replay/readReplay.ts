@@ -37,6 +37,7 @@ export function readReplay(text: string): ReplayRead {
   return reader.read();
 }
 
+const marker = 'polygraphy_class';
 const encoded = '__polygraphy_encoded_';
 
 /** Collects problems with lines and offsets. */
@@ -79,6 +80,7 @@ export class ReplayReader {
     const replay = memberOf(root, 'replay');
     if (replay?.kind !== 'object') return this.other(root);
     const file: ReplayFile = { variant: null, marker: markerOf(root), entries: [], span: spanOf(replay) };
+    this.mark(root, 'TacticReplayData', { start: root.start, end: root.start + 1 });
     const seen = new Map<string, ReplayEntry>();
     for (const member of replay.members) {
       if (isMarker(member.key)) continue;
@@ -144,6 +146,7 @@ export class ReplayReader {
       places.tactic = this.id(value, 'tactic', key, algorithm);
       places.inputs = this.tensors(value, 'inputs', key, algorithm.inputs, places, file);
       places.outputs = this.tensors(value, 'outputs', key, algorithm.outputs, places, file);
+      this.mark(value, 'Algorithm', key);
     }
     const whole = !this.problems.slice(before).some(({ severity }) => severity === 'error');
     const entry = { layer, algorithm, key, span: { start: key.start, end: value.end }, places, whole };
@@ -159,8 +162,13 @@ export class ReplayReader {
     }
     const text = node.kind === 'number' ? node.text : '';
     algorithm[name] = text;
-    const valid = name === 'tactic' ? tacticId(text) !== null : implementationId(text) !== null;
-    if (!valid || text.startsWith('0x')) {
+    const signed = name === 'tactic' ? tacticId(text) : null;
+    const valid = name === 'tactic' ? signed !== null : implementationId(text) !== null;
+    if (signed?.startsWith('-') && !text.startsWith('-')) {
+      const message = `TensorRT's tactic ids are signed: it offers this one as ${signed}.`;
+      const fixes = [{ title: `Change to ${signed}`, edits: [{ ...spanOf(node), text: signed }], preferred: true }];
+      this.add(spanOf(node), 'error', 'bad-id', message, fixes);
+    } else if (!valid || text.startsWith('0x')) {
       const range = name === 'tactic' ? 'a whole number of 64 bits' : 'a whole number of 32 bits';
       this.add(spanOf(node), 'error', 'bad-id', `"${name}" must be ${range}, written out in digits.`);
     }
@@ -188,14 +196,40 @@ export class ReplayReader {
       if (!tensor) continue;
       into.push(tensor.format);
       places.tensors.push(tensor.places);
+      if (item.kind === 'object') this.mark(item, 'TensorInfo', spanOf(item));
       this.variant(file, tensor.variant, tensor.places.span);
     }
     return spanOf(node);
   }
 
+  /** Polygraphy takes an object for what its mark says, and loads no file where one is missing. */
+  private mark(node: JsonObject, name: string, place: Span): void {
+    const own = node.members.findLast(({ key }) => key === marker);
+    const old = memberOf(node, `${encoded}${name}`);
+    if (own ? own.value.kind === 'string' && own.value.value === name : old) return;
+    const wanted = JSON.stringify(name);
+    const last = node.members.at(-1);
+    const gap = last ? /\s*$/.exec(this.text.slice(0, last.keyStart))![0] : '';
+    const at = last?.value.end ?? node.start + 1;
+    const edit = own
+      ? { ...spanOf(own.value), text: wanted }
+      : { start: at, end: at, text: `,${gap}"${marker}": ${wanted}` };
+    const title = `${own ? 'Change to' : 'Add'} "${marker}": ${wanted}`;
+    const message = `Polygraphy takes this for no ${name} without "${marker}": ${wanted}, and the build fails.`;
+    this.add(own ? spanOf(own.value) : place, 'error', 'bad-class', message, [
+      { title, edits: [edit], preferred: true },
+    ]);
+  }
+
   private variant(file: ReplayFile, variant: ReplayVariant, span: Span): void {
     file.variant ??= variant;
     if (file.variant === variant) return;
+    if (file.variant > 'B' && variant > 'B') {
+      const message =
+        'Some inputs and outputs of this file have a "tensor_format" and others have none: Polygraphy up to 0.49.0 does not load it, later versions do.';
+      this.add(span, 'warning', 'mixed-variants', message);
+      return;
+    }
     this.add(
       span,
       'error',
@@ -262,10 +296,10 @@ function spanOf({ start, end }: JsonNode): Span {
 }
 
 function isMarker(key: string): boolean {
-  return key === 'polygraphy_class' || key.startsWith(encoded);
+  return key === marker || key.startsWith(encoded);
 }
 
 function markerOf(root: JsonObject): ReplayFile['marker'] {
-  if (root.members.some(({ key }) => key === 'polygraphy_class')) return 'polygraphy_class';
+  if (root.members.some(({ key }) => key === marker)) return marker;
   return root.members.some(({ key }) => key.startsWith(encoded)) ? 'encoded' : null;
 }

@@ -88,8 +88,9 @@ function readObject(node: JsonObject, report: Report): ReadTensor | null {
   if (strides !== undefined && strides.kind !== 'array')
     report(spanOf(strides), 'bad-tensor', '"strides" must be a list of numbers.');
   const list = strides?.kind === 'array' ? strides : null;
-  if (strides === undefined) report(spanOf(node), 'missing-member', 'This input or output has no "strides".');
   const format = memberOf(node, 'tensor_format');
+  for (const name of ['strides', 'vectorized_dim', 'components_per_element'])
+    if (!memberOf(node, name)) report(spanOf(node), 'missing-member', `This input or output has no "${name}".`);
   const dim = integer(node, 'vectorized_dim', report);
   const components = integer(node, 'components_per_element', report);
   return {

@@ -115,12 +115,16 @@ describe('reading', () => {
     [inForm(forms.D, '1.5'), ['bad-id']],
     [inForm(forms.D, '99999999999999999999'), ['bad-id']],
     [inForm(forms.D, '"7"'), ['bad-id']],
+    [inForm(forms.D, '14666461089709386752'), ['bad-id']],
     [inForm(forms.D).replace('DataType.FLOAT', 'DataType.FLOOT'), ['unknown-type']],
     [inForm(forms.D).replace('"DataType.FLOAT"', '"FLOAT"'), ['unknown-type']],
     [inForm(forms.D).replace('"implementation": -2147483638, ', ''), ['missing-member']],
-    [inForm(`${forms.D}, ${forms.C}`), ['mixed-variants', 'mixed-variants']],
+    [inForm(`${forms.D}, ${forms.B}`), ['mixed-variants', 'mixed-variants']],
     [inForm(forms.D).replace('[784, 784, 28, 1]', '"x"'), ['bad-tensor']],
-    ['{"replay": {"a": 3}}', ['bad-entry']],
+    [inForm(forms.D).replace('"strides": [784, 784, 28, 1], ', ''), ['missing-member']],
+    [inForm(forms.D).replace('"vectorized_dim": -1, ', ''), ['missing-member']],
+    [inForm(forms.D).replace('"components_per_element": 1, ', ''), ['missing-member']],
+    ['{"replay": {"a": 3}, "polygraphy_class": "TacticReplayData"}', ['bad-entry']],
   ])('%s', (source, expected) => {
     expect(readReplay(source).problems.map(({ code }) => code)).toEqual(expected);
   });
@@ -178,6 +182,35 @@ describe('reading', () => {
       ),
       { numRuns: 1000 },
     );
+  });
+
+  test('two forms that one Polygraphy loads together are a warning', () => {
+    const { problems } = readReplay(inForm(`${forms.D}, ${forms.C}`));
+    expect(problems.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+      'warning mixed-variants',
+      'warning mixed-variants',
+    ]);
+  });
+
+  test.each(['TensorInfo', 'Algorithm', 'TacticReplayData'])(
+    'the class %s, missing or wrong, and put right',
+    (name) => {
+      const source = recorded();
+      const marker = new RegExp(`,\\s*"polygraphy_class": "${name}"`);
+      for (const broken of [source.replace(marker, ''), source.replace(`"${name}"`, '"TensorInf"')]) {
+        expect(broken).not.toBe(source);
+        const { problems } = readReplay(broken);
+        expect(problems).toMatchObject([{ severity: 'error', code: 'bad-class' }]);
+        expect(applySpanEdits(broken, problems[0]!.fixes[0]!.edits)).toBe(source);
+      }
+    },
+  );
+
+  test('an unsigned tactic id is none of TensorRT’s, and is written as it offers it', () => {
+    const source = recorded().replace('1236070762725864170', '14666461089709386752');
+    const { problems } = readReplay(source);
+    expect(problems).toMatchObject([{ code: 'bad-id', line: 5 }]);
+    expect(applySpanEdits(source, problems[0]!.fixes[0]!.edits)).toContain('"tactic": -3780282984000164864,');
   });
 
   test('an entry twice', () => {
