@@ -1,8 +1,8 @@
 import type { Selection } from '../../src/protocol/views.ts';
 import type { Camera } from './drawView.ts';
 import type { GraphModel } from './graphModel.ts';
-import { subjectOf } from './highlights.ts';
 import type { Subject } from './inspector.ts';
+import { subjectOf } from './subjectOf.ts';
 
 /** A box and where its upper left corner is on the screen. */
 interface Place {

@@ -2,7 +2,7 @@ import { BuildLogReader } from '../../src/core/engine/readBuildLog.ts';
 import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
 import { readProfile } from '../../src/core/engine/readProfile.ts';
 import { createReport } from '../../src/core/fusion/createReport.ts';
-import type { ReportInput } from '../../src/core/fusion/createReport.ts';
+import type { ReportInput } from '../../src/core/fusion/reportInput.ts';
 import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { toGraphData } from '../../src/core/scene/graphData.ts';

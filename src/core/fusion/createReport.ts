@@ -1,8 +1,3 @@
-import type { BuildLog } from '../engine/buildLog.ts';
-import type { LayerInfo } from '../engine/layerInfo.ts';
-import type { Profile } from '../engine/profile.ts';
-import type { OnnxModel } from '../onnx/onnxModel.ts';
-import type { Problem } from '../text/problem.ts';
 import { claimGone } from './eliminatedNodes.ts';
 import { createEngineView, outsideName, type EngineView } from './engineView.ts';
 import type { FusionReport, LayerKind, ReportForeignNode, ReportLayer } from './fusionReport.ts';
@@ -14,23 +9,10 @@ import { createNodeNames } from './nodeNames.ts';
 import { nodeRoles } from './nodeRoles.ts';
 import { joinProfile, type ProfileJoin } from './profileJoin.ts';
 import { claimReached } from './reachedMembers.ts';
+import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
 import { findProblems, noEngineReason, otherModel } from './reportProblems.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
-
-export interface ReportInput {
-  model: OnnxModel;
-  /** As the report shall name it. */
-  modelFile: string;
-  modelProblems?: Problem[] | undefined;
-  layerInfo?: LayerInfo | undefined;
-  log?: BuildLog | undefined;
-  profile?: Profile | undefined;
-  /** What the readers of layer info, log and profile found. */
-  problems?: Problem[] | undefined;
-  /** Names of nodes that were added to the model for this build, such as the Casts of precision overrides. */
-  added?: readonly string[] | undefined;
-}
 
 /**
  * Says for every node of the model what became of it and for every engine layer which nodes it computes, with the

@@ -1,9 +1,9 @@
 import type { BuildLog } from '../engine/buildLog.ts';
 import type { Problem } from '../text/problem.ts';
-import type { ReportInput } from './createReport.ts';
 import type { EngineView } from './engineView.ts';
 import { quote } from './namedMembers.ts';
 import { atomsOf, parseLayerName } from './layerName.ts';
+import type { ReportInput } from './reportInput.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
 
 /** Why nothing can be said about an engine; null where there is one, or the plan of one. */

@@ -1,8 +1,14 @@
-import type { FusionGroup } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 
 /** How many hues a picture may have at once; each has a second shade, for neighbours of one kind. */
 export const colourCount = 8;
+
+/** What a colour depends on: the kind of a group and its id in the report. */
+export interface ColouredGroup {
+  kind: 'foreign' | 'fused' | 'single';
+  ref: number;
+}
+
 const shade = (hue: number): number => hue + colourCount;
 
 /**
@@ -21,7 +27,7 @@ const preferred = {
  * are not computed. Groups with few neighbours are coloured last (smallest-last order), so ten paints are enough
  * unless eleven groups all touch each other; then the least used among them is taken. Deterministic.
  */
-export function colourGroups(graph: GraphIndex, groups: FusionGroup[], groupOf: Int32Array): number[] {
+export function colourGroups(graph: GraphIndex, groups: readonly ColouredGroup[], groupOf: Int32Array): number[] {
   const around = neighbours(graph, groups.length, groupOf);
   const order = smallestLast(around);
   const colours = groups.map(() => -1);

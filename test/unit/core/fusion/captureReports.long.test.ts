@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportInput } from '../../../../src/core/fusion/createReport.ts';
+import type { ReportInput } from '../../../../src/core/fusion/reportInput.ts';
 import type { Fate, FusionReport, LayerKind } from '../../../../src/core/fusion/fusionReport.ts';
 import { captures, inputOf, metaOf, reportOf } from './loadCapture.ts';
 
