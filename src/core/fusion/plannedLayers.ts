@@ -1,5 +1,6 @@
 import type { BuildPhase } from '../engine/buildLog.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
+import { bareLayer } from '../engine/readLayerLine.ts';
 import { atomsOf, parseLayerName } from './layerName.ts';
 import type { NodeNames } from './nodeNames.ts';
 
@@ -12,7 +13,7 @@ export function plannedLayers(phase: BuildPhase, finalLayers: readonly string[],
   const add = (name: string, line: number | null): void => {
     // `Optimizer Reformat(a -> b)` is timed to know what a reformat would cost; it is no layer yet.
     if (name !== '' && !name.startsWith('Optimizer Reformat(') && !layers.has(name))
-      layers.set(name, plannedLayer(name, line));
+      layers.set(name, bareLayer(name, line));
   };
   for (const name of finalLayers) add(name, null);
   for (const { name, line } of phase.tactics) add(name, line);
@@ -46,17 +47,3 @@ function fusedLater(phase: BuildPhase, known: NodeNames, timed: Iterable<string>
 
 const joined = (first: string, second: string): string =>
   first.startsWith('PWN(') || second.startsWith('PWN(') ? `PWN(${first}, ${second})` : `${first} + ${second}`;
-
-const plannedLayer = (name: string, line: number | null): EngineLayer => ({
-  name,
-  type: '',
-  inputs: [],
-  outputs: [],
-  metadata: null,
-  tacticName: null,
-  tactic: null,
-  streamId: null,
-  profile: 0,
-  line,
-  extra: {},
-});
