@@ -47,6 +47,7 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.tab('fp16_overflow.trtprec').click();
   await w.behind(/✓ obeyed/);
   assert.equal((await w.behindAll(/obeyed/)).length, 2);
+  await w.lens('Verify against the last build').waitFor();
   await w.shot('precision-3-verdicts', { docs: 'override-verdicts' });
   assert.match(
     readFileSync(join(folder, 'fp16_overflow.trtprec'), 'utf8'),
@@ -57,8 +58,8 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.page.keyboard.press('Control+End');
   await w.typeLine('op:Gelu, op:Erf  fp32');
   await w.line(/^op:Gelu/).waitFor();
-  await w.runCommand('TensorRT: Verify Precision Overrides');
-  await w.page.locator('.quick-input-list .monaco-list-row', { hasText: 'obeyed' }).first().waitFor();
+  const verdict = w.page.locator('.quick-input-list .monaco-list-row', { hasText: 'obeyed' }).first();
+  await w.clickLens('Verify against the last build', verdict);
   await w.shot('precision-4-verify');
   await w.page.keyboard.press('Escape');
 
