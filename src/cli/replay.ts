@@ -56,8 +56,9 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   );
   const mismatches = logPath === undefined ? [] : readMismatches(await readText(logPath));
   const choices: Choices[] = [];
-  if (values.choices !== undefined) choices.push(await readChoicesFile(values.choices, terminal));
+  // What the build that is to load the replay has offered comes before what another one did.
   if (mismatches.length > 0) choices.push(choicesOfMismatches(mismatches));
+  if (values.choices !== undefined) choices.push(await readChoicesFile(values.choices, terminal));
   if (log) choices.push(choicesOfLog(log));
   const problems = checkReplay(text, read, { index, build, target, choices, mismatches });
   if (values.json) {

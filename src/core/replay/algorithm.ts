@@ -28,6 +28,13 @@ export interface OfferedChoice {
   ms: number | null;
   /** Bytes of scratch memory. */
   workspace: number | null;
+  /** A TF32 kernel, which Polygraphy is offered only with `--tf32`; absent: not known to be one. */
+  tf32?: true;
+}
+
+/** The faster first; TF32 kernels last, which a replay cannot have without more ado. */
+export function compareChoices(a: OfferedChoice, b: OfferedChoice): number {
+  return Number(a.tf32 ?? false) - Number(b.tf32 ?? false) || (a.ms ?? Infinity) - (b.ms ?? Infinity) || 0;
 }
 
 /** Implementation ids are unsigned 32 bits; TensorRT 8.0–8.2 wrote them signed. null: no such id. */
@@ -58,6 +65,14 @@ export function tacticHex(tactic: string): string {
 /** Whether two algorithms are the same for TensorRT: ids by value; formats as far as both record them. */
 export function sameAlgorithm(a: Algorithm, b: Algorithm): boolean {
   return sameIds(a, b) && sameFormats(a.inputs, b.inputs) && sameFormats(a.outputs, b.outputs);
+}
+
+/** The same text for algorithms that are the same for TensorRT and written in full. */
+export function algorithmKey({ implementation, tactic, inputs, outputs }: Algorithm): string {
+  const formats = [...inputs, ...outputs].map(
+    ({ dtype, strides, vectorizedDim, components }) => `${dtype} ${strides?.join()} ${vectorizedDim} ${components}`,
+  );
+  return [implementationId(implementation), tacticId(tactic), inputs.length, ...formats].join('|');
 }
 
 /** Whether implementation and tactic are the same by value. */

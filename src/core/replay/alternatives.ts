@@ -1,4 +1,4 @@
-import { sameAlgorithm, typeSignature } from './algorithm.ts';
+import { algorithmKey, compareChoices, sameAlgorithm, typeSignature } from './algorithm.ts';
 import type { Algorithm, OfferedChoice } from './algorithm.ts';
 import type { Choices } from './readChoices.ts';
 import type { ReplayEntry } from './replayFile.ts';
@@ -9,18 +9,38 @@ export interface Offer {
   source: Choices['source'];
 }
 
-/** What TensorRT offered for a layer, from the first record that has it. */
+/** What TensorRT offered for a layer, by the first record that has it; times are the others', too. */
 export function offerFor(layer: string, records: readonly Choices[]): Offer | null {
-  for (const { offered, source } of records) {
-    const choices = offered.get(layer) ?? offered.get(layer.replace(/ \[profile \d+\]$/, ''));
-    if (choices && choices.length > 0) return { choices, source };
+  const found = records.map(({ offered, source }) => ({
+    choices: offered.get(layer) ?? offered.get(layer.replace(/ \[profile \d+\]$/, '')) ?? [],
+    source,
+  }));
+  const at = found.findIndex(({ choices }) => choices.length > 0);
+  const first = found[at];
+  if (!first) return null;
+  const others = found.slice(at + 1).flatMap(({ choices }) => choices);
+  if (others.length === 0) return first;
+  const known = new Map<string, OfferedChoice>();
+  for (const choice of others) {
+    const key = algorithmKey(choice.algorithm);
+    known.set(key, completed(known.get(key) ?? choice, choice));
   }
-  return null;
+  return {
+    choices: first.choices.map((choice) => completed(choice, known.get(algorithmKey(choice.algorithm)))),
+    source: first.source,
+  };
+}
+
+function completed(choice: OfferedChoice, other: OfferedChoice | undefined): OfferedChoice {
+  if (!other) return choice;
+  const { algorithm, ms, workspace } = choice;
+  const tf32 = choice.tf32 ?? other.tf32;
+  return { algorithm, ms: ms ?? other.ms, workspace: workspace ?? other.workspace, ...(tf32 ? { tf32 } : {}) };
 }
 
 /**
  * Choices to offer in place of an entry: first those with the entry's data types, since these are what a person asked
- * for, then those nearest to them; within each by time. Repeats are left out.
+ * for, then those nearest to them; within each the best first. Repeats are left out.
  */
 export function alternatives(entry: ReplayEntry, offer: Offer): OfferedChoice[] {
   const wanted = entry.algorithm;
@@ -33,7 +53,7 @@ export function alternatives(entry: ReplayEntry, offer: Offer): OfferedChoice[] 
   }
   return distinct
     .map((choice) => ({ choice, distance: distance(choice.algorithm, wanted) }))
-    .sort((a, b) => a.distance - b.distance || (a.choice.ms ?? Infinity) - (b.choice.ms ?? Infinity))
+    .sort((a, b) => a.distance - b.distance || compareChoices(a.choice, b.choice))
     .map(({ choice }) => choice);
 }
 
@@ -49,7 +69,7 @@ export function bestOfEachType(choices: readonly OfferedChoice[]): OfferedChoice
   for (const choice of choices) {
     const key = typeSignature(choice.algorithm);
     const found = best.get(key);
-    if (!found || (choice.ms ?? Infinity) < (found.ms ?? Infinity)) best.set(key, choice);
+    if (!found || compareChoices(choice, found) < 0) best.set(key, choice);
   }
   return [...best.values()];
 }

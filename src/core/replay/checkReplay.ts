@@ -24,7 +24,7 @@ export interface ReplayContext {
   build: BuildFacts | null;
   /** The TensorRT that shall load it; by default the build's. */
   target?: TensorrtTarget;
-  /** Records of offered choices, the most trusted first. */
+  /** Records of offered choices, the most trusted first: of the failed build itself, recorded ones, a log's. */
   choices: Choices[];
   /** What the last build's log says about a replay. */
   mismatches: ReplayMismatch[];
@@ -205,7 +205,11 @@ class Checker {
       this.checkFailed(entry);
       return;
     }
-    if (offer.choices.some(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm))) return;
+    const own = offer.choices.find(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm));
+    if (own) {
+      if (own.tf32 && offer.source !== 'mismatch') this.tellTf32(entry, offer);
+      return;
+    }
     const rounded = this.roundedTo(entry, offer);
     if (rounded && entry.places.tactic) {
       const fix = { title: `Restore ${rounded}`, edits: [{ ...entry.places.tactic, text: rounded }], preferred: true };
@@ -223,11 +227,18 @@ class Checker {
     const where = {
       sidecar: 'when its choices were recorded',
       mismatch: 'in the failed build',
-      log: "in the last build's log",
+      log: 'in the last build',
     }[offer.source];
     const count = offer.choices.length.toLocaleString('en-US');
     const message = `TensorRT offered ${count} ${offer.choices.length === 1 ? 'choice' : 'choices'} for this layer ${where}, and this is none of them${this.difference(entry, offer)}. Implementation, tactic and both sides' formats must be one of the choices together, or the build fails with "Tactic in replay was not provided by TensorRT as a choice for this layer".`;
     this.add(entry.key, sure ? 'error' : 'warning', 'not-offered', message, entry, this.choiceFixes(entry, offer));
+  }
+
+  private tellTf32(entry: ReplayEntry, offer: Offer): void {
+    const message =
+      'This is a TF32 kernel. Polygraphy switches TF32 off, so TensorRT will not offer it: load the replay with --tf32, or take another choice.';
+    const span = entry.places.tactic ?? entry.key;
+    this.add(span, 'warning', 'needs-tf32', message, entry, this.choiceFixes(entry, offer));
   }
 
   /** What exactly is not on offer. */
@@ -290,6 +301,7 @@ class Checker {
 }
 
 /** A choice with its time: `FP32 → FP32, CaskConvolution (0x80000009), tactic 0x…, 0.0332 ms`. */
-export function titleOf({ algorithm, ms }: OfferedChoice): string {
-  return ms === null ? choiceTitle(algorithm) : `${choiceTitle(algorithm)}, ${ms.toPrecision(3)} ms`;
+export function titleOf({ algorithm, ms, tf32 }: OfferedChoice): string {
+  const time = ms === null ? '' : `, ${ms.toPrecision(3)} ms`;
+  return `${choiceTitle(algorithm)}${time}${tf32 ? ' (TF32: load with --tf32)' : ''}`;
 }

@@ -2,12 +2,12 @@ import { isRecord } from '../engine/readJson.ts';
 import type { BuildLog } from '../engine/buildLog.ts';
 import { plainValue, readLosslessJson } from '../text/losslessJson.ts';
 import type { Problem, Read } from '../text/problem.ts';
-import { tacticId } from './algorithm.ts';
+import { compareChoices, tacticId } from './algorithm.ts';
 import type { Algorithm, OfferedChoice, TensorFormat } from './algorithm.ts';
 
 /** What TensorRT offered for each layer, and what it chose where that was recorded. */
 export interface Choices {
-  /** In the order of the record; the best-timed first within a layer where times are known. */
+  /** In the order of the record; within a layer the best first where times are known. */
   offered: Map<string, OfferedChoice[]>;
   chosen: Map<string, Algorithm>;
   /** Where they come from. */
@@ -96,7 +96,7 @@ function readIo(value: unknown): TensorFormat | null {
 }
 
 function sortOffers(choices: Choices): void {
-  for (const list of choices.offered.values()) list.sort((a, b) => (a.ms ?? Infinity) - (b.ms ?? Infinity));
+  for (const list of choices.offered.values()) list.sort(compareChoices);
 }
 
 const logTypes: Readonly<Record<string, string>> = {
@@ -121,13 +121,15 @@ export function choicesOfLog(log: BuildLog): Choices {
     for (const combination of combinations) {
       const formats = readFormats(combination.formats);
       if (!formats) continue;
-      for (const { runnerId, tactic, ms } of combination.tactics) {
+      for (const { runnerId, tactic, ms, name: kernel } of combination.tactics) {
         const id = tacticId(tactic);
         if (runnerId === null || id === null) continue;
         offered.push({
           algorithm: { implementation: String(Number(runnerId)), tactic: id, ...formats },
           ms,
           workspace: null,
+          // Polygraphy switches TF32 off unless it is told not to: what it timed it can have again.
+          ...(log.writer !== 'polygraphy' && kernel?.includes('tf32') ? { tf32: true } : {}),
         });
       }
     }

@@ -7,6 +7,7 @@ import { rtxVersion } from '../../builder/setUpRtx.ts';
 import { settingsSection } from '../ids.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { buildOfReplay } from '../replay/replayBuild.ts';
 import { findModel, findModelOfReplay } from './findModel.ts';
 import type { FactsReader, KnownFacts } from './knownFacts.ts';
 import { readSidecars } from './readSidecars.ts';
@@ -163,7 +164,7 @@ export class FactsFeed implements vscode.Disposable {
       before?.dispose();
     }
     const facts = model === null ? undefined : await this.#reader.read(model);
-    const sidecars = served.kind === 'replay' ? await readSidecars(served.uri) : [];
+    const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];
     if (generation !== served.generation) return;
     const params = toParams(served, facts, problem, sidecars);
     // The same again, as after the session's own first reading, is no news.
@@ -182,10 +183,11 @@ function toParams(
 ): FactsParams {
   const replay = kind === 'replay';
   const { build, log, mismatches = [], builds = [] } = facts ?? {};
-  const choices = replay ? [...sidecars, choicesOfMismatches(mismatches), ...(log ? [choicesOfLog(log)] : [])] : [];
-  const recording = builds.find(
-    ({ manifest: { command } }) => command[command.indexOf('--save-tactics') + 1] === uri.fsPath,
-  );
+  const from = (wanted: Choices['source']) => sidecars.filter(({ source }) => source === wanted);
+  const choices = replay
+    ? [...from('sidecar'), choicesOfMismatches(mismatches), ...from('log'), ...(log ? [choicesOfLog(log)] : [])]
+    : [];
+  const recording = buildOfReplay(builds, '--save-tactics', uri);
   return {
     uri: uri.toString(),
     modelUri: model?.toString() ?? null,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Algorithm } from '../../../../src/core/replay/algorithm.ts';
 import { implementationId, sameAlgorithm, tacticHex, tacticId } from '../../../../src/core/replay/algorithm.ts';
 import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
 import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
@@ -9,6 +10,7 @@ import { diffReplays } from '../../../../src/core/replay/diffReplays.ts';
 import { addEntry, applySpanEdits, removeEntry, replaceAlgorithm } from '../../../../src/core/replay/editReplay.ts';
 import { choicesOfLog, readChoices, readFormats, sniffChoices } from '../../../../src/core/replay/readChoices.ts';
 import { choicesOfMismatches, readAlgorithm, readMismatches } from '../../../../src/core/replay/readMismatches.ts';
+import type { Choices } from '../../../../src/core/replay/readChoices.ts';
 import { readReplay, sniffReplay } from '../../../../src/core/replay/readReplay.ts';
 import type { ReplayFile } from '../../../../src/core/replay/replayFile.ts';
 import { replayHints } from '../../../../src/core/replay/replayHints.ts';
@@ -347,6 +349,39 @@ describe('checking', () => {
     }
     expect(codes(source, { mismatches })).toContain('3 not-offered');
     expect(codes(recorded(), { mismatches })).toEqual(['36 foreign-entry']);
+  });
+
+  test('what the failed build offered comes first, with the times of others; TF32 kernels last', () => {
+    const source = edited();
+    const mismatches = readMismatches(text(`${vit}.poly_replay/log2.txt`));
+    const log = choicesOfLog(readBuildLog(text(`${vit}.fp16/log.txt`)).value);
+    const fixesBy = (choices: Choices[]) =>
+      checkReplay(source, readReplay(source), { ...emptyContext, choices })[0]!.fixes.map((fix) => {
+        const { algorithm } = file(applySpanEdits(source, fix.edits)).entries[0]!;
+        return { title: fix.title, algorithm };
+      });
+    const failed = choicesOfMismatches(mismatches);
+    const provided = failed.offered.get('/patch_embed/proj/Conv')!;
+    const isProvided = (algorithm: Algorithm) => provided.some((choice) => sameAlgorithm(choice.algorithm, algorithm));
+    // Polygraphy switches TF32 off, where trtexec and TensorRT itself have it on.
+    for (const choices of [[failed, sidecar(), log], [log]]) {
+      const [first, ...more] = fixesBy(choices);
+      expect(first!.title).toMatch(/^Change the whole entry to FP32 → FP32, .* 0\.0\d+ ms$/);
+      for (const { algorithm } of [first!, ...more]) expect(isProvided(algorithm)).toBe(true);
+    }
+    expect(fixesBy([sidecar()]).some(({ algorithm }) => !isProvided(algorithm))).toBe(true);
+    const tf32 = log.offered.get('/patch_embed/proj/Conv')!.filter((choice) => choice.tf32);
+    expect([tf32.length, tf32.filter(({ algorithm }) => isProvided(algorithm)).length]).toEqual([45, 0]);
+  });
+
+  test('a TF32 kernel of another tool’s log', () => {
+    const log = choicesOfLog(readBuildLog(text(`${vit}.fp16/log.txt`)).value);
+    const replay = file(recorded());
+    const { algorithm } = log.offered.get('/patch_embed/proj/Conv')!.find((choice) => choice.tf32)!;
+    const source = applySpanEdits(recorded(), replaceAlgorithm(recorded(), replay, replay.entries[0]!, algorithm)!);
+    expect(codes(source, { choices: [log] })).toEqual(['5 needs-tf32', '36 foreign-entry']);
+    expect(codes(source, { choices: [sidecar(), log] })).toEqual(['5 needs-tf32', '36 foreign-entry']);
+    expect(codes(source, { choices: [sidecar()] })).toEqual(['36 foreign-entry']);
   });
 
   test('an id that a JSON tool has rounded', () => {
