@@ -133,7 +133,9 @@ def set_precisions(trt, network, options):
         left.discard(layer.name)
         if layer.name in types[0]:
             layer.precision = data_type(trt, types[0][layer.name], "--precisions")
-        for index, name in enumerate(types[1].get(layer.name, [])[: layer.num_outputs]):
+        names = types[1].get(layer.name, [])
+        # One type is for all outputs, as in trtexec.
+        for index, name in enumerate((names * layer.num_outputs if len(names) == 1 else names)[: layer.num_outputs]):
             layer.set_output_type(index, data_type(trt, name, "--precisions"))
     if left:
         raise BuildError(

@@ -266,6 +266,10 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.layers[1].precision, Binding.DataType.FLOAT)
         self.assertEqual(self.layers[1].types, {0: Binding.DataType.FLOAT, 1: Binding.DataType.INT32})
 
+    def test_one_output_type_is_for_all_outputs(self):
+        self.precisions('{"precisions": {}, "outputTypes": {"/b/Softmax": ["fp32"]}}')
+        self.assertEqual(self.layers[1].types, {0: Binding.DataType.FLOAT, 1: Binding.DataType.FLOAT})
+
     def test_a_name_that_matches_nothing_is_an_error(self):
         with self.assertRaises(network_options.BuildError) as caught:
             self.precisions('{"precisions": {"/b/softmax": "fp32"}}')

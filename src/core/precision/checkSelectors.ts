@@ -3,9 +3,10 @@ import type { CheckContext } from './checkContext.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from './closestWords.ts';
 import type { Selector } from './overrideFile.ts';
-import { replaceRange } from './precisionProblem.ts';
+import { removeLine, replaceRange } from './precisionProblem.ts';
 import type { Fix, PrecisionProblem } from './precisionProblem.ts';
 import { quoteName } from './quoteName.ts';
+import { removeSelector } from './removeSelector.ts';
 import { groupsNamed } from './resolveOverrides.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
 
@@ -15,9 +16,9 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
   for (const [s, selector] of rule.selectors.entries()) {
     if (selector.text === '' || isUnread(unread, selector)) continue;
     const selected = match.selected[s] ?? new Int32Array(0);
-    if (selector.kind === 'group') checkGroup(context, selector);
     if (selected.length === 0) {
-      if (selector.kind !== 'group') explainNothing(context, selector);
+      const problem = explainNothing(context, selector);
+      if (problem.fixes.length === 0) problem.fixes.push(removeSelector(rule, s));
       continue;
     }
     if (selector.negated) checkTakenAway(context, match, s);
@@ -25,7 +26,8 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
   }
   if (rule.usable && match.nodes.length === 0 && match.selected.some((selected) => selected.length > 0)) {
     const message = 'The "not:" selectors take away everything that this rule selects.';
-    report(context, rule.range, 'warning', 'matches-nothing', message).unnecessary = true;
+    const fixes = [{ title: 'Remove this line', edits: [removeLine(rule.range.line)] }];
+    report(context, rule.range, 'warning', 'matches-nothing', message, fixes).unnecessary = true;
   }
 }
 
@@ -34,21 +36,17 @@ function isUnread(problems: readonly PrecisionProblem[], { range }: Selector): b
   return problems.some(({ column, endColumn }) => column < range.endColumn && endColumn > range.column);
 }
 
-function explainNothing(context: CheckContext, selector: Selector): void {
-  if (selector.kind === 'name') {
-    const { code, message, fixes } = explainUnknownName(context, selector);
-    report(context, selector.range, 'warning', code, message, fixes);
-  } else if (selector.kind === 'glob') {
-    // The brackets in an engine layer's name read like a pattern.
-    const layer = explainEngineName(context, selector);
-    if (layer) report(context, selector.range, 'warning', layer.code, layer.message, layer.fixes);
-    else explainGlob(context, selector);
-  } else {
-    explainOp(context, selector);
-  }
+function explainNothing(context: CheckContext, selector: Selector): PrecisionProblem {
+  if (selector.kind === 'group') return explainGroup(context, selector);
+  if (selector.kind === 'op') return explainOp(context, selector);
+  // The brackets in an engine layer's name read like a pattern.
+  const { kind } = selector;
+  const found = kind === 'name' ? explainUnknownName(context, selector) : explainEngineName(context, selector);
+  if (!found) return explainGlob(context, selector);
+  return report(context, selector.range, 'warning', found.code, found.message, found.fixes);
 }
 
-function explainGlob(context: CheckContext, selector: Selector): void {
+function explainGlob(context: CheckContext, selector: Selector): PrecisionProblem {
   const { index } = context;
   const fixes: Fix[] = [];
   let hint = '';
@@ -71,7 +69,7 @@ function explainGlob(context: CheckContext, selector: Selector): void {
     break;
   }
   const message = `No node's name matches "${selector.text}".${hint}`;
-  report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
+  return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 
 /** The same pattern reaching further: across segments, from anywhere, into the module that it names. */
@@ -83,7 +81,7 @@ function widerPatterns(pattern: string): string[] {
   return all.filter((wider) => wider !== pattern);
 }
 
-function explainOp(context: CheckContext, selector: Selector): void {
+function explainOp(context: CheckContext, selector: Selector): PrecisionProblem {
   const { index } = context;
   const written = selector.domain === null ? selector.text : `${selector.domain}::${selector.text}`;
   const elsewhere = selector.domain === null ? 0 : index.ofOp(selector.text, null).length;
@@ -97,31 +95,45 @@ function explainOp(context: CheckContext, selector: Selector): void {
       preferred: true,
     });
   } else {
-    const near = closestWords(
-      selector.text.toLowerCase(),
-      index.ops().map(({ op }) => op.toLowerCase()),
-      3,
+    const ops = similarOps(
+      selector.text,
+      index.ops().map(({ op }) => op),
     );
-    const ops = near.map((lower) => index.ops().find(({ op }) => op.toLowerCase() === lower)?.op ?? lower);
     if (ops.length > 0) hint = ` Similar: ${ops.join(', ')}.`;
     for (const [i, op] of ops.entries()) {
       fixes.push({ title: `Change to op:${op}`, edits: [replaceRange(selector.textRange, op)], preferred: i === 0 });
     }
   }
   const message = `The model has no node of type ${written}.${hint}`;
-  report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
+  return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 
-function checkGroup(context: CheckContext, selector: Selector): void {
+/** Operators that are spelled nearly so, and those of which one is the other's beginning (Convolution, Conv). */
+function similarOps(text: string, ops: readonly string[]): string[] {
+  const lower = text.toLowerCase();
+  const byLower = new Map(ops.map((op) => [op.toLowerCase(), op]));
+  const near = closestWords(lower, [...byLower.keys()], 3);
+  const begun = [...byLower.keys()].filter(
+    (op) => Math.min(op.length, lower.length) > 2 && (op.startsWith(lower) || lower.startsWith(op)),
+  );
+  return [...new Set([...near, ...begun.sort((a, b) => b.length - a.length)])]
+    .slice(0, 3)
+    .map((op) => byLower.get(op) ?? op);
+}
+
+function explainGroup(context: CheckContext, selector: Selector): PrecisionProblem {
   const { build } = context;
   if (!build) {
     const message =
       '"group:" names a ForeignNode of the last build, and there is no build of this model yet. Build it once, or open its log.';
-    report(context, selector.range, 'warning', 'group-needs-build', message);
-    return;
+    return report(context, selector.range, 'warning', 'group-needs-build', message);
   }
   const found = groupsNamed(selector.text, build);
-  if (found.length === 1) return;
+  if (found.length === 1) {
+    const message =
+      'Which nodes are inside this ForeignNode is not known: neither the log of the last build nor its layers say so. Build with a verbose log and detailed profiling.';
+    return report(context, selector.range, 'warning', 'matches-nothing', message);
+  }
   const names = (found.length > 0 ? found : build.foreignNodes.map((_, i) => i)).map(
     (i) => build.foreignNodes[i]?.name ?? '',
   );
@@ -131,18 +143,13 @@ function checkGroup(context: CheckContext, selector: Selector): void {
   }));
   if (found.length > 1) {
     const message = `${counted(found.length, 'ForeignNode')} begin with "${selector.text}": ${someNames(names)}. Write more of the name.`;
-    report(context, selector.range, 'error', 'group-ambiguous', message, fixes);
-  } else {
-    const known = names.length > 0 ? ` It has ${someNames(names)}.` : ' It has none.';
-    report(
-      context,
-      selector.range,
-      'warning',
-      'group-unknown',
-      `The last build has no ForeignNode "${selector.text}".${known}`,
-      fixes,
-    );
+    return report(context, selector.range, 'error', 'group-ambiguous', message, fixes);
   }
+  const message =
+    names.length > 0
+      ? `The last build has no ForeignNode "${selector.text}". It has ${someNames(names)}.`
+      : 'The last build has no ForeignNodes.';
+  return report(context, selector.range, 'warning', 'group-unknown', message, fixes);
 }
 
 function checkTakenAway(context: CheckContext, match: RuleMatch, position: number): void {
@@ -164,8 +171,9 @@ function checkTakenAway(context: CheckContext, match: RuleMatch, position: numbe
   }
   const selector = match.rule.selectors[position];
   if (!selector) return;
-  const message = `This "not:" takes nothing away: the selectors before it do not select ${counted(taken.length, 'such node')}.`;
-  report(context, selector.range, 'warning', 'takes-nothing', message).unnecessary = true;
+  const message = `This "not:" takes nothing away: the selectors before it select ${taken.length === 1 ? 'no such node' : `none of these ${counted(taken.length, 'node')}`}.`;
+  const fixes = [removeSelector(match.rule, position, true)];
+  report(context, selector.range, 'warning', 'takes-nothing', message, fixes).unnecessary = true;
 }
 
 /** Whether two ascending lists have a number in common. */
@@ -192,7 +200,11 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
   for (const node of selected) own += index.computes[node] ?? 0;
   if (selector.text !== '**' && own > 20 && own * 2 > index.computing) {
     const message = `This pattern selects ${own.toLocaleString('en-US')} of the ${counted(index.computing, 'node')} that compute. Write "**" if all of them are meant.`;
-    report(context, selector.range, 'info', 'matches-more', message);
+    const fix = {
+      title: `Change to ** (${counted(index.nodes.length, 'node')})`,
+      edits: [replaceRange(selector.textRange, '**')],
+    };
+    report(context, selector.range, 'info', 'matches-more', message, [fix]);
   }
 }
 

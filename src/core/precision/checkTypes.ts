@@ -1,11 +1,13 @@
+import { changeTo } from './changeType.ts';
 import { counted, report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
+import { checkOutputs } from './checkOutputs.ts';
+import { checkQuantised } from './checkQuantised.ts';
 import type { NodeFacts, NodeRole } from './modelFacts.ts';
 import { halfSince } from './opTypes.ts';
-import type { Selector, TypeWord } from './overrideFile.ts';
-import { removeLine } from './precisionProblem.ts';
+import type { Rule, TypeWord } from './overrideFile.ts';
 import { isFloating } from './precisionType.ts';
-import type { PrecisionType } from './precisionType.ts';
+import { removeSelector } from './removeSelector.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
 import { hasLayerFlags, missingCapability, targetName, typeSince } from './tensorrtTarget.ts';
 
@@ -16,7 +18,7 @@ export function checkTypes(context: CheckContext, match: RuleMatch): void {
   for (const word of [rule.type, ...rule.outputs]) checkTarget(context, word);
   checkRoles(context, match);
   checkComputeType(context, match, rule.type);
-  checkOutputCount(context, match);
+  checkOutputs(context, match);
 }
 
 function checkTarget(context: CheckContext, word: TypeWord): void {
@@ -24,19 +26,14 @@ function checkTarget(context: CheckContext, word: TypeWord): void {
   if (!word.type) return;
   const since = typeSince(word.type, target);
   if (since) {
-    report(
-      context,
-      word.range,
-      'error',
-      'type-unsupported-version',
-      `${targetName(target)} does not know ${word.type} here; it came with TensorRT ${since}.`,
-    );
+    const message = `${targetName(target)} does not know ${word.type} here; it came with TensorRT ${since}.`;
+    report(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word));
     return;
   }
   const capability = missingCapability(word.type, target);
   if (capability !== null) {
     const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) cannot compute in ${word.type}: that needs ${decimal(capability)}.`;
-    report(context, word.range, 'warning', 'type-unsupported-gpu', message);
+    report(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word));
   }
 }
 
@@ -59,7 +56,7 @@ function checkRoles(context: CheckContext, match: RuleMatch): void {
     const nodes = Array.from(selected.subarray(0, 1), (i) => context.index.nodes[i]);
     const firstRole = nodes[0]?.role ?? 'compute';
     if (firstRole === 'compute' || selected.some((i) => context.index.computes[i] === 1)) {
-      if (selector.kind === 'name') checkFolded(context, selector, selected);
+      if (selector.kind === 'name') checkFolded(context, match.rule, s, selected);
       continue;
     }
     const { code, text } = roleText[firstRole];
@@ -67,23 +64,23 @@ function checkRoles(context: CheckContext, match: RuleMatch): void {
       selected.length === 1
         ? `This node ${text}.`
         : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
-    const only = match.rule.selectors.length === 1;
-    const fixes = only ? [{ title: 'Remove this line', edits: [removeLine(match.rule.range.line)] }] : [];
-    report(context, selector.range, 'warning', code, message, fixes);
+    report(context, selector.range, 'warning', code, message, [removeSelector(match.rule, s)]);
   }
 }
 
 /** A named node that the last build had no work for. */
-function checkFolded(context: CheckContext, selector: Selector, selected: Int32Array): void {
+function checkFolded(context: CheckContext, rule: Rule, position: number, selected: Int32Array): void {
+  const selector = rule.selectors[position];
   const node = selected[0] ?? -1;
   const fate = context.build?.nodes[node]?.fate;
-  if (selected.length !== 1 || (fate !== 'folded' && fate !== 'removed' && fate !== 'shape')) return;
+  if (!selector || selected.length !== 1 || (fate !== 'folded' && fate !== 'removed' && fate !== 'shape')) return;
   const text = {
     folded: 'was evaluated while the last engine was built',
     removed: 'needed no work in the last engine',
     shape: 'computed a shape on the host in the last engine',
   }[fate];
-  report(context, selector.range, 'warning', 'folded-node', `This node ${text}: a precision has no effect on it.`);
+  const message = `This node ${text}: a precision has no effect on it.`;
+  report(context, selector.range, 'warning', 'folded-node', message, [removeSelector(rule, position)]);
 }
 
 function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWord): void {
@@ -97,17 +94,15 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
   if (eligible.length === 0) return;
   if (type === 'int32' || type === 'int64' || type === 'bool') {
     const ops = [...new Set(eligible.map(({ op }) => op))];
-    report(
-      context,
-      word.range,
-      'error',
-      'type-unsupported-op',
-      `${someNames(ops)} compute in floating point: ${type} is no type for them.`,
-    );
+    const message =
+      ops.length === 1
+        ? `${ops[0]} computes in floating point: ${type} is no type for it.`
+        : `${someNames(ops)} compute in floating point: ${type} is no type for them.`;
+    report(context, word.range, 'error', 'type-unsupported-op', message, changeTo(word));
     return;
   }
   if (!isFloating(type) || type === 'fp8') {
-    quantised(context, word, type);
+    checkQuantised(context, word);
     return;
   }
   const half = type === 'fp16' ? 'float16' : 'bfloat16';
@@ -122,32 +117,5 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
   const message = `ONNX allows ${type} for ${someNames(ops)} ${when}.${rest}`;
   // Flags name no ONNX types: there it is TensorRT's own layer that counts.
   const severity = all && hasLayerFlags(context.target) !== true ? 'error' : 'info';
-  report(context, word.range, severity, 'type-unsupported-op', message);
-}
-
-function quantised(context: CheckContext, word: TypeWord, type: PrecisionType): void {
-  if (type === 'int8' && hasLayerFlags(context.target) !== false) {
-    const message =
-      'INT8 also needs scales: calibration, dynamic ranges, or Q/DQ nodes in the model. Without them TensorRT keeps the layer in floating point.';
-    report(context, word.range, 'info', 'type-needs-scales', message);
-    return;
-  }
-  const message = `${targetName(context.target)} computes in ${type} only between Q/DQ nodes of the model; a rule cannot make a node ${type}. Quantise the model first.`;
-  report(context, word.range, 'error', 'type-needs-qdq', message);
-}
-
-function checkOutputCount(context: CheckContext, match: RuleMatch): void {
-  const given = match.rule.outputs.length;
-  const first = match.rule.outputs[0];
-  const last = match.rule.outputs.at(-1);
-  if (given < 2 || !first || !last) return;
-  const wrong: string[] = [];
-  for (const i of match.nodes) {
-    const node = context.index.nodes[i];
-    if (node && node.outputs.length !== given) wrong.push(`${context.index.names[i]} (${node.outputs.length})`);
-  }
-  if (wrong.length === 0) return;
-  const range = { ...first.range, endColumn: last.range.endColumn };
-  const message = `${counted(given, 'output type')} given, but ${someNames(wrong)} ${wrong.length === 1 ? 'has' : 'have'} another number of outputs. Give one type for all outputs, or one each.`;
-  report(context, range, 'error', 'output-count', message);
+  report(context, word.range, severity, 'type-unsupported-op', message, changeTo(word));
 }

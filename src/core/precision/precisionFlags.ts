@@ -35,8 +35,19 @@ export function layerWishes(plan: PrecisionPlan): LayerWishes {
     allow: switches.filter((type) => asked.has(type)),
     constraints: plan.nodes.length > 0 ? plan.require : 'none',
     layerPrecisions: unique.map(({ name, compute }) => ({ name, type: compute })),
-    layerOutputTypes: unique.flatMap(({ name, outputs }) => (outputs ? [{ name, types: outputs }] : [])),
+    layerOutputTypes: unique.flatMap((node) => (node.outputs ? [{ name: node.name, types: layerTypes(node) }] : [])),
   };
+}
+
+/**
+ * A node's output types for its layer. One type stands for all of a layer's outputs, however many it has; several must
+ * be as many as it has, or the build fails. TensorRT makes one layer for each output of a Split, the first of its name.
+ */
+function layerTypes({ op, outputs }: PlannedNode): PrecisionType[] {
+  const types = outputs ?? [];
+  if (op === 'Split') return types.slice(0, 1);
+  const floating = [...new Set(types.filter((type) => type !== 'int32' && type !== 'bool'))];
+  return op !== 'TopK' && floating.length === 1 ? floating : types;
 }
 
 /** TensorRT numbers the layers of nodes that share a name; the plain name is the first one's. */
@@ -68,6 +79,11 @@ export function trtexecArguments(
   const kept = wishes.layerPrecisions.filter(({ name }) => carried(name));
   const names_ = new Set(kept.map(({ name }) => name));
   const outputs = wishes.layerOutputTypes.filter(({ name }) => names_.has(name));
+  for (const { op, name, outputs: wished } of plan.nodes) {
+    if (op !== 'Split' || !wished?.some((type) => type !== wished[0])) continue;
+    const message = `${JSON.stringify(name)}: TensorRT makes one layer for each output of a Split, and only the first has this name: the other output types are left out.`;
+    problems.push({ severity: 'warning', code: 'output-types-left-out', message });
+  }
   for (const type of wishes.allow) {
     const since = typeSince(type, target);
     if (since)

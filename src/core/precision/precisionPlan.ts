@@ -1,3 +1,5 @@
+import { isFloatType } from '../onnx/tensorTypes.ts';
+import type { NodeFacts } from './modelFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { OverrideFile, Rule } from './overrideFile.ts';
 import type { PrecisionType } from './precisionType.ts';
@@ -45,7 +47,7 @@ export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: 
       name: index.names[position] ?? '',
       op: node.op,
       compute: rule.type.type,
-      outputs: outputTypesOf(rule, node.outputs.length),
+      outputs: outputTypesOf(rule, node),
       line: rule.range.line,
     });
   }
@@ -53,11 +55,17 @@ export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: 
   return plan;
 }
 
-function outputTypesOf(rule: Rule, count: number): PrecisionType[] | null {
+/** One type for all outputs is for those that are floating-point numbers: indices stay what they are. */
+function outputTypesOf(rule: Rule, { types: own, outputs }: NodeFacts): PrecisionType[] | null {
   const types = rule.outputs.map(({ type }) => type).filter((type) => type !== null);
   const only = types[0];
-  if (only === undefined || (types.length > 1 && types.length !== count)) return null;
-  return types.length === 1 ? Array.from({ length: count }, () => only) : types;
+  if (only === undefined || (types.length > 1 && types.length !== outputs.length)) return null;
+  if (types.length > 1) return types;
+  return outputs.map((_, i) => {
+    const type = own[i] ?? null;
+    if (type === null || isFloatType(type)) return only;
+    return type === 'bool' ? 'bool' : 'int32';
+  });
 }
 
 /** The `base` line's word; `keep` without one. */

@@ -142,6 +142,17 @@ describe('types and nodes that do not go together', () => {
   });
 });
 
+test('output types that the outputs cannot have', () => {
+  const facts = smallModel({ name: 'topk', op: 'TopK', outputs: ['c', 'd'], types: ['float', 'int64'] }, 'relu Relu');
+  const found = (text: string) => check(text, facts, null, '10.6').problems;
+  expect(found('topk fp32 -> fp16\ntopk fp16 -> fp32, int32').map(({ code }) => code)).toEqual(['shadowed']);
+  expect(codes(found('topk fp32 -> fp32, fp16'))).toEqual(['1:20-24 output-type']);
+  expect(codes(found('relu fp32 -> int64'))).toEqual(['1:14-19 output-type']);
+  expect(codes(found('relu fp32 -> int8'))).toEqual(['1:14-18 type-needs-scales']);
+  expect(codes(found('relu fp32 -> fp8'))).toEqual(['1:14-17 type-needs-qdq']);
+  expect(found('relu fp16 -> fp32, fp32')[0]?.fixes.map(({ title }) => title)).toEqual(['Give fp32 to all outputs']);
+});
+
 describe('versions and flags', () => {
   test('TensorRT 11 and RTX have no flags', () => {
     expect(codes(check('require prefer\nop:Softmax fp32', transformer, null, '11.2').problems)).toEqual([

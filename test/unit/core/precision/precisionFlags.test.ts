@@ -56,6 +56,21 @@ describe('trtexec', () => {
     });
   });
 
+  test('output types as many as the layer has outputs: anything else fails the build', () => {
+    const facts = smallModel(
+      { name: 'split', op: 'Split', outputs: ['a', 'b'], types: ['float', 'float'] },
+      { name: 'topk', op: 'TopK', outputs: ['c', 'd'], types: ['float', 'int64'] },
+      { name: 'drop', op: 'Dropout', outputs: ['e', 'f'], types: ['float', 'bool'] },
+    );
+    const flag = (text: string) => {
+      const { plan, index } = planOf(text, facts);
+      const { args, problems } = trtexecArguments(plan, trt106, index.names);
+      return [args.find((argument) => argument.startsWith('--layerOutputTypes')), problems.map(({ code }) => code)];
+    };
+    expect(flag('** fp32 -> fp16')).toEqual(['--layerOutputTypes=split:fp16,topk:fp16+int32,drop:fp16', []]);
+    expect(flag('split fp32 -> fp32, fp16')).toEqual(['--layerOutputTypes=split:fp32', ['output-types-left-out']]);
+  });
+
   test('what it cannot carry is left out and said', () => {
     const { plan, index } = planOf('op:Conv, twin fp32');
     const { args, problems } = trtexecArguments(plan, trt106, index.names);
