@@ -1,4 +1,4 @@
-import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
+import type { DataType, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
 import type { Problem } from '../text/problem.ts';
 import { graphPathOf } from './inferTypes.ts';
 import type { TensorTypes } from './inferTypes.ts';
@@ -8,6 +8,7 @@ import { followsType, isRealType, typingOf } from './opTyping.ts';
 import type { RealType, Typing } from './opTyping.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
 import { onnxTypeOf } from './precisionType.ts';
+import { quantisedNodes } from './quantisedNodes.ts';
 
 /** The type of every node after the rewrite, with what the edits need to know of the model. */
 export interface TypeChoice {
@@ -54,7 +55,7 @@ class Chooser {
     this.wishes = new Map(plan.nodes.map((wish) => [wish.id, wish]));
     this.roles = new Map(modelFacts(model, '', types).nodes.map(({ id, role }) => [id, role]));
     this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
-    this.quantised = quantisedTensors(model.graph);
+    this.quantised = quantisedNodes(model.graph);
   }
 
   choose(): TypeChoice {
@@ -110,15 +111,19 @@ class Chooser {
       const real = onnxTypeOf(output);
       return isRealType(real) ? real : null;
     });
-    if (this.isQuantised(chosen.node) && type !== chosen.type) this.count('quantised-node', chosen.node);
+    if (this.quantised.has(chosen.node.id) && type !== chosen.type) this.count('quantised-node', chosen.node);
     const able = this.able(chosen.node, type);
     return { ...chosen, type: able ? type : chosen.type, asked: true, outputs };
   }
 
   private based(chosen: ChosenType): ChosenType {
     const { base } = this.plan;
-    if (base === 'keep' || this.isQuantised(chosen.node)) return chosen;
+    if (base === 'keep') return chosen;
     const type = base === 'fp16' ? 'float16' : 'bfloat16';
+    if (this.quantised.has(chosen.node.id)) {
+      if (type !== chosen.type) this.count('base-skips-quantised', chosen.node);
+      return chosen;
+    }
     return this.able(chosen.node, type) ? { ...chosen, type } : { ...chosen, type: 'float' };
   }
 
@@ -130,11 +135,6 @@ class Chooser {
 
   private takes(node: OnnxNode, type: 'float16' | 'bfloat16'): boolean {
     return halfSince(node.op, node.domain, type) <= this.opset;
-  }
-
-  /** Between Q/DQ nodes: what it reads has just been dequantised. */
-  private isQuantised(node: OnnxNode): boolean {
-    return node.inputs.some((tensor) => this.quantised.has(tensor));
   }
 
   /** One of its inputs has a type that cannot be told: then all of them stay as they are. */
@@ -195,7 +195,12 @@ class Chooser {
         severity: 'warning',
         code: 'quantised-node',
         text: (ops, n) =>
-          `${n} (${ops}) read dequantised values: a Cast between takes them out of the quantised fusion.`,
+          `${n} (${ops}) belong to quantised kernels: a Cast beside them takes them out of the quantised fusion.`,
+      },
+      'base-skips-quantised': {
+        severity: 'info',
+        code: 'base-skips-quantised',
+        text: (ops, n) => `${n} (${ops}) keep the type that they have: they belong to quantised kernels.`,
       },
       'single-float16': {
         severity: 'info',
@@ -221,17 +226,4 @@ class Chooser {
       });
     }
   }
-}
-
-/** Outputs of DequantizeLinear, and of the nodes that only move them on. */
-function quantisedTensors(graph: OnnxGraph, found = new Set<string>()): Set<string> {
-  const movers = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
-  for (const node of graph.nodes) {
-    const first = node.inputs[0];
-    if (node.op === 'DequantizeLinear' || (movers.has(node.op) && first !== undefined && found.has(first))) {
-      for (const output of node.outputs) found.add(output);
-    }
-    for (const { graph: body } of node.subgraphs) quantisedTensors(body, found);
-  }
-  return found;
 }

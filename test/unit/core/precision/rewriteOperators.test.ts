@@ -92,3 +92,60 @@ test('a new tensor takes no name for which the file declares a type', () => {
   const plan = rewrite(modelOf({ nodes: ['y = Relu(x)'], values, outputs: { y: 'float' } }), 'base fp16');
   expect(casts(plan)).toEqual(['x_fp16_1 = x as float16', 'y = y_fp16_1 as float']);
 });
+
+describe('quantised models', () => {
+  const initializers = { s: 'float', z: 'int8', wq: 'int8', bias: 'float' };
+  const residual = [
+    'xq = QuantizeLinear(x, s, z)',
+    'xd = DequantizeLinear(xq, s, z)',
+    'wd = DequantizeLinear(wq, s, z)',
+    'conv = Conv(xd, wd, bias)',
+    'relu = Relu(conv)',
+    'rq = QuantizeLinear(relu, s, z)',
+    'rd = DequantizeLinear(rq, s, z)',
+    'conv2 = Conv(rd, wd, bias)',
+    'add = Add(conv2, relu)',
+    'sigmoid = Sigmoid(add)',
+    'swish = Mul(add, sigmoid)',
+    'sq = QuantizeLinear(swish, s, z)',
+    'sd = DequantizeLinear(sq, s, z)',
+    'pool = GlobalAveragePool(sd)',
+    'y = Exp(pool)',
+  ];
+
+  test('activations, sums and products on the way to the next QuantizeLinear stay where they are', () => {
+    const plan = rewrite(modelOf({ nodes: residual, initializers, outputs: { y: 'float' } }), 'base fp16');
+    expect(plan.nodes.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'conv float',
+      'relu float',
+      'conv2 float',
+      'add float',
+      'sigmoid float',
+      'swish float',
+      'pool float',
+      'y float16',
+    ]);
+    expect(casts(plan)).toEqual(['pool_fp16 = pool as float16', 'y = y_fp16 as float']);
+    expect(plan.problems.map(({ code, message }) => [code, message])).toEqual([
+      [
+        'base-skips-quantised',
+        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) keep the type that they have: they belong to quantised kernels.',
+      ],
+    ]);
+  });
+
+  test('what no product feeds is free, as is what is read elsewhere', () => {
+    const nodes = [...residual, 'tanh = Tanh(x)', 'tq = QuantizeLinear(tanh, s, z)', 'other = Neg(swish)'];
+    const outputs = { y: 'float', tq: 'int8', other: 'float' };
+    const plan = rewrite(modelOf({ nodes, initializers, outputs }), 'base fp16');
+    const half = plan.nodes.filter(({ type }) => type === 'float16').map(({ name }) => name);
+    expect(half).toEqual(['y', 'tanh', 'other']);
+  });
+
+  test('a rule for such a node is followed, and its price said', () => {
+    const model = modelOf({ nodes: residual, initializers, outputs: { y: 'float' } });
+    const plan = rewrite(model, 'relu fp16');
+    expect(plan.nodes.find(({ name }) => name === 'relu')?.type).toBe('float16');
+    expect(plan.problems.map(({ code }) => code)).toEqual(['quantised-node']);
+  });
+});
