@@ -3,10 +3,14 @@ import type { ReplayEntry, ReplayFile, ReplayVariant, Span, SpanEdit, TensorPlac
 
 /**
  * Edits that make an entry another algorithm: implementation, tactic and both sides' formats change together, and every
- * other byte stays. null: the file's form records something that the algorithm does not say (a format's name).
+ * other byte stays; an entry with gaps is written anew. null: the file's form records something that the algorithm does not say (a format's name).
  */
 export function replaceAlgorithm(text: string, file: ReplayFile, entry: ReplayEntry, to: Algorithm): SpanEdit[] | null {
   const { places, algorithm } = entry;
+  if (places.gaps) {
+    const written = writeEntry(text, file, to, entry.span.start);
+    return written === null ? null : [{ ...places.value, text: written }];
+  }
   const variant = file.variant ?? 'D';
   const edits: SpanEdit[] = [];
   const number = (span: Span | null, value: string) => {
@@ -150,6 +154,23 @@ export function removeEntry(text: string, file: ReplayFile, entry: ReplayEntry):
 
 /** Edits that add an entry at the end, so that TensorRT must choose so for this layer; null where the file's form cannot say it. */
 export function addEntry(text: string, file: ReplayFile, layer: string, algorithm: Algorithm): SpanEdit[] | null {
+  const last = file.entries.at(-1);
+  const json = writeEntry(text, file, algorithm, last?.span.start ?? null);
+  if (json === null) return null;
+  if (last) {
+    const separator = text.slice(text.lastIndexOf('\n', last.span.start) + 1, last.span.start);
+    const gap =
+      /^[ \t]*$/.test(separator) && last.span.start > 0 && text.includes('\n')
+        ? `${text.includes('\r\n') ? '\r\n' : '\n'}${separator}`
+        : ' ';
+    return [{ start: last.span.end, end: last.span.end, text: `,${gap}${JSON.stringify(layer)}: ${json}` }];
+  }
+  const open = file.span.start + 1;
+  return [{ start: open, end: open, text: `${JSON.stringify(layer)}: ${json}` }];
+}
+
+/** An entry's value, indented like the one at `like`, else on one line; null where the file's form cannot say it. */
+function writeEntry(text: string, file: ReplayFile, algorithm: Algorithm, like: number | null): string | null {
   const variant = file.variant ?? 'D';
   const tensors = (formats: readonly TensorFormat[]) => formats.map((format) => tensorValue(format, variant));
   const inputs = tensors(algorithm.inputs);
@@ -168,19 +189,8 @@ export function addEntry(text: string, file: ReplayFile, layer: string, algorith
     outputs,
     ...marker,
   };
-  const unmark = (json: string) => json.replace(/"\\u0000(-?\d+)\\u0000"/g, '$1');
-  const last = file.entries.at(-1);
-  if (last) {
-    const separator = text.slice(text.lastIndexOf('\n', last.span.start) + 1, last.span.start);
-    const gap =
-      /^[ \t]*$/.test(separator) && last.span.start > 0 && text.includes('\n')
-        ? `${text.includes('\r\n') ? '\r\n' : '\n'}${separator}`
-        : ' ';
-    const json = unmark(indented(value, text, last.span.start, 0));
-    return [{ start: last.span.end, end: last.span.end, text: `,${gap}${JSON.stringify(layer)}: ${json}` }];
-  }
-  const open = file.span.start + 1;
-  return [{ start: open, end: open, text: `${JSON.stringify(layer)}: ${unmark(JSON.stringify(value))}` }];
+  const json = like === null ? JSON.stringify(value) : indented(value, text, like, 0);
+  return json.replace(/"\\u0000(-?\d+)\\u0000"/g, '$1');
 }
 
 /** A text after edits that do not overlap. */

@@ -125,6 +125,7 @@ export class ReplayReader {
   private entry(layer: string, key: Span, value: JsonNode, file: ReplayFile): ReplayEntry {
     this.layer = layer;
     const before = this.problems.length;
+    const gaps = new Set(['bad-entry', 'bad-class', 'missing-member', 'bad-tensor']);
     const algorithm: Algorithm = { implementation: '', tactic: '', inputs: [], outputs: [] };
     const places: EntryPlaces = {
       value: spanOf(value),
@@ -133,6 +134,7 @@ export class ReplayReader {
       inputs: null,
       outputs: null,
       tensors: [],
+      gaps: false,
     };
     if (value.kind !== 'object') {
       this.add(
@@ -148,7 +150,9 @@ export class ReplayReader {
       places.outputs = this.tensors(value, 'outputs', key, algorithm.outputs, places, file);
       this.mark(value, 'Algorithm', key);
     }
-    const whole = !this.problems.slice(before).some(({ severity }) => severity === 'error');
+    const own = this.problems.slice(before);
+    const whole = !own.some(({ severity }) => severity === 'error');
+    places.gaps = own.some(({ code }) => gaps.has(code));
     const entry = { layer, algorithm, key, span: { start: key.start, end: value.end }, places, whole };
     this.layer = undefined;
     return entry;

@@ -63,6 +63,8 @@ export interface EntryPlaces {
   outputs: Span | null;
   /** Inputs, then outputs. */
   tensors: TensorPlaces[];
+  /** Something is missing or cannot be read: other values in the places that there are would not make it whole. */
+  gaps: boolean;
 }
 
 export interface TensorPlaces {

@@ -487,6 +487,26 @@ describe('edits keep every other byte', () => {
     expect(back).toBe(source);
   });
 
+  test('an entry in which something is missing or unreadable becomes a whole one, written like the others', () => {
+    const source = recorded();
+    const [conv] = file(source).entries;
+    const cuts: [string | RegExp, string][] = [
+      [/"tactic": \d+,\s*/, ''],
+      [/"outputs": \[[^]*?\}\s*\],\s*/, ''],
+      [/"vectorized_dim": 1,\s*/, ''],
+      [/,\s*"polygraphy_class": "Algorithm"/, ''],
+      [/("inputs": \[\s*)/, '$13, '],
+      [/\{\s*"implementation": 2147483657[^]*?"Algorithm"\s*\}/, 'null'],
+    ];
+    for (const [cut, put] of cuts) {
+      const broken = source.replace(cut, put);
+      const { value } = readReplay(broken);
+      expect(value!.entries[0]!.whole, String(cut)).toBe(false);
+      const edits = replaceAlgorithm(broken, value!, value!.entries[0]!, conv!.algorithm)!;
+      expect(applySpanEdits(broken, edits), String(cut)).toBe(source);
+    }
+  });
+
   test('free a layer and pin it again', () => {
     const source = recorded();
     const replay = file(source);
