@@ -2,12 +2,11 @@ import { dirname, resolve } from 'node:path';
 import { readWhole } from '../builder/fileSource.ts';
 import { rewriteModel } from '../builder/rewriteModel.ts';
 import { Unusable } from '../builder/unusable.ts';
-import { autocastArguments } from '../core/precision/autocastLists.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/checkOverrides.ts';
 import type { NodeIndex } from '../core/precision/nodeIndex.ts';
 import type { OverrideFile } from '../core/precision/overrideFile.ts';
-import { polygraphyArguments, trtexecArguments } from '../core/precision/precisionFlags.ts';
 import { planPrecision, type PrecisionPlan } from '../core/precision/precisionPlan.ts';
+import { precisionPrograms, programArguments } from '../core/precision/programArguments.ts';
 import { readOverrides } from '../core/precision/readOverrides.ts';
 import type { RewritePlan } from '../core/precision/rewritePlan.ts';
 import { verifyPrecision, type RuleVerdict } from '../core/precision/verifyPrecision.ts';
@@ -112,18 +111,13 @@ function planOf(path: string, file: OverrideFile, { index, build, target }: Buil
 async function flags(args: string[], terminal: Terminal): Promise<number> {
   const options = { ...contextOptions, for: { type: 'string' } } as const;
   const { values, positionals } = readArguments(args, options, ['RULES']);
-  const tool = oneOf('--for', values.for, ['trtexec', 'polygraphy', 'autocast'] as const) ?? 'trtexec';
+  const tool = oneOf('--for', values.for, precisionPrograms) ?? 'trtexec';
   if (values.tensorrt === undefined && tool !== 'autocast')
     throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
   const { file, onnx } = await readRules(positionals[0]!, values.onnx);
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
   const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
-  const index = context.index!;
-  const { args: words, problems } = {
-    trtexec: () => trtexecArguments(plan, context.target, index.names),
-    polygraphy: () => polygraphyArguments(plan, context.target),
-    autocast: () => autocastArguments(plan, index),
-  }[tool]();
+  const { args: words, problems } = programArguments(tool, plan, context.target, context.index!);
   const refused = problems.find(({ code }) => code === 'no-layer-flags');
   if (refused) throw new Unusable(refused.message);
   if (words.some((word) => /[\r\n]/.test(word)))

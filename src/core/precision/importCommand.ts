@@ -12,7 +12,7 @@ export function importCommand(command: readonly string[], dialect: TrtexecDialec
   if (polygraphy) {
     const { text, problems } = importPolygraphy(polygraphy);
     const prefers = values.get('--precision-constraints')?.[0] === 'prefer';
-    return { text: `${prefers ? 'require prefer\n' : ''}${text}`, problems };
+    return withBase({ text: `${prefers ? 'require prefer\n' : ''}${text}`, problems }, values);
   }
   if ([...values.keys()].some((flag) => /^--(?:nodes|op_types)_to_(?:ex|in)clude$|^--low_precision_type$/.test(flag)))
     return importAutocast(command.slice(command.findIndex((word) => word.startsWith('--'))));
@@ -22,15 +22,29 @@ export function importCommand(command: readonly string[], dialect: TrtexecDialec
     if (value !== undefined) flags[flag] = value;
   }
   if (flags.layerPrecisions === undefined && flags.layerOutputTypes === undefined) return undefined;
-  return importTrtexec(flags, dialect);
+  return withBase(importTrtexec(flags, dialect), values);
 }
 
-/** The words that belong to each flag: behind its `=`, and up to the next flag. */
+/** The types that TensorRT may use beside, as far as an override file has a word for them. */
+function withBase({ text, problems }: ImportedOverrides, flags: ReadonlyMap<string, unknown>): ImportedOverrides {
+  const asked = ['fp16', 'bf16', 'best', 'int8', 'fp8', 'int4'].filter((type) => flags.has(`--${type}`));
+  const base = ['fp16', 'bf16', 'best'].find((type) => asked.includes(type))?.replace('best', 'fp16');
+  const others = asked.filter((type) => type !== base).map((type) => `--${type}`);
+  if (others.length > 0)
+    problems.push({
+      severity: 'warning',
+      code: 'types-not-taken',
+      message: `An override file names one type for all other nodes, fp16 or bf16: ${others.join(', ')} must be given to the build itself.`,
+    });
+  return { text: base === undefined ? text : `base ${base}\n${text}`, problems };
+}
+
+/** The words that belong to each flag: behind its `=`, and up to the next flag, such as `-v`. */
 function valuesOf(command: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   let current: string[] = [];
   for (const word of command) {
-    if (!word.startsWith('--')) {
+    if (!word.startsWith('-')) {
       current.push(word);
       continue;
     }

@@ -2,6 +2,8 @@
 export const languageCommandIds = {
   showNodesHere: 'tensorrtLens.showNodesHere',
   openOverrides: 'tensorrtLens.openOverrides',
+  importPrecisionFlags: 'tensorrtLens.importPrecisionFlags',
+  copyPrecisionFlags: 'tensorrtLens.copyPrecisionFlags',
   keepFp32: 'tensorrtLens.keepFp32',
   recordReplay: 'tensorrtLens.recordReplay',
   pinLayer: 'tensorrtLens.pinLayer',

@@ -6,6 +6,8 @@ import { pickModel } from '../commands/pickModel.ts';
 import { languageCommandIds } from './languageCommandIds.ts';
 import { applyOverrides } from '../precision/applyOverrides.ts';
 import { buildWithOverrides } from '../precision/buildWithOverrides.ts';
+import { copyPrecisionFlags } from '../precision/copyPrecisionFlags.ts';
+import { importPrecisionFlags } from '../precision/importPrecisionFlags.ts';
 import { openOverrides } from '../precision/openOverrides.ts';
 import { RuleDecorations } from '../precision/ruleDecorations.ts';
 import { verifyOverrides } from '../precision/verifyOverrides.ts';
@@ -57,6 +59,8 @@ export class LanguageFeatures implements vscode.Disposable {
         const model = await pickModel(argument, sessions);
         if (model !== undefined) await vscode.window.showTextDocument(await openOverrides(model));
       },
+      [languageCommandIds.importPrecisionFlags]: () => importPrecisionFlags(feed),
+      [languageCommandIds.copyPrecisionFlags]: (target, to) => copyPrecisionFlags(feed, log, target, to),
       [languageCommandIds.keepFp32]: async (argument, ids) => {
         const model = await pickModel(argument, sessions);
         const session = model && sessions.find(model);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { inRepository, inWorkspace, lens, nextEvent } from './support.ts';
+import { accepting, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
 
 const model = inWorkspace('vit_tiny.onnx');
 const replay = inWorkspace('vit_tiny.replay.json');
@@ -102,19 +102,10 @@ describe('tactic replays', () => {
     this.timeout(120_000);
     const { builds } = await lens();
     rmSync(replay.fsPath, { force: true });
-    let over = false;
     const ended = nextEvent(builds.onDidEnd, ({ uri }) => uri.toString() === model.toString());
-    const done = Promise.all([vscode.commands.executeCommand('tensorrtLens.recordReplay', model), ended]).finally(
-      () => (over = true),
-    );
     // The question for the types has its first answer, FP16, selected.
-    while (!over) {
-      // oxlint-disable-next-line no-await-in-loop -- nothing says when the question is there
-      await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    const [, { build: made }] = await done;
+    await accepting(vscode.commands.executeCommand('tensorrtLens.recordReplay', model));
+    const { build: made } = await ended;
     assert.equal(made.manifest.result, 'passed');
     assert.ok(made.manifest.command.includes('--fp16'));
     assert.equal(made.manifest.command.at(made.manifest.command.indexOf('--save-tactics') + 1), replay.fsPath);

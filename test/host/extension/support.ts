@@ -72,3 +72,16 @@ export async function configuredTask(label: string): Promise<vscode.Task> {
   if (task === undefined) throw new Error(`No task ${label} among ${tasks.map(({ name }) => name).join(', ')}`);
   return task;
 }
+
+/** Waits for a command that asks, and takes the answer of each question that is selected or filled in when it appears. */
+export async function accepting<T>(work: Thenable<T>): Promise<T> {
+  let over = false;
+  const done = Promise.resolve(work).finally(() => (over = true));
+  while (!over) {
+    // oxlint-disable-next-line no-await-in-loop -- nothing says when the question is there
+    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return done;
+}

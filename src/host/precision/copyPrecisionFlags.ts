@@ -1,0 +1,92 @@
+import * as vscode from 'vscode';
+import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { checkOverrides } from '../../core/precision/checkOverrides.ts';
+import { NodeIndex } from '../../core/precision/nodeIndex.ts';
+import { planPrecision } from '../../core/precision/precisionPlan.ts';
+import { precisionPrograms, programArguments } from '../../core/precision/programArguments.ts';
+import type { PrecisionProgram } from '../../core/precision/programArguments.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { hasLayerFlags, noLayerFlags, targetName, targetOf } from '../../core/precision/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
+import { commandTarget } from '../language/commandTarget.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
+import { targetOfRules } from './targetOfRules.ts';
+
+/**
+ * Copies the rules of an override file as flags of a program; says what they cannot carry. `to`, one of
+ * `precisionPrograms`, is given by key bindings and other callers; else it is asked for.
+ */
+export async function copyPrecisionFlags(
+  feed: FactsFeed,
+  log: vscode.LogOutputChannel,
+  argument: unknown,
+  to?: unknown,
+): Promise<void> {
+  const place = commandTarget(argument);
+  if (place === undefined) return;
+  const document = await vscode.workspace.openTextDocument(place.uri);
+  const facts = await feed.settled(place.uri);
+  const params = feed.paramsOf(place.uri);
+  if (!facts?.model) {
+    void vscode.window.showErrorMessage(params?.modelProblem || vscode.l10n.t('No model is known for this file.'));
+    return;
+  }
+  const own = targetOfRules(params);
+  const index = new NodeIndex(facts.model);
+  const file = readOverrides(document.getText());
+  const { problems: found, resolution } = checkOverrides(file, index, facts.build, own);
+  const plan = planPrecision(file, index, resolution!);
+  if (plan.nodes.length === 0 && plan.base === 'keep') {
+    void vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to copy: no rule decides for any node.'));
+    return;
+  }
+  const program = precisionPrograms.find((one) => one === to) ?? (await askForProgram(own));
+  if (program === undefined) return;
+  // Where this TensorRT has no such flags, they are meant for another one.
+  const target = hasLayerFlags(own) === false ? targetOf('tensorrt', null, null) : own;
+  const { args, problems } = programArguments(program, plan, target, index);
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const remarks = [
+    ...errors.map(({ line, message }) => vscode.l10n.t('Line {0} is left out: {1}', line, message)),
+    ...problems.map(({ message }) => message),
+  ];
+  if (args.length > 0)
+    await vscode.env.clipboard.writeText(quoteCommand(args, process.platform === 'win32' ? 'powershell' : 'posix'));
+  void tellCopied(log, args.length > 0, remarks);
+}
+
+async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram | undefined> {
+  const has = hasLayerFlags(target);
+  const flags = {
+    description: has
+      ? vscode.l10n.t('for {0}, as the last build', targetName(target))
+      : vscode.l10n.t('for TensorRT 8.4.1 to 10'),
+    ...(has === false ? { detail: noLayerFlags(target) } : {}),
+  };
+  const items: (vscode.QuickPickItem & { program: PrecisionProgram })[] = [
+    { label: 'trtexec', program: 'trtexec', ...flags },
+    { label: 'Polygraphy', program: 'polygraphy', ...flags },
+    {
+      label: 'ModelOpt AutoCast',
+      program: 'autocast',
+      description: vscode.l10n.t('rewrites the model, for any TensorRT'),
+    },
+  ];
+  const placeHolder = vscode.l10n.t('For which program?');
+  return (await vscode.window.showQuickPick(items, { placeHolder }))?.program;
+}
+
+/** Remarks that do not fit into a message are in the extension's output. */
+async function tellCopied(log: vscode.LogOutputChannel, copied: boolean, remarks: readonly string[]): Promise<void> {
+  const done = copied ? vscode.l10n.t('Flags copied.') : vscode.l10n.t('Nothing was copied.');
+  if (remarks.length === 0) {
+    vscode.window.setStatusBarMessage(done, 3000);
+    return;
+  }
+  const few = remarks.length <= 3;
+  const said = few ? remarks : [...remarks.slice(0, 2), vscode.l10n.t('And {0} remarks more.', remarks.length - 2)];
+  const all = vscode.l10n.t('Show All');
+  if (!few) for (const remark of remarks) log.warn(remark);
+  const show = copied ? vscode.window.showWarningMessage : vscode.window.showErrorMessage;
+  if ((await show([done, ...said].join(' '), ...(few ? [] : [all]))) === all) log.show();
+}

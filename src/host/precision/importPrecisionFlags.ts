@@ -1,0 +1,77 @@
+import * as vscode from 'vscode';
+import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { splitCommand } from '../../core/build/splitCommand.ts';
+import { importCommand } from '../../core/precision/importCommand.ts';
+import type { ImportedOverrides } from '../../core/precision/importOverrides.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { hasLayerFlags } from '../../core/precision/tensorrtTarget.ts';
+import { dialectOf } from '../../core/precision/trtexecSpec.ts';
+import { overrideLanguageId } from '../../protocol/language.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
+import { targetOfRules } from './targetOfRules.ts';
+
+const shell = process.platform === 'win32' ? 'powershell' : 'posix';
+
+/** Longer texts on the clipboard are no command lines: Linux and Windows pass none of this length. */
+const longestCommand = 2_000_000;
+
+/**
+ * Adds the rules that a command line of trtexec, Polygraphy or AutoCast stands for at the end of the override file that
+ * is open, where they win over those before; of a new file where none is open. Nothing is saved.
+ */
+export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
+  const editors = [vscode.window.activeTextEditor, ...vscode.window.visibleTextEditors];
+  const open = editors.find((editor) => editor?.document.languageId === overrideLanguageId)?.document;
+  const target = targetOfRules(open && feed.paramsOf(open.uri));
+  const dialect = dialectOf(hasLayerFlags(target) ? target.version : null);
+  const found = (text: string) =>
+    splitCommand(text, shell)
+      .map((command) => ({ command, rules: importCommand(command, dialect) }))
+      .find(({ rules }) => rules !== undefined);
+
+  const copied = await vscode.env.clipboard.readText();
+  const offered = copied.length > longestCommand ? undefined : found(copied)?.command;
+  const pasted = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Import precision flags'),
+    prompt: vscode.l10n.t('A command line of trtexec, Polygraphy or ModelOpt AutoCast, or its precision flags alone'),
+    placeHolder: 'trtexec --precisionConstraints=obey --layerPrecisions=…',
+    value: offered ? quoteCommand(offered, shell) : '',
+    ignoreFocusOut: true,
+    validateInput: (text) => (text.trim() === '' ? undefined : remarksOn(found(text)?.rules)),
+  });
+  const rules = found(pasted ?? '')?.rules;
+  if (rules === undefined) return;
+  await addRules(open ?? (await vscode.workspace.openTextDocument({ language: overrideLanguageId })), rules);
+}
+
+/** What to say while the command line is in the box; only one that gives no rule at all is refused. */
+function remarksOn(rules: ImportedOverrides | undefined): vscode.InputBoxValidationMessage | undefined {
+  if (rules === undefined) {
+    const message = vscode.l10n.t(
+      'No layer precisions are in this. There must be --layerPrecisions or --layerOutputTypes (trtexec), --layer-precisions (Polygraphy), or a list of AutoCast such as --nodes_to_exclude.',
+    );
+    return { message, severity: vscode.InputBoxValidationSeverity.Error };
+  }
+  const message = rules.problems.map((problem) => problem.message).join(' ');
+  const { Error, Warning } = vscode.InputBoxValidationSeverity;
+  return message === ''
+    ? undefined
+    : { message, severity: readOverrides(rules.text).rules.length > 0 ? Warning : Error };
+}
+
+/** One step to undo. What could not be taken over stands above the rules, as comments. */
+async function addRules(document: vscode.TextDocument, { text, problems }: ImportedOverrides): Promise<void> {
+  const own = readOverrides(document.getText());
+  const isThere = (line: string) =>
+    line === `base ${own.base?.value}` || line === `require ${own.require?.value}` || line === '';
+  const lines = [
+    ...problems.map(({ message }) => `# ${message.replaceAll(/\s+/g, ' ')}`),
+    ...text.split('\n').filter((line) => !isThere(line)),
+  ];
+  const last = document.lineAt(document.lineCount - 1);
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(document.uri, last.range.end, `${last.text === '' ? '' : '\n'}${lines.join('\n')}\n`);
+  await vscode.workspace.applyEdit(edit);
+  const start = new vscode.Position(last.lineNumber + (last.text === '' ? 0 : 1), 0);
+  await vscode.window.showTextDocument(document, { selection: new vscode.Range(start, start) });
+}
