@@ -2,10 +2,11 @@ import { closestWords } from './closestWords.ts';
 import { lexOverrideLine } from './lexOverrideLine.ts';
 import type { OverrideToken, WordToken } from './lexOverrideLine.ts';
 import type { Directive, OverrideFile, OverrideLine, Rule, Selector, TypeWord } from './overrideFile.ts';
-import { problemAt, replaceRange } from './precisionProblem.ts';
+import { problemAt, removeLine, replaceRange } from './precisionProblem.ts';
 import type { Fix, PrecisionProblem, TextRange } from './precisionProblem.ts';
 import { precisionType, precisionTypes } from './precisionType.ts';
 import { quoteName } from './quoteName.ts';
+import { closeQuote, colonBeforeType, commentOut, insertAt, mendEscapes } from './readerFixes.ts';
 
 /**
  * Reads an override file. Never throws: a line that cannot be read is an error with its range, and the others count.
@@ -30,7 +31,7 @@ export function readOverrides(text: string, before: OverrideFile | null = null):
 
 function placeDirective(file: OverrideFile, directive: Directive): void {
   const earlier = file[directive.name];
-  if (earlier === null) {
+  if (earlier === null || (!earlier.usable && directive.usable)) {
     file[directive.name] = directive;
     return;
   }
@@ -39,6 +40,7 @@ function placeDirective(file: OverrideFile, directive: Directive): void {
     'error',
     'duplicate-directive',
     `There is a "${directive.name}" line already (line ${earlier.range.line}); only that one counts. Keep one of them.`,
+    [{ title: 'Remove this line', edits: [removeLine(directive.range.line)], preferred: true }],
   );
   problem.related.push({ range: earlier.range, message: `first "${directive.name}" line` });
   directive.usable = false;
@@ -73,7 +75,10 @@ class LineReader {
       text: this.text.slice(this.comment.start, this.comment.end),
       range: this.range(this.comment.start, this.comment.end),
     };
-    return { text: this.text, statement: this.statement(), comment: comment ?? null, problems: this.problems };
+    const statement = this.statement();
+    for (const { fixes } of this.problems)
+      if (fixes.length === 0) fixes.push(commentOut(this.line, (this.tokens[0]?.start ?? 0) + 1));
+    return { text: this.text, statement, comment: comment ?? null, problems: this.problems };
   }
 
   private statement(): Rule | Directive | null {
@@ -99,17 +104,38 @@ class LineReader {
     };
     if (value === '') {
       directive.value = null;
-      wrong(name === 'model' ? 'Write the path of the model after "model".' : `Write ${list(name)} after "${name}".`);
+      const what = name === 'model' ? 'the path of the model' : list(name);
+      const values = (directiveValues[name] ?? []).map((word) => ` ${word}`);
+      wrong(`Write ${what} after "${name}".`, insertAt(this.line, first.end + 1, values, 'Write'));
     } else if (one?.flaw) {
-      wrong(flawText(one));
+      wrong(flawText(one), this.flawFixes(one));
     } else if (name !== 'model' && !directiveValues[name]?.includes(value)) {
-      const near = closestWords(value, directiveValues[name] ?? [], 1);
       wrong(
         `"${name}" takes ${list(name)}. If this rule is for a node called "${name}", write the name in double quotes.`,
-        near.map((word) => ({ title: `Change to "${word}"`, edits: [replaceRange(valueRange, word)] })),
+        this.valueFixes(first, value, valueRange),
       );
     }
     return directive;
+  }
+
+  /** The value that is meant, by its spelling or as a type by another name, and the name of a node in quotes. */
+  private valueFixes(first: WordToken, value: string, range: TextRange): Fix[] {
+    const values = directiveValues[first.text] ?? [];
+    const type = precisionType(value);
+    const meant = type !== null && values.includes(type) ? [type] : type === 'fp32' ? ['keep'] : [];
+    const near = meant.length > 0 ? meant : closestWords(value.toLowerCase(), values, 1);
+    const fixes: Fix[] = (near.length > 0 ? near : values).map((word) => ({
+      title: `Change to "${word}"`,
+      edits: [replaceRange(range, word)],
+    }));
+    if (type !== null) {
+      const quoted = quoteName(first.text);
+      fixes.push({
+        title: `Change to ${quoted}, a node's name`,
+        edits: [replaceRange(this.range(first.start, first.end), quoted)],
+      });
+    }
+    return fixes;
   }
 
   private rule(): Rule {
@@ -152,6 +178,7 @@ class LineReader {
           at.end,
           'missing-selector',
           'A name, a pattern, "op:", "group:" or "not:" is missing here.',
+          this.commaFixes(),
         );
       } else {
         selectors.push(this.selector(token));
@@ -160,6 +187,15 @@ class LineReader {
       if (this.tokens[this.at]?.kind !== 'comma') return selectors;
       this.at++;
     }
+  }
+
+  /** A comma with nothing before or behind it goes. */
+  private commaFixes(): Fix[] {
+    const here = this.tokens[this.at];
+    const comma = here?.kind === 'comma' ? here : this.tokens[this.at - 1];
+    if (comma?.kind !== 'comma') return [];
+    const gap = this.range(comma.start, comma.end);
+    return [{ title: 'Remove the comma', edits: [replaceRange(gap, '')], preferred: true }];
   }
 
   private selector(word: WordToken): Selector {
@@ -178,11 +214,21 @@ class LineReader {
 
   private checkSelectors(rule: Rule): void {
     const words = this.tokens.filter((token) => token.kind === 'word').slice(0, rule.selectors.length);
+    this.pointwise(words);
     for (const [i, selector] of rule.selectors.entries()) {
       const word = words[i];
       if (word?.flaw) this.flaw(word);
-      if ((word?.negations ?? 0) > 1) {
-        this.problems.push(problemAt(selector.range, 'error', 'double-not', 'Write "not:" once.'));
+      const negations = word?.negations ?? 0;
+      if (negations > 1) {
+        this.problems.push(
+          problemAt(selector.range, 'error', 'double-not', 'Write "not:" once.', [
+            {
+              title: 'Write "not:" once',
+              edits: [replaceRange({ ...selector.range, endColumn: selector.range.column + 4 * (negations - 1) }, '')],
+              preferred: true,
+            },
+          ]),
+        );
       } else if (selector.negated && i === 0) {
         const message = 'There is nothing before this "not:" to take away from: put a selector first, such as "**".';
         const fix = {
@@ -202,6 +248,28 @@ class LineReader {
     }
   }
 
+  /** `PWN(a, b)`: a fused layer's name, cut at its commas. */
+  private pointwise(words: WordToken[]): void {
+    let open = 0;
+    let start = -1;
+    for (const word of words) {
+      if (start < 0 && (word.quoted || word.prefix !== null || !word.text.startsWith('PWN('))) continue;
+      open += word.text.split('(').length - word.text.split(')').length;
+      if (start < 0 && open > 0) start = word.textStart;
+      if (start < 0 || open > 0) continue;
+      const range = this.range(start, word.end);
+      const fix = {
+        title: 'Put the name in double quotes',
+        edits: [replaceRange(range, quoteName(this.text.slice(start, word.end)))],
+        preferred: true,
+      };
+      this.problems.push(
+        problemAt(range, 'error', 'unquoted-name', 'A name with commas goes in double quotes.', [fix]),
+      );
+      start = -1;
+    }
+  }
+
   private types(rule: Rule): void {
     const first = this.tokens[this.at];
     if (first?.kind === 'word') {
@@ -217,12 +285,14 @@ class LineReader {
     }
     const rest = this.tokens[this.at];
     if (rest) {
-      this.error(
-        rest.start,
-        this.end(),
-        'unexpected-text',
-        'The line should end here. A comment starts with "#" after a blank.',
-      );
+      const column = rest.start + 1;
+      const output = rule.outputs.length === 0 && rest === this.tokens.at(-1) && rest.kind === 'word' && isType(rest);
+      const fixes = [
+        ...(output ? insertAt(this.line, column, ['-> '], 'Make it the type of the outputs:') : []),
+        { title: 'Make it a comment', edits: [replaceRange(this.range(rest.start, rest.start), '# ')] },
+      ];
+      const message = 'The line should end here. A comment starts with "#" after a blank.';
+      this.error(rest.start, this.end(), 'unexpected-text', message, fixes);
     }
   }
 
@@ -230,7 +300,9 @@ class LineReader {
     for (;;) {
       const token = this.tokens[this.at];
       if (token?.kind !== 'word') {
-        this.error(arrowEnd - 2, this.end(), 'missing-type', 'Write an output type here, such as fp32.');
+        const column = (token?.start ?? this.end()) + 1;
+        const fixes = insertAt(this.line, column, [' fp32', ' fp16'], 'Write');
+        this.error(arrowEnd - 2, this.end(), 'missing-type', 'Write an output type here, such as fp32.', fixes);
         return;
       }
       rule.outputs.push(this.type(token));
@@ -246,10 +318,10 @@ class LineReader {
     const type = isType(word) ? precisionType(word.text) : null;
     if (type === null) {
       const near = closestWords(text.toLowerCase(), precisionTypes, 2);
-      const fixes = near.map((word, i) => ({
+      const fixes = (near.length > 0 ? near : ['fp32', 'fp16']).map((word, i) => ({
         title: `Change to ${word}`,
         edits: [replaceRange(range, word)],
-        preferred: i === 0,
+        preferred: near.length > 0 && i === 0,
       }));
       const message = `"${text}" is no type. The types are ${precisionTypes.join(', ')}.`;
       this.problems.push(problemAt(range, 'error', 'unknown-type', message, fixes));
@@ -259,6 +331,8 @@ class LineReader {
 
   /** `a, fp32`: the comma made the type a selector. */
   private missingType(rule: Rule): void {
+    // The comma with nothing behind it is told already.
+    if (this.tokens.at(-1)?.kind === 'comma') return;
     const last = rule.selectors.at(-1);
     const before = rule.selectors.at(-2);
     const end = this.tokens[this.at]?.start ?? this.end();
@@ -269,12 +343,28 @@ class LineReader {
       this.problems.push(problemAt(last.range, 'error', 'missing-type', message, [fix]));
       return;
     }
-    this.error(
-      this.tokens[0]?.start ?? 0,
-      end,
-      'missing-type',
-      'A type is missing at the end of this rule, such as fp32.',
-    );
+    if (last && this.typeBehindColon(last)) return;
+    const arrow = this.tokens[this.at]?.kind === 'arrow';
+    const fixes = insertAt(this.line, end + 1, arrow ? ['fp32 ', 'fp16 '] : [' fp32', ' fp16'], 'Write');
+    const message = arrow
+      ? 'A compute type is missing before the arrow, such as fp32.'
+      : 'A type is missing at the end of this rule, such as fp32.';
+    this.error(this.tokens[0]?.start ?? 0, end, 'missing-type', message, fixes);
+  }
+
+  /** `/a:fp32`, as trtexec writes it. */
+  private typeBehindColon(last: Selector): boolean {
+    const colon = last.quoted || last.kind === 'group' ? null : colonBeforeType(last.text);
+    if (colon === null) return false;
+    const at = last.textRange.endColumn - (last.text.length - colon);
+    const fix = {
+      title: `Make ${last.text.slice(colon + 1)} the type`,
+      edits: [replaceRange({ ...last.textRange, column: at, endColumn: at + 1 }, ' ')],
+      preferred: true,
+    };
+    const message = 'A type stands behind a blank here, not behind a colon as in trtexec.';
+    this.problems.push(problemAt(last.range, 'error', 'missing-type', message, [fix]));
+    return true;
   }
 
   /** `A + B fp32`: a name with blanks that is not in quotes. */
@@ -299,21 +389,19 @@ class LineReader {
   private flaw(word: WordToken): void {
     const range = this.range(word.textStart, word.end);
     const code = word.flaw === 'unclosed' ? 'unclosed-quote' : word.flaw === 'escape' ? 'bad-escape' : 'unquoted-name';
-    const fixes: Fix[] =
-      word.flaw === 'quote-inside'
-        ? [
-            {
-              title: 'Put the name in double quotes',
-              edits: [replaceRange(range, quoteName(word.text))],
-              preferred: true,
-            },
-          ]
-        : [];
-    this.problems.push(problemAt(range, 'error', code, flawText(word), fixes));
+    this.problems.push(problemAt(range, 'error', code, flawText(word), this.flawFixes(word)));
   }
 
-  private error(start: number, end: number, code: string, message: string): void {
-    this.problems.push(problemAt(this.range(start, Math.max(start, end)), 'error', code, message));
+  private flawFixes(word: WordToken): Fix[] {
+    const range = this.range(word.textStart, word.end);
+    if (word.flaw === 'unclosed') return [closeQuote(this.text, range)];
+    if (word.flaw === 'escape') return [mendEscapes(this.text, range)];
+    const edits = [replaceRange(range, quoteName(word.text))];
+    return [{ title: 'Put the name in double quotes', edits, preferred: true }];
+  }
+
+  private error(start: number, end: number, code: string, message: string, fixes: Fix[] = []): void {
+    this.problems.push(problemAt(this.range(start, Math.max(start, end)), 'error', code, message, fixes));
   }
 
   private range(start: number, end: number): TextRange {

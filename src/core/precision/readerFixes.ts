@@ -1,0 +1,51 @@
+import { replaceRange } from './precisionProblem.ts';
+import type { Fix, TextRange } from './precisionProblem.ts';
+import { precisionType } from './precisionType.ts';
+import { quoteName } from './quoteName.ts';
+
+/** The way out that every unreadable line has: its text stays, and means nothing. */
+export function commentOut(line: number, column: number): Fix {
+  return { title: 'Make this line a comment', edits: [replaceRange({ line, column, endColumn: column }, '# ')] };
+}
+
+/** Text put in at a place, as the first of several ways out. */
+export function insertAt(line: number, column: number, texts: readonly string[], what: string): Fix[] {
+  return texts.map((text, i) => ({
+    title: `${what} ${text.trim()}`,
+    edits: [replaceRange({ line, column, endColumn: column }, text)],
+    ...(i === 0 && { preferred: true }),
+  }));
+}
+
+/** `"a b fp32`: the quote closes before the types that end the line, else at its end. */
+export function closeQuote(text: string, range: TextRange): Fix {
+  const open = range.column - 1;
+  const types = /^(.*?)\s+([A-Za-z]\w*(?:\s*->\s*\w+(?:\s*,\s*\w+)*)?)(?:\s+#.*)?\s*$/s.exec(text.slice(open + 1));
+  const words = types?.[2]?.split(/[\s,>-]+/) ?? [];
+  const isTyped = words.length > 0 && words.every((word) => precisionType(word) !== null);
+  const column = isTyped ? open + 2 + (types?.[1]?.length ?? 0) : text.trimEnd().length + 1;
+  return {
+    title: 'Close the double quote',
+    edits: [replaceRange({ line: range.line, column, endColumn: column }, '"')],
+    preferred: true,
+  };
+}
+
+/**
+ * A quoted text with an escape that is none of JSON's: its lone backslashes doubled, since they are a Windows path's
+ * (also that of `\bert.onnx`), and its control characters escaped.
+ */
+export function mendEscapes(text: string, range: TextRange): Fix {
+  const inner = text.slice(range.column, range.endColumn - 2);
+  const doubled = inner.replace(/\\(["\\/]|u[0-9a-fA-F]{4})|\\/g, (whole, known: string | undefined) =>
+    known === undefined ? '\\\\' : whole,
+  );
+  const mended = doubled.replace(/[\u0000-\u001f]/g, (c) => quoteName(c).slice(1, -1));
+  return { title: 'Double the backslash', edits: [replaceRange(range, `"${mended}"`)], preferred: true };
+}
+
+/** `name:fp32` as trtexec writes it: the place of the colon; null for any other text. */
+export function colonBeforeType(text: string): number | null {
+  const colon = text.lastIndexOf(':');
+  return colon > 0 && precisionType(text.slice(colon + 1)) !== null ? colon : null;
+}
