@@ -41,7 +41,8 @@ async function main(flags) {
   if (flags.includes('--clean')) await rm('dist', { recursive: true, force: true });
   await mkdir('dist/driver', { recursive: true });
   await mkdir('dist/webview', { recursive: true });
-  for (const name of ['build_engine.py', 'network_options.py']) await cp(`src/driver/${name}`, `dist/driver/${name}`);
+  for (const name of ['build_engine.py', 'network_options.py', 'record_choices.py'])
+    await cp(`src/driver/${name}`, `dist/driver/${name}`);
   await cp('webview/playground/index.html', 'dist/webview/playground.html');
   await Promise.all(
     bundles({ minify: flags.includes('--minify'), sourcemap: watch && 'linked' }).map(async (options) =>

@@ -122,8 +122,8 @@ const planDriver = (
   program,
   environment,
   output: 'events',
-  command: (options, { engine, precisions, driver: there = driver }) => {
-    const { args, notes } = driverCommand(options, { model: options.model, engine, precisions }, { product });
+  command: (options, { engine, precisions, choices, driver: there = driver }) => {
+    const { args, notes } = driverCommand(options, { model: options.model, engine, precisions, choices }, { product });
     // -B: no compiled copies beside the driver, which may lie where nothing can be written.
     return { args: ['-B', there, '--until-stdin-closes', ...args], notes };
   },

@@ -98,6 +98,7 @@ const names = {
   layers: 'layers.json',
   profile: 'profile.json',
   times: 'times.json',
+  choices: 'choices.jsonl',
   engine: 'model.engine',
   /** The engine until the build has passed. */
   partial: 'model.engine.partial',
@@ -107,7 +108,7 @@ const names = {
 const temporary = [names.partial, 'timingCache.tmp', 'calibrationCache.tmp'];
 /** What it leaves, as far as it was asked to. */
 const results = (folder: string): string[] =>
-  [...temporary, names.layers, names.profile, names.times].map((name) => join(folder, name));
+  [...temporary, names.layers, names.profile, names.times, names.choices].map((name) => join(folder, name));
 
 class Run {
   readonly #options: BuildOptions;
@@ -121,6 +122,7 @@ class Run {
   #start: Extract<DriverEvent, { event: 'start' }> | undefined;
   #lastError = '';
   #args: string[] = [];
+  #environment: Record<string, string> = {};
   /** The file that TensorRT reads. */
   #copy = '';
   #launch: Launch | undefined;
@@ -148,6 +150,10 @@ class Run {
       profile: this.#path('profile'),
       times: this.#path('times'),
       precisions: join(this.#folder, 'precisions.json'),
+      ...(this.#options.recordChoices && {
+        choices: this.#path('choices'),
+        recorder: join(dirname(this.#options.driver), 'record_choices.py'),
+      }),
     };
     const applied = await applyOverrides(this.#options, this.#plan, await this.#model(), this.#folder, signal);
     const { model } = applied;
@@ -156,12 +162,13 @@ class Run {
     this.#copy = model;
     const caches = await borrowCaches(this.#options, this.#plan.backend, this.#folder);
     const planned = await this.#planned({ ...wanted, ...caches.options, model }, files);
-    const { args, notes } = this.#plan.command(planned.options, planned.files);
+    const { args, notes, environment } = this.#plan.command(planned.options, planned.files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new Unusable(refused.join(' '));
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
 
     this.#args = args;
+    this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     await writeManifest(build);
     this.#events.started?.(build, [...applied.notes, ...notes]);
@@ -178,12 +185,11 @@ class Run {
 
   async #process(args: string[], signal: AbortSignal | undefined): Promise<ProcessEnd> {
     const [program = '', ...rest] = this.#command(args);
-    const environment = { ...this.#plan.environment, ...this.#options.environment };
     try {
       return await runProcess({
         program,
         args: rest,
-        ...(!this.#launch && { environment }),
+        ...(!this.#launch && { environment: this.#environment }),
         stdout: (line) => this.#read(line),
         stderr: (line) => this.#write(this.#plan.output === 'log' ? line : `[W] [stderr] ${line}`),
         leftovers: temporary.map((name) => join(this.#folder, name)),
@@ -211,8 +217,7 @@ class Run {
   /** The command line to run here. */
   #command(args: string[]): string[] {
     const command = [this.#plan.program, ...args];
-    const environment = { ...this.#plan.environment, ...this.#options.environment };
-    return this.#launch?.buildCommand(command, environment) ?? command;
+    return this.#launch?.buildCommand(command, this.#environment) ?? command;
   }
 
   #path(kind: keyof typeof names): string {
@@ -322,6 +327,7 @@ class Run {
     delete manifest.pid;
     for (const kind of ['layers', 'profile'] as const)
       if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
+    if ((await size(this.#path('choices'))) > 0) manifest.files.choices = names.choices;
     if (passed) {
       await giveBack().catch((error: unknown) => {
         manifest.warnings = [`A cache could not be kept: ${(error as Error).message}.`];

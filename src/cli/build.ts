@@ -41,6 +41,7 @@ const options = {
   'all-outputs': { type: 'boolean' },
   'debug-tensor': { type: 'string', multiple: true },
   'profile-run': { type: 'boolean' },
+  'record-choices': { type: 'boolean' },
   'version-compatible': { type: 'boolean' },
   'hardware-compatibility': { type: 'string' },
   'profiling-verbosity': { type: 'string' },
@@ -89,6 +90,8 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
   --all-outputs             make every tensor an output
   --debug-tensor TENSOR     mark this tensor for debugging, which leaves fusion as it is; may be repeated
   --profile-run             run the engine afterwards and time each layer (trtexec, beside a GPU)
+  --record-choices          write down what TensorRT (8 to 10) offers for each layer: choices.jsonl in the build folder,
+                            for trtlens replay check --choices (python and polygraphy)
   --version-compatible, --no-tf32
   --hardware-compatibility LEVEL
                             ${hardware.join(', ')}
@@ -142,6 +145,7 @@ function buildOptions(model: string, values: Values, terminal: Terminal): BuildO
     outputs: values['all-outputs'] ? 'all' : values.output,
     debugTensors: values['debug-tensor'],
     profileRun: values['profile-run'],
+    recordChoices: values['record-choices'],
     versionCompatible: values['version-compatible'],
     hardwareCompatibility: optional('--hardware-compatibility', values['hardware-compatibility'], hardware),
     verbosity: optional('--profiling-verbosity', values['profiling-verbosity'], verbosities),

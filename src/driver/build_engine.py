@@ -222,6 +222,8 @@ def build(options, channel, stop):
     if hasattr(trt, "IProgressMonitor"):
         config.progress_monitor = make_monitor(trt, channel, stop)
     cache = network_options.open_timing_cache(config, options.timing_cache) if options.timing_cache else None
+    if options.choices:
+        add_recorder(trt, config, options, channel)
 
     parser = network_options.parse_model(
         trt, network, logger, options.onnx
@@ -258,6 +260,17 @@ def build(options, channel, stop):
         buildSeconds=round(built - parsed, 3),
         peakMemoryBytes=peak_memory(),
     )
+
+
+def add_recorder(trt, config, options, channel):
+    import record_choices  # few need it: where the driver is copied to, it may not be
+
+    def warn(message):
+        channel.send("log", severity="W", message=message)
+
+    # TensorRT itself advises to keep no times from other layers beside a selector, and Polygraphy does so, too.
+    if record_choices.record(trt, config, options.choices, warn) and not options.timing_cache:
+        config.set_flag(trt.BuilderFlag.DISABLE_TIMING_CACHE)
 
 
 def peak_memory():
@@ -301,6 +314,7 @@ def arguments(argv):
     add("--optimization-level", type=int, metavar="N")
     add("--profiling-verbosity", default="detailed", choices=["default", "none", "layer_names_only", "detailed"])
     add("--timing-cache", metavar="FILE", help="read where it exists, written after the build")
+    add("--choices", metavar="FILE", help="write down what TensorRT offers for each layer, one JSON line each")
     add("--compute-capability", metavar="8.9[,12.0]", help="TensorRT-RTX: the GPUs to build for, or `current`")
     add("--output", action="append", default=[], metavar="TENSOR", help="make this tensor an output")
     add("--debug", action="append", default=[], metavar="TENSOR", help="mark this tensor for debugging")

@@ -22,7 +22,7 @@ export interface BuildManifest {
   /** One line for people when it failed. */
   error: string | null;
   /** File names inside the folder (the engine may be a path elsewhere). */
-  files: { log: string | null; layers: string | null; profile: string | null; engine: string | null };
+  files: { log: string | null; layers: string | null; profile: string | null; engine: string | null; choices?: string };
   /** Where the time went; not in manifests of imported builds. */
   timeLine?: TimeLine;
   /** What went wrong beside a build that passed, one sentence each. */

@@ -12,6 +12,8 @@ export interface DriverFiles {
   model: string;
   engine: string;
   precisions: string;
+  /** Where the choices go; left out: they are not recorded. */
+  choices?: string | undefined;
 }
 
 /**
@@ -32,6 +34,7 @@ export function driverCommand(options: EngineOptions, files: DriverFiles, { prod
   if (driverPrecisions(options)) add('precisions', files.precisions);
   for (const profile of options.profiles ?? []) add('profile', profileText(profile, notes));
   addLimits(options, args, add);
+  add('choices', files.choices);
   if (options.outputs === 'all') args.push('--all-outputs');
   else for (const name of options.outputs ?? []) add('output', name);
   for (const name of options.debugTensors ?? []) add('debug', name);

@@ -38,6 +38,8 @@ export interface EngineOptions {
   debugTensors?: string[];
   /** Run and time each layer after the build; needs a GPU. */
   profileRun?: boolean;
+  /** Write down what TensorRT offers for each layer, and what it chooses: `choices.jsonl` in the build's folder. */
+  recordChoices?: boolean;
   noTF32?: boolean;
   extraArguments?: string[];
   environment?: Record<string, string>;
@@ -58,6 +60,9 @@ export interface BuildFiles {
   layers: string;
   profile: string;
   times: string;
+  /** Where the choices go, and `record_choices.py`: both where choices are asked for, else neither. */
+  choices?: string;
+  recorder?: string;
 }
 
 /** A command to run, and what was changed or refused on the way to it. */
@@ -65,6 +70,8 @@ export interface CommandLine {
   /** Arguments without the program itself. */
   args: string[];
   notes: CommandNote[];
+  /** Variables that the program needs. */
+  environment?: Record<string, string>;
 }
 
 export interface CommandNote {

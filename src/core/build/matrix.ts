@@ -2,7 +2,10 @@ import type { EngineOptions } from './engineOptions.ts';
 import { type Launcher, readLauncher } from './launcher.ts';
 
 /** Options that each build of a matrix may have: the engine's own, but what the matrix itself gives. */
-export type MatrixOptions = Omit<Partial<EngineOptions>, 'model' | 'engine' | 'precision' | 'backend'> & {
+export type MatrixOptions = Omit<
+  Partial<EngineOptions>,
+  'model' | 'engine' | 'precision' | 'backend' | 'recordChoices'
+> & {
   randomWeights?: boolean;
 };
 

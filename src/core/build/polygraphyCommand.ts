@@ -42,6 +42,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
       flag: 'profileRun',
       message: '`polygraphy convert` does not run the engine: no profile.',
     });
+  const environment = addRecorder();
   args.push(...(options.extraArguments ?? []));
   for (const flag of new Set(args.flatMap((one) => /^--([a-z][\w-]*)/.exec(one)?.[1] ?? [])))
     if (!has(flag))
@@ -49,7 +50,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
         flag,
         `--${flag}: this Polygraphy does not list it in \`convert --help\`. Update it (pip install -U polygraphy), or leave the option out.`,
       );
-  return { args, notes };
+  return { args, notes, ...(environment && { environment }) };
 
   /** argparse takes the beginning of an option for the whole. */
   function has(flag: string): boolean {
@@ -101,6 +102,25 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
         '--hardware-compatibility-level',
         options.hardwareCompatibility === 'ampere+' ? 'ampere_plus' : 'same_compute_capability',
       );
+  }
+
+  /** The script is called when the configuration is complete, and finds the file's name in its environment. */
+  function addRecorder(): Record<string, string> | undefined {
+    const { choices, recorder } = files;
+    if (choices === undefined || recorder === undefined) return undefined;
+    const flag = 'trt-config-postprocess-script';
+    const why = typedOnly
+      ? 'TensorRT 11 and TensorRT-RTX have no algorithm selector, which tells what they offer'
+      : tool.flags?.has(flag)
+        ? undefined
+        : `this Polygraphy does not list --${flag} in \`convert --help\` (update it: pip install -U polygraphy)`;
+    if (why !== undefined) {
+      notes.push({ kind: 'dropped', flag: 'recordChoices', message: `The choices are not recorded: ${why}.` });
+      return undefined;
+    }
+    args.push(`--${flag}`, `${recorder}:postprocess_config`);
+    // No compiled copy beside the script, which may lie where nothing can be written.
+    return { TRTLENS_CHOICES: choices, PYTHONDONTWRITEBYTECODE: '1' };
   }
 
   function addShapes(): void {

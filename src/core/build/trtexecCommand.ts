@@ -34,6 +34,12 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
   } else {
     line.add('skipInference');
   }
+  if (options.recordChoices)
+    line.notes.push({
+      kind: 'dropped',
+      flag: 'recordChoices',
+      message: 'trtexec cannot record choices (the python and polygraphy backends can); its log tells some of them.',
+    });
   for (const argument of options.extraArguments ?? []) line.extra(argument);
   return { args: line.args, notes: line.notes };
 }

@@ -183,10 +183,7 @@ function toParams(
 ): FactsParams {
   const replay = kind === 'replay';
   const { build, log, mismatches = [], builds = [] } = facts ?? {};
-  const from = (wanted: Choices['source']) => sidecars.filter(({ source }) => source === wanted);
-  const choices = replay
-    ? [...from('sidecar'), choicesOfMismatches(mismatches), ...from('log'), ...(log ? [choicesOfLog(log)] : [])]
-    : [];
+  const choices = replay ? [choicesOfMismatches(mismatches), ...sidecars, ...(log ? [choicesOfLog(log)] : [])] : [];
   const recording = buildOfReplay(builds, '--save-tactics', uri);
   return {
     uri: uri.toString(),

@@ -7,7 +7,7 @@ import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { pickModel } from '../commands/pickModel.ts';
-import { optionsOfRecording, precisionOf } from './replayBuild.ts';
+import { buildOfReplay, optionsOfRecording, precisionOf } from './replayBuild.ts';
 
 /** Builds a replay's model by Polygraphy with the tactics of the replay, under the options of its recording. */
 export async function buildWithReplay(
@@ -33,11 +33,8 @@ export async function buildWithReplay(
     return;
   }
   const path = target.uri.fsPath;
-  const uses = (flag: string) =>
-    facts?.builds.find(
-      ({ manifest: { command } }) => command.includes(flag) && command[command.indexOf(flag) + 1] === path,
-    );
-  const earlier = uses('--save-tactics') ?? uses('--load-tactics');
+  const usedBy = (flag: '--save-tactics' | '--load-tactics') => buildOfReplay(facts?.builds ?? [], flag, target.uri);
+  const earlier = usedBy('--save-tactics') ?? usedBy('--load-tactics');
   const options = earlier ? optionsOfRecording(earlier.manifest) : { precision: precisionOf(value) };
   sessions.setCurrent(model);
   const more = { ...options, backend: 'polygraphy', extraArguments: ['--load-tactics', path] } as const;

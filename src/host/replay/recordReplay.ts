@@ -7,7 +7,10 @@ import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 
-/** Builds a model by Polygraphy and keeps the tactics that TensorRT chose in `model.replay.json`, which it then shows. */
+/**
+ * Builds a model by Polygraphy and keeps the tactics that TensorRT chose in `model.replay.json`, which it then shows.
+ * What else TensorRT offered stays in the build's folder.
+ */
 export async function recordReplay(
   sessions: Sessions,
   builds: Builds,
@@ -31,7 +34,8 @@ export async function recordReplay(
     listener.dispose();
     if (build.manifest.result === 'passed') void vscode.window.showTextDocument(replay);
   });
-  const options = { precision, backend: 'polygraphy', extraArguments: ['--save-tactics', replay.fsPath] } as const;
+  const extraArguments = ['--save-tactics', replay.fsPath];
+  const options = { precision, backend: 'polygraphy', recordChoices: true, extraArguments } as const;
   await vscode.tasks.executeTask(tasks.taskFor(model, options, basename(replay.fsPath)));
 }
 

@@ -1,3 +1,5 @@
+import type * as vscode from 'vscode';
+import type { Build } from '../../builder/buildFolder.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { ReplayFile } from '../../core/replay/replayFile.ts';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
@@ -24,6 +26,14 @@ export function optionsOfRecording({ options }: BuildManifest): Partial<EngineOp
   }
   return found;
 }
+
+/** The newest of the builds that recorded a replay, or loaded it. */
+export const buildOfReplay = (
+  builds: readonly Build[],
+  flag: '--save-tactics' | '--load-tactics',
+  { fsPath }: vscode.Uri,
+): Build | undefined =>
+  builds.find(({ manifest: { command } }) => command.includes(flag) && command[command.indexOf(flag) + 1] === fsPath);
 
 /** The least precision that allows every type of a replay, where nobody knows how it was recorded. */
 export function precisionOf({ entries }: ReplayFile): NonNullable<EngineOptions['precision']> {

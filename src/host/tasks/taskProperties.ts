@@ -32,6 +32,7 @@ export const optionKinds = {
   outputs: 'textsOrAll',
   debugTensors: 'texts',
   profileRun: 'flag',
+  recordChoices: 'flag',
   noTF32: 'flag',
   extraArguments: 'texts',
   environment: 'textsByName',
