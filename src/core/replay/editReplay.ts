@@ -81,6 +81,7 @@ const formatNames: Readonly<Record<string, string>> = {
   '4 last 8': 'HWC8',
   '4 last 16': 'HWC16',
   '5 last 8': 'DHWC8',
+  '4 last 2': 'CHW2',
   '4 linear 2': 'CHW2',
   '4 linear 4': 'CHW4',
   '4 linear 16': 'CHW16',

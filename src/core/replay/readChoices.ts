@@ -113,10 +113,14 @@ const logTypes: Readonly<Record<string, string>> = {
   int4: 'INT4',
 };
 
+/** Copies between layouts: timed like layers, but TensorRT asks no algorithm selector about them. */
+const reformat = /^Optimizer Reformat\(/;
+
 /** What a verbose log timed: the same tactics that a replay can name, for the layers that the log tells in full. */
 export function choicesOfLog(log: BuildLog): Choices {
   const choices: Choices = { offered: new Map(), chosen: new Map(), source: 'log' };
   for (const { name, combinations } of log.phases.at(-1)?.tactics ?? []) {
+    if (reformat.test(name)) continue;
     const offered = choices.offered.get(name) ?? [];
     for (const combination of combinations) {
       const formats = readFormats(combination.formats);
@@ -141,7 +145,7 @@ export function choicesOfLog(log: BuildLog): Choices {
 
 /** `Half(50176,1:4,224,1) -> Float(1000,1)` as formats; null for a text of another form. */
 export function readFormats(text: string): { inputs: TensorFormat[]; outputs: TensorFormat[] } | null {
-  const sides = text.split(' -> ');
+  const sides = text.split(/(?:^| )->(?: |$)/);
   if (sides.length !== 2) return null;
   const [inputs, outputs] = sides.map(readSide);
   return inputs && outputs ? { inputs, outputs } : null;
