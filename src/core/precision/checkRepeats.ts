@@ -2,6 +2,7 @@ import { report } from './checkContext.ts';
 import type { FileContext } from './checkContext.ts';
 import type { Rule, Selector } from './overrideFile.ts';
 import { removeLine, replaceRange } from './precisionProblem.ts';
+import type { Fix } from './precisionProblem.ts';
 
 /** Rules without effect because of later ones, the same rule twice, the same selector twice in one rule. */
 export function checkRepeats(context: FileContext): void {
@@ -50,16 +51,27 @@ function shadowed(context: FileContext, rule: Rule, nodes: Int32Array, winner: I
   const where = `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${rules.length > 3 ? ' and others' : ''}`;
   const message = `This rule has no effect: later rules (${where}) decide for all its nodes, and a later rule wins. Move it below them or remove it.`;
   const problem = report(context, rule.range, 'warning', 'shadowed', message, [
+    ...moveBelow(context, rule, rules.at(-1)?.range.line ?? rule.range.line),
     { title: 'Remove this line', edits: [removeLine(rule.range.line)] },
   ]);
   problem.unnecessary = true;
   problem.related = rules.slice(0, 3).map((other) => ({ range: other.range, message: 'this later rule decides' }));
 }
 
+/** The rule's line below another, where it decides. */
+function moveBelow({ file }: FileContext, rule: Rule, line: number): Fix[] {
+  const own = file.lines[rule.range.line - 1]?.text ?? '';
+  const column = (file.lines[line - 1]?.text.length ?? 0) + 1;
+  const insert = { line, column, endLine: line, endColumn: column, text: `\n${own}` };
+  return [{ title: `Move it below line ${line}`, edits: [removeLine(rule.range.line), insert] }];
+}
+
 function repeatedSelectors(context: FileContext, rule: Rule): void {
   if (rule.selectors.length < 2) return;
   const seen = new Set<string>();
   for (const [s, selector] of rule.selectors.entries()) {
+    // What was taken away may be wanted again, and the other way round.
+    if (selector.negated !== rule.selectors[s - 1]?.negated) seen.clear();
     const key = selectorKey(selector);
     const before = rule.selectors[s - 1];
     if (seen.has(key) && before) {

@@ -18,7 +18,8 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
     const selected = match.selected[s] ?? new Int32Array(0);
     if (selected.length === 0) {
       const problem = explainNothing(context, selector);
-      if (problem.fixes.length === 0) problem.fixes.push(removeSelector(rule, s));
+      if (problem.fixes.length === 0 && problem.code !== 'group-needs-build')
+        problem.fixes.push(removeSelector(rule, s));
       continue;
     }
     if (selector.negated) checkTakenAway(context, match, s);

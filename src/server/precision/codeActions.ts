@@ -35,24 +35,34 @@ export function overrideActions(
       if (shown) action.diagnostics = [shown];
       actions.push(action);
     }
-    if (problem.code === 'inside-foreign-node' || problem.code === 'no-layer-flags') {
-      actions.push(applyAction(document.uri, shown));
-    }
+    const action = commandFor(problem.code, document.uri);
+    if (action) actions.push(shown ? { ...action, diagnostics: [shown] } : action);
   }
   const rewrite = rewriteAction(analysis, range);
   if (rewrite) actions.push(rewrite);
   return withoutRepeats(actions);
 }
 
-function applyAction(uri: string, diagnostic: Diagnostic | undefined): CodeAction {
-  const title = 'Apply these rules to the model (Casts reach inside ForeignNodes)';
-  const action: CodeAction = {
+const reachable = new Set(['inside-foreign-node', 'no-layer-flags', 'layer-unregistered', 'trtexec-cannot-carry']);
+const built = new Set(['flag-missing', 'group-needs-build']);
+
+/** What helps where no edit of the text does: Casts in the model, or a build. */
+function commandFor(code: string, uri: string): CodeAction | null {
+  if (reachable.has(code)) {
+    const title = 'Apply these rules to the model (Casts reach inside ForeignNodes)';
+    return {
+      title,
+      kind: CodeActionKind.QuickFix,
+      command: command(title, languageCommands.applyOverrides, { uri }),
+    };
+  }
+  if (!built.has(code)) return null;
+  const title = 'Build with these overrides';
+  return {
     title,
     kind: CodeActionKind.QuickFix,
-    command: command(title, languageCommands.applyOverrides, { uri }),
+    command: command(title, languageCommands.buildWithOverrides, { uri }),
   };
-  if (diagnostic) action.diagnostics = [diagnostic];
-  return action;
 }
 
 /** A pattern, an operator type or a ForeignNode as names. */

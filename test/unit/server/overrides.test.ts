@@ -107,6 +107,19 @@ describe('quick fixes', () => {
     const [action] = overrideActions(analysis, whole, diagnostics);
     expect(action?.command).toMatchObject({ command: languageCommands.applyOverrides, arguments: [{ uri }] });
   });
+
+  test('what a build tells or changes is one click away', async () => {
+    const group = overrides('group:{ForeignNode[a fp32').analysis;
+    const asked = overrideActions(group, whole, overrideDiagnostics(group));
+    expect(asked[0]?.command?.command).toBe(languageCommands.buildWithOverrides);
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_noconstraint');
+    const idle = overrides('/patch_embed/proj/Conv fp32', index.facts, build).analysis;
+    const [action] = overrideActions(idle, whole, overrideDiagnostics(idle));
+    expect(action).toMatchObject({
+      command: { command: languageCommands.buildWithOverrides },
+      diagnostics: [{ code: 'flag-missing' }],
+    });
+  });
 });
 
 describe('hover', () => {

@@ -101,6 +101,19 @@ describe('rules that meet', () => {
     expect(rules.map(({ effective }) => effective)).toEqual([0, 3]);
   });
 
+  test('a shadowed rule moves below the one that hides it', () => {
+    const text = '/layers.1/attn/Softmax fp16 # why\r\nop:Softmax fp32';
+    const [fix] = check(text).problems[0]!.fixes;
+    const moved = applyEdits(text, fix!.edits);
+    expect(moved).toBe('op:Softmax fp32\n/layers.1/attn/Softmax fp16 # why');
+    expect(check(moved).problems).toEqual([]);
+  });
+
+  test('a selector that comes back after it was taken away is no repetition', () => {
+    expect(check('op:Softmax, not:/layers.1/**, op:Softmax fp32').problems).toEqual([]);
+    expect(codes(check('op:MatMul, op:Softmax, op:MatMul fp32').problems)).toEqual(['1:24-33 duplicate']);
+  });
+
   test('shadowed by several, and not while one node is left', () => {
     expect(codes(check('op:Softmax fp16\n/layers.1/** fp32\n/layers.2/** fp32').problems)).toEqual([]);
     const { problems } = check('op:LayerNormalization fp16\n/layers.1/** fp32\n/layers.2/** fp32');
