@@ -1,5 +1,7 @@
 import { readWhole } from '../builder/fileSource.ts';
+import { readLogFile } from '../builder/readBuild.ts';
 import { Unusable } from '../builder/unusable.ts';
+import { targetOf } from '../core/precision/tensorrtTarget.ts';
 import { checkReplay } from '../core/replay/checkReplay.ts';
 import { diffReplays } from '../core/replay/diffReplays.ts';
 import { choicesOfLog, type Choices, readChoices } from '../core/replay/readChoices.ts';
@@ -49,11 +51,12 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const text = await readText(path);
   const read = readReplay(text);
   // A log alone says what was offered, too; only what became of the model's nodes needs the model.
-  const { onnx, log: logPath } = values;
-  const { index, build, log, target } = await readContext(
-    onnx === undefined ? { onnx, tensorrt: values.tensorrt } : { ...values, onnx },
-    terminal,
-  );
+  const { onnx, log: logPath, ...rest } = values;
+  const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal);
+  const log = context.log ?? (logPath === undefined ? null : (await readLogFile(logPath)).value);
+  const { index, build } = context;
+  const known = rest.tensorrt !== undefined || log === null;
+  const target = known ? context.target : targetOf(log.product, log.version, log.gpu);
   const mismatches = logPath === undefined ? [] : readMismatches(await readText(logPath));
   const choices: Choices[] = [];
   // What the build that is to load the replay has offered comes before what another one did.

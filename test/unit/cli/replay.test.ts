@@ -56,6 +56,17 @@ describe('replay', () => {
     });
   });
 
+  test('check: a log alone says what was offered and which TensorRT it was', async () => {
+    const log = capture('tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz');
+    const { code, out } = await run('check', edited(), '--log', log);
+    expect(code).toBe(0);
+    expect(out).toMatch(/:3:9: warning not-offered: .* offered 168 choices for this layer in the last build,/);
+    expect(out).toMatch(/Change the whole entry to FP32 → FP32, CaskConvolution .* 0\.0\d+ ms\n/);
+    const rtx = await run('check', good, '--log', capture('tensorrt-rtx-1.7.1/vit_tiny/log.txt.gz'));
+    expect(rtx.out).toContain('warning no-replay-support: TensorRT-RTX');
+    await expect(run('check', good, '--layers', log)).rejects.toThrow(/--onnx MODEL.onnx is missing/);
+  });
+
   test('check: a byte order mark, which Python does not take', async () => {
     const marked = written('replay.json', `\uFEFF${readFileSync(good, 'utf8')}`);
     const { code, out } = await run('check', marked);
