@@ -9,7 +9,8 @@ import { planPrecision, type PrecisionPlan } from '../core/precision/precisionPl
 import { precisionPrograms, programArguments } from '../core/precision/programArguments.ts';
 import { readOverrides } from '../core/precision/readOverrides.ts';
 import type { RewritePlan } from '../core/precision/rewritePlan.ts';
-import { verifyPrecision, type RuleVerdict } from '../core/precision/verifyPrecision.ts';
+import type { RuleVerdict } from '../core/precision/precisionVerdict.ts';
+import { verifyPrecision } from '../core/precision/verifyPrecision.ts';
 import { readArguments } from './arguments.ts';
 import { type BuildContext, contextOptions, readContext } from './buildContext.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -201,9 +202,10 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   return disobeyed || errors ? exitCodes.doesNotHold : exitCodes.done;
 }
 
-const verdictJson = ({ line, verdict, counts, message, nodes }: RuleVerdict) => ({
+const verdictJson = ({ line, verdict, certain, counts, message, nodes }: RuleVerdict) => ({
   line,
   verdict,
+  certain,
   counts,
   message,
   nodes: nodes.map(({ node, ...rest }) => ({ id: node.id, name: node.name, asked: node.compute, ...rest })),

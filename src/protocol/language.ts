@@ -118,6 +118,8 @@ export interface RuleInfo {
 export interface RuleVerdictInfo {
   line: number;
   verdict: 'obeyed' | 'disobeyed' | 'unseen';
+  /** False: probably. */
+  certain: boolean;
   message: string;
   counts: { obeyed: number; disobeyed: number; unseen: number };
   nodes: { id: string; verdict: 'obeyed' | 'disobeyed' | 'unseen'; reason: string }[];

@@ -48,9 +48,10 @@ export function ruleInfos({ check, facts }: OverrideAnalysis): RuleInfo[] {
 
 /** What became of each rule in the last build. */
 export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
-  return analysis.verdicts().map(({ line, verdict, message, counts, nodes }) => ({
+  return analysis.verdicts().map(({ line, verdict, certain, message, counts, nodes }) => ({
     line: line - 1,
     verdict,
+    certain,
     message,
     counts,
     nodes: nodes.map(({ node, verdict: own, reason }) => ({ id: node.id, verdict: own, reason })),

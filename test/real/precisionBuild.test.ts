@@ -161,7 +161,8 @@ describe('rewritten models become engines that obey', () => {
     const plain = await make('vit', model, rules, '--grow');
     const { rules: verdicts } = await verify(plain, 0);
     expect(verdicts.map(({ line, verdict, nodes }) => [line, verdict, nodes.length])).toEqual([
-      [3, 'obeyed', 12],
+      // TensorRT still makes fused attention kernels with FP16 at their border: nobody can look inside.
+      [3, 'unseen', 12],
       [4, 'obeyed', 25],
     ]);
     const brain = await make('vit-bf16', model, 'base bf16\n/head/** fp32');

@@ -3,7 +3,7 @@ import { shorten } from './foreignNodeEvidence.ts';
 import type { PlannedNode } from './precisionPlan.ts';
 import { isFloating, typeOfEngineTensor } from './precisionType.ts';
 import type { PrecisionType } from './precisionType.ts';
-import type { Verdict } from './verifyPrecision.ts';
+import type { Verdict } from './precisionVerdict.ts';
 
 /** What the layers that compute a node show of its type. */
 export interface LayerJudgement {
@@ -11,6 +11,8 @@ export interface LayerJudgement {
   certain: boolean;
   reason: string;
   layer: string | null;
+  /** A kernel that hides its inside, with other types around it than the one that was asked for. */
+  otherwise?: true;
 }
 
 const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
@@ -63,7 +65,12 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
   if (layer.kind === 'foreign')
     return unseen(`It is inside ${name}, which this version shows as one layer: its type cannot be seen.`, layer.name);
   if (/^_(?:gemm_mha|gemv_mha|mha)/.test(layer.name)) {
-    return unseen(`It is inside the fused attention kernel ${name}: what that computes in cannot be seen.`, layer.name);
+    const border = [...new Set([...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)])];
+    const types = border.length > 0 ? `, which has ${listed(border)} at its border` : '';
+    const reason = `It is inside the fused attention kernel ${name}${types}: what that computes in cannot be seen.`;
+    return border.some((type) => type !== want)
+      ? { ...unseen(reason, layer.name), otherwise: true }
+      : unseen(reason, layer.name);
   }
   const weights = typeOfEngineTensor(layer.weights);
   if (weights !== null) return byType(node, layer, weights === want, `its weights are ${weights}`);

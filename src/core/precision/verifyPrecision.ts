@@ -6,34 +6,10 @@ import type { LayerJudgement } from './judgeLayers.ts';
 import type { NodeFacts } from './modelFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
+import type { NodeVerdict, RuleVerdict, Verdict } from './precisionVerdict.ts';
 import { isFloatType } from '../onnx/tensorTypes.ts';
 import { precisionType } from './precisionType.ts';
 import type { PrecisionType } from './precisionType.ts';
-
-/** What became of a wish: the engine computes so, it does not, or nothing that the build left says so. */
-export type Verdict = 'obeyed' | 'disobeyed' | 'unseen';
-
-export interface NodeVerdict {
-  node: PlannedNode;
-  verdict: Verdict;
-  /** False where TensorRT's own words leave room: "probably". */
-  certain: boolean;
-  /** One sentence with the evidence. */
-  reason: string;
-  /** Name of the layer or kernel that says so; null where it is not about a layer. */
-  layer: string | null;
-  /** Line of the log that says so. */
-  logLine: number | null;
-}
-
-export interface RuleVerdict {
-  line: number;
-  /** Disobeyed if one node is, else unseen if one node is. */
-  verdict: Verdict;
-  counts: Record<Verdict, number>;
-  message: string;
-  nodes: NodeVerdict[];
-}
 
 /**
  * Holds a plan against the build that was made with it, rule by rule in the order of the file. `index` is the model that
@@ -57,7 +33,8 @@ function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
   const counts: Record<Verdict, number> = { obeyed: 0, disobeyed: 0, unseen: 0 };
   for (const { verdict } of nodes) counts[verdict]++;
   const verdict = counts.disobeyed > 0 ? 'disobeyed' : counts.unseen > 0 || nodes.length === 0 ? 'unseen' : 'obeyed';
-  return { line, verdict, counts, message: ruleMessage(verdict, counts, nodes), nodes };
+  const certain = nodes.every((node) => node.verdict !== verdict || node.certain);
+  return { line, verdict, certain, counts, message: ruleMessage(verdict, counts, nodes), nodes };
 }
 
 function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
@@ -140,8 +117,9 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
   if (declared) {
     const model = build.declared ? 'copy of the model that was built' : 'model';
     const reason = `the build was strongly typed, and in the ${model} this node makes ${declared}.`;
-    if (declared === node.compute) return give('obeyed', `Probably: ${reason}`, { certain: false, layer: seen.layer });
-    return give('disobeyed', `T${reason.slice(1)}`, { layer: seen.layer });
+    if (declared !== node.compute) return give('disobeyed', `T${reason.slice(1)}`, { layer: seen.layer });
+    if (!seen.otherwise) return give('obeyed', `Probably: ${reason}`, { certain: false, layer: seen.layer });
+    return give('unseen', `T${reason.slice(1, -1)}, but ${decapitalised(seen.reason)}`, { layer: seen.layer });
   }
   if (only === node.compute) return give('obeyed', `The build allowed ${only} only.`);
   return judgeByLog(node, log, seen, give);

@@ -63,10 +63,11 @@ export class RuleDecorations implements vscode.Disposable {
 const marks = { obeyed: '✓', disobeyed: '✗', unseen: '?' } as const;
 
 /** `✗ not obeyed: 2 of 14` */
-function textOf({ verdict, counts }: RuleVerdictInfo): string {
+function textOf(info: RuleVerdictInfo): string {
+  const { verdict, counts } = info;
   const total = counts.obeyed + counts.disobeyed + counts.unseen;
   const part = counts[verdict];
-  const word = `${marks[verdict]} ${verdictWord(verdict)}`;
+  const word = `${marks[verdict]} ${verdictWord(info)}`;
   return part === total ? word : vscode.l10n.t('{0}: {1} of {2}', word, part, total);
 }
 

@@ -18,10 +18,11 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
     return;
   }
   const document = await vscode.workspace.openTextDocument(target.uri);
-  const items = verdicts.map(({ line, verdict, message }) => {
+  const items = verdicts.map((info) => {
+    const { line, verdict, message } = info;
     const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
     return wasAsked(text)
-      ? { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(verdict), detail: message, line }
+      ? { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line }
       : { label: `$(circle-outline) ${text}`, description: vscode.l10n.t('not built yet'), line };
   });
   const placeHolder = vscode.l10n.t('What became of each rule in the last build');

@@ -119,7 +119,8 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
   const verdict = verdictOf(analysis, position);
   if (!verdict) return asked;
   const words = { obeyed: 'obeyed', disobeyed: 'not obeyed', unseen: 'cannot be seen' };
-  return `${asked} Last build: ${words[verdict.verdict]}. ${plain(verdict.reason)}`;
+  const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
+  return `${asked} Last build: ${sure}${words[verdict.verdict]}. ${plain(verdict.reason)}`;
 }
 
 const typeTexts: Readonly<Record<PrecisionType, string>> = {

@@ -4,10 +4,10 @@ import { checkOverrides } from '../../core/precision/checkOverrides.ts';
 import type { PrecisionCheck } from '../../core/precision/checkOverrides.ts';
 import type { OverrideFile, Selector } from '../../core/precision/overrideFile.ts';
 import { planPrecision } from '../../core/precision/precisionPlan.ts';
+import type { NodeVerdict, RuleVerdict } from '../../core/precision/precisionVerdict.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
 import type { RuleFacts } from '../../core/precision/ruleFacts.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
-import type { NodeVerdict, RuleVerdict } from '../../core/precision/verifyPrecision.ts';
 import type { DocumentFacts } from '../facts.ts';
 import { isInside } from '../places.ts';
 

@@ -1,6 +1,6 @@
 // Precision overrides on the installed package: rules are typed, corrected, built for real, and seen to be obeyed.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
@@ -45,8 +45,9 @@ test('rules are typed, fixed, built and verified', async () => {
   await question.getByRole('button', { name: 'Download and Build' }).click();
   await w.terminal('Built in').waitFor({ timeout: 4 * STEP }); // It downloads TensorRT-RTX first.
   await w.tab('fp16_overflow.trtprec').click();
-  await w.behind(/✓ obeyed/);
-  assert.equal((await w.behindAll(/obeyed/)).length, 2);
+  // A Softmax alone stays in a fused attention kernel, whose inside nobody sees; a whole layer dissolves it.
+  await w.behind(/\? cannot be seen/);
+  await w.behind(/✓ probably obeyed/);
   await w.lens('Verify against the last build').waitFor();
   await w.shot('precision-3-verdicts', { docs: 'override-verdicts' });
   assert.match(
@@ -66,5 +67,53 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.line(/layers\.1\/attn/).click();
   await w.clickLens('Show 1 node in the graph', w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }));
   await w.shot('precision-5-graph');
+  assert.deepEqual(w.violations, []);
+});
+
+test('rules are copied as flags and made of flags, and what is lost on the way is said', async () => {
+  const file = 'flags.trtprec';
+  writeFileSync(
+    join(folder, file),
+    'model ./fp16_overflow.onnx\nbase fp16\nop:Softmax fp32 -> fp32\n/layers.0/** fp23\n',
+  );
+  const w = await open();
+  await w.untilExtensionKnown('fp16_overflow.onnx', 'Edit Precision Overrides');
+  await w.row(file).dblclick();
+  await w.page.locator('.squiggly-error').first().waitFor();
+
+  await w.runCommand('TensorRT: Copy as Precision Flags');
+  await w.quickPick('Polygraphy').waitFor();
+  await w.shot('flags-1-programs');
+  await w.quickPick('Polygraphy').click();
+  const told = w.toast('Flags copied.');
+  await told.waitFor();
+  assert.match(await told.innerText(), /Line 4 .*fp23.* no option for layers' output types: 4 of them are left out/s);
+  await w.shot('flags-2-copied');
+  const copied = await w.page.evaluate(() => navigator.clipboard.readText());
+  assert.match(
+    copied,
+    /^--fp16 --precision-constraints obey --layer-precisions \/layers\.0\/attn\/softmax\/Softmax:float32 /,
+  );
+  await w.page.keyboard.press('Escape');
+
+  // The box has what is on the clipboard when that is a command line; what cannot be taken over becomes a comment.
+  await w.page.evaluate(() =>
+    navigator.clipboard.writeText('polygraphy convert --layer-precisions head:float32 x:fp23'),
+  );
+  await w.runCommand('TensorRT: Import Precision Flags');
+  const box = w.page.locator('.quick-input-widget');
+  await box.getByText('A command line of trtexec').waitFor();
+  await w.shot('flags-3-import');
+  await w.page.keyboard.press('Enter');
+  await w.line(/^head fp32/).waitFor();
+  await w.line(/^# "x:fp23" does not have the form name:type/).waitFor();
+  await w.shot('flags-4-imported');
+
+  // Anything else is refused, with what is missing.
+  await w.runCommand('TensorRT: Import Precision Flags');
+  await box.getByText('A command line of trtexec').waitFor();
+  await box.locator('input').fill('trtexec --fp16');
+  await box.getByText('No layer precisions are in this').waitFor();
+  await w.shot('flags-5-none');
   assert.deepEqual(w.violations, []);
 });

@@ -238,17 +238,6 @@ export class Workbench {
     await item.click();
   }
 
-  /** What decorations show behind the lines: it is style, not text. */
-  behindAll(pattern) {
-    return this.page.evaluate(
-      ({ source }) =>
-        [...document.querySelectorAll('.view-line span')]
-          .map((span) => getComputedStyle(span, '::after').content)
-          .filter((content) => new RegExp(source).test(content)),
-      { source: pattern.source },
-    );
-  }
-
   /** Waits until a decoration behind some line shows a text. */
   async behind(pattern) {
     await this.page.waitForFunction(

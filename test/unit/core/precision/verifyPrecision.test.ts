@@ -92,6 +92,22 @@ describe('what became of a rule', () => {
     expect([qk?.verdict, add?.verdict]).toEqual(['disobeyed', 'disobeyed']);
   });
 
+  test('strongly typed, but inside a fused attention kernel with another type at its border: cannot be seen', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/fp16_overflow_fp16.typed');
+    // As if the model that was built had Casts around this node.
+    const softmax = index.names.indexOf('/layers.1/attn/softmax/Softmax');
+    const declared = index.nodes.map((_, i) => (i === softmax ? ('fp32' as const) : ('fp16' as const)));
+    const [kept, other] = verify('/layers.1/attn/softmax/Softmax fp32\n/layers.0/attn/softmax/Softmax fp16', {
+      index,
+      build: { ...build, declared },
+    });
+    expect(kept).toMatchObject({ verdict: 'unseen' });
+    expect(kept?.message).toMatch(
+      /^The build was strongly typed, and in the copy .* makes fp32, but it is inside the fused attention kernel _gemm_mha_v2\S*, which has fp16 at its border: what that computes in cannot be seen\.$/,
+    );
+    expect(other).toMatchObject({ verdict: 'obeyed', certain: false });
+  });
+
   test('names only: the list in a verbose log still tells, without it nothing does', async () => {
     const [logged] = verify('/patch_embed/proj/Conv fp32', await captured('tensorrt-10.6.0/vit_tiny.names_only'));
     expect(logged).toMatchObject({ verdict: 'disobeyed' });
