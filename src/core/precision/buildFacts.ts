@@ -11,6 +11,8 @@ export interface BuildFacts {
   gpu: string | null;
   /** The types and constraints that the build was run with; null: not known. */
   flags: BuildFlags | null;
+  /** The build failed, or its log ends before it does, and no layers of an engine are known. */
+  unfinished?: boolean;
   foreignNodes: { name: string; exact: boolean }[];
   /** By position of the node in the model. */
   nodes: BuiltNode[];
@@ -93,6 +95,7 @@ export function buildFacts(
     version: report.tensorrt.version,
     gpu: log?.gpu ?? null,
     flags,
+    unfinished: layers.length === 0 && (log?.outcome === 'failed' || log?.outcome === 'cut-off'),
     foreignNodes: report.foreignNodes.map(({ name, exact }) => ({ name, exact })),
     nodes: report.nodes.map((node) => {
       const own = node.layers.map((id) => layerAt.get(id)).filter((i) => i !== undefined);
@@ -161,16 +164,25 @@ const typeFlags: Readonly<Record<string, string[]>> = {
   best: ['fp16', 'bf16', 'int8', 'fp8'],
 };
 
-/** The flags of the last command in a log; null where it names none. */
+/** The flags of the last command in a log that builds; null where it names none. */
 function flagsOfLog(log: BuildLog | null): BuildFlags | null {
-  const command = log?.runs?.at(-1)?.command;
-  return command === undefined ? null : flagsOfCommand(command.split(/\s+/));
+  const flags = (log?.runs ?? []).map(({ command }) => flagsOfCommand(command.split(/\s+/)));
+  return flags.findLast((found) => found !== null) ?? null;
 }
 
-/** What a build's command line (trtexec's or Polygraphy's, one argument an element) says about precision; null for no such command. */
+/** Arguments of a run that builds no engine, or lets a script choose the types. */
+const saysNothing =
+  /^--?(?:loadEngine|trt-config-(?:func-name|script|postprocess-script)|trt-network-func-name)(?:=|$)/;
+
+/**
+ * What a build's command line (trtexec's or Polygraphy's, one argument an element) says about precision; null for no
+ * such command, and for one that does not say.
+ */
 export function flagsOfCommand(command: readonly string[]): BuildFlags | null {
   if (!command.some((argument) => /trtexec|polygraphy/.test(argument)) && !command.some((a) => a.startsWith('--onnx')))
     return null;
+  const loads = command.some((argument, i) => /^(?:--model-type=)?engine$/.test(argument) && i > 0);
+  if (loads || command.some((argument) => saysNothing.test(argument))) return null;
   const flags: BuildFlags = { types: ['fp32'], constraints: 'none', stronglyTyped: false };
   for (const [i, argument] of command.entries()) {
     const [name, value] = split(argument);

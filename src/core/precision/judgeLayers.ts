@@ -97,14 +97,17 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
   return shared(node, layer, name);
 }
 
-/** A kernel of several nodes with several types: only a normalisation's own constants tell. */
+/**
+ * A kernel of several nodes with several types: only a normalisation's own constants tell, and only where they are in
+ * FP32. FP16 constants are the rule in such a kernel, and may be a neighbour's.
+ */
 function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgement {
   const constants = layer.inputs.filter((tensor) => /(?:dconst|constant|_constant)/i.test(tensor.name));
   const wanted = constants.filter((tensor) => floatType(tensor) === node.compute);
   const elsewhere = large(layer.inputs).some(
     (tensor) => floatType(tensor) !== null && floatType(tensor) !== node.compute,
   );
-  if (normalisations.has(node.op) && wanted.length >= 2 && elsewhere) {
+  if (node.compute === 'fp32' && normalisations.has(node.op) && wanted.length >= 2 && elsewhere) {
     const reason = `Probably: the kernel ${name} takes ${wanted.length} constants (its scale and bias) in ${node.compute}, while other inputs are not.`;
     return { verdict: 'obeyed', certain: false, reason, layer: layer.name };
   }

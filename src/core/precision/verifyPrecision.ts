@@ -3,6 +3,7 @@ import type { BuildFacts } from './buildFacts.ts';
 import { counted } from './checkContext.ts';
 import { judgeLayers } from './judgeLayers.ts';
 import type { LayerJudgement } from './judgeLayers.ts';
+import { judgeOutputs } from './judgeOutputs.ts';
 import type { NodeFacts } from './modelFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
@@ -20,7 +21,8 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
   const log = readLines(build);
   const typed = isStronglyTyped(build) ? index : null;
   for (const node of plan.nodes) {
-    const verdict = judgeNode(node, build, log, typed?.nodes[node.position] ?? null);
+    const judged = judgeNode(node, build, log, typed?.nodes[node.position] ?? null);
+    const verdict = judgeOutputs(judged, build, isStronglyTyped(build));
     const found = byLine.get(node.line);
     if (found) found.push(verdict);
     else byLine.set(node.line, [verdict]);
@@ -56,8 +58,8 @@ function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: N
 
 /** What the log says about layer precisions, ready for look-ups. */
 interface LogLines {
-  /** Layer → line of `Set layer …`. */
-  set: Map<string, number>;
+  /** Layer → type and line of `Set layer …`. */
+  set: Map<string, { type: string | null; line: number }>;
   skipped: Map<string, { reason: string; line: number }>;
   nonConforming: Map<string, number>;
   /** Line of the warning that all were ignored. */
@@ -77,8 +79,8 @@ function readLines(build: BuildFacts): LogLines {
     unregistered: new Set(isStronglyTyped(build) ? [] : build.unregistered),
     tells: false,
   };
-  for (const { kind, layer, reason, line } of build.lines ?? []) {
-    if (kind === 'set') result.set.set(layer, line);
+  for (const { kind, layer, type, reason, line } of build.lines ?? []) {
+    if (kind === 'set') result.set.set(layer, { type, line });
     else if (kind === 'skipped') result.skipped.set(layer, { reason: reason ?? '', line });
     else if (kind === 'non-conforming') result.nonConforming.set(layer, line);
     else if (kind === 'ignored') result.ignored = line;
@@ -100,6 +102,7 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
     logLine: null,
     ...more,
   });
+  if (build.unfinished) return give('unseen', 'This build left no engine: it failed, or its log ends before it does.');
   const built = build.nodes[node.position];
   if (built && (built.fate === 'folded' || built.fate === 'removed' || built.fate === 'shape')) {
     const fates = {
@@ -152,11 +155,16 @@ function judgeByLog(
       'TensorRT was not asked: no layer of its network has the name of this node, as the log shows, so no layer precision reaches it.',
     );
   }
-  const line = log.set.get(node.name);
-  if (line !== undefined)
-    return give('unseen', `TensorRT took the wish (log line ${line}), but ${decapitalised(seen.reason)}`, {
+  const set = log.set.get(node.name);
+  const type = set?.type == null ? null : precisionType(set.type);
+  if (set && type !== null && type !== node.compute)
+    return give('disobeyed', `The build was asked for ${type} (log line ${set.line}), not for ${node.compute}.`, {
+      logLine: set.line,
+    });
+  if (set)
+    return give('unseen', `TensorRT took the wish (log line ${set.line}), but ${decapitalised(seen.reason)}`, {
       layer: seen.layer,
-      logLine: line,
+      logLine: set.line,
     });
   if (log.tells)
     return give(

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { flagsOfCommand, type BuildFacts } from '../../../../src/core/precision/buildFacts.ts';
+import type { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
+import { captured } from './overrideFixtures.ts';
+
+function verify(text: string, { index, build }: { index: NodeIndex; build: BuildFacts }) {
+  const file = readOverrides(text);
+  return verifyPrecision(planPrecision(file, index, resolveOverrides(file, index, build)), build, index);
+}
+
+describe('obeyed only with evidence', () => {
+  test.each(['tensorrt-10.6.0/unsupported_op.fp32', 'tensorrt-8.6.1/unsupported_op.fp32'])(
+    '%s: a build that failed obeys nothing, though it allowed FP32 only',
+    async (name) => {
+      const [all] = verify('** fp32', await captured(name));
+      expect(all?.counts).toEqual({ obeyed: 0, disobeyed: 0, unseen: all?.nodes.length });
+      expect(all?.message).toContain('This build left no engine');
+    },
+  );
+
+  test('no node obeys two types at once', async () => {
+    let nodes = 0;
+    for (const name of ['vit_tiny.prec_obey', 'vit_tiny.fp16', 'vit_tiny.prec_wild', 'fp16_overflow_mixed.typed']) {
+      const build = await captured(`tensorrt-10.6.0/${name}`);
+      const obeying = (type: string) =>
+        verify(`** ${type}`, build).flatMap((rule) =>
+          rule.nodes.filter(({ verdict }) => verdict === 'obeyed').map(({ node }) => node.name),
+        );
+      const half = new Set(obeying('fp16'));
+      const single = obeying('fp32');
+      expect(single.filter((node) => half.has(node))).toEqual([]);
+      expect(obeying('bf16')).toEqual([]);
+      nodes += half.size + single.length;
+    }
+    expect(nodes).toBeGreaterThan(500);
+  });
+
+  test('the log says which type was asked for', async () => {
+    const capture = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const [asked] = verify('/blocks/blocks.0/attn/Softmax fp32', capture);
+    expect(asked).toMatchObject({ verdict: 'unseen', nodes: [{ logLine: 5966 }] });
+    const [other] = verify('/blocks/blocks.0/attn/Softmax bf16', capture);
+    expect(other).toMatchObject({
+      verdict: 'disobeyed',
+      message: 'The build was asked for fp32 (log line 5966), not for bf16.',
+    });
+  });
+
+  test('a run that loads an engine says nothing of how it was built', () => {
+    expect(flagsOfCommand(['trtexec', '--loadEngine=model.engine', '--dumpProfile'])).toBeNull();
+    expect(flagsOfCommand(['polygraphy', 'run', 'model.engine', '--trt', '--model-type', 'engine'])).toBeNull();
+    expect(flagsOfCommand(['polygraphy', 'run', 'm.onnx', '--trt', '--trt-config-script', 'c.py'])).toBeNull();
+    expect(flagsOfCommand(['trtexec', '--onnx=engine.onnx', '--saveEngine=engine'])?.types).toEqual(['fp32']);
+  });
+});
+
+describe('output types', () => {
+  const conv = '/patch_embed/proj/Conv';
+
+  test('are seen at a layer of its own', async () => {
+    const capture = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const verdictOf = (types: string) => verify(`${conv} ${types}`, capture)[0];
+    expect(verdictOf('fp16 -> fp16')).toMatchObject({ verdict: 'obeyed' });
+    expect(verdictOf('fp16 -> fp32')).toMatchObject({
+      verdict: 'disobeyed',
+      message: 'The layer /patch_embed/proj/Conv gives out fp16, not fp32.',
+    });
+  });
+
+  test('are not taken for granted inside of shared kernels', async () => {
+    const capture = await captured('tensorrt-10.6.0/vit_tiny.prec_wild');
+    const norm = '/blocks/blocks.1/norm2/LayerNormalization';
+    expect(verify(`${norm} fp32 -> fp32`, capture)[0]).toMatchObject({ verdict: 'obeyed' });
+    expect(verify(`${norm} fp32 -> fp16`, capture)[0]).toMatchObject({ verdict: 'unseen' });
+  });
+
+  test('of a build in FP32 only', async () => {
+    const capture = await captured('tensorrt-8.6.1/vit_tiny.fp32');
+    const [same, other] = verify('op:Softmax fp32 -> fp32\nop:Erf fp32 -> fp16', capture);
+    expect([same?.verdict, other?.verdict]).toEqual(['obeyed', 'disobeyed']);
+  });
+
+  test('of a strongly typed build are made by Casts', async () => {
+    const capture = await captured('tensorrt-10.6.0/fp16_overflow_mixed.typed');
+    const node = '/layers.1/attn/scale/Mul';
+    const [kept, cast] = [verify(`${node} fp32 -> fp32`, capture)[0], verify(`${node} fp32 -> fp16`, capture)[0]];
+    expect([kept?.verdict, cast?.verdict]).toEqual(['obeyed', 'unseen']);
+    capture.build.declared = capture.index.nodes.map(() => 'fp32');
+    expect(verify(`${node} fp32 -> fp16`, capture)[0]).toMatchObject({ verdict: 'obeyed' });
+  });
+});
