@@ -65,6 +65,14 @@ describe('TensorRT-RTX', () => {
   });
 });
 
+test('choices are recorded where there is a file for them, in any version: the driver says where it cannot', () => {
+  for (const product of ['tensorrt', 'tensorrt-rtx'] as const) {
+    const { args, notes } = driverCommand({ model: 'm' }, { ...files, choices: 'out/c.jsonl' }, { product });
+    expect(args).toContain('--choices=out/c.jsonl');
+    expect(notes).toEqual([]);
+  }
+});
+
 test('profiles become JSON, whatever the names', () => {
   const { args } = command({
     profiles: [{ 'a:b,"c': { min: '1x3', opt: '4x3', max: '8x3' }, scalar: { min: '', opt: '', max: '' } }],

@@ -31,6 +31,32 @@ it('uses only options that `polygraphy convert --help` lists', () => {
   expect(used.filter((option) => option !== '-vvv' && !help.includes(option))).toEqual([]);
 });
 
+it('records choices by a script for its configuration, where it takes one and TensorRT has a selector', () => {
+  const flags = readPolygraphyHelp(readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8'))!;
+  const recording = { ...files, choices: 'c.jsonl', recorder: 'C:/d/record_choices.py' };
+  const asked = (tool: Parameters<typeof polygraphyCommand>[2]) =>
+    polygraphyCommand({ model: 'm.onnx', recordChoices: true }, recording, tool);
+  const { args, notes, environment } = asked({ ...trt10, flags });
+  expect(args.slice(-2)).toEqual(['--trt-config-postprocess-script', 'C:/d/record_choices.py:postprocess_config']);
+  expect({ notes, environment }).toEqual({
+    notes: [],
+    environment: { TRTLENS_CHOICES: 'c.jsonl', PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  const without = new Set([...flags].filter((flag) => flag !== 'trt-config-postprocess-script'));
+  for (const tool of [
+    { ...trt10, flags: without },
+    { ...trt10, flags: null },
+    { ...rtx, flags },
+    { tensorrt: [11, 2, 1], product: 'tensorrt', flags },
+  ] as const) {
+    const left = asked(tool);
+    expect(left.notes).toMatchObject([{ kind: 'dropped', flag: 'recordChoices' }]);
+    expect(left.environment).toBeUndefined();
+    expect(left.args.join(' ')).not.toContain('record_choices');
+  }
+  expect(command({ recordChoices: true }, { ...trt10, flags }).args.join(' ')).not.toContain('postprocess');
+});
+
 it('refuses options that the Polygraphy at hand does not list, and says so', () => {
   const flags = readPolygraphyHelp(readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8'));
   expect(command(everything, { ...trt10, flags }).notes).toEqual([]);

@@ -22,6 +22,12 @@ const command = (options: Partial<EngineOptions>, version: string, help = true) 
     flags: help ? readTrtexecHelp(helps[version]!).flags : null,
   });
 
+it('says that trtexec records no choices, and builds', () => {
+  const { args, notes } = command({ recordChoices: true }, '10.6.0');
+  expect(notes).toMatchObject([{ kind: 'dropped', flag: 'recordChoices' }]);
+  expect(args).toEqual(command({}, '10.6.0').args);
+});
+
 describe('readTrtexecHelp', () => {
   it.each(Object.keys(helps))('reads the help of %s', (version) => {
     const { flags } = readTrtexecHelp(helps[version]!);
