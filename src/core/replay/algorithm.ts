@@ -94,7 +94,9 @@ export function sameFormats(a: readonly TensorFormat[], b: readonly TensorFormat
 
 function sameFormat(a: TensorFormat, b: TensorFormat | undefined): boolean {
   if (!b || a.dtype !== b.dtype) return false;
-  const known = <T>(x: T | null, y: T | null) => x === null || y === null || x === y;
+  // Without a format's name both are of the form that records all: null is a value there, TensorRT's before 8.6.
+  const all = a.format === null && b.format === null;
+  const known = <T>(x: T | null, y: T | null) => x === y || (!all && (x === null || y === null));
   const strides = a.strides === null || b.strides === null || a.strides.join() === b.strides.join();
   return strides && known(a.vectorizedDim, b.vectorizedDim) && known(a.components, b.components);
 }

@@ -183,7 +183,8 @@ class Checker {
   private checkForeign(entry: ReplayEntry): void {
     const foreign = entry.layer.startsWith('{ForeignNode[');
     if (!foreign && !isMyelin(entry.algorithm)) return;
-    if (tacticId(entry.algorithm.tactic) !== '0' && entry.places.tactic) {
+    // A region that a DLA runs has such a name, too, and other tactics.
+    if (isMyelin(entry.algorithm) && tacticId(entry.algorithm.tactic) !== '0' && entry.places.tactic) {
       const fix = { title: 'Set the tactic to 0', edits: [{ ...entry.places.tactic, text: '0' }], preferred: true };
       this.add(
         entry.places.tactic,
@@ -200,6 +201,7 @@ class Checker {
   }
 
   private checkOffer(entry: ReplayEntry): void {
+    if (this.checkOverruled(entry)) return;
     const offer = offerFor(entry.layer, this.context.choices);
     if (!offer) {
       this.checkFailed(entry);
@@ -277,6 +279,18 @@ class Checker {
         fixes.push({ title: `Change the whole entry to ${titleOf(choice)}`, edits, preferred: fixes.length === 0 });
     }
     return fixes;
+  }
+
+  /** TensorRT was told to take this and took another one: the build failed, whatever was offered. */
+  private checkOverruled(entry: ReplayEntry): boolean {
+    const overruled = this.context.mismatches.find(({ kind, layer }) => kind === 'overruled' && layer === entry.layer);
+    const [taken] = overruled?.choices ?? [];
+    if (!overruled?.inReplay || !taken || !sameAlgorithm(overruled.inReplay, entry.algorithm)) return false;
+    const edits = replaceAlgorithm(this.text, this.file, entry, taken);
+    const title = `Change the whole entry to ${choiceTitle(taken)}`;
+    const message = `The last build failed here (log line ${overruled.line}): TensorRT was told to take this and took ${choiceTitle(taken)}.`;
+    this.add(entry.key, 'error', 'overruled', message, entry, edits ? [{ title, edits, preferred: true }] : []);
+    return true;
   }
 
   /** Without a record of choices the failed build itself is evidence, as long as the entry is still the same. */

@@ -17,6 +17,9 @@ const notOffered = /Layer: (.+?) \| Tactic in replay was not provided by TensorR
 const overruled = /Layer: (.+?) \| TensorRT selected a tactic different than the one specified in the tactic replay\./;
 const notFound = /Layer: (.+?) was not found in the tactic replay\. Falling back to default tactics\./;
 
+/** Stands behind what the replay has, on its line. */
+const selected = /, but TensorRT selected:\s*$/;
+
 /** Finds what Polygraphy says about a replay in its log. The same error is printed twice; it is given once. */
 export function readMismatches(log: string): ReplayMismatch[] {
   const found: ReplayMismatch[] = [];
@@ -31,11 +34,11 @@ export function readMismatches(log: string): ReplayMismatch[] {
       part = null;
       found.push(start);
     } else if (open) {
-      if (/Note: Tactic in replay was:/.test(text)) part = 'replay';
-      else if (/Provided choices were:|but TensorRT selected:/.test(text)) part = 'choices';
-      const algorithm = readAlgorithm(text);
+      const algorithm = readAlgorithm(text.replace(selected, ''));
       if (algorithm && part === 'replay' && !open.inReplay) open.inReplay = algorithm;
       else if (algorithm && part === 'choices') open.choices.push(algorithm);
+      if (/Note: Tactic in replay was:/.test(text)) part = 'replay';
+      else if (/Provided choices were:/.test(text) || selected.test(text)) part = 'choices';
       else if (!algorithm && /^\[|^At:|^&&&&/.test(text)) open = null;
     }
   }

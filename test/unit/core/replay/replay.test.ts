@@ -283,6 +283,29 @@ describe('offered choices', () => {
     expect(readMismatches(log)).toEqual([{ kind: 'not-found', layer: 'a + b', line: 1, inReplay: null, choices: [] }]);
   });
 
+  test('a tactic that TensorRT did not take though it was told to, as Polygraphy says it', () => {
+    const tensor = 'TensorInfo(DataType.FLOAT, (4, 1), -1, 1)';
+    const algorithm = (tactic: number) =>
+      `(Implementation: 2147483657, Tactic: ${tactic}) | Inputs: (${tensor},) | Outputs: (${tensor},)`;
+    const log = `[!] Layer: a | TensorRT selected a tactic different than the one specified in the tactic replay.
+    Note: Tactic in replay was:
+        ${algorithm(1)}, but TensorRT selected:
+        ${algorithm(-2)}
+[E] IBuilder::buildSerializedNetwork: Error Code 9`;
+    const [mismatch, ...more] = readMismatches(log);
+    expect(more).toEqual([]);
+    expect(mismatch).toMatchObject({ kind: 'overruled', layer: 'a', inReplay: { tactic: '1' } });
+    expect(mismatch!.choices.map(({ tactic }) => tactic)).toEqual(['-2']);
+    const io =
+      '{"dtype": "DataType.FLOAT", "strides": [4, 1], "vectorized_dim": -1, "components_per_element": 1, "polygraphy_class": "TensorInfo"}';
+    const source = inForm(io, '1').replace('"conv"', '"a"').replace('-2147483638', '2147483657');
+    const problems = checkReplay(source, readReplay(source), { ...emptyContext, mismatches: [mismatch!] });
+    expect(problems).toMatchObject([{ severity: 'error', code: 'overruled', layer: 'a' }]);
+    const fixed = applySpanEdits(source, problems[0]!.fixes[0]!.edits);
+    expect(fixed).toBe(source.replace('"tactic": 1', '"tactic": -2'));
+    expect(codes(fixed, { mismatches: [mismatch!] })).toEqual([]);
+  });
+
   test('a choice in the spelling of every version', () => {
     expect(
       readAlgorithm(
@@ -412,6 +435,23 @@ describe('checking', () => {
       ({ code }) => code === 'foreign-tactic',
     )!;
     expect(applySpanEdits(source, fixes[0]!.edits)).toBe(recorded());
+  });
+
+  test('a region that a DLA runs may have other tactics', () => {
+    const source = recorded().replace('"tactic": 0', '"tactic": 3').replace('2147483683', '2147483692');
+    expect(codes(source)).toEqual(['36 foreign-entry']);
+  });
+
+  test('a replay of TensorRT before 8.6, which knew no vectorized dimension, is not what later ones offer', () => {
+    const source = recorded()
+      .replaceAll(/"vectorized_dim": -?\d+/g, '"vectorized_dim": null')
+      .replaceAll(/"components_per_element": -?\d+/g, '"components_per_element": null');
+    const problems = checkReplay(source, readReplay(source), { ...emptyContext, choices: [sidecar()] });
+    const refused = problems.filter(({ code }) => code === 'not-offered');
+    expect(refused).toHaveLength(2);
+    const fixed = refused.flatMap(({ fixes }) => fixes[0]!.edits);
+    // The fastest HALF → HALF of all is the one that was recorded.
+    expect(applySpanEdits(source, fixed)).toBe(recorded());
   });
 
   test('layers of another network, of another version, of TensorRT 11', async () => {
