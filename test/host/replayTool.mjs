@@ -1,5 +1,6 @@
 // Stands in for Polygraphy where it loads a tactic replay of vit_tiny: it holds the convolution's entry against the choices
-// that TensorRT 10.6 once offered, and plays the recorded run that ended so. With --save-tactics it gives the recorded replay.
+// that TensorRT 10.6 once offered, and plays the recorded run that ended so. With --save-tactics it gives the recorded
+// replay, and with the script that records choices what TensorRT then offered.
 import { copyFileSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -30,6 +31,14 @@ function wasOffered(path) {
 
 const fails = load !== undefined && !wasOffered(load);
 if (save !== undefined) copyFileSync(recorded('replay.json'), save);
+if (after('--trt-config-postprocess-script')?.endsWith('record_choices.py:postprocess_config'))
+  copyFileSync(recorded('../vit_tiny.algolog/choices.jsonl'), process.env.TRTLENS_CHOICES);
+if (args.includes('--help')) {
+  console.log(
+    '--convert-to --fp16 --profiling-verbosity --load-tactics --save-tactics --trt-config-postprocess-script',
+  );
+  process.exit();
+}
 Object.assign(process.env, {
   PLAYER_CAPTURE: capture,
   PLAYER_AS: 'polygraphy',

@@ -122,6 +122,21 @@ describe('tactic replays', () => {
       await nextEvent(vscode.workspace.onDidChangeTextDocument);
     }
     assert.equal(shown.getText(), written);
+    // What else TensorRT offered stays with the build, and comes from there, with times.
+    assert.equal(made.manifest.files.choices, 'choices.jsonl');
+    const { features } = await lens();
+    await features.feed.settled(replay);
+    const at = new vscode.Position(2, 12);
+    const told = async () => {
+      const hovers = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', replay, at);
+      return hovers.flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value)).join('\n');
+    };
+    let text = await told();
+    for (; !text.includes('TensorRT offered'); text = await told()) {
+      // oxlint-disable-next-line no-await-in-loop -- until the server has the facts
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.match(text, /TensorRT offered 168 choices; this is one of them, 0\.0177 ms/);
   });
 
   it('say what an entry is, and let a layer go', async () => {
