@@ -70,6 +70,8 @@ export interface FactsParams {
   mismatches: ReplayMismatch[];
   /** For replays: where the file was recorded. */
   recorded: { version: string | null; gpu: string | null } | null;
+  /** For override files: models near the document, relative to it and with `/`, the nearest first. */
+  models?: string[];
 }
 
 /** `Choices` as plain JSON. */

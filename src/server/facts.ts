@@ -16,6 +16,8 @@ export interface DocumentFacts {
   choices: Choices[];
   mismatches: ReplayMismatch[];
   recorded: FactsParams['recorded'];
+  /** Paths of models near the document, as a `model` line writes them. */
+  models: readonly string[];
 }
 
 /** Facts of a document for which the host has sent none yet. */
@@ -28,6 +30,7 @@ export const noFacts: DocumentFacts = {
   choices: [],
   mismatches: [],
   recorded: null,
+  models: [],
 };
 
 /** Prepares what the host sent for look-ups. */
@@ -47,5 +50,6 @@ export function readFacts(params: FactsParams): DocumentFacts {
     })),
     mismatches: params.mismatches,
     recorded: params.recorded,
+    models: params.models ?? [],
   };
 }

@@ -2,9 +2,9 @@ import { CompletionItemKind } from 'vscode-languageserver';
 import type { CompletionItem, CompletionList, Position, Range } from 'vscode-languageserver';
 import { lexOverrideLine } from '../../core/precision/lexOverrideLine.ts';
 import type { OverrideToken, WordToken } from '../../core/precision/lexOverrideLine.ts';
-import { precisionTypes } from '../../core/precision/precisionType.ts';
-import { quoteName, writeName } from '../../core/precision/quoteName.ts';
-import { hasLayerFlags } from '../../core/precision/tensorrtTarget.ts';
+import { precisionType } from '../../core/precision/precisionType.ts';
+import { isBareName, quoteName, writeName } from '../../core/precision/quoteName.ts';
+import { hasLayerFlags, typeSince } from '../../core/precision/tensorrtTarget.ts';
 import type { NodeIndex } from '../../core/precision/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
@@ -26,7 +26,7 @@ export function overrideCompletion(analysis: OverrideAnalysis, place: Position):
   const touching = current?.kind === 'word' && current.end >= place.character ? current : null;
   const settled = touching ? before.slice(0, -1) : before;
   const range = wordRange(place, touching);
-  if (wantsValue(settled)) return directiveValues(settled[0], range);
+  if (wantsValue(settled)) return directiveValues(analysis, settled[0], text, place);
   if (wantsType(settled)) return { isIncomplete: false, items: typeItems(analysis, settled, range) };
   return selectorItems(analysis, touching, place, settled.length === 0);
 }
@@ -34,7 +34,10 @@ export function overrideCompletion(analysis: OverrideAnalysis, place: Position):
 /** The word that the cursor touches, up to its end; an empty range at the cursor without one. */
 function wordRange(place: Position, word: WordToken | null): Range {
   const at = (character: number) => ({ line: place.line, character });
-  return word ? { start: at(word.start), end: at(Math.max(word.end, place.character)) } : { start: place, end: place };
+  if (!word) return { start: place, end: place };
+  // Without its closing quote a word goes on to the end of the line, which is to stay.
+  const end = word.flaw === 'unclosed' ? place.character : Math.max(word.end, place.character);
+  return { start: at(word.start), end: at(end) };
 }
 
 function isDirective(token: OverrideToken | undefined): token is WordToken {
@@ -53,7 +56,18 @@ function wantsType(settled: OverrideToken[]): boolean {
   return settled.at(-1)?.kind === 'word';
 }
 
-function directiveValues(directive: OverrideToken | undefined, range: Range): CompletionList {
+function directiveValues(
+  { facts }: OverrideAnalysis,
+  directive: OverrideToken | undefined,
+  text: string,
+  place: Position,
+): CompletionList {
+  const start = directive ? directive.end + (/^\s*/.exec(text.slice(directive.end))?.[0].length ?? 0) : 0;
+  const end = text.replace(/\s+(?:#.*)?$/, '').length;
+  const range: Range = {
+    start: { line: place.line, character: Math.min(start, place.character) },
+    end: { line: place.line, character: Math.max(end, place.character) },
+  };
   const values: Record<string, [string, string][]> = {
     base: [
       ['keep', 'everything else stays as the model has it'],
@@ -65,6 +79,7 @@ function directiveValues(directive: OverrideToken | undefined, range: Range): Co
       ['prefer', 'TensorRT may decide otherwise (TensorRT 10 and earlier)'],
     ],
   };
+  if (directive?.kind === 'word' && directive.text === 'model') return modelPaths(facts.models, text, range);
   const words = directive?.kind === 'word' ? (values[directive.text] ?? []) : [];
   return {
     isIncomplete: false,
@@ -77,32 +92,39 @@ function directiveValues(directive: OverrideToken | undefined, range: Range): Co
   };
 }
 
+/** Paths of models near the file, written so that a path with ` #` in it stays whole. */
+function modelPaths(paths: readonly string[], text: string, range: Range): CompletionList {
+  const quoted = text.charAt(range.start.character) === '"';
+  return {
+    isIncomplete: false,
+    items: paths.map((path, i) => ({
+      label: path,
+      kind: CompletionItemKind.File,
+      sortText: String(i).padStart(4, '0'),
+      filterText: quoted ? quoteName(path) : path,
+      textEdit: { range, newText: quoted || /\s#|^["]|^\s|\s$/.test(path) ? quoteName(path) : path },
+    })),
+  };
+}
+
+/** Types that a rule can ask for; behind a type only the arrow can stand, behind an output type nothing but a comma. */
 function typeItems(analysis: OverrideAnalysis, settled: OverrideToken[], range: Range): CompletionItem[] {
-  const afterType =
-    settled.at(-1)?.kind === 'word' &&
-    settled.filter(({ kind }) => kind === 'word').length > 1 &&
-    !settled.some(({ kind }) => kind === 'arrow');
-  const quantised =
-    hasLayerFlags(analysis.facts.target) === false
-      ? new Set(['int8', 'fp8', 'int4', 'int32', 'int64', 'bool'])
-      : new Set(['int32', 'int64', 'bool']);
-  const items: CompletionItem[] = precisionTypes
-    .filter((type) => !quantised.has(type))
-    .map((type, i) => ({
-      label: type,
-      kind: CompletionItemKind.EnumMember,
-      sortText: String(i),
-      textEdit: { range, newText: type },
-    }));
-  if (afterType)
-    items.unshift({
-      label: '->',
-      detail: 'output types',
-      kind: CompletionItemKind.Operator,
-      sortText: ' ',
-      textEdit: { range, newText: '-> ' },
-    });
-  return items;
+  const last = settled.at(-1);
+  if (last?.kind === 'word' && !last.quoted && precisionType(last.text) !== null && settled.length > 1) {
+    if (settled.some(({ kind }) => kind === 'arrow')) return [];
+    const arrow = { label: '->', detail: 'output types', kind: CompletionItemKind.Operator };
+    return [{ ...arrow, textEdit: { range, newText: '-> ' } }];
+  }
+  const { target } = analysis.facts;
+  const types = (['fp32', 'fp16', 'bf16', 'int8'] as const).filter(
+    (type) => typeSince(type, target) === null && (type !== 'int8' || hasLayerFlags(target) !== false),
+  );
+  return types.map((type, i) => ({
+    label: type,
+    kind: CompletionItemKind.EnumMember,
+    sortText: String(i),
+    textEdit: { range, newText: type },
+  }));
 }
 
 function selectorItems(
@@ -115,11 +137,12 @@ function selectorItems(
   const start = word ? word.textStart : place.character;
   const typed = word ? typedText(word, place) : '';
   const range: Range = { start: { line: place.line, character: start }, end: wordRange(place, word).end };
-  if (word?.prefix === 'op') return { isIncomplete: false, items: opItems(index, range, '') };
+  if (word?.prefix === 'op') return { isIncomplete: false, items: opItems(index, range, '', word.quoted) };
   if (word?.prefix === 'group') return { isIncomplete: false, items: groupItems(analysis, range, '') };
+  if (word?.quoted) return quotedItems(index, typed, range);
   const items: CompletionItem[] = [];
   if (first && !word?.negations) items.push(...keywordItems(analysis, range));
-  if (!word?.negations)
+  if (!first && !word?.negations)
     items.push({
       label: 'not:',
       detail: 'take away from the selectors before it',
@@ -127,10 +150,48 @@ function selectorItems(
       textEdit: { range, newText: 'not:' },
     });
   if (!index) return { isIncomplete: false, items };
+  if (/[*?[]/.test(typed)) return { isIncomplete: true, items: patternItems(index, typed, range) };
   if (typed === '' || 'op:'.startsWith(typed)) items.push(...opItems(index, range, 'op:'));
   if (typed === '' || 'group:'.startsWith(typed)) items.push(...groupItems(analysis, range, 'group:'));
   const names = nameItems(index, typed, range);
   return { isIncomplete: names.length >= most, items: [...items, ...names] };
+}
+
+/** In double quotes only names can stand. */
+function quotedItems(index: NodeIndex | null, typed: string, range: Range): CompletionList {
+  const names = (index ? nameItems(index, typed, range) : []).filter(({ kind }) => kind === CompletionItemKind.Value);
+  const items = names.map((item) => {
+    const quoted = quoteName(item.label);
+    return { ...item, filterText: quoted, textEdit: { range, newText: quoted } };
+  });
+  return { isIncomplete: names.length >= most, items };
+}
+
+/** What can follow the last slash of a pattern: the next segments of the names that it matches so far. */
+function patternItems(index: NodeIndex, typed: string, range: Range): CompletionItem[] {
+  const base = typed.slice(0, typed.lastIndexOf('/') + 1);
+  if (base === '' || /[*?[]/.test(typed.slice(base.length))) return [];
+  const across = base.includes('**');
+  const depth = base.split('/').length - 1;
+  const counts = new Map<string, number>();
+  for (const i of index.matching(`${base}**`)) {
+    const segments = (index.names[i] ?? '').split('/');
+    // Behind a "**" a segment has no fixed place: there the names' ends are offered.
+    const at = across ? segments.length - 1 : depth;
+    const segment = segments[at] ?? '';
+    if (!isBareName(segment)) continue;
+    const pattern = base + segment + (at < segments.length - 1 ? '/**' : '');
+    counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+  }
+  return [...counts].slice(0, most).map(([pattern]) => {
+    const nodes = index.matching(pattern).length;
+    return {
+      label: pattern,
+      detail: `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`,
+      kind: pattern.endsWith('/**') ? CompletionItemKind.Folder : CompletionItemKind.Value,
+      textEdit: { range, newText: pattern },
+    };
+  });
 }
 
 /** What has been typed of a word before the cursor, without its prefixes and opening quote. */
@@ -156,15 +217,30 @@ function keywordItems({ file }: OverrideAnalysis, range: Range): CompletionItem[
     }));
 }
 
-function opItems(index: NodeIndex | null, range: Range, prefix: string): CompletionItem[] {
-  const ops = (index?.ops() ?? []).sort((a, b) => b.count - a.count);
-  return ops.map(({ op, count }, i) => ({
-    label: `${prefix}${op}`,
-    detail: `${count.toLocaleString('en-US')} ${count === 1 ? 'node' : 'nodes'}`,
-    kind: CompletionItemKind.Class,
-    sortText: `1${String(i).padStart(4, '0')}`,
-    textEdit: { range, newText: prefix + writeName(op) },
-  }));
+/** The model's operator types, first those that take a precision, the most frequent first; those of other domains in full, too. */
+function opItems(index: NodeIndex | null, range: Range, prefix: string, quoted = false): CompletionItem[] {
+  const ops = new Map<string, { op: string; count: number; computing: number }>();
+  for (const [i, { op, domain }] of (index?.nodes ?? []).entries()) {
+    for (const name of domain === '' || domain === 'ai.onnx' ? [op] : [op, `${domain}::${op}`]) {
+      const known = ops.get(name) ?? { op: name, count: 0, computing: 0 };
+      known.count++;
+      known.computing += index?.computes[i] ?? 0;
+      ops.set(name, known);
+    }
+  }
+  return [...ops.values()]
+    .sort((x, y) => Math.sign(y.computing) - Math.sign(x.computing) || y.count - x.count)
+    .map(({ op, count }, i) => {
+      const written = quoted ? quoteName(op) : writeName(op);
+      return {
+        label: `${prefix}${op}`,
+        detail: `${count.toLocaleString('en-US')} ${count === 1 ? 'node' : 'nodes'}`,
+        kind: CompletionItemKind.Class,
+        sortText: `1${String(i).padStart(4, '0')}`,
+        filterText: prefix + written,
+        textEdit: { range, newText: prefix + written },
+      };
+    });
 }
 
 function groupItems({ build }: OverrideAnalysis, range: Range, prefix: string): CompletionItem[] {

@@ -176,13 +176,67 @@ describe('completion', () => {
       expect.arrayContaining(['/layers.1/attn/**', '/layers.1/norm1/**', '/layers.1/attn/MatMul']),
     );
     expect(labels('/layers.1/|')).not.toContain('/layers.2/attn/**');
-    expect(labels('a |')).toEqual(['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'int4']);
-    expect(labels('a fp32 |')[0]).toBe('->');
+    // FP8 and INT4 need Q/DQ nodes: no rule can ask for them.
+    expect(labels('a |')).toEqual(['fp32', 'fp16', 'bf16', 'int8']);
+    expect(labels('a fp32 |')).toEqual(['->']);
+    expect(labels('a fp32 -> fp16 |')).toEqual([]);
+    expect(labels('A + B |')).toContain('fp32');
     expect(labels('a fp32 -> |')).toContain('fp16');
     expect(labels('base |')).toEqual(['keep', 'fp16', 'bf16']);
     expect(labels('require o|')).toEqual(['obey', 'prefer']);
     expect(labels('a fp32 # |')).toEqual([]);
     expect(labels('a, |')).toContain('op:Softmax');
+  });
+
+  test('what the version knows; nothing to take away from at the start', () => {
+    const at = (version: string) => {
+      const target = { product: 'tensorrt' as const, version, gpu: null };
+      const { analysis, place } = overrides('a |', undefined, null, { target });
+      return overrideCompletion(analysis, place).items.map(({ label }) => label);
+    };
+    expect(at('8.6.1')).toEqual(['fp32', 'fp16', 'int8']);
+    expect(at('11.2.1')).toEqual(['fp32', 'fp16', 'bf16']);
+    expect(labels('no|')).not.toContain('not:');
+    expect(labels('a, |')).toContain('not:');
+  });
+
+  test('inside double quotes: names, and what follows stays', () => {
+    expect(labels('"/layers.1/|"').toSorted()).toEqual([
+      '/layers.1/Constant',
+      '/layers.1/Shape',
+      '/layers.1/attn/MatMul',
+      '/layers.1/attn/Softmax',
+      '/layers.1/norm1/LayerNormalization',
+    ]);
+    expect(picked('"/layers.1/at|" fp32', '/layers.1/attn/Softmax')).toBe('"/layers.1/attn/Softmax" fp32');
+    expect(picked('"/layers.1/at| fp32', '/layers.1/attn/Softmax')).toBe('"/layers.1/attn/Softmax" fp32');
+    expect(picked('op:"So|" fp32', 'Softmax')).toBe('op:"Softmax" fp32');
+  });
+
+  test('in patterns: the next segments of what matches; operators of other domains', () => {
+    expect(labels('/layers.*/|')).toEqual([
+      '/layers.*/attn/**',
+      '/layers.*/norm1/**',
+      '/layers.*/Constant',
+      '/layers.*/Shape',
+    ]);
+    expect(labels('**/So|')).toContain('**/Softmax');
+    expect(labels('/layers.*|')).not.toContain('/layers.1/**');
+    expect(labels('op:|')).toEqual(expect.arrayContaining(['Gelu', 'com.microsoft::Gelu']));
+    expect(labels('op:|').indexOf('Softmax')).toBeLessThan(labels('op:|').indexOf('Constant'));
+  });
+
+  test('models near the file', () => {
+    const more = { models: ['./bert.onnx', './old #1/bert.onnx'] };
+    const pick = (marked: string, label: string) => {
+      const { analysis, place, text } = overrides(marked, null, null, more);
+      const item = overrideCompletion(analysis, place).items.find((one) => one.label === label);
+      return item?.textEdit && 'range' in item.textEdit ? applied(text, [item.textEdit]) : null;
+    };
+    expect(pick('model |', './bert.onnx')).toBe('model ./bert.onnx');
+    expect(pick('model   ./b|ad name.onnx # c', './bert.onnx')).toBe('model   ./bert.onnx # c');
+    expect(pick('model "./b|"', './bert.onnx')).toBe('model "./bert.onnx"');
+    expect(pick('model |', './old #1/bert.onnx')).toBe('model "./old #1/bert.onnx"');
   });
 
   test('what is picked replaces the word, quoted where it must be', () => {
