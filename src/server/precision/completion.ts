@@ -140,15 +140,7 @@ function selectorItems(
   if (word?.prefix === 'op') return { isIncomplete: false, items: opItems(index, range, '', word.quoted) };
   if (word?.prefix === 'group') return { isIncomplete: false, items: groupItems(analysis, range, '') };
   if (word?.quoted) return quotedItems(index, typed, range);
-  const items: CompletionItem[] = [];
-  if (first && !word?.negations) items.push(...keywordItems(analysis, range));
-  if (!first && !word?.negations)
-    items.push({
-      label: 'not:',
-      detail: 'take away from the selectors before it',
-      kind: CompletionItemKind.Keyword,
-      textEdit: { range, newText: 'not:' },
-    });
+  const items = word?.negations ? [] : keywordItems(analysis, range, first);
   if (!index) return { isIncomplete: false, items };
   if (/[*?[]/.test(typed)) return { isIncomplete: true, items: patternItems(index, typed, range) };
   if (typed === '' || 'op:'.startsWith(typed)) items.push(...opItems(index, range, 'op:'));
@@ -200,7 +192,12 @@ function typedText(word: WordToken, place: Position): string {
   return word.text.slice(0, Math.max(0, length));
 }
 
-function keywordItems({ file }: OverrideAnalysis, range: Range): CompletionItem[] {
+/** What begins a line, or what else begins a selector. */
+function keywordItems({ file }: OverrideAnalysis, range: Range, first: boolean): CompletionItem[] {
+  if (!first) {
+    const detail = 'take away from the selectors before it';
+    return [{ label: 'not:', detail, kind: CompletionItemKind.Keyword, textEdit: { range, newText: 'not:' } }];
+  }
   const details = {
     model: 'the model that the rules are for',
     base: 'what everything else becomes',

@@ -1,6 +1,9 @@
 import { MarkupKind } from 'vscode-languageserver';
 import type { Hover, Position } from 'vscode-languageserver';
+import type { BorderTensor, BuiltLayer } from '../../core/precision/buildFacts.ts';
+import { counted } from '../../core/precision/checkContext.ts';
 import type { Directive } from '../../core/precision/overrideFile.ts';
+import { typeOfEngineTensor } from '../../core/precision/precisionType.ts';
 import type { PrecisionType } from '../../core/precision/precisionType.ts';
 import { code, codeList, milliseconds, plain } from '../markdown.ts';
 import { isInside, toRange } from '../places.ts';
@@ -98,9 +101,10 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
     const first = layers[0];
     if (first) {
       const time = built.averageMs === null ? '' : `, ${milliseconds(built.averageMs)}`;
-      const others = first.nodes.length > 1 ? ` with ${first.nodes.length - 1} other nodes` : '';
+      const others = first.nodes.length > 1 ? ` with ${counted(first.nodes.length - 1, 'other node')}` : '';
       lines.push(
         `Layer ${code(first.name)}${others}${layers.length > 1 ? ` and ${layers.length - 1} more` : ''}${time}`,
+        ...borderText(layers),
       );
     }
   } else {
@@ -108,6 +112,18 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
   }
   lines.push(askedText(analysis, position));
   return lines.join('\n\n');
+}
+
+/** The types at the borders of a node's layers: what it got, where it has a layer to itself. */
+function borderText(layers: readonly BuiltLayer[]): string[] {
+  const typesOf = (tensors: readonly BorderTensor[]) =>
+    [...new Set(tensors.map(({ type }) => typeOfEngineTensor(type)).filter((type) => type !== null))].sort();
+  const reads = typesOf(layers.flatMap(({ inputs }) => inputs));
+  const writes = typesOf(layers.flatMap(({ outputs }) => outputs));
+  if (reads.length + writes.length === 0) return [];
+  const own = layers.every(({ nodes }) => nodes.length <= 1) ? 'It' : layers.length > 1 ? 'These layers' : 'This layer';
+  const verbs = own === 'These layers' ? ['read', 'write'] : ['reads', 'writes'];
+  return [`${own} ${verbs[0]} ${reads.join(' and ') || 'nothing'}, ${verbs[1]} ${writes.join(' and ') || 'nothing'}.`];
 }
 
 function askedText(analysis: OverrideAnalysis, position: number): string {
@@ -141,7 +157,7 @@ function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionT
   if (analysis.facts.index) {
     const skipped = nodes - eligible;
     lines.push(
-      `The rule selects ${nodes.toLocaleString('en-US')} nodes and decides for ${effective.toLocaleString('en-US')}${skipped > 0 ? `; ${skipped.toLocaleString('en-US')} of them take no precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${foreign.toLocaleString('en-US')} are inside ForeignNodes of the last build` : ''}.`,
+      `The rule selects ${counted(nodes, 'node')} and decides for ${effective.toLocaleString('en-US')}${skipped > 0 ? `; ${skipped.toLocaleString('en-US')} of them ${skipped === 1 ? 'takes' : 'take'} no precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${foreign.toLocaleString('en-US')} ${foreign === 1 ? 'is' : 'are'} inside ForeignNodes of the last build` : ''}.`,
     );
   }
   const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);

@@ -148,8 +148,19 @@ describe('hover', () => {
     const text = hoverText(overrideHover(analysis, place));
     expect(text).toContain('swallowed by a ForeignNode');
     expect(text).toContain('`_gemm_mha_v2_myl3_3` with 3 other nodes');
+    expect(text).toContain('This layer reads fp16, writes fp16.');
     expect(text).toMatch(/0\.0\d+ ms/);
     expect(text).toContain('Last build: cannot be seen.');
+  });
+
+  test('what a node got is said also where no rule decides for it', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { analysis, place } = overrides('/patch_embed/proj/Con|v fp3', index.facts, build);
+    const text = hoverText(overrideHover(analysis, place));
+    expect(text).toContain('It reads fp16, writes fp16.');
+    expect(text).toContain('No rule decides for it.');
+    const one = overrides('/patch_embed/proj/Conv f|p32', index.facts, build);
+    expect(hoverText(overrideHover(one.analysis, one.place))).toContain('selects 1 node and decides for 1');
   });
 
   test('names cannot break out of Markdown', () => {
