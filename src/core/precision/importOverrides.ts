@@ -141,7 +141,8 @@ export function importPolygraphy(items: readonly string[]): ImportedOverrides {
     const name = item.slice(0, Math.max(colon, 0));
     const type = precisionType(item.slice(colon + 1));
     if (name === '' || type === null) {
-      problems.push(problem('error', 'bad-spec', `${JSON.stringify(item)} does not have the form name:type.`));
+      const what = name === '' ? 'does not have the form name:type' : 'names no type that an override file has';
+      problems.push(problem('error', 'bad-spec', `${JSON.stringify(item)} ${what}.`));
       continue;
     }
     chosen.set(name, type);

@@ -8,13 +8,18 @@ export interface FoundModel {
 
 /**
  * The model of an override file: the one that it names, else the one of the same name beside it, else the only one in
- * its folder, else `current` where that lies there.
+ * its folder, else `current` where that lies there. A new file lies nowhere yet: it is about `current`.
  */
 export async function findModel(
   document: vscode.Uri,
   named: string | null,
   current: vscode.Uri | undefined,
 ): Promise<FoundModel> {
+  if (document.scheme === 'untitled') {
+    if (named === null && current !== undefined) return { uri: current, problem: '' };
+    const problem = vscode.l10n.t('Save this file beside its model: then the rules are checked against it.');
+    return { uri: null, problem };
+  }
   if (named !== null) {
     const uri = /^(?:\/|[a-z]:[\\/])/i.test(named)
       ? document.with({ path: vscode.Uri.file(named).path })

@@ -6,7 +6,7 @@ import { planPrecision } from '../../core/precision/precisionPlan.ts';
 import { precisionPrograms, programArguments } from '../../core/precision/programArguments.ts';
 import type { PrecisionProgram } from '../../core/precision/programArguments.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
-import { hasLayerFlags, noLayerFlags, targetName, targetOf } from '../../core/precision/tensorrtTarget.ts';
+import { hasLayerFlags, targetName, targetOf } from '../../core/precision/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
@@ -57,15 +57,16 @@ export async function copyPrecisionFlags(
 
 async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram | undefined> {
   const has = hasLayerFlags(target);
-  const flags = {
-    description: has
-      ? vscode.l10n.t('for {0}, as the last build', targetName(target))
-      : vscode.l10n.t('for TensorRT 8.4.1 to 10'),
-    ...(has === false ? { detail: noLayerFlags(target) } : {}),
+  const name = targetName(target);
+  const descriptions = {
+    true: vscode.l10n.t('for {0}', name),
+    false: vscode.l10n.t('for TensorRT 8.4.1 to 10, not for {0}', name),
+    null: vscode.l10n.t('for TensorRT 8.4.1 to 10'),
   };
+  const description = descriptions[`${has}`];
   const items: (vscode.QuickPickItem & { program: PrecisionProgram })[] = [
-    { label: 'trtexec', program: 'trtexec', ...flags },
-    { label: 'Polygraphy', program: 'polygraphy', ...flags },
+    { label: 'trtexec', program: 'trtexec', description },
+    { label: 'Polygraphy', program: 'polygraphy', description },
     {
       label: 'ModelOpt AutoCast',
       program: 'autocast',
@@ -76,17 +77,16 @@ async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram |
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.program;
 }
 
-/** Remarks that do not fit into a message are in the extension's output. */
+/** All remarks are also in the extension's output: a message has room for a few. */
 async function tellCopied(log: vscode.LogOutputChannel, copied: boolean, remarks: readonly string[]): Promise<void> {
   const done = copied ? vscode.l10n.t('Flags copied.') : vscode.l10n.t('Nothing was copied.');
   if (remarks.length === 0) {
     vscode.window.setStatusBarMessage(done, 3000);
     return;
   }
-  const few = remarks.length <= 3;
-  const said = few ? remarks : [...remarks.slice(0, 2), vscode.l10n.t('And {0} remarks more.', remarks.length - 2)];
+  for (const remark of remarks) log.warn(remark);
+  const more = remarks.length > 3 ? [vscode.l10n.t('And {0} more.', remarks.length - 3)] : [];
+  const text = [done, ...remarks.slice(0, 3), ...more].join(' ');
   const all = vscode.l10n.t('Show All');
-  if (!few) for (const remark of remarks) log.warn(remark);
-  const show = copied ? vscode.window.showWarningMessage : vscode.window.showErrorMessage;
-  if ((await show([done, ...said].join(' '), ...(few ? [] : [all]))) === all) log.show();
+  if ((await vscode.window.showWarningMessage(text, all)) === all) log.show();
 }

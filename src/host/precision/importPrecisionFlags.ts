@@ -37,26 +37,20 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
     placeHolder: 'trtexec --precisionConstraints=obey --layerPrecisions=…',
     value: offered ? quoteCommand(offered, shell) : '',
     ignoreFocusOut: true,
-    validateInput: (text) => (text.trim() === '' ? undefined : remarksOn(found(text)?.rules)),
+    validateInput: (text) => (text.trim() === '' ? undefined : whyNothing(found(text)?.rules)),
   });
   const rules = found(pasted ?? '')?.rules;
   if (rules === undefined) return;
   await addRules(open ?? (await vscode.workspace.openTextDocument({ language: overrideLanguageId })), rules);
 }
 
-/** What to say while the command line is in the box; only one that gives no rule at all is refused. */
-function remarksOn(rules: ImportedOverrides | undefined): vscode.InputBoxValidationMessage | undefined {
-  if (rules === undefined) {
-    const message = vscode.l10n.t(
+/** Why a command line gives nothing to add; undefined: it gives something. */
+function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
+  if (rules === undefined)
+    return vscode.l10n.t(
       'No layer precisions are in this. There must be --layerPrecisions or --layerOutputTypes (trtexec), --layer-precisions (Polygraphy), or a list of AutoCast such as --nodes_to_exclude.',
     );
-    return { message, severity: vscode.InputBoxValidationSeverity.Error };
-  }
-  const message = rules.problems.map((problem) => problem.message).join(' ');
-  const { Error, Warning } = vscode.InputBoxValidationSeverity;
-  return message === ''
-    ? undefined
-    : { message, severity: readOverrides(rules.text).rules.length > 0 ? Warning : Error };
+  return rules.text === '' ? rules.problems.map(({ message }) => message).join(' ') : undefined;
 }
 
 /** One step to undo. What could not be taken over stands above the rules, as comments. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { accepting, inWorkspace, lens } from './support.ts';
+import { accepting, inWorkspace, lens, openModel } from './support.ts';
 
 const rules = inWorkspace('flags.trtprec');
+const model = inWorkspace('fp16_overflow.onnx');
 const softmaxes = [0, 1, 2, 3].map((i) => `/layers.${i}/attn/softmax/Softmax`);
 
 /** Opens rules with this text; they are on the disk, so that the model beside them is found. */
@@ -56,10 +57,15 @@ describe('precision flags', () => {
   });
 
   it('become a new file where none is open; what cannot be taken over stands above', async () => {
+    const { features } = await lens();
+    await openModel(model);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const document = await importing('polygraphy run net.onnx --trt --bf16 --layer-precisions a:float32 b:nonsense -v');
     assert.equal(document.isUntitled, true);
     assert.equal(document.languageId, 'trtprec');
-    assert.equal(document.getText(), '# "b:nonsense" does not have the form name:type.\nbase bf16\na fp32\n');
+    assert.equal(document.getText(), '# "b:nonsense" names no type that an override file has.\nbase bf16\na fp32\n');
+    // It is about the model that is shown.
+    assert.equal((await features.feed.modelOf(document.uri))?.toString(), model.toString());
     await vscode.commands.executeCommand('undo');
     assert.equal(document.getText(), '');
   });

@@ -106,7 +106,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.shot('flags-3-import');
   await w.page.keyboard.press('Enter');
   await w.line(/^head fp32/).waitFor();
-  await w.line(/^# "x:fp23" does not have the form name:type/).waitFor();
+  await w.line(/^# "x:fp23" names no type that an override file has/).waitFor();
   await w.shot('flags-4-imported');
 
   // Anything else is refused, with what is missing.

@@ -75,8 +75,31 @@ describe('trtexec', () => {
     const { plan, index } = planOf('op:Conv, twin fp32');
     const { args, problems } = trtexecArguments(plan, trt106, index.names);
     expect(args.at(-1)).toBe('--layerPrecisions=twin:fp32');
-    expect(problems.map(({ code }) => code)).toEqual(['trtexec-cannot-carry']);
+    expect(problems.map(({ code }) => code)).toEqual(['name-shared', 'trtexec-cannot-carry']);
     expect(layerWishes(plan).layerPrecisions).toHaveLength(2);
+  });
+
+  test('a name that an earlier node has would reach that one', () => {
+    const facts = smallModel('twin Relu', 'other Tanh', 'twin Tanh', { name: '', op: 'Neg', outputs: ['c'] });
+    const { plan, index } = planOf('op:Tanh fp32 -> fp32', facts);
+    const { args, problems } = trtexecArguments(plan, trt106, index.names);
+    expect(args).toEqual([
+      '--precisionConstraints=obey',
+      '--layerPrecisions=other:fp32',
+      '--layerOutputTypes=other:fp32',
+    ]);
+    expect(problems.map(({ message }) => message)).toEqual([
+      '"twin" is left out: an earlier node has the same name, and a layer precision would reach that one. Give the nodes names of their own, or use "trtlens precision apply".',
+    ]);
+    expect(polygraphyArguments(plan, trt106)).toMatchObject({
+      args: ['--precision-constraints', 'obey', '--layer-precisions', 'other:float32'],
+      problems: [{ code: 'name-shared' }, { code: 'no-output-types' }],
+    });
+    // A constant makes no layer of its own.
+    const constant = smallModel({ name: 'twin', op: 'Constant', role: 'constant' }, 'twin Tanh');
+    expect(layerWishes(planOf('op:Tanh fp32', constant).plan).layerPrecisions).toEqual([
+      { name: 'twin', type: 'fp32' },
+    ]);
   });
 
   test('no flags in TensorRT 11; arguments that Linux would not pass', () => {
@@ -196,7 +219,10 @@ describe('imports', () => {
 
   test('Polygraphy splits at the last colon', () => {
     expect(importPolygraphy(['a:b:float32', 'x y:half', 'nothing']).text).toBe('a:b fp32\n"x y" fp16\n');
-    expect(importPolygraphy(['nothing']).problems).toHaveLength(1);
+    expect(importPolygraphy(['nothing', 'a:fp23']).problems.map(({ message }) => message)).toEqual([
+      '"nothing" does not have the form name:type.',
+      '"a:fp23" names no type that an override file has.',
+    ]);
   });
 
   test('AutoCast there and back', () => {
