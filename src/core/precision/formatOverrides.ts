@@ -1,6 +1,7 @@
 import type { OverrideFile, OverrideLine, Rule, Selector } from './overrideFile.ts';
 import { readOverrides } from './readOverrides.ts';
 import { isBareName, quoteName } from './quoteName.ts';
+import { textWidth } from './textWidth.ts';
 
 /** Longest selector list that takes part in a block's column; longer ones stand out alone. */
 const widest = 64;
@@ -15,22 +16,22 @@ interface Piece {
  * Formats an override file: one blank between words, types by their short names in one column a block, comments where
  * they are. Lines that cannot be read keep their text; line ends stay what they are. Formatting twice changes nothing.
  */
-export function formatOverrides(text: string): string {
+export function formatOverrides(marked: string): string {
+  const mark = marked.startsWith('\ufeff') ? '\ufeff' : '';
+  const text = marked.slice(mark.length);
   const file = readOverrides(text);
   const ends = [...text.matchAll(/\r\n|\n|\r/g)].map(([end]) => end);
   const lines = text.split(/\r\n|\n|\r/);
   const pieces = file.lines.map((line, i) => pieceOf(line, lines[i] ?? '', file));
-  let out = '';
+  let out = mark;
   for (let i = 0; i < pieces.length;) {
     let end = i + 1;
     while (end < pieces.length && sameBlock(pieces[i], pieces[end], file.lines[i], file.lines[end])) end++;
-    const column = Math.max(
-      0,
-      ...pieces
-        .slice(i, end)
-        .map((piece) => width(piece))
-        .filter((size) => size <= widest),
-    );
+    let column = 0;
+    for (const piece of pieces.slice(i, end)) {
+      const size = width(piece);
+      if (size <= widest) column = Math.max(column, size);
+    }
     for (; i < end; i++) out += layOut(pieces[i], lines[i] ?? '', column) + (ends[i] ?? '');
   }
   return out;
@@ -47,7 +48,7 @@ function sameBlock(
 }
 
 function width(piece: Piece | null): number {
-  return piece?.tail ? piece.head.length : 0;
+  return piece?.tail ? textWidth(piece.head) : 0;
 }
 
 function layOut(piece: Piece | null | undefined, raw: string, column: number): string {

@@ -368,6 +368,9 @@ describe('rename, definition, format', () => {
     expect(
       formatEdits(analysis.document, { start: { line: 1, character: 0 }, end: { line: 1, character: 1 } }),
     ).toHaveLength(1);
+    // Two whole lines, up to the beginning of the third.
+    const { document } = overrides('a  half\nb half\nc half').analysis;
+    expect(formatEdits(document, { start: { line: 0, character: 0 }, end: { line: 2, character: 0 } })).toHaveLength(2);
   });
 });
 

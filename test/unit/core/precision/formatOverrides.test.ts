@@ -34,6 +34,22 @@ test('one very long name does not push the column away', () => {
   expect(formatOverrides(`a fp32\n${long} fp16\nbcd fp32\n`)).toBe(`a    fp32\n${long}  fp16\nbcd  fp32\n`);
 });
 
+test('columns are what an editor shows; a byte order mark stays', () => {
+  expect(formatOverrides('中文 fp32\nabcd fp16')).toBe('中文  fp32\nabcd  fp16');
+  expect(formatOverrides('e\u0301e fp32\nab fp16')).toBe('e\u0301e  fp32\nab  fp16');
+  expect(formatOverrides('😀 fp32\nab fp16')).toBe('😀  fp32\nab  fp16');
+  for (const text of ['\ufeffbase fp16', '\ufeffoops']) {
+    const once = formatOverrides(text);
+    expect(once).toBe(text.replace(' ', '  '));
+    expect(formatOverrides(once)).toBe(once);
+  }
+});
+
+test('a block of 200,000 rules', () => {
+  const text = Array.from({ length: 200_000 }, (_, i) => `/l.${i} half`).join('\n');
+  expect(formatOverrides(text).endsWith('/l.199999  fp16')).toBe(true);
+});
+
 test('keeps line ends, is idempotent and changes no meaning', () => {
   expect(formatOverrides('a  fp32\r\nb fp16\rc fp32\n')).toBe('a  fp32\r\nb  fp16\rc  fp32\n');
   const line = fc.constantFrom(
