@@ -30,12 +30,12 @@ const longestArgument = 131_071;
 export function layerWishes(plan: PrecisionPlan): LayerWishes {
   const asked = new Set<string>(plan.base === 'keep' ? [] : [plan.base]);
   for (const { compute, outputs } of plan.nodes) for (const type of [compute, ...(outputs ?? [])]) asked.add(type);
-  const unique = firstOfEachName(plan.nodes);
+  const reached = plan.nodes.filter(({ later }) => !later);
   return {
     allow: switches.filter((type) => asked.has(type)),
-    constraints: plan.nodes.length > 0 ? plan.require : 'none',
-    layerPrecisions: unique.map(({ name, compute }) => ({ name, type: compute })),
-    layerOutputTypes: unique.flatMap((node) => (node.outputs ? [{ name: node.name, types: layerTypes(node) }] : [])),
+    constraints: reached.length > 0 ? plan.require : 'none',
+    layerPrecisions: reached.map(({ name, compute }) => ({ name, type: compute })),
+    layerOutputTypes: reached.flatMap((node) => (node.outputs ? [{ name: node.name, types: layerTypes(node) }] : [])),
   };
 }
 
@@ -50,10 +50,16 @@ function layerTypes({ op, outputs }: PlannedNode): PrecisionType[] {
   return op !== 'TopK' && floating.length === 1 ? floating : types;
 }
 
-/** TensorRT numbers the layers of nodes that share a name; the plain name is the first one's. */
-function firstOfEachName(nodes: readonly PlannedNode[]): PlannedNode[] {
-  const seen = new Set<string>();
-  return nodes.filter(({ name }) => !seen.has(name) && seen.add(name));
+/** What no name of a layer can ask for: nodes whose name an earlier one has. */
+function sharedNames({ nodes }: PrecisionPlan): Problem[] {
+  const later = nodes.filter((node) => node.later);
+  const [first] = later;
+  if (!first) return [];
+  const count = later.length.toLocaleString('en-US');
+  const which =
+    later.length === 1 ? JSON.stringify(first.name) : `${count} nodes, such as ${JSON.stringify(first.name)},`;
+  const message = `${which} ${later.length === 1 ? 'is' : 'are'} left out: an earlier node has the same name, and a layer precision would reach that one. Give the nodes names of their own, or use "trtlens precision apply".`;
+  return [error('name-shared', message)];
 }
 
 /** The plan as arguments of a trtexec of this version. `names` are all names of the model. */
@@ -70,6 +76,7 @@ export function trtexecArguments(
   const dialect = dialectOf(target.version);
   const starred = names.some((name) => name.includes('*')) ? names : [];
   const wishes = layerWishes(plan);
+  problems.push(...sharedNames(plan));
   const carried = (name: string): boolean => {
     const reason = cannotCarry(name, dialect, starred);
     if (reason !== null)
@@ -134,6 +141,7 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
     return { args: [], problems };
   }
   const wishes = layerWishes(plan);
+  problems.push(...sharedNames(plan));
   const args: string[] = wishes.allow.map((type) => `--${type}`);
   if (wishes.layerPrecisions.length > 0) {
     args.push('--precision-constraints', wishes.constraints, '--layer-precisions');

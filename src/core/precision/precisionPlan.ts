@@ -21,6 +21,8 @@ export interface PlannedNode {
   id: string;
   /** The name under which TensorRT knows it. */
   name: string;
+  /** An earlier node has this name: TensorRT gives it to that one's layer, and numbers this one's. */
+  later?: true;
   op: string;
   compute: PrecisionType;
   /** One type an output; null: not asked for. */
@@ -45,6 +47,7 @@ export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: 
       position,
       id: node.id,
       name: index.names[position] ?? '',
+      ...(isLater(position, index) && { later: true }),
       op: node.op,
       compute: rule.type.type,
       outputs: outputTypesOf(rule, node),
@@ -53,6 +56,11 @@ export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: 
   }
   plan.skipped = [...skipped].map(([line, nodes]) => ({ line, nodes })).sort((a, b) => a.line - b.line);
   return plan;
+}
+
+function isLater(position: number, index: NodeIndex): boolean {
+  const first = index.named(index.names[position] ?? '').find((other) => index.nodes[other]?.role !== 'constant');
+  return first !== undefined && first < position;
 }
 
 /** One type for all outputs is for those that are floating-point numbers: indices stay what they are. */

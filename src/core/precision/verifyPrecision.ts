@@ -135,6 +135,8 @@ function judgeByLog(
   seen: LayerJudgement,
   give: (verdict: Verdict, reason: string, more?: Partial<NodeVerdict>) => NodeVerdict,
 ): NodeVerdict {
+  if (node.later && log.ignored === null)
+    return give('unseen', `${seen.reason} What the log says of its name is about an earlier node of the same name.`);
   const refused = log.nonConforming.get(node.name);
   if (refused !== undefined)
     return give('disobeyed', 'TensorRT chose an implementation that does not conform, and says so in the log.', {
