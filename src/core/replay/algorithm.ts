@@ -77,14 +77,16 @@ export function algorithmKey({ implementation, tactic, inputs, outputs }: Algori
 
 /** Whether implementation and tactic are the same by value. */
 export function sameIds(a: Algorithm, b: Algorithm): boolean {
-  const implementation = implementationId(a.implementation);
-  const tactic = tacticId(a.tactic);
-  return (
-    (implementation === null
-      ? a.implementation === b.implementation
-      : implementation === implementationId(b.implementation)) &&
-    (tactic === null ? a.tactic === b.tactic : tactic === tacticId(b.tactic))
-  );
+  return sameId(a.tactic, b.tactic, tacticId) && sameId(a.implementation, b.implementation, implementationId);
+}
+
+function sameId(a: string, b: string, valueOf: (text: string) => number | string | null): boolean {
+  if (a === b) return true;
+  // Of the many choices that are compared most are far apart, and not by what signed and unsigned ids differ by.
+  const apart = Math.abs(Number(a) - Number(b));
+  if (apart > 2 ** 32 && apart < 2 ** 63) return false;
+  const value = valueOf(a);
+  return value !== null && value === valueOf(b);
 }
 
 /** Whether two lists of formats are the same, as far as both record them. */
@@ -99,6 +101,13 @@ function sameFormat(a: TensorFormat, b: TensorFormat | undefined): boolean {
   const known = <T>(x: T | null, y: T | null) => x === y || (!all && (x === null || y === null));
   const strides = a.strides === null || b.strides === null || a.strides.join() === b.strides.join();
   return strides && known(a.vectorizedDim, b.vectorizedDim) && known(a.components, b.components);
+}
+
+/** Whether the data types at both sides are the same. */
+export function sameTypes(a: Algorithm, b: Algorithm): boolean {
+  const same = (x: readonly TensorFormat[], y: readonly TensorFormat[]) =>
+    x.length === y.length && x.every(({ dtype }, i) => dtype === y[i]?.dtype);
+  return same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
 }
 
 /** Data types at a layer's border: `HALF→FLOAT`. */

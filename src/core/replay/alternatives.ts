@@ -9,19 +9,23 @@ export interface Offer {
   source: Choices['source'];
 }
 
+/** What each record that has a layer says TensorRT offered for it, in the order of the records. */
+export function offersFor(layer: string, records: readonly Choices[]): Offer[] {
+  const base = layer.replace(/ \[profile \d+\]$/, '');
+  const found: Offer[] = [];
+  for (const { offered, source } of records) {
+    const choices = offered.get(layer) ?? offered.get(base);
+    if (choices && choices.length > 0) found.push({ choices, source });
+  }
+  return found;
+}
+
 /** What TensorRT offered for a layer, by the first record that has it; times are the others', too. */
 export function offerFor(layer: string, records: readonly Choices[]): Offer | null {
-  const found = records.map(({ offered, source }) => ({
-    choices: offered.get(layer) ?? offered.get(layer.replace(/ \[profile \d+\]$/, '')) ?? [],
-    source,
-  }));
-  const at = found.findIndex(({ choices }) => choices.length > 0);
-  const first = found[at];
-  if (!first) return null;
-  const others = found.slice(at + 1).flatMap(({ choices }) => choices);
-  if (others.length === 0) return first;
+  const [first, ...others] = offersFor(layer, records);
+  if (!first || others.length === 0) return first ?? null;
   const known = new Map<string, OfferedChoice>();
-  for (const choice of others) {
+  for (const choice of others.flatMap(({ choices }) => choices)) {
     const key = algorithmKey(choice.algorithm);
     known.set(key, completed(known.get(key) ?? choice, choice));
   }

@@ -6,9 +6,9 @@ import { LineIndex } from '../text/lineIndex.ts';
 import type { NodeIndex } from '../precision/nodeIndex.ts';
 import { targetName, targetOf } from '../precision/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../precision/tensorrtTarget.ts';
-import { sameAlgorithm, sameFormats, tacticId, typeSignature } from './algorithm.ts';
+import { sameAlgorithm, sameFormats, sameTypes, tacticId, typeSignature } from './algorithm.ts';
 import type { OfferedChoice } from './algorithm.ts';
-import { alternatives, bestOfEachType, offerFor } from './alternatives.ts';
+import { alternatives, bestOfEachType, offerFor, offersFor } from './alternatives.ts';
 import type { Offer } from './alternatives.ts';
 import { choiceTitle, isMyelin } from './describeChoice.ts';
 import { replaceAlgorithm } from './editReplay.ts';
@@ -202,14 +202,17 @@ class Checker {
 
   private checkOffer(entry: ReplayEntry): void {
     if (this.checkOverruled(entry)) return;
-    const offer = offerFor(entry.layer, this.context.choices);
+    const offers = offersFor(entry.layer, this.context.choices);
+    const [offer] = offers;
     if (!offer) {
       this.checkFailed(entry);
       return;
     }
-    const own = offer.choices.find(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm));
-    if (own) {
-      if (own.tf32 && offer.source !== 'mismatch') this.tellTf32(entry, offer);
+    const owns = offers.map(({ choices }) =>
+      choices.find(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm)),
+    );
+    if (owns[0]) {
+      if (offer.source !== 'mismatch' && owns.some((own) => own?.tf32)) this.tellTf32(entry);
       return;
     }
     const rounded = this.roundedTo(entry, offer);
@@ -233,20 +236,20 @@ class Checker {
     }[offer.source];
     const count = offer.choices.length.toLocaleString('en-US');
     const message = `TensorRT offered ${count} ${offer.choices.length === 1 ? 'choice' : 'choices'} for this layer ${where}, and this is none of them${this.difference(entry, offer)}. Implementation, tactic and both sides' formats must be one of the choices together, or the build fails with "Tactic in replay was not provided by TensorRT as a choice for this layer".`;
-    this.add(entry.key, sure ? 'error' : 'warning', 'not-offered', message, entry, this.choiceFixes(entry, offer));
+    this.add(entry.key, sure ? 'error' : 'warning', 'not-offered', message, entry, () => this.choiceFixes(entry));
   }
 
-  private tellTf32(entry: ReplayEntry, offer: Offer): void {
+  private tellTf32(entry: ReplayEntry): void {
     const message =
       'This is a TF32 kernel. Polygraphy switches TF32 off, so TensorRT will not offer it: load the replay with --tf32, or take another choice.';
     const span = entry.places.tactic ?? entry.key;
-    this.add(span, 'warning', 'needs-tf32', message, entry, this.choiceFixes(entry, offer));
+    this.add(span, 'warning', 'needs-tf32', message, entry, () => this.choiceFixes(entry));
   }
 
   /** What exactly is not on offer. */
   private difference(entry: ReplayEntry, offer: Offer): string {
     const wanted = entry.algorithm;
-    const typed = offer.choices.filter(({ algorithm }) => typeSignature(algorithm) === typeSignature(wanted));
+    const typed = offer.choices.filter(({ algorithm }) => sameTypes(algorithm, wanted));
     if (typed.length === 0) return `: none has the types ${typeSignature(wanted)}`;
     const formed = typed.filter(
       ({ algorithm }) => sameFormats(algorithm.inputs, wanted.inputs) && sameFormats(algorithm.outputs, wanted.outputs),
@@ -260,17 +263,19 @@ class Checker {
     const own = tacticId(entry.algorithm.tactic);
     if (own === null) return null;
     for (const { algorithm } of offer.choices) {
+      if (Number(algorithm.tactic) !== Number(own)) continue;
       const id = tacticId(algorithm.tactic);
-      if (id === null || id === own || Number(id) !== Number(own)) continue;
+      if (id === null || id === own) continue;
       if (sameAlgorithm({ ...entry.algorithm, tactic: id }, algorithm)) return id;
     }
     return null;
   }
 
   /** The best of what can be had: with the types asked for first, then one for every other combination of types. */
-  private choiceFixes(entry: ReplayEntry, offer: Offer): ReplayFix[] {
-    const all = alternatives(entry, offer);
-    const wanted = all.filter(({ algorithm }) => typeSignature(algorithm) === typeSignature(entry.algorithm));
+  private choiceFixes(entry: ReplayEntry): ReplayFix[] {
+    const offer = offerFor(entry.layer, this.context.choices);
+    const all = offer ? alternatives(entry, offer) : [];
+    const wanted = all.filter(({ algorithm }) => sameTypes(algorithm, entry.algorithm));
     const short = [...new Set([...wanted.slice(0, 4), ...bestOfEachType(all)])].slice(0, mostFixes);
     const fixes: ReplayFix[] = [];
     for (const choice of short) {
@@ -308,7 +313,7 @@ class Checker {
     code: string,
     message: string,
     entry?: ReplayEntry,
-    fixes: ReplayFix[] = [],
+    fixes: ReplayFix[] | (() => ReplayFix[]) = [],
   ): void {
     this.problems.push(replayProblem(this.lines, span, severity, code, message, entry?.layer, fixes));
   }

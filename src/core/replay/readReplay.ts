@@ -9,6 +9,7 @@ import type {
   EntryPlaces,
   ReplayEntry,
   ReplayFile,
+  ReplayFix,
   ReplayKind,
   ReplayProblem,
   ReplayVariant,
@@ -270,7 +271,7 @@ export class ReplayReader {
   }
 }
 
-/** A problem at a span of a text. */
+/** A problem at a span of a text. Ways out of it that take time to find are found when they are asked for. */
 export function replayProblem(
   lines: LineIndex,
   span: Span,
@@ -278,10 +279,11 @@ export function replayProblem(
   code: string,
   message: string,
   layer?: string,
-  fixes: ReplayProblem['fixes'] = [],
+  fixes: ReplayFix[] | (() => ReplayFix[]) = [],
 ): ReplayProblem {
   const from = lines.placeOf(span.start);
   const to = lines.placeOf(span.end);
+  let found = typeof fixes === 'function' ? null : fixes;
   return {
     severity,
     code,
@@ -291,7 +293,9 @@ export function replayProblem(
     start: span.start,
     end: span.end,
     ...(layer === undefined ? {} : { layer }),
-    fixes,
+    get fixes() {
+      return (found ??= typeof fixes === 'function' ? fixes() : fixes);
+    },
   };
 }
 

@@ -16,7 +16,7 @@ export interface SpanEdit extends Span {
 export interface ReplayProblem extends Problem, Span {
   /** Name of the layer concerned; absent for the file as a whole. */
   layer?: string;
-  fixes: ReplayFix[];
+  readonly fixes: ReplayFix[];
 }
 
 export interface ReplayFix {

@@ -3,10 +3,14 @@ import { spanRange } from '../places.ts';
 import { diagnosticSource, severityOf } from '../precision/diagnostics.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 
+/** More than anybody reads; a broken file of some megabytes must not flood the editor. */
+const most = 1000;
+
 /** Problems of the JSON itself are left to the editor's own JSON support, which shows them too. */
 export function replayDiagnostics({ document, problems }: ReplayAnalysis): Diagnostic[] {
   return problems
     .filter(({ code }) => !code.startsWith('json-'))
+    .slice(0, most)
     .map((problem) => ({
       range: spanRange(document, problem),
       severity: severityOf(problem.severity),

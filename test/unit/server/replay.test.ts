@@ -45,6 +45,13 @@ describe('replay files', () => {
     expect(analyseReplay(TextDocument.create(uri, 'json', 1, ''), facts)).toBeNull();
   });
 
+  test('a file that is broken all over does not flood the editor', () => {
+    const broken = `{"replay": {"implementation": 1, ${'"a": 1, '.repeat(5000)}}}`;
+    const analysis = analyseReplay(TextDocument.create(uri, 'json', 1, broken), readFacts(factsFor(uri)))!;
+    expect(analysis.problems.length).toBeGreaterThan(5000);
+    expect(replayDiagnostics(analysis)).toHaveLength(1000);
+  });
+
   test('the article’s edit is an error, and the preferred fix makes the whole entry one that was offered', async () => {
     const analysis = await replay('edited');
     const diagnostics = replayDiagnostics(analysis);
