@@ -123,6 +123,8 @@ class Run {
   #lastError = '';
   #args: string[] = [];
   #environment: Record<string, string> = {};
+  /** The program was told to record choices. */
+  #recording = false;
   /** The file that TensorRT reads. */
   #copy = '';
   #launch: Launch | undefined;
@@ -168,6 +170,7 @@ class Run {
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
 
     this.#args = args;
+    this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     await writeManifest(build);
@@ -325,18 +328,25 @@ class Run {
     manifest.tensorrt.version = this.#start?.version ?? manifest.tensorrt.version ?? log.version;
     manifest.timeLine = timeLine;
     delete manifest.pid;
-    for (const kind of ['layers', 'profile'] as const)
-      if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
-    if ((await size(this.#path('choices'))) > 0) manifest.files.choices = names.choices;
+    await this.#nameResults(manifest);
     if (passed) {
       await giveBack().catch((error: unknown) => {
-        manifest.warnings = [`A cache could not be kept: ${(error as Error).message}.`];
+        (manifest.warnings ??= []).push(`A cache could not be kept: ${(error as Error).message}.`);
       });
       await this.#keepEngine(manifest);
     } else {
       manifest.error = cancelled ? 'cancelled' : await this.#failure(code, engine, log);
     }
     await this.#removeLeftovers();
+  }
+
+  /** What the program left in the folder, beside log and engine. */
+  async #nameResults(manifest: BuildManifest): Promise<void> {
+    for (const kind of ['layers', 'profile'] as const)
+      if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
+    if ((await size(this.#path('choices'))) > 0) manifest.files.choices = names.choices;
+    else if (this.#recording && manifest.result === 'passed')
+      manifest.warnings = ['What TensorRT offers for each layer was not recorded: the log says why.'];
   }
 
   async #keepEngine(manifest: BuildManifest): Promise<void> {

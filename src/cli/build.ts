@@ -118,6 +118,8 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     else if (read) await terminal.out(formatReport(read.report));
     if (read && values.report !== undefined) await writeReport(values.report, toViewData(read, made.manifest));
     if (passed) for (const hint of buildHints(made.manifest)) terminal.note(`note: ${hint}`);
+    const { choices } = made.manifest.files;
+    if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);
     for (const line of made.manifest.timeLine ? timeText(made.manifest.timeLine) : []) terminal.note(line);
     terminal.note(summary(made, wanted));
     return passed ? exitCodes.done : exitCodes.cannot;
