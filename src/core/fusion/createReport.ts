@@ -138,7 +138,7 @@ function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin): Rep
     id: index,
     name: region.name,
     nodes: idsOf(from.graph, members),
-    exact: from.listed[index]! || (members.size > 0 && [...members].every((node) => from.exact[node] === 1)),
+    exact: (from.listed[index]! || members.size > 0) && [...members].every((node) => from.exact[node] === 1),
     layers: region.layers,
     inputs,
     outputs,

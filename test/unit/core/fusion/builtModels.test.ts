@@ -43,8 +43,12 @@ describe('models built for the purpose', () => {
     expect(unknown).toBe(0);
     expect(Object.values(fates).reduce((sum, count) => sum + count, 0)).toBe(total);
     expect(nodes).toHaveLength(total);
-    // Names with line ends break the line that lists the members.
-    expect(foreignNodes.map(({ exact }) => exact)).toEqual([name !== 'odd_names']);
+    // A shared name leaves open which of its nodes is meant; names with line ends break the line that lists the members.
+    const derived = ['dupconv', 'if_const2', 'loop_nested', 'odd_names', 'tied_dups'].includes(name);
+    expect(foreignNodes.map(({ exact }) => exact)).toEqual([!derived]);
+    const exactOnes = new Set(nodes.filter(({ exact }) => exact).map(({ id }) => id));
+    for (const { exact, nodes: members } of foreignNodes)
+      if (exact) expect(members.filter((id) => !exactOnes.has(id))).toEqual([]);
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 
