@@ -1,5 +1,4 @@
 import type { DataType, OnnxNode } from '../onnx/onnxModel.ts';
-import { isFloatType } from '../onnx/tensorTypes.ts';
 import { isSingleInput } from './opTypes.ts';
 
 /** Types that a rewrite moves between; all others stay as they are. */
@@ -77,7 +76,7 @@ export function typingOf(node: OnnxNode, types: (DataType | null)[], calls: Read
   if (node.subgraphs.length > 0 || calls.has(`${node.domain}\n${node.op}`)) return 'fixed';
   const standard = node.domain === '' || node.domain === 'ai.onnx';
   if (standard ? fixed.has(node.op) : !(node.domain === 'com.microsoft' && knownContrib.has(node.op))) return 'fixed';
-  return types.some((type) => type !== null && isFloatType(type)) ? 'free' : 'inputs';
+  return types.some((type) => isRealType(type) || type === 'double') ? 'free' : 'inputs';
 }
 
 /** Whether an input follows the node's type. The others keep the type that they have in the model. */

@@ -92,10 +92,12 @@ class Chooser {
       this.count('unknown-types', node);
       return { ...chosen, typing: 'fixed' };
     }
+    // Numbers of eight or four bits that are moved, for instance.
+    if (typing === 'inputs' && wish) this.count('kept-operator', node);
     // Where a comparison's like takes FP32 only, its inputs keep the types that they have.
     if (typing === 'inputs') return this.takes(node, 'float16') ? chosen : { ...chosen, typing: 'fixed' };
     if ([...outputTypes, ...inputTypes].some((type) => type === 'double')) {
-      if (wish) this.count('kept-double', node);
+      if (wish || this.plan.base !== 'keep') this.count('kept-double', node);
       return { ...chosen, typing: 'fixed' };
     }
     return wish ? this.wished(chosen, wish) : this.based(chosen);

@@ -149,3 +149,12 @@ describe('quantised models', () => {
     expect(plan.problems.map(({ code }) => code)).toEqual(['quantised-node']);
   });
 });
+
+test('what only moves FP8 has no type to choose, and double precision is said to stay', () => {
+  const initializers = { s: 'float', z: 'float8e4m3fn', one: 'double' };
+  const nodes = ['q = QuantizeLinear(x, s, z)', 't = Transpose(q)', 'y = DequantizeLinear(t, s, z)', 'd = Add(w, one)'];
+  const inputs = { x: 'float', w: 'double' };
+  const model = modelOf({ nodes, inputs, initializers, outputs: { y: 'float', d: 'double' }, opset: 19 });
+  expect(rewrite(model, 'base fp16')).toMatchObject({ nodes: [], problems: [{ code: 'kept-double' }] });
+  expect(rewrite(model, 't fp32')).toMatchObject({ nodes: [], problems: [{ code: 'kept-operator' }] });
+});
