@@ -1,7 +1,7 @@
 import { implementationId, tacticHex } from './algorithm.ts';
 import type { Algorithm, TensorFormat } from './algorithm.ts';
 
-/** Implementation ids that builds of 8.0 to 10.6 were seen to print beside their runner's name. Ids may differ in other versions. */
+/** Implementation ids that builds of 8.4 to 10.16 were seen to print beside their runner's name. Ids may differ in other versions. */
 const runners: Readonly<Record<number, string>> = {
   0x80000000: 'CudnnConvolution',
   0x80000003: 'ElementWise',
@@ -11,6 +11,7 @@ const runners: Readonly<Record<number, string>> = {
   0x80000009: 'CaskConvolution',
   0x8000000d: 'Shuffle',
   0x8000000e: 'Reduce',
+  0x8000001c: 'TiledPooling',
   0x8000001f: 'Resize',
   0x80000022: 'LogSoftmaxTopK',
   0x80000023: 'Myelin',
@@ -35,12 +36,21 @@ const runners: Readonly<Record<number, string>> = {
   0x80000049: 'PluginV3',
 };
 
+/** The same of 8.0 to 8.2, which counted otherwise and wrote ids as signed numbers. */
+const signedRunners: Readonly<Record<number, string>> = {
+  0x8000000a: 'CaskConvolution',
+  0x8000000e: 'Shuffle',
+  0x80000020: 'TiledPooling',
+  0x80000026: 'LogSoftmaxTopK',
+  0x8000002d: 'CublasConvolution',
+};
+
 /** Myelin: what runs a ForeignNode. */
 export const myelinId = 0x80000023;
 
-/** Whether an implementation is Myelin's. */
-export function isMyelin(algorithm: Algorithm): boolean {
-  return implementationId(algorithm.implementation) === myelinId;
+/** Whether an implementation is Myelin's; false for ids of 8.0 to 8.2, of which its is not known. */
+export function isMyelin({ implementation }: Algorithm): boolean {
+  return implementationId(implementation) === myelinId && !implementation.startsWith('-');
 }
 
 /** An implementation in words: `CaskConvolution (0x80000009)`, `implementation 0x8000004f` where its name is not known. */
@@ -48,7 +58,7 @@ export function implementationName(text: string): string {
   const id = implementationId(text);
   if (id === null) return `implementation ${text}`;
   const hex = `0x${id.toString(16).padStart(8, '0')}`;
-  const name = runners[id];
+  const name = (text.startsWith('-') ? signedRunners : runners)[id];
   return name ? `${name} (${hex})` : `implementation ${hex}`;
 }
 

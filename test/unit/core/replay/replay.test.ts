@@ -11,7 +11,7 @@ import {
 } from '../../../../src/core/replay/algorithm.ts';
 import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
 import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
-import { choiceTitle, describeAlgorithm } from '../../../../src/core/replay/describeChoice.ts';
+import { choiceTitle, describeAlgorithm, implementationName } from '../../../../src/core/replay/describeChoice.ts';
 import { diffReplays } from '../../../../src/core/replay/diffReplays.ts';
 import {
   addEntry,
@@ -595,6 +595,31 @@ describe('in words', () => {
       'Output 0: FP16, vectors of 8 along dimension 1, channels last',
     ]);
     expect(choiceTitle(foreign!.algorithm)).toBe('FP16 → FP32, Myelin (0x80000023)');
+  });
+
+  test('ids by version: the same number stands for another implementation in TensorRT 8.0 to 8.2', () => {
+    const names = (sample: string) =>
+      file(readFileSync(samplesPath(`replay/cookbook_${sample}.replay.json`), 'utf8')).entries.map(
+        ({ layer, algorithm }) => `${layer.slice(0, 8)}: ${implementationName(algorithm.implementation)}`,
+      );
+    expect(names('8.0-8.2_mnist_fp32')).toEqual([
+      'Conv__25: CaskConvolution (0x8000000a)',
+      'MaxPool2: TiledPooling (0x80000020)',
+      'Conv__27: CaskConvolution (0x8000000a)',
+      'MaxPool2: TiledPooling (0x80000020)',
+      'MaxPool2: Shuffle (0x8000000e)',
+      'MatMul +: CublasConvolution (0x8000002d)',
+      'MatMul_1: CublasConvolution (0x8000002d)',
+      'copied_s: Shuffle (0x8000000e)',
+      'y + z: LogSoftmaxTopK (0x80000026)',
+      '(Unnamed: Shuffle (0x8000000e)',
+    ]);
+    expect(names('8.4.1_mnist_inspect').slice(0, 2)).toEqual([
+      'Conv-1 +: CaskConvolution (0x80000009)',
+      'MaxPool-: TiledPooling (0x8000001c)',
+    ]);
+    expect(implementationName('-2147483613')).toBe('implementation 0x80000023');
+    expect(codes(inForm(forms.B, '7').replace('-2147483638', '-2147483613'))).toEqual(['1 old-form']);
   });
 
   test('a diff by meaning', () => {
