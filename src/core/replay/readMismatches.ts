@@ -17,6 +17,9 @@ const notOffered = /Layer: (.+?) \| Tactic in replay was not provided by TensorR
 const overruled = /Layer: (.+?) \| TensorRT selected a tactic different than the one specified in the tactic replay\./;
 const notFound = /Layer: (.+?) was not found in the tactic replay\. Falling back to default tactics\./;
 
+/** What Polygraphy writes around a message on a terminal. */
+const colour = /\u001b\[[\d;]*[A-Za-z]/g;
+
 /** Stands behind what the replay has, on its line. */
 const selected = /, but TensorRT selected:\s*$/;
 
@@ -26,7 +29,8 @@ export function readMismatches(log: string): ReplayMismatch[] {
   let open: ReplayMismatch | null = null;
   let part: 'replay' | 'choices' | null = null;
   let line = 0;
-  for (const text of log.split('\n')) {
+  const plain = log.includes('\u001b[') ? log.replaceAll(colour, '') : log;
+  for (const text of plain.split(/\r?\n/)) {
     line++;
     const start = startOf(text, line);
     if (start) {

@@ -278,6 +278,17 @@ describe('offered choices', () => {
     expect(types?.filter((type) => type === 'FLOAT')).toHaveLength(11);
   });
 
+  test('the mismatch error in a log of Windows, in colours, behind what a container puts before each line', () => {
+    const log = text(`${vit}.poly_replay/log2.txt`);
+    const expected = readMismatches(log);
+    const changes: ((source: string) => string)[] = [
+      (source) => source.replaceAll('\n', '\r\n'),
+      (source) => source.replaceAll(/^(?=\[)/gm, '\u001b[38;5;9m').replaceAll(/$/gm, '\u001b[0m'),
+      (source) => source.replaceAll(/^/gm, 'builder-1  | '),
+    ];
+    for (const change of changes) expect(readMismatches(change(log))).toEqual(expected);
+  });
+
   test('layers that a replay lacks', () => {
     const log = '[W] Layer: a + b was not found in the tactic replay. Falling back to default tactics.\n[W] x';
     expect(readMismatches(log)).toEqual([{ kind: 'not-found', layer: 'a + b', line: 1, inReplay: null, choices: [] }]);
