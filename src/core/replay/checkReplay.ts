@@ -52,7 +52,12 @@ class Checker {
   private readonly context: ReplayContext;
   private readonly lines: LineIndex;
   private readonly problems: ReplayProblem[] = [];
+  /** Where something names all layers: those. */
   private readonly layers: Set<string>;
+  /** Layers that TensorRT offered choices for: they are there, whatever else is. */
+  private readonly asked: Set<string>;
+  /** False: the build lists the kernels of ForeignNodes and does not say which ForeignNodes they are of. */
+  private readonly namesForeign: boolean;
 
   constructor(text: string, file: ReplayFile, context: ReplayContext) {
     this.text = text;
@@ -61,12 +66,15 @@ class Checker {
     this.lines = new LineIndex(text);
     const { build, choices } = context;
     this.layers = new Set();
+    this.asked = new Set();
     for (const { offered, chosen } of choices) {
+      for (const layer of offered.keys()) this.asked.add(layer);
       // Only a recording that came to its end names every layer: a failed build names those before the failure.
       if (chosen.size > 0) for (const layer of [...offered.keys(), ...chosen.keys()]) this.layers.add(layer);
     }
     for (const { name } of build?.layers ?? []) this.layers.add(name);
     for (const { name } of build?.foreignNodes ?? []) this.layers.add(name);
+    this.namesForeign = !build || build.foreignNodes.length > 0 || !build.layers.some(({ kind }) => kind === 'kernel');
   }
 
   check(): ReplayProblem[] {
@@ -134,8 +142,9 @@ class Checker {
   /** A layer that this network does not have: TensorRT never asks for the entry. */
   private checkLayer(entry: ReplayEntry): void {
     const name = entry.layer.replace(/ \[profile \d+\]$/, '');
+    const known = [entry.layer, name].some((layer) => this.layers.has(layer) || this.asked.has(layer));
+    if (known || (isForeign(name) && !this.namesForeign)) return;
     if (this.layers.size > 0) {
-      if (this.layers.has(entry.layer) || this.layers.has(name)) return;
       const near = this.nearest(name);
       const fixes = near.map((layer, i) => ({
         title: `Rename to ${JSON.stringify(layer)}`,
@@ -154,10 +163,10 @@ class Checker {
       return;
     }
     const { index } = this.context;
-    if (!index || entry.layer.startsWith('{ForeignNode[')) return;
+    if (!index || isForeign(name)) return;
     const atoms = atomsOf(parseLayerName(name, index));
-    const known = atoms.some((atom) => index.has(atom) || index.makerOf(atom) !== undefined);
-    if (atoms.length === 0 || known || atoms.every((atom) => atom.startsWith('(Unnamed Layer*'))) return;
+    const named = atoms.some((atom) => index.has(atom) || index.makerOf(atom) !== undefined);
+    if (atoms.length === 0 || named || atoms.every((atom) => atom.startsWith('(Unnamed Layer*'))) return;
     this.add(
       entry.key,
       'warning',
@@ -181,8 +190,7 @@ class Checker {
   }
 
   private checkForeign(entry: ReplayEntry): void {
-    const foreign = entry.layer.startsWith('{ForeignNode[');
-    if (!foreign && !isMyelin(entry.algorithm)) return;
+    if (!isForeign(entry.layer) && !isMyelin(entry.algorithm)) return;
     // A region that a DLA runs has such a name, too, and other tactics.
     if (isMyelin(entry.algorithm) && tacticId(entry.algorithm.tactic) !== '0' && entry.places.tactic) {
       const fix = { title: 'Set the tactic to 0', edits: [{ ...entry.places.tactic, text: '0' }], preferred: true };
@@ -318,6 +326,8 @@ class Checker {
     this.problems.push(replayProblem(this.lines, span, severity, code, message, entry?.layer, fixes));
   }
 }
+
+const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');
 
 /** A choice with its time: `FP32 → FP32, CaskConvolution (0x80000009), tactic 0x…, 0.0332 ms`. */
 export function titleOf({ algorithm, ms, tf32 }: OfferedChoice): string {

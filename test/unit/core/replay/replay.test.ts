@@ -486,6 +486,17 @@ describe('checking', () => {
     expect(applySpanEdits(mistyped, problem!.fixes[0]!.edits)).toBe(recorded());
   });
 
+  test('a layer that is asked about is there, and a build that names no ForeignNodes is no witness against them', async () => {
+    const quiet = await captured('tensorrt-10.6.0/vit_tiny.quiet_log');
+    expect(quiet.build.layers.length).toBeGreaterThan(50);
+    expect(codes(recorded(), { ...quiet })).toEqual(['36 foreign-entry']);
+    const silent = { ...quiet.build, foreignNodes: [] };
+    expect(codes(recorded(), { ...quiet, build: silent })).toEqual(['36 foreign-entry']);
+    const older = await captured('tensorrt-8.6.1/vit_tiny.fp16');
+    for (const chosen of [sidecar().chosen, new Map()])
+      expect(codes(recorded(), { ...older, choices: [{ ...sidecar(), chosen }] })).toEqual(['36 foreign-entry']);
+  });
+
   test('forms that later versions do not load', () => {
     expect(codes(inForm(forms.A))).toEqual(['1 old-form']);
     expect(codes(inForm(forms.C))).toEqual([]);
