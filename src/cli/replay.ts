@@ -24,7 +24,7 @@ A tactic replay is what Polygraphy's --save-tactics writes.
 
   check    says what is wrong with it: entries that TensorRT never offered (with what it did offer), layers that the
            network does not have, ids that a program has rounded. Exit status 1: there are errors
-  diff     says how two replays differ by meaning, layer by layer
+  diff     says how two replays differ by meaning, layer by layer. Exit status 0 whatever it finds
 
   --onnx FILE        the model
   --log FILE         verbose log of a build of this model: what was offered, or why the replay failed
@@ -99,7 +99,8 @@ async function readChoicesFile(path: string, terminal: Terminal): Promise<Choice
 
 async function diff(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, { json: { type: 'boolean' } }, ['BEFORE', 'AFTER']);
-  const [before, after] = [await readReplayFile(positionals[0]!), await readReplayFile(positionals[1]!)];
+  const before = await readReplayFile(positionals[0]!, terminal);
+  const after = await readReplayFile(positionals[1]!, terminal);
   const { differences, same } = diffReplays(before, after);
   if (values.json) {
     await printJson(terminal, {
@@ -117,8 +118,10 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
   return exitCodes.done;
 }
 
-async function readReplayFile(path: string): Promise<ReplayFile> {
+/** What of a replay can be read; what is wrong with it is noted, since it may be why something differs. */
+async function readReplayFile(path: string, terminal: Terminal): Promise<ReplayFile> {
   const { value, problems } = readReplay(await readText(path));
   if (!value) throw new Unusable(`${path}: ${problems[0]?.message ?? 'is no tactic replay'}`);
+  for (const problem of problems) if (problem.severity === 'error') terminal.note(problemLine(path, problem));
   return value;
 }

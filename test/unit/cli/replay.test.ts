@@ -75,6 +75,15 @@ describe('replay', () => {
     expect(await run('diff', good, marked)).toMatchObject({ code: 0, out: '2 layers are the same\n' });
   });
 
+  test('diff: what cannot be read of a file is said on stderr', async () => {
+    const cut = written('cut.json', readFileSync(good, 'utf8').slice(0, 900));
+    const { code, out, err } = await run('diff', good, cut);
+    expect([code, out.split('\n').filter((line) => line.startsWith('removed: ')).length]).toEqual([0, 1]);
+    expect(err).toContain(`${cut}:`);
+    expect(err).toContain('error json-end: ');
+    expect((await run('diff', good, good)).err).toBe('');
+  });
+
   test('what is no replay is refused', async () => {
     const rules = written('net.trtprec', 'op:Softmax fp32');
     expect(await run('check', rules)).toMatchObject({ code: 1 });
