@@ -121,7 +121,7 @@ class Checker {
   }
 
   private checkOrigin(first: Span, recorded: { version: string | null; gpu: string | null }, build: BuildFacts): void {
-    if (recorded.version && build.version && recorded.version !== build.version) {
+    if (recorded.version && build.version && release(recorded.version) !== release(build.version)) {
       this.add(
         first,
         'warning',
@@ -326,6 +326,9 @@ class Checker {
     this.problems.push(replayProblem(this.lines, span, severity, code, message, entry?.layer, fixes));
   }
 }
+
+/** `10.13.3` of what Python says (10.13.3.9) and logs say (10.13.3). */
+const release = (version: string): string => version.split('.').slice(0, 3).join('.');
 
 const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');
 

@@ -477,6 +477,8 @@ describe('checking', () => {
         code.startsWith('3 '),
       ),
     ).toEqual(['3 other-version', '3 other-gpu']);
+    const { version, gpu } = own.build;
+    expect(codes(recorded(), { ...own, recorded: { version: `${version}.26`, gpu } })).toEqual(['36 foreign-entry']);
     const rtx = await captured('tensorrt-rtx-1.7.1/vit_tiny');
     expect(codes(recorded(), { build: { ...rtx.build, layers: [], foreignNodes: [] } })).toContain(
       '3 no-replay-support',
