@@ -134,11 +134,13 @@ function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin): Rep
   const members = from.members[index]!;
   const timed = region.layers.map((layer) => times.averageMs[layer] ?? null).filter((time) => time !== null);
   const { inputs, outputs } = borderOf(from, index);
+  // A Loop, If or Scan is where its body's nodes are: TensorRT names those.
+  const isNamed = (node: number): boolean => from.exact[node] === 1 || from.graph.bodyOutputs.has(node);
   return {
     id: index,
     name: region.name,
     nodes: idsOf(from.graph, members),
-    exact: (from.listed[index]! || members.size > 0) && [...members].every((node) => from.exact[node] === 1),
+    exact: (from.listed[index]! || members.size > 0) && [...members].every(isNamed),
     layers: region.layers,
     inputs,
     outputs,
