@@ -1,13 +1,14 @@
 import type { Launcher } from '../core/build/launcher.ts';
 import type { TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
 import { driverCommand } from '../core/build/driverCommand.ts';
-import type { Backend, BuildFiles, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
+import type { Backend, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
 import { type Polygraphy, polygraphyCommand } from '../core/build/polygraphyCommand.ts';
 import { trtexecCommand } from '../core/build/trtexecCommand.ts';
 import { askPolygraphy, findPolygraphy } from './findPolygraphy.ts';
 import { findProgram } from './findProgram.ts';
 import { findPython, probePython, type Python } from './findPython.ts';
 import { launchedQuestion } from './launch.ts';
+import type { PlannedFiles } from './plannedFiles.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from './probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from './setUpRtx.ts';
@@ -43,13 +44,6 @@ export interface BuildPlan {
   output: 'events' | 'log';
   /** The arguments, once it is known where the files go. `model` may be a copy of the options' own. */
   command: (options: EngineOptions, files: PlannedFiles) => CommandLine;
-}
-
-export interface PlannedFiles extends BuildFiles {
-  /** Holds `driverPrecisions(options)`, where the driver is to read it. */
-  precisions: string;
-  /** `build_engine.py`, where it is not where the tools say. */
-  driver?: string;
 }
 
 /**

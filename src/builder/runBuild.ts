@@ -8,7 +8,7 @@ import type { BuildTelescope } from '../core/build/buildTelescope.ts';
 import { borrowCaches } from './borrowCaches.ts';
 import { applyOverrides, typedCopyFolder } from './buildOverrides.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
-import { type BuildPlan, type BuildTools, planBuild, type PlannedFiles, refusals } from './buildPlan.ts';
+import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { expectedSeconds, removeCutOff } from './buildHistory.ts';
@@ -18,6 +18,7 @@ import { Launch } from './launch.ts';
 import { LogFile } from './logFile.ts';
 import { causeOf, LogWatch } from './logWatch.ts';
 import { moveWhole } from './moveWhole.ts';
+import type { PlannedFiles } from './plannedFiles.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
 import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
