@@ -21,6 +21,7 @@ export async function askedPrecisions(
   const flags = flagsOfCommand(manifest.command) ?? undefined;
   const facts = buildFacts(report, log ?? null, layers ?? null, flags);
   if (overrides.declared) facts.declared = overrides.declared;
+  facts.unfinished = manifest.result !== 'passed';
   // A build of the model as it was before an edit says nothing about these nodes.
   if (facts.nodes.length !== index.nodes.length) return [];
   const file = readOverrides(overrides.rules);

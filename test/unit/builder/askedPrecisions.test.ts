@@ -31,7 +31,7 @@ const manifest: BuildManifest = {
   files: { log: 'log.txt', layers: 'layers.json', profile: null, engine: null },
 };
 
-async function asked(record: object | string | null) {
+async function asked(record: object | string | null, result: BuildManifest['result'] = 'passed') {
   const text = typeof record === 'string' ? record : JSON.stringify(record);
   if (record !== null) await writeFile(join(folder, 'overrides.json'), text);
   const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
@@ -40,7 +40,7 @@ async function asked(record: object | string | null) {
     log: `${capture}/log.txt.gz`,
     layers: `${capture}/layers.json`,
   });
-  return { read, asked: await askedPrecisions({ folder, manifest }, read) };
+  return { read, asked: await askedPrecisions({ folder, manifest: { ...manifest, result } }, read) };
 }
 
 describe('what a build was asked for', () => {
@@ -54,6 +54,16 @@ describe('what a build was asked for', () => {
       ['/head/Gemm', 'fp32', 4, expect.stringMatching(/obeyed|unseen/)],
     ]);
     expect(found[0]?.reason).toContain('_gemm_mha_v2');
+  });
+
+  test('a build that did not pass proves nothing, not even what its copy of the model says', async () => {
+    const rules = 'op:Gemm fp32\n';
+    const { read } = await asked(null);
+    const declared = read.report.nodes.map(() => 'fp32');
+    for (const result of ['failed', 'cancelled', 'running'] as const) {
+      const { asked: found } = await asked({ schema: 1, rules, way: 'model', declared, added: [] }, result);
+      expect(found).toMatchObject([{ type: 'fp32', verdict: 'unseen' }]);
+    }
   });
 
   test('nothing without rules, and nothing from a damaged record', async () => {
