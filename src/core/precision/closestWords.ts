@@ -16,8 +16,17 @@ function farthest(word: string): number {
  * Number of single-character insertions, deletions and replacements between two texts (Levenshtein). Gives up with
  * `limit + 1` as soon as the distance must be larger than `limit`.
  */
-export function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+export function editDistance(left: string, right: string, limit: number): number {
+  if (Math.abs(left.length - right.length) > limit) return limit + 1;
+  // Names of one model mostly differ in the middle: the same beginning and end cost nothing.
+  const shorter = Math.min(left.length, right.length);
+  let head = 0;
+  while (head < shorter && left.charCodeAt(head) === right.charCodeAt(head)) head++;
+  let tail = 0;
+  while (tail < shorter - head && left.charCodeAt(left.length - 1 - tail) === right.charCodeAt(right.length - 1 - tail))
+    tail++;
+  const a = left.slice(head, left.length - tail);
+  const b = right.slice(head, right.length - tail);
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   let current = Array.from({ length: b.length + 1 }, () => 0);
   for (let i = 1; i <= a.length; i++) {

@@ -30,6 +30,8 @@ export class NodeIndex {
   private lazyTrigrams: Map<string, number[]> | null = null;
   private lazyKernelNames: Map<string, number[]> | null = null;
   private lazyOutputs: Map<string, number> | null = null;
+  /** Counts of `similar`, all zero between its calls. */
+  private lazyHits: Uint8Array | null = null;
 
   constructor(facts: ModelFacts) {
     this.facts = facts;
@@ -172,18 +174,23 @@ export class NodeIndex {
       if (found) lists.push(found);
     }
     lists.sort((a, b) => a.length - b.length);
-    const hits = new Map<number, number>();
+    const hits = (this.lazyHits ??= new Uint8Array(this.names.length));
+    const touched: number[] = [];
     let budget = 4000;
     for (const list of lists.slice(0, 12)) {
       for (const i of list) {
         if (budget-- < 0) break;
-        hits.set(i, (hits.get(i) ?? 0) + 1);
+        if (hits[i] === 0) touched.push(i);
+        hits[i] = (hits[i] ?? 0) + 1;
       }
     }
-    return [...hits]
-      .sort((a, b) => b[1] - a[1])
+    const byHits: number[][] = [];
+    for (const i of touched) (byHits[12 - (hits[i] ?? 0)] ??= []).push(i);
+    for (const i of touched) hits[i] = 0;
+    return byHits
+      .flat()
       .slice(0, 24)
-      .map(([i]) => this.names[i] ?? '');
+      .map((i) => this.names[i] ?? '');
   }
 }
 

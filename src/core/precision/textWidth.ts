@@ -8,6 +8,5 @@ const ascii = /^[ -~]*$/;
 /** How many columns of a monospaced font a text takes. */
 export function textWidth(text: string): number {
   if (ascii.test(text)) return text.length;
-  const characters = [...text.replace(narrow, '')];
-  return characters.length + (text.match(wide)?.length ?? 0);
+  return Array.from(text.replace(narrow, '')).length + (text.match(wide)?.length ?? 0);
 }
