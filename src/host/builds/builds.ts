@@ -9,6 +9,7 @@ import type { BuildEvents } from '../../builder/runBuild.ts';
 import { NotConfirmed } from '../../builder/setUpRtx.ts';
 import { Unusable } from '../../builder/unusable.ts';
 import type { Build } from '../../builder/buildFolder.ts';
+import { plainText } from '../platform/plainText.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { LineKind } from '../tasks/terminalText.ts';
 import { severityOf } from './severityOf.ts';
@@ -129,14 +130,14 @@ export class Builds implements vscode.Disposable {
   }
 
   async #runShown(running: Running, options: TaskOptions, line: LineSink): Promise<Build | undefined> {
-    const title = vscode.l10n.t('Building {0}', basename(options.model));
+    const title = plainText(vscode.l10n.t('Building {0}', basename(options.model)));
     const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
     return vscode.window.withProgress(shown, async (progress, token) => {
       token.onCancellationRequested(() => running.cancel.abort());
       const say = (text: string) => {
         if (text === running.text) return;
         running.text = text;
-        progress.report({ message: text });
+        progress.report({ message: plainText(text) });
         this.#changed.fire(running.uri);
       };
       const looking = setInterval(() => this.#look(running, line, say), lookMs);
@@ -219,7 +220,7 @@ export class Builds implements vscode.Disposable {
     // Whoever said no needs no message that says so again.
     if (error instanceof NotConfirmed) return;
     if (!(error instanceof Unusable)) this.#log.error(error instanceof Error ? error : message);
-    void vscode.window.showErrorMessage(message);
+    void vscode.window.showErrorMessage(plainText(message));
   }
 }
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { rtxVersion } from '../../builder/setUpRtx.ts';
+import { plainText } from '../platform/plainText.ts';
 
 /** NVIDIA's pages; the licence is in their section "Reference", and as LICENSE.txt in the package. */
 const documentation = 'https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/';
@@ -23,7 +24,7 @@ export async function mayDownload(text: string, memory: vscode.Memento): Promise
   ].join('\n\n');
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one question after the other
-    const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, yes, read);
+    const answer = await vscode.window.showInformationMessage(plainText(question), { modal: true, detail }, yes, read);
     if (answer === yes) {
       // oxlint-disable-next-line no-await-in-loop -- the loop ends here
       await memory.update(key, rtxVersion);

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
+import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 
 /** Tells a person how a build ended, and offers what to do about it; whoever cancelled it knows. */
@@ -15,14 +16,14 @@ export async function tellOutcome(
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
     const show = vscode.l10n.t('Open Fusion Page');
-    const answer = await vscode.window.showInformationMessage(vscode.l10n.t('{0} was built.', name), show);
+    const answer = await vscode.window.showInformationMessage(plainText(vscode.l10n.t('{0} was built.', name)), show);
     if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);
     return;
   }
   const reason = manifest.error ?? vscode.l10n.t('the log says why');
   const text = vscode.l10n.t('{0} could not be built: {1}', name, reason);
   const offers = offersFor(uri, { folder, manifest }, cause, reason);
-  const answer = await vscode.window.showErrorMessage(text, ...offers);
+  const answer = await vscode.window.showErrorMessage(plainText(text), ...offers);
   await answer?.act();
 }
 

@@ -5,6 +5,7 @@ import { toGraphData } from '../../core/scene/graphData.ts';
 import type { GraphTensor } from '../../core/scene/viewData.ts';
 import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
 import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
+import { plainText } from '../platform/plainText.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 
 /** Asks for the sizes that a model leaves open, for one optimization profile or more; undefined: the person gave up. */
@@ -18,7 +19,7 @@ export async function askShapes(
   if (sizes.length === 0) {
     const build = vscode.l10n.t('Build As It Is');
     const text = vscode.l10n.t('Every input of this model has a fixed shape: there is nothing to choose.');
-    return (await vscode.window.showInformationMessage(text, build)) === build ? [] : undefined;
+    return (await vscode.window.showInformationMessage(plainText(text), build)) === build ? [] : undefined;
   }
   const profiles: Record<string, ShapeRange>[] = [];
   for (;;) {
@@ -40,7 +41,7 @@ async function inputsOf(uri: vscode.Uri, sessions: Sessions): Promise<GraphTenso
   try {
     return toGraphData((await readModelFile(uri.fsPath)).value).inputs;
   } catch (error) {
-    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
     return undefined;
   }
 }
@@ -52,9 +53,11 @@ async function askRanges(sizes: OpenSize[], profile: number): Promise<SizeRange[
     // oxlint-disable-next-line no-await-in-loop -- one question after the other
     const text = await vscode.window.showInputBox({
       title: vscode.l10n.t('Profile {0}, size {1} of {2}: {3}', profile, index + 1, sizes.length, name),
-      prompt: vscode.l10n.t(
-        'Smallest, usual and largest value of {0}, such as 1 8 32; one number for all three',
-        places.length > where.length ? [...where, '…'].join(', ') : where.join(', '),
+      prompt: plainText(
+        vscode.l10n.t(
+          'Smallest, usual and largest value of {0}, such as 1 8 32; one number for all three',
+          places.length > where.length ? [...where, '…'].join(', ') : where.join(', '),
+        ),
       ),
       ignoreFocusOut: true,
       validateInput: (value) =>

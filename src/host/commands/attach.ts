@@ -4,6 +4,7 @@ import type { Build } from '../../builder/buildFolder.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
+import { plainText } from '../platform/plainText.ts';
 import { pickModel } from './pickModel.ts';
 
 /** Opens what a build elsewhere left as a build of a model. `files` are given by tests and other callers. */
@@ -46,7 +47,7 @@ export async function attachPieces(
     const given = typeof pieces === 'string' ? [{ text: pieces }] : pieces.map(({ fsPath }) => ({ file: fsPath }));
     build = await importBuild({ model: uri.fsPath, pieces: given });
   } catch (error) {
-    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
     return;
   }
   await sessions.showBuild(uri, build.manifest.id);

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { planBuild } from '../../builder/buildPlan.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
+import { plainText } from '../platform/plainText.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { BuildParts } from './startBuild.ts';
 
@@ -38,8 +39,8 @@ export async function copyBuildCommand(
     await vscode.env.clipboard.writeText(quoteCommand(command, process.platform === 'win32' ? 'powershell' : 'posix'));
     const said = notes.map(({ message }) => message);
     if (said.length === 0) vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
-    else await vscode.window.showWarningMessage([vscode.l10n.t('Command copied.'), ...said].join(' '));
+    else await vscode.window.showWarningMessage(plainText([vscode.l10n.t('Command copied.'), ...said].join(' ')));
   } catch (error) {
-    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
   }
 }

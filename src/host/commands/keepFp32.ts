@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { effectiveName } from '../../core/precision/modelFacts.ts';
 import { writeName } from '../../core/precision/quoteName.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { plainText } from '../platform/plainText.ts';
 import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
 
@@ -33,10 +34,12 @@ export async function keepFp32(session: Session, nodeIds: readonly string[], lan
     });
   } catch (error) {
     await vscode.window.showErrorMessage(
-      vscode.l10n.t(
-        '{0} cannot be changed: {1}',
-        overridesOf(session.uri).path,
-        error instanceof Error ? error.message : String(error),
+      plainText(
+        vscode.l10n.t(
+          '{0} cannot be changed: {1}',
+          overridesOf(session.uri).path,
+          error instanceof Error ? error.message : String(error),
+        ),
       ),
     );
   }

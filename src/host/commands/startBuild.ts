@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
+import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -20,7 +21,12 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   }
   if (uri.scheme !== 'file') {
     await vscode.window.showWarningMessage(
-      vscode.l10n.t('{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.', uri.path),
+      plainText(
+        vscode.l10n.t(
+          '{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.',
+          uri.path,
+        ),
+      ),
     );
     return false;
   }
@@ -28,7 +34,7 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   // Two builds of one model would share its GPU's times, caches and engine.
   const cancel = vscode.l10n.t('Cancel It');
   const text = vscode.l10n.t('A build of {0} is running already. Wait for it, or cancel it.', uri.fsPath);
-  if ((await vscode.window.showWarningMessage(text, cancel)) === cancel) builds.cancel(uri);
+  if ((await vscode.window.showWarningMessage(plainText(text), cancel)) === cancel) builds.cancel(uri);
   return false;
 }
 

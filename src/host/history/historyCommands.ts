@@ -7,6 +7,7 @@ import { mayBuild, startBuild } from '../commands/startBuild.ts';
 import type { BuildParts } from '../commands/startBuild.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
+import { plainText } from '../platform/plainText.ts';
 import { readSettings } from '../platform/settings.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -124,7 +125,7 @@ async function mayDelete(count: number): Promise<boolean> {
       ? vscode.l10n.t('Delete this build, with its log, layer info and engine?')
       : vscode.l10n.t('Delete {0} builds, with their logs, layer info and engines?', count);
   const detail = vscode.l10n.t('An engine that a task placed elsewhere stays.');
-  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
+  return (await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) === yes;
 }
 
 /** What a menu is about: all lines that are selected when its line is among them, else that line. */

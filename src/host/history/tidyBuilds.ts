@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
 import { deleteBuild, listAllBuilds } from '../../builder/buildHistory.ts';
+import { plainText } from '../platform/plainText.ts';
 import { overLimit } from './overLimit.ts';
 import type { SizedBuild } from './overLimit.ts';
 
@@ -42,7 +43,7 @@ export async function tidyBuilds(): Promise<boolean> {
   const yes = t('Delete');
   const question = t('Delete {0}?', picked.description);
   const detail = t('With their logs, layer info and engines. Engines that a task placed elsewhere stay.');
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return false;
+  if ((await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) !== yes) return false;
   await Promise.all(picked.builds.map(({ build }) => deleteBuild(build)));
   return true;
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { CommandArguments } from '../../protocol/language.ts';
+import { plainText } from '../platform/plainText.ts';
 
 /**
  * The document that a command is about, and what a code lens gave along: a code lens gives `CommandArguments`, a menu a
@@ -20,6 +21,6 @@ export function commandTarget(
 export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   const document = await vscode.workspace.openTextDocument(uri);
   if (!document.isDirty || (await document.save())) return document;
-  await vscode.window.showErrorMessage(vscode.l10n.t('{0} cannot be saved.', uri.path));
+  await vscode.window.showErrorMessage(plainText(vscode.l10n.t('{0} cannot be saved.', uri.path)));
   return undefined;
 }

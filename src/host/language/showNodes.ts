@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { openGraph } from '../graph/graphEditorProvider.ts';
+import { plainText } from '../platform/plainText.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { commandTarget } from './commandTarget.ts';
 import type { FactsFeed } from './factsFeed.ts';
@@ -17,7 +18,7 @@ export async function showNodes(
   const model = await feed.modelOf(target.uri);
   if (model === undefined) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showInformationMessage(problem || vscode.l10n.t('No model is known for this file.'));
+    await vscode.window.showInformationMessage(plainText(problem || vscode.l10n.t('No model is known for this file.')));
     return;
   }
   const ids = target.arguments.nodes ?? (await nodesAtCursor(target.uri, language));

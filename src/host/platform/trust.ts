@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { plainText } from './plainText.ts';
 
 /**
  * Whether programs may run here. Asked when a command starts, when a task is resolved and again before a process is
@@ -15,6 +16,6 @@ export const untrustedMessage = (): string =>
 /** Says so, with the way to change it. */
 export async function tellUntrusted(): Promise<void> {
   const manage = vscode.l10n.t('Manage Workspace Trust');
-  const answer = await vscode.window.showWarningMessage(untrustedMessage(), manage);
+  const answer = await vscode.window.showWarningMessage(plainText(untrustedMessage()), manage);
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
 }

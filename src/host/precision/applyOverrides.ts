@@ -5,6 +5,7 @@ import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { plainText } from '../platform/plainText.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
 export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: unknown): Promise<void> {
@@ -14,13 +15,15 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
   const model = await feed.modelOf(target.uri);
   if (model === undefined || model.scheme !== 'file') {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showErrorMessage(problem || vscode.l10n.t('No model on this computer’s disk is known.'));
+    await vscode.window.showErrorMessage(
+      plainText(problem || vscode.l10n.t('No model on this computer’s disk is known.')),
+    );
     return;
   }
   const out = to instanceof vscode.Uri ? to : await askForTarget(model);
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
-  const title = vscode.l10n.t('Applying {0}', target.uri.path.slice(target.uri.path.lastIndexOf('/') + 1));
+  const title = plainText(vscode.l10n.t('Applying {0}', target.uri.path.slice(target.uri.path.lastIndexOf('/') + 1)));
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
     const { rewrite } = await vscode.window.withProgress(shown, (_, token) => {
@@ -47,14 +50,14 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
       ),
     );
   } catch (error) {
-    await vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
   }
 }
 
 async function tellWritten(out: vscode.Uri, text: string): Promise<void> {
   const graph = vscode.l10n.t('Open Graph');
   const build = vscode.l10n.t('Build');
-  const answer = await vscode.window.showInformationMessage(text, graph, build);
+  const answer = await vscode.window.showInformationMessage(plainText(text), graph, build);
   if (answer === graph) await openGraph(out);
   if (answer === build) await vscode.commands.executeCommand(commands.build, out);
 }

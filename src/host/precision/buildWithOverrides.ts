@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { commandTarget, savedDocument } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -21,14 +22,16 @@ export async function buildWithOverrides(
   const model = await feed.modelOf(target.uri);
   if (model === undefined) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showErrorMessage(problem || vscode.l10n.t('No model is known for this file.'));
+    await vscode.window.showErrorMessage(plainText(problem || vscode.l10n.t('No model is known for this file.')));
     return;
   }
   if (model.scheme !== 'file' || target.uri.scheme !== 'file') {
     await vscode.window.showWarningMessage(
-      vscode.l10n.t(
-        '{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.',
-        model.path,
+      plainText(
+        vscode.l10n.t(
+          '{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.',
+          model.path,
+        ),
       ),
     );
     return;

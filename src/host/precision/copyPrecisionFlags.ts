@@ -10,6 +10,7 @@ import { hasLayerFlags, targetName, targetOf } from '../../core/precision/tensor
 import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { plainText } from '../platform/plainText.ts';
 import { targetOfRules } from './targetOfRules.ts';
 
 /**
@@ -28,13 +29,17 @@ export async function copyPrecisionFlags(
   const facts = await feed.settled(place.uri);
   const params = feed.paramsOf(place.uri);
   if (!facts?.model) {
-    void vscode.window.showErrorMessage(params?.modelProblem || vscode.l10n.t('No model is known for this file.'));
+    void vscode.window.showErrorMessage(
+      plainText(params?.modelProblem || vscode.l10n.t('No model is known for this file.')),
+    );
     return;
   }
   const own = targetOfRules(params);
+  // Where this TensorRT has no such flags, they are meant for another one.
+  const target = hasLayerFlags(own) === false ? targetOf('tensorrt', null, null) : own;
   const index = new NodeIndex(facts.model);
   const file = readOverrides(document.getText());
-  const { problems: found, resolution } = checkOverrides(file, index, facts.build, own);
+  const { problems: found, resolution } = checkOverrides(file, index, facts.build, target);
   const plan = planPrecision(file, index, resolution!);
   if (plan.nodes.length === 0 && plan.base === 'keep') {
     void vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to copy: no rule decides for any node.'));
@@ -42,14 +47,15 @@ export async function copyPrecisionFlags(
   }
   const program = precisionPrograms.find((one) => one === to) ?? (await askForProgram(own));
   if (program === undefined) return;
-  // Where this TensorRT has no such flags, they are meant for another one.
-  const target = hasLayerFlags(own) === false ? targetOf('tensorrt', null, null) : own;
   const { args, problems } = programArguments(program, plan, target, index);
-  const errors = found.filter(({ severity }) => severity === 'error');
-  const remarks = [
-    ...errors.map(({ line, message }) => vscode.l10n.t('Line {0} is left out: {1}', line, message)),
-    ...problems.map(({ message }) => message),
-  ];
+  const remarks = found
+    .filter(({ severity }) => severity === 'error')
+    .map((problem) =>
+      file.problems.includes(problem)
+        ? vscode.l10n.t('Line {0} is left out: {1}', problem.line, problem.message)
+        : vscode.l10n.t('Line {0}: {1}', problem.line, problem.message),
+    );
+  for (const { message } of problems) remarks.push(message);
   if (args.length > 0)
     await vscode.env.clipboard.writeText(quoteCommand(args, process.platform === 'win32' ? 'powershell' : 'posix'));
   void tellCopied(log, args.length > 0, remarks);
@@ -88,5 +94,5 @@ async function tellCopied(log: vscode.LogOutputChannel, copied: boolean, remarks
   const more = remarks.length > 3 ? [vscode.l10n.t('And {0} more.', remarks.length - 3)] : [];
   const text = [done, ...remarks.slice(0, 3), ...more].join(' ');
   const all = vscode.l10n.t('Show All');
-  if ((await vscode.window.showWarningMessage(text, all)) === all) log.show();
+  if ((await vscode.window.showWarningMessage(plainText(text), all)) === all) log.show();
 }

@@ -8,6 +8,7 @@ import { hasLayerFlags } from '../../core/precision/tensorrtTarget.ts';
 import { dialectOf } from '../../core/precision/trtexecSpec.ts';
 import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { plainText } from '../platform/plainText.ts';
 import { targetOfRules } from './targetOfRules.ts';
 
 const shell = process.platform === 'win32' ? 'powershell' : 'posix';
@@ -46,11 +47,13 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
 
 /** Why a command line gives nothing to add; undefined: it gives something. */
 function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
-  if (rules === undefined)
-    return vscode.l10n.t(
+  if (rules !== undefined && rules.text !== '') return undefined;
+  return (
+    plainText(rules?.problems.map(({ message }) => message).join(' ') ?? '') ||
+    vscode.l10n.t(
       'No layer precisions are in this. There must be --layerPrecisions or --layerOutputTypes (trtexec), --layer-precisions (Polygraphy), or a list of AutoCast such as --nodes_to_exclude.',
-    );
-  return rules.text === '' ? rules.problems.map(({ message }) => message).join(' ') : undefined;
+    )
+  );
 }
 
 /** One step to undo. What could not be taken over stands above the rules, as comments. */

@@ -7,6 +7,7 @@ import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { pickModel } from '../commands/pickModel.ts';
+import { plainText } from '../platform/plainText.ts';
 import { buildOfReplay, optionsOfRecording, precisionOf } from './replayBuild.ts';
 
 /** Builds a replay's model by Polygraphy with the tactics of the replay, under the options of its recording. */
@@ -22,7 +23,8 @@ export async function buildWithReplay(
   const document = await savedDocument(target.uri);
   const { value } = readReplay(document?.getText() ?? '');
   if (document === undefined || value === undefined) {
-    if (document) await vscode.window.showErrorMessage(vscode.l10n.t('{0} is no tactic replay.', target.uri.path));
+    if (document)
+      await vscode.window.showErrorMessage(plainText(vscode.l10n.t('{0} is no tactic replay.', target.uri.path)));
     return;
   }
   const facts = await feed.settled(target.uri);

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { PrecisionMode } from '../../core/build/engineOptions.ts';
 import type { Builds } from '../builds/builds.ts';
 import { pickModel } from '../commands/pickModel.ts';
+import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -58,5 +59,5 @@ async function mayReplace(file: vscode.Uri): Promise<boolean> {
   }
   const replace = vscode.l10n.t('Replace');
   const text = vscode.l10n.t('{0} is there already. Replace it?', file.path.slice(file.path.lastIndexOf('/') + 1));
-  return (await vscode.window.showWarningMessage(text, { modal: true }, replace)) === replace;
+  return (await vscode.window.showWarningMessage(plainText(text), { modal: true }, replace)) === replace;
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
+import { plainText } from '../platform/plainText.ts';
 import type { Session } from './session.ts';
 
 /** Saves a picture that a view made, where the person says. */
@@ -21,7 +22,7 @@ export async function exportPicture(
     await vscode.workspace.fs.writeFile(target, Buffer.from(content, kind === 'svg' ? 'utf8' : 'base64'));
   } catch (error) {
     await vscode.window.showErrorMessage(
-      vscode.l10n.t('The picture cannot be saved to {0}: {1}', target.path, String(error)),
+      plainText(vscode.l10n.t('The picture cannot be saved to {0}: {1}', target.path, String(error))),
     );
   }
 }

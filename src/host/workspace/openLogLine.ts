@@ -1,11 +1,14 @@
 import * as vscode from 'vscode';
+import { plainText } from '../platform/plainText.ts';
 import type { Session } from './session.ts';
 
 /** Shows the log of the session's newest build, at a line counted from 1. */
 export async function openLogLine(session: Session, line: number): Promise<void> {
   const log = session.state.newest?.log ?? null;
   if (log === null) {
-    await vscode.window.showInformationMessage(vscode.l10n.t('No build of {0} has left a log.', session.title));
+    await vscode.window.showInformationMessage(
+      plainText(vscode.l10n.t('No build of {0} has left a log.', session.title)),
+    );
     return;
   }
   await openTextAt(vscode.Uri.file(log), line);
@@ -15,7 +18,9 @@ export async function openLogLine(session: Session, line: number): Promise<void>
 export async function openRuleLine(session: Session, line: number): Promise<void> {
   const path = session.state.newest?.build.options.overrides;
   if (typeof path !== 'string') {
-    await vscode.window.showInformationMessage(vscode.l10n.t('No override file is known for {0}.', session.title));
+    await vscode.window.showInformationMessage(
+      plainText(vscode.l10n.t('No override file is known for {0}.', session.title)),
+    );
     return;
   }
   await openTextAt(vscode.Uri.file(path), line);
@@ -30,6 +35,8 @@ export async function openTextAt(uri: vscode.Uri, line: number): Promise<void> {
     await vscode.window.showTextDocument(document, { selection, preview: true });
   } catch (error) {
     // Among the reasons: the file is gone, or larger than an editor shows.
-    await vscode.window.showErrorMessage(vscode.l10n.t('{0} cannot be opened: {1}', uri.fsPath, String(error)));
+    await vscode.window.showErrorMessage(
+      plainText(vscode.l10n.t('{0} cannot be opened: {1}', uri.fsPath, String(error))),
+    );
   }
 }

@@ -74,7 +74,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   const file = 'flags.trtprec';
   writeFileSync(
     join(folder, file),
-    'model ./fp16_overflow.onnx\nbase fp16\nop:Softmax fp32 -> fp32\n/layers.0/** fp23\n',
+    'model ./fp16_overflow.onnx\nbase fp16\nop:Softmax fp32 -> fp32\n/layers.0/** [fp23](command:undo)\n',
   );
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Edit Precision Overrides');
@@ -87,7 +87,10 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.quickPick('Polygraphy').click();
   const told = w.toast('Flags copied.');
   await told.waitFor();
-  assert.match(await told.innerText(), /Line 4 .*fp23.* no option for layers' output types: 4 of them are left out/s);
+  // What stands in a file makes no link in a message.
+  const said = await told.innerText();
+  assert.match(said, /Line 4 .*"\[fp23\]\u200b\(command:undo\)" is no type/);
+  assert.match(said, /no option for layers' output types: 4 of them are left out/);
   await w.shot('flags-2-copied');
   const copied = await w.page.evaluate(() => navigator.clipboard.readText());
   assert.match(
