@@ -12,6 +12,7 @@ import { alternatives, bestOfEachType, offerFor, offersFor } from './alternative
 import type { Offer } from './alternatives.ts';
 import { choiceTitle, isMyelin } from './describeChoice.ts';
 import { replaceAlgorithm } from './editReplay.ts';
+import { logTypes } from './readChoices.ts';
 import type { Choices } from './readChoices.ts';
 import type { ReplayMismatch } from './readMismatches.ts';
 import { replayProblem } from './readReplay.ts';
@@ -309,10 +310,28 @@ class Checker {
   /** Without a record of choices the failed build itself is evidence, as long as the entry is still the same. */
   private checkFailed(entry: ReplayEntry): void {
     const failed = this.context.mismatches.find(({ kind, layer }) => kind === 'not-offered' && layer === entry.layer);
-    if (!failed) return;
-    if (failed.inReplay && !sameAlgorithm(failed.inReplay, entry.algorithm)) return;
+    if (!failed || (failed.inReplay && !sameAlgorithm(failed.inReplay, entry.algorithm))) {
+      this.checkBuilt(entry);
+      return;
+    }
     const message = `The last build failed here (log line ${failed.line}): TensorRT did not offer this as a choice, and the log does not list what it offered. Record the choices to see the alternatives.`;
     this.add(entry.key, 'error', 'not-offered', message, entry);
+  }
+
+  /** With nothing known of choices there is still what the last build ran the layer with: a kernel has types of its own. */
+  private checkBuilt(entry: ReplayEntry): void {
+    const built = this.context.build?.layers.find(({ name }) => name === entry.layer);
+    if (!built || isMyelin(entry.algorithm)) return;
+    const { inputs, outputs } = entry.algorithm;
+    const asked = [...inputs, ...outputs].map(({ dtype }) => dtype);
+    const ran = [...built.inputs, ...built.outputs].map(({ type }) => logTypes[type?.toLowerCase() ?? '']);
+    if (inputs.length !== built.inputs.length || asked.length !== ran.length || ran.includes(undefined)) return;
+    const changed = asked.findIndex((dtype, i) => dtype !== ran[i]);
+    if (changed < 0) return;
+    const words = (types: readonly (string | undefined)[]) =>
+      [types.slice(0, inputs.length), types.slice(inputs.length)].map((side) => side.join(', ')).join(' → ');
+    const message = `The last build ran this layer with ${words(ran)}, and this entry says ${words(asked)}. A kernel has types and layouts of its own: where only a type was changed, TensorRT refuses the entry. Record the choices, or build with a verbose log, to see what it offers.`;
+    this.add(entry.places.tensors[changed]?.dtype ?? entry.key, 'warning', 'type-changed', message, entry);
   }
 
   private add(

@@ -99,7 +99,8 @@ function sortOffers(choices: Choices): void {
   for (const list of choices.offered.values()) list.sort(compareChoices);
 }
 
-const logTypes: Readonly<Record<string, string>> = {
+/** Data types by the words of logs and layer info, in lower case. */
+export const logTypes: Readonly<Record<string, string>> = {
   float: 'FLOAT',
   half: 'HALF',
   int8: 'INT8',

@@ -398,6 +398,22 @@ describe('checking', () => {
     expect(codes(recorded(), { mismatches })).toEqual(['36 foreign-entry']);
   });
 
+  test.each(['8.6.1', '10.6.0'])(
+    'the article’s edit when nothing but the layer info of a %s build is known',
+    async (v) => {
+      const { index, build } = await captured(`tensorrt-${v}/vit_tiny.quiet_log`);
+      const source = text(`tensorrt-${v}/vit_tiny.poly_replay/edited.json`);
+      const problems = checkReplay(source, readReplay(source), { ...emptyContext, index, build });
+      expect(problems.map(({ code, severity, line }) => `${line} ${severity} ${code}`)).toEqual([
+        '8 warning type-changed',
+        '36 info foreign-entry',
+      ]);
+      expect(problems[0]!.message).toMatch(/ran this layer with HALF → HALF, and this entry says FLOAT → FLOAT\./);
+      const before = text(`tensorrt-${v}/vit_tiny.poly_replay/replay.json`);
+      expect(codes(before, { index, build })).toEqual(['36 foreign-entry']);
+    },
+  );
+
   test('what the failed build offered comes first, with the times of others; TF32 kernels last', () => {
     const source = edited();
     const mismatches = readMismatches(text(`${vit}.poly_replay/log2.txt`));
