@@ -9,6 +9,7 @@ import { quoteName } from './quoteName.ts';
 import { removeSelector } from './removeSelector.ts';
 import { groupsNamed } from './resolveOverrides.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
+import { hasLayerFlags } from './tensorrtTarget.ts';
 
 /** Selectors that select nothing, less or more than a person means. `unread`: what the reader said of the rule's line. */
 export function checkSelectors(context: CheckContext, match: RuleMatch, unread: readonly PrecisionProblem[]): void {
@@ -191,7 +192,11 @@ function intersect(a: Int32Array, b: Int32Array): boolean {
 function checkReach(context: CheckContext, selector: Selector, selected: Int32Array): void {
   const { index } = context;
   if (selector.kind === 'name' && selected.length > 1) {
-    const message = `${counted(selected.length, 'node')} have this name; the rule takes all of them. TensorRT numbers the further ones (_1, _2, …), so flags reach only the first.`;
+    const flags =
+      hasLayerFlags(context.target) === false
+        ? ''
+        : ' TensorRT numbers the further ones (_1, _2, …), so flags reach only the first.';
+    const message = `${counted(selected.length, 'node')} have this name; the rule takes all of them.${flags}`;
     report(context, selector.range, 'info', 'matches-more', message);
     return;
   }

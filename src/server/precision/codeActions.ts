@@ -85,10 +85,14 @@ function rewriteAction(analysis: OverrideAnalysis, range: Range): CodeAction | n
   };
 }
 
-function withoutRepeats(actions: CodeAction[]): CodeAction[] {
-  const seen = new Set<string>();
-  return actions.filter((action) => {
+/** One way out may belong to several problems. */
+function withoutRepeats(actions: readonly CodeAction[]): CodeAction[] {
+  const seen = new Map<string, CodeAction>();
+  for (const action of actions) {
     const key = JSON.stringify([action.title, action.edit]);
-    return !seen.has(key) && seen.add(key);
-  });
+    const known = seen.get(key);
+    if (!known) seen.set(key, action);
+    else if (action.diagnostics) known.diagnostics = [...(known.diagnostics ?? []), ...action.diagnostics];
+  }
+  return [...seen.values()];
 }

@@ -88,6 +88,15 @@ describe('quick fixes', () => {
     expect(applied(text, action?.edit?.changes?.[uri])).toBe(expected);
   });
 
+  test('one way out of two problems belongs to both', () => {
+    const target = { product: 'tensorrt' as const, version: '8.6.1', gpu: null };
+    const { analysis } = overrides('/pool/MaxPool bf16', undefined, null, { target });
+    const diagnostics = overrideDiagnostics(analysis);
+    expect(diagnostics.map((one) => one.code)).toEqual(['type-unsupported-version', 'type-unsupported-op']);
+    const fixes = overrideActions(analysis, whole, diagnostics).filter(({ title }) => title === 'Change to fp16');
+    expect(fixes.map((fix) => fix.diagnostics)).toEqual([diagnostics]);
+  });
+
   test('only what is in the range; a pattern as names', () => {
     const text = '/x fp32\n/layers.1/attn/* fp32';
     const { analysis } = overrides(text);
