@@ -105,6 +105,7 @@ class Checker {
       this.add(first, 'info', 'old-form', message);
     }
     if (recorded && build) this.checkOrigin(first, recorded, build);
+    if (this.asked.size === 0) this.checkRounded();
     const free = mismatches.filter(({ kind }) => kind === 'not-found').map(({ layer }) => layer);
     const missing = free.filter((layer) => !this.file.entries.some((entry) => entry.layer === layer));
     if (missing.length > 0) {
@@ -119,6 +120,16 @@ class Checker {
         `The last build found no entry for ${missing.length} of its layers (${names}${missing.length > 3 ? ', …' : ''}): TensorRT chose freely there.`,
       );
     }
+  }
+
+  /** Of ids with more digits than a floating-point number holds, one in a hundred looks rounded by chance: never all. */
+  private checkRounded(): void {
+    const large = this.file.entries.filter(({ algorithm }) => /^-?\d{17,}$/.test(algorithm.tactic));
+    const isRounded = ({ algorithm: { tactic } }: ReplayEntry) => String(Number(tactic)) === tactic;
+    if (large.length < 2 || !large.every(isRounded)) return;
+    const message = `A program has rounded the ids of this file on their way through JSON numbers: all ${large.length} ids of 17 and more digits are such as a floating-point number holds. Take the file as it was recorded, and edit it as text.`;
+    for (const entry of large)
+      if (entry.places.tactic) this.add(entry.places.tactic, 'error', 'rounded-id', message, entry);
   }
 
   private checkOrigin(first: Span, recorded: { version: string | null; gpu: string | null }, build: BuildFacts): void {

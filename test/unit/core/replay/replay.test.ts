@@ -455,6 +455,19 @@ describe('checking', () => {
     expect(applySpanEdits(rounded, problems[0]!.fixes[0]!.edits)).toBe(recorded());
   });
 
+  test('ids that a JSON tool has rounded, when nothing is known of choices', () => {
+    for (const sample of ['8.0-8.2_mnist_fp32', '8.4.1_mnist_inspect', '8.6.1_mnist_fp16_convert']) {
+      const source = readFileSync(samplesPath(`replay/cookbook_${sample}.replay.json`), 'utf8');
+      const rounded = JSON.stringify(JSON.parse(source), null, 4);
+      const found = (of: string) => codes(of).filter((code) => code.endsWith('rounded-id')).length;
+      expect([found(source), found(rounded)]).toEqual([
+        0,
+        file(source).entries.filter(({ algorithm: { tactic } }) => tactic.length > 16).length,
+      ]);
+      expect(found(rounded)).toBeGreaterThan(1);
+    }
+  });
+
   test('a ForeignNode has tactic 0', () => {
     const source = recorded().replace('"tactic": 0', '"tactic": 7');
     expect(codes(source)).toEqual(['36 foreign-entry', '38 foreign-tactic']);
