@@ -117,17 +117,14 @@ function flagOptions(options: EngineOptions, plan: ReturnType<typeof planPrecisi
   };
 }
 
-function copyNotes(path: string, { rewrite, loss }: RewrittenModel): CommandNote[] {
+function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): CommandNote[] {
   const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => rewrite.counts.byType[type] > 0)
     .map((type) => `${rewrite.counts.byType[type].toLocaleString('en-US')} nodes in ${words[type]}`);
   const casts = `${rewrite.counts.casts.toLocaleString('en-US')} Cast${rewrite.counts.casts === 1 ? '' : 's'} added`;
   const texts = [`${basename(path)} is applied to a copy of the model: ${[...types, casts].join(', ')}.`];
-  if (loss.clamped > 0)
-    texts.push(
-      `${loss.clamped.toLocaleString('en-US')} weights beyond the range of the new type became its largest value.`,
-    );
-  for (const { severity, message } of rewrite.problems) if (severity === 'warning') texts.push(message);
+  for (const { severity, message } of [...lossNotes, ...rewrite.problems])
+    if (severity === 'warning') texts.push(message);
   return texts.map((message) => ({ kind: 'translated', flag: 'overrides', message }));
 }

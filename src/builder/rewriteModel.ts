@@ -3,6 +3,7 @@ import { planEdit } from '../core/onnx/editModel.ts';
 import { readModel } from '../core/onnx/readModel.ts';
 import type { BuildFacts } from '../core/precision/buildFacts.ts';
 import { inferTypes } from '../core/precision/inferTypes.ts';
+import { lossNotes } from '../core/precision/lossNotes.ts';
 import { modelFacts } from '../core/precision/modelFacts.ts';
 import { NodeIndex } from '../core/precision/nodeIndex.ts';
 import type { OverrideFile } from '../core/precision/overrideFile.ts';
@@ -29,6 +30,8 @@ export interface RewriteRequest extends RewriteOptions {
 
 export interface RewrittenModel extends WrittenModel {
   rewrite: RewritePlan;
+  /** Weights that the new types could not hold, in sentences. */
+  lossNotes: ReturnType<typeof lossNotes>;
 }
 
 /**
@@ -52,7 +55,8 @@ export async function rewriteModel({ model: path, out, signal, ...request }: Rew
     const externalFile = externalFileFor(out, new Set([...used, basename(path)]));
     const edited = await planEdit(model, source, rewrite, { externalFile });
     refuseErrors(path, edited.problems);
-    return { rewrite, ...(await writeModel(edited.value!, { path, source }, out, signal)) };
+    const written = await writeModel(edited.value!, { path, source }, out, signal);
+    return { rewrite, ...written, lossNotes: lossNotes(model, written.loss) };
   } finally {
     await source.close();
   }

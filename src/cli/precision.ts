@@ -151,14 +151,10 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { errors } = planOf(positionals[0]!, file, context, terminal);
   const { signal } = terminal;
   const request = { model: onnx, rules: file, base, out, build: context.build, io, grow: values.grow ?? false, signal };
-  const { rewrite, files, loss } = await rewriteModel(request);
-  for (const problem of rewrite.problems) terminal.note(`${problem.severity} ${problem.code}: ${problem.message}`);
+  const { rewrite, files, lossNotes } = await rewriteModel(request);
+  for (const { severity, code, message } of [...rewrite.problems, ...lossNotes])
+    terminal.note(`${severity} ${code}: ${message}`);
   const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
-  if (loss.clamped > 0)
-    terminal.note(
-      `warning: ${many(loss.clamped, 'weight')} beyond the range of the new type became its largest finite value`,
-    );
-  if (loss.vanished > 0) terminal.note(`info: ${many(loss.vanished, 'weight')} too small for the new type became zero`);
   const written = files.map(({ path, size }) => `${path}: ${size.toLocaleString('en-US')} bytes`);
   await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
   return errors ? exitCodes.doesNotHold : exitCodes.done;

@@ -7,6 +7,8 @@ export interface ConversionLoss {
   clamped: number;
   /** Values other than zero that became zero. */
   vanished: number;
+  /** Where these values are: pieces of the model (no `file`) or of its external data, by their beginning. */
+  where?: { file?: string; offset: number; clamped: number; vanished: number }[];
 }
 
 /** Bytes of one element. */

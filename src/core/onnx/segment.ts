@@ -66,6 +66,7 @@ export async function* segmentBytes(
       continue;
     }
     const { file, offset, length } = 'copy' in segment ? segment.copy : segment.convert;
+    const before = { ...loss };
     const source = sources.get(file) ?? (await open(file));
     sources.set(file, source);
     for (let done = 0; done < length; done += PIECE) {
@@ -78,5 +79,8 @@ export async function* segmentBytes(
       }
       yield 'copy' in segment ? bytes : convertElements(bytes, segment.convert.from, segment.convert.to, loss);
     }
+    const [clamped, vanished] = [loss.clamped - before.clamped, loss.vanished - before.vanished];
+    if (clamped + vanished > 0)
+      (loss.where ??= []).push({ ...(file !== undefined && { file }), offset, clamped, vanished });
   }
 }

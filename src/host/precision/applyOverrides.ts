@@ -26,7 +26,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
   const title = plainText(vscode.l10n.t('Applying {0}', target.uri.path.slice(target.uri.path.lastIndexOf('/') + 1)));
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
-    const { rewrite } = await vscode.window.withProgress(shown, (_, token) => {
+    const { rewrite, lossNotes } = await vscode.window.withProgress(shown, (_, token) => {
       const cancel = new AbortController();
       token.onCancellationRequested(() => cancel.abort());
       return rewriteModel({
@@ -38,6 +38,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
       });
     });
     const { byType, casts } = rewrite.counts;
+    const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
     void tellWritten(
       out,
       vscode.l10n.t(
@@ -48,16 +49,18 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
         byType.bfloat16,
         casts,
       ),
+      warnings.map(({ message }) => message),
     );
   } catch (error) {
     await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
   }
 }
 
-async function tellWritten(out: vscode.Uri, text: string): Promise<void> {
+async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): Promise<void> {
   const graph = vscode.l10n.t('Open Graph');
   const build = vscode.l10n.t('Build');
-  const answer = await vscode.window.showInformationMessage(plainText(text), graph, build);
+  const show = warnings.length > 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+  const answer = await show(plainText([text, ...warnings].join(' ')), graph, build);
   if (answer === graph) await openGraph(out);
   if (answer === build) await vscode.commands.executeCommand(commands.build, out);
 }

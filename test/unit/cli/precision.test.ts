@@ -166,6 +166,23 @@ describe('precision apply', () => {
     expect(tensors.map(({ dataType }) => dataType)).toEqual([10, 1]);
   });
 
+  test('weights that the new type cannot hold, by name', async () => {
+    const { place, rules } = rulesFile('base fp16\n');
+    const model = join(place, 'small.onnx');
+    const weights = join(place, 'weights.bin');
+    const out = join(place, 'typed', 'small.onnx');
+    writeFileSync(model, external('weights.bin'));
+    writeFileSync(weights, new Uint8Array(Float32Array.of(1e6, -70000, NaN, 1e-9).buffer));
+    expect(await run(precision, 'apply', rules, '--onnx', model, '-o', out)).toMatchObject({
+      code: 0,
+      err:
+        'warning weights-clamped: 2 weights beyond the range of the new type became its largest finite value: in "wa".\n' +
+        'info weights-vanished: 1 weight too small for the new type became zero: in "wb".\n',
+    });
+    writeFileSync(weights, new Uint8Array(Float32Array.of(65519, -65504, Infinity, 0).buffer));
+    expect((await run(precision, 'apply', rules, '--onnx', model, '-o', out)).err).toBe('');
+  });
+
   test('never writes over the model or its weights, nor follows a model out of its folder', async () => {
     const { place, rules } = rulesFile('base fp16\n');
     const model = join(place, 'small.onnx');
