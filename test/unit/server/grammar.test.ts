@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { precisionType } from '../../../src/core/precision/precisionType.ts';
 import { lexOverrideLine } from '../../../src/core/precision/lexOverrideLine.ts';
 
 interface Pattern {
@@ -188,6 +189,32 @@ describe('the TextMate grammar', () => {
     ],
   ])('%s', (line, expected) => {
     expect(tokenize(line)).toEqual(expected);
+  });
+
+  test.each([
+    ['group:{ForeignNode[a,b...c]}, x fp32', ['{ForeignNode[a,b...c]}', ',', 'x']],
+    ['group:{ForeignNode[a...b]}, x fp32', ['{ForeignNode[a...b]}', ',', 'x']],
+    ['op:Conv->fp32', ['Conv', '->', 'fp32']],
+    ['group:a->fp32', ['a', '->', 'fp32']],
+  ])('%s: words end where the reader ends them', (line, words) => {
+    const painted = tokenize(line).map(([text]) => text);
+    for (const word of words) expect(painted).toContain(word);
+  });
+
+  test.each(['requirex obey', 'basement fp16', 'models x'])('%s is no directive', (line) => {
+    expect(tokenize(line).map(([, scope]) => scope)).not.toContain('keyword.control.directive');
+  });
+
+  test('every word that the reader takes for a type is painted as one', () => {
+    const words =
+      'fp32 float32 float f32 single fp16 float16 half f16 bf16 bfloat16 int8 i8 fp8 float8 float8e4m3fn int4 i4';
+    for (const word of `${words} int32 i32 int64 i64 bool boolean Half DataType.HALF`.split(' ')) {
+      expect(precisionType(word), word).not.toBeNull();
+      expect(
+        tokenize(`a ${word} -> ${word}, ${word}`).filter(([, scope]) => scope === 'storage.type.precision'),
+      ).toEqual([1, 2, 3].map(() => [word, 'storage.type.precision']));
+    }
+    expect(tokenize('a fp33').at(-1)).toEqual(['fp33', 'entity.name.tag.node']);
   });
 
   test('comments and quotes begin where the reader says', () => {
