@@ -154,7 +154,6 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { rewrite, files, lossNotes } = await rewriteModel(request);
   for (const { severity, code, message } of [...rewrite.problems, ...lossNotes])
     terminal.note(`${severity} ${code}: ${message}`);
-  const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
   const written = files.map(({ path, size }) => `${path}: ${size.toLocaleString('en-US')} bytes`);
   await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
   return errors ? exitCodes.doesNotHold : exitCodes.done;
