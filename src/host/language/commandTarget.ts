@@ -17,6 +17,12 @@ export function commandTarget(
   return active === undefined ? undefined : { uri: active, arguments: {} };
 }
 
+/** The editor of a document whose cursor a command is about: the active one, where several show the document. */
+export function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  return [activeTextEditor, ...visibleTextEditors].find((one) => one?.document.uri.toString() === uri.toString());
+}
+
 /** Opens a document and waits until it is saved, since programs read the file. undefined: it cannot be opened or saved. */
 export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   const document = await vscode.workspace.openTextDocument(uri);

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { commandTarget } from './commandTarget.ts';
+import { commandTarget, editorOf } from './commandTarget.ts';
 import type { FactsFeed } from './factsFeed.ts';
 import type { LanguageService } from './languageService.ts';
 
@@ -32,6 +32,6 @@ export async function showNodes(
 }
 
 async function nodesAtCursor(uri: vscode.Uri, language: LanguageService): Promise<string[]> {
-  const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+  const editor = editorOf(uri);
   return editor === undefined ? [] : (await language.nodesAt(uri, editor.selection.active)).nodes;
 }

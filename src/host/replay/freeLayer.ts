@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { removeEntry } from '../../core/replay/editReplay.ts';
 import { readReplay } from '../../core/replay/readReplay.ts';
-import { commandTarget } from '../language/commandTarget.ts';
+import { commandTarget, editorOf } from '../language/commandTarget.ts';
 import { applySpans } from './applySpans.ts';
 
 /** Removes a layer's entry, so that TensorRT chooses for it: the one at the cursor, else one that is picked. */
@@ -11,7 +11,7 @@ export async function freeLayer(argument: unknown): Promise<void> {
   const document = await vscode.workspace.openTextDocument(target.uri);
   const { value } = readReplay(document.getText());
   if (value === undefined) return;
-  const editor = vscode.window.visibleTextEditors.find((one) => one.document === document);
+  const editor = editorOf(document.uri);
   const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
   const here = value.entries.find(({ span }) => span.start <= offset && offset <= span.end);
   const items = value.entries.map((entry) => ({ label: entry.layer, entry }));

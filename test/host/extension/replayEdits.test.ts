@@ -67,6 +67,19 @@ describe('edits of a tactic replay', () => {
     }
   });
 
+  it('free the layer at the cursor of the editor that has the focus, where two show the file', async () => {
+    const text = oddReplay();
+    const document = await show(text, '卷积');
+    const other = await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Two });
+    const cursor = document.positionAt(text.indexOf(convolution));
+    other.selection = new vscode.Selection(cursor, cursor);
+    await vscode.commands.executeCommand('tensorrtLens.freeLayer');
+    assert.ok(!document.getText().includes(convolution));
+    assert.ok(document.getText().includes('卷积'));
+    await undo();
+    assert.equal(document.getText(), text);
+  });
+
   it('free a layer that is picked, where the cursor is at none', async () => {
     const text = oddReplay();
     const document = await show(text, '{');
