@@ -10,7 +10,7 @@ import { sameAlgorithm, sameFormats, sameTypes, tacticId, typeSignature } from '
 import type { OfferedChoice } from './algorithm.ts';
 import { alternatives, bestOfEachType, offerFor, offersFor } from './alternatives.ts';
 import type { Offer } from './alternatives.ts';
-import { choiceTitle, isMyelin } from './describeChoice.ts';
+import { choiceTitle, isMyelin, layoutTitles } from './describeChoice.ts';
 import { replaceAlgorithm } from './editReplay.ts';
 import { logTypes } from './readChoices.ts';
 import type { Choices } from './readChoices.ts';
@@ -297,11 +297,11 @@ class Checker {
     const all = offer ? alternatives(entry, offer) : [];
     const wanted = all.filter(({ algorithm }) => sameTypes(algorithm, entry.algorithm));
     const short = [...new Set([...wanted.slice(0, 4), ...bestOfEachType(all)])].slice(0, mostFixes);
+    const titles = titlesOf(short);
     const fixes: ReplayFix[] = [];
-    for (const choice of short) {
+    for (const [i, choice] of short.entries()) {
       const edits = replaceAlgorithm(this.text, this.file, entry, choice.algorithm);
-      if (edits)
-        fixes.push({ title: `Change the whole entry to ${titleOf(choice)}`, edits, preferred: fixes.length === 0 });
+      if (edits) fixes.push({ title: `Change the whole entry to ${titles[i]}`, edits, preferred: fixes.length === 0 });
     }
     return fixes;
   }
@@ -366,4 +366,19 @@ const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');
 export function titleOf({ algorithm, ms, tf32 }: OfferedChoice): string {
   const time = ms === null ? '' : `, ${ms.toPrecision(3)} ms`;
   return `${choiceTitle(algorithm)}${time}${tf32 ? ' (TF32: load with --tf32)' : ''}`;
+}
+
+/** Titles of choices in one list, with as much of their layouts as tells them apart. */
+export function titlesOf(choices: readonly OfferedChoice[]): string[] {
+  const names = choices.map(({ algorithm }) => {
+    const name = choiceTitle(algorithm);
+    return [name, ...layoutTitles(algorithm).map((layout) => `${name}, ${layout}`)];
+  });
+  const count = new Map<string, number>();
+  for (const name of names.flat()) count.set(name, (count.get(name) ?? 0) + 1);
+  return choices.map((choice, i) => {
+    const [name = '', ...longer] = names[i] ?? [];
+    const own = [name, ...longer].find((one) => count.get(one) === 1) ?? longer.at(-1) ?? name;
+    return titleOf(choice) + own.slice(name.length);
+  });
 }

@@ -97,6 +97,13 @@ export function choiceTitle(algorithm: Algorithm): string {
   return `${types(algorithm.inputs)} → ${types(algorithm.outputs)}, ${implementationName(algorithm.implementation)}${tactic}`;
 }
 
+/** What tells apart choices of one kernel, in growing detail: the layouts at both sides, then the strides, too. */
+export function layoutTitles({ inputs, outputs }: Algorithm): string[] {
+  const sides = (words: (format: TensorFormat) => string) =>
+    [inputs, outputs].map((formats) => [...new Set(formats.map(words))].join(' and ') || 'nothing').join(' → ');
+  return [sides(layoutWord), sides((format) => `${layoutWord(format)} (${format.strides?.join(', ') ?? '?'})`)];
+}
+
 /** An algorithm in full, as lines of plain text. */
 export function describeAlgorithm(algorithm: Algorithm): string[] {
   const lines = [implementationName(algorithm.implementation)];

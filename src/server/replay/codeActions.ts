@@ -1,7 +1,7 @@
 import { CodeActionKind } from 'vscode-languageserver';
 import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
 import { alternatives, bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
-import { titleOf } from '../../core/replay/checkReplay.ts';
+import { titlesOf } from '../../core/replay/checkReplay.ts';
 import { removeEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
 import type { SpanEdit } from '../../core/replay/replayFile.ts';
 import { overlaps, spanEdit, spanRange } from '../places.ts';
@@ -35,12 +35,14 @@ export function replayActions(
   const entry = entryAt(analysis, range.start);
   if (!entry || !read.value) return actions;
   const offer = offerFor(entry.layer, facts.choices);
-  for (const choice of offer ? bestOfEachType(alternatives(entry, offer)) : []) {
+  const choices = offer ? bestOfEachType(alternatives(entry, offer)) : [];
+  const titles = titlesOf(choices);
+  const fixed = new Set(actions.map((action) => JSON.stringify(action.edit)));
+  for (const [i, choice] of choices.entries()) {
     const edits = replaceAlgorithm(document.getText(), read.value, entry, choice.algorithm);
-    const title = `Change the whole entry to ${titleOf(choice)}`;
-    if (edits && !actions.some((action) => action.title === title)) {
+    const title = `Change the whole entry to ${titles[i]}`;
+    if (edits && !fixed.has(JSON.stringify(edit(edits))))
       actions.push({ title, kind: CodeActionKind.RefactorRewrite, edit: edit(edits) });
-    }
   }
   actions.push({
     title: 'Let TensorRT choose for this layer (remove the entry)',

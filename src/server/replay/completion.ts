@@ -2,7 +2,7 @@ import { CompletionItemKind } from 'vscode-languageserver';
 import type { CompletionItem, CompletionList, Position } from 'vscode-languageserver';
 import { alternatives, offerFor } from '../../core/replay/alternatives.ts';
 import { typeSignature } from '../../core/replay/algorithm.ts';
-import { titleOf } from '../../core/replay/checkReplay.ts';
+import { titlesOf } from '../../core/replay/checkReplay.ts';
 import { formatWords } from '../../core/replay/describeChoice.ts';
 import { addEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
 import type { EntryPlaces, ReplayEntry, Span, SpanEdit } from '../../core/replay/replayFile.ts';
@@ -27,7 +27,9 @@ function choiceItems(analysis: ReplayAnalysis, entry: ReplayEntry, place: Positi
   if (!offer || !token || !read.value) return [];
   const written = document.getText().slice(token.start, token.end);
   const items: CompletionItem[] = [];
-  for (const [i, choice] of alternatives(entry, offer).slice(0, most).entries()) {
+  const choices = alternatives(entry, offer).slice(0, most);
+  const titles = titlesOf(choices);
+  for (const [i, choice] of choices.entries()) {
     const edits = replaceAlgorithm(document.getText(), read.value, entry, choice.algorithm);
     if (!edits) continue;
     const main = edits.find(({ start, end }) => start === token.start && end === token.end) ?? {
@@ -39,7 +41,7 @@ function choiceItems(analysis: ReplayAnalysis, entry: ReplayEntry, place: Positi
     if (rest.length + (edits.includes(main) ? 1 : 0) !== edits.length) continue;
     const { inputs, outputs } = choice.algorithm;
     items.push({
-      label: titleOf(choice),
+      label: titles[i]!,
       kind: CompletionItemKind.Snippet,
       detail: typeSignature(choice.algorithm),
       documentation: [

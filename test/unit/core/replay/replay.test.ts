@@ -9,7 +9,7 @@ import {
   tacticHex,
   tacticId,
 } from '../../../../src/core/replay/algorithm.ts';
-import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
+import { checkReplay, emptyContext, titleOf, titlesOf } from '../../../../src/core/replay/checkReplay.ts';
 import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
 import { choiceTitle, describeAlgorithm, implementationName } from '../../../../src/core/replay/describeChoice.ts';
 import { diffReplays } from '../../../../src/core/replay/diffReplays.ts';
@@ -648,6 +648,26 @@ describe('in words', () => {
       'Output 0: FP16, vectors of 8 along dimension 1, channels last',
     ]);
     expect(choiceTitle(foreign!.algorithm)).toBe('FP16 → FP32, Myelin (0x80000023)');
+  });
+
+  test('choices of one kernel in one list are told apart', () => {
+    const log = choicesOfLog(readBuildLog(text('tensorrt-10.6.0/fusion_zoo.fp32/log.txt')).value);
+    const unique = (layer: string) => {
+      const choices = [...log.offered].find(([name]) => name.startsWith(layer))![1];
+      const distinct = [...new Map(choices.map((choice) => [algorithmKey(choice.algorithm), choice])).values()];
+      const titles = titlesOf(distinct).map((title) => title.replace(/, [\d.]+ ms/, ''));
+      expect(new Set(titles).size).toBe(distinct.length);
+      return titles;
+    };
+    const longStrided = unique('/concat_branches/right/conv/Conv');
+    expect(longStrided).toContain(
+      'FP32 → FP32, CaskConvolution (0x80000009), tactic 0xd3a0b9f271d4432a, linear (32768, 1024, 32, 1) → linear (16384, 1024, 32, 1)',
+    );
+    expect(unique('PWN(PWN(/pointwise_swish/Sigmoid)')).toContain(
+      'FP32 → FP32, PointWiseV2 (0x80000028), tactic 0x0000000000000000, linear → linear',
+    );
+    const [offered] = [...sidecar().offered.values()];
+    expect(titlesOf(offered!.slice(0, 1))).toEqual([titleOf(offered![0]!)]);
   });
 
   test('ids by version: the same number stands for another implementation in TensorRT 8.0 to 8.2', () => {
