@@ -7,10 +7,9 @@ import type { NodeIndex } from '../precision/nodeIndex.ts';
 import { targetName, targetOf } from '../precision/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../precision/tensorrtTarget.ts';
 import { sameAlgorithm, sameFormats, sameTypes, tacticId, typeSignature } from './algorithm.ts';
-import type { OfferedChoice } from './algorithm.ts';
 import { alternatives, bestOfEachType, offerFor, offersFor } from './alternatives.ts';
 import type { Offer } from './alternatives.ts';
-import { choiceTitle, isMyelin, layoutTitles } from './describeChoice.ts';
+import { choiceTitle, isMyelin, titlesOf } from './describeChoice.ts';
 import { replaceAlgorithm } from './editReplay.ts';
 import { logTypes } from './readChoices.ts';
 import type { Choices } from './readChoices.ts';
@@ -361,24 +360,3 @@ class Checker {
 const release = (version: string): string => version.split('.').slice(0, 3).join('.');
 
 const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');
-
-/** A choice with its time: `FP32 → FP32, CaskConvolution (0x80000009), tactic 0x…, 0.0332 ms`. */
-export function titleOf({ algorithm, ms, tf32 }: OfferedChoice): string {
-  const time = ms === null ? '' : `, ${ms.toPrecision(3)} ms`;
-  return `${choiceTitle(algorithm)}${time}${tf32 ? ' (TF32: load with --tf32)' : ''}`;
-}
-
-/** Titles of choices in one list, with as much of their layouts as tells them apart. */
-export function titlesOf(choices: readonly OfferedChoice[]): string[] {
-  const names = choices.map(({ algorithm }) => {
-    const name = choiceTitle(algorithm);
-    return [name, ...layoutTitles(algorithm).map((layout) => `${name}, ${layout}`)];
-  });
-  const count = new Map<string, number>();
-  for (const name of names.flat()) count.set(name, (count.get(name) ?? 0) + 1);
-  return choices.map((choice, i) => {
-    const [name = '', ...longer] = names[i] ?? [];
-    const own = [name, ...longer].find((one) => count.get(one) === 1) ?? longer.at(-1) ?? name;
-    return titleOf(choice) + own.slice(name.length);
-  });
-}

@@ -1,5 +1,5 @@
 import { implementationId, tacticHex } from './algorithm.ts';
-import type { Algorithm, TensorFormat } from './algorithm.ts';
+import type { Algorithm, OfferedChoice, TensorFormat } from './algorithm.ts';
 
 /** Implementation ids that builds of 8.4 to 10.16 were seen to print beside their runner's name. Ids may differ in other versions. */
 const runners: Readonly<Record<number, string>> = {
@@ -98,10 +98,31 @@ export function choiceTitle(algorithm: Algorithm): string {
 }
 
 /** What tells apart choices of one kernel, in growing detail: the layouts at both sides, then the strides, too. */
-export function layoutTitles({ inputs, outputs }: Algorithm): string[] {
+function layoutTitles({ inputs, outputs }: Algorithm): string[] {
   const sides = (words: (format: TensorFormat) => string) =>
     [inputs, outputs].map((formats) => [...new Set(formats.map(words))].join(' and ') || 'nothing').join(' → ');
   return [sides(layoutWord), sides((format) => `${layoutWord(format)} (${format.strides?.join(', ') ?? '?'})`)];
+}
+
+/** A choice with its time: `FP32 → FP32, CaskConvolution (0x80000009), tactic 0x…, 0.0332 ms`. */
+export function titleOf({ algorithm, ms, tf32 }: OfferedChoice): string {
+  const time = ms === null ? '' : `, ${ms.toPrecision(3)} ms`;
+  return `${choiceTitle(algorithm)}${time}${tf32 ? ' (TF32: load with --tf32)' : ''}`;
+}
+
+/** Titles of choices in one list, with as much of their layouts as tells them apart. */
+export function titlesOf(choices: readonly OfferedChoice[]): string[] {
+  const names = choices.map(({ algorithm }) => {
+    const name = choiceTitle(algorithm);
+    return [name, ...layoutTitles(algorithm).map((layout) => `${name}, ${layout}`)];
+  });
+  const count = new Map<string, number>();
+  for (const name of names.flat()) count.set(name, (count.get(name) ?? 0) + 1);
+  return choices.map((choice, i) => {
+    const [name = '', ...longer] = names[i] ?? [];
+    const own = [name, ...longer].find((one) => count.get(one) === 1) ?? longer.at(-1) ?? name;
+    return titleOf(choice) + own.slice(name.length);
+  });
 }
 
 /** An algorithm in full, as lines of plain text. */

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { typeSignature } from '../../core/replay/algorithm.ts';
-import { titleOf } from '../../core/replay/checkReplay.ts';
+import { titleOf } from '../../core/replay/describeChoice.ts';
 import { addEntry } from '../../core/replay/editReplay.ts';
 import { readReplay } from '../../core/replay/readReplay.ts';
 import { commandTarget } from '../language/commandTarget.ts';

@@ -1,7 +1,7 @@
 import { CodeActionKind } from 'vscode-languageserver';
 import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
 import { alternatives, bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
-import { titlesOf } from '../../core/replay/checkReplay.ts';
+import { titlesOf } from '../../core/replay/describeChoice.ts';
 import { removeEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
 import type { SpanEdit } from '../../core/replay/replayFile.ts';
 import { overlaps, spanEdit, spanRange } from '../places.ts';

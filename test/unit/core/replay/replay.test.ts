@@ -9,9 +9,15 @@ import {
   tacticHex,
   tacticId,
 } from '../../../../src/core/replay/algorithm.ts';
-import { checkReplay, emptyContext, titleOf, titlesOf } from '../../../../src/core/replay/checkReplay.ts';
+import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
 import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
-import { choiceTitle, describeAlgorithm, implementationName } from '../../../../src/core/replay/describeChoice.ts';
+import {
+  choiceTitle,
+  describeAlgorithm,
+  implementationName,
+  titleOf,
+  titlesOf,
+} from '../../../../src/core/replay/describeChoice.ts';
 import { diffReplays } from '../../../../src/core/replay/diffReplays.ts';
 import {
   addEntry,
