@@ -2,6 +2,7 @@ import { counted, report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from './closestWords.ts';
+import { shorten } from './foreignNodeEvidence.ts';
 import type { Selector } from './overrideFile.ts';
 import { removeLine, replaceRange } from './precisionProblem.ts';
 import type { Fix, PrecisionProblem } from './precisionProblem.ts';
@@ -70,7 +71,7 @@ function explainGlob(context: CheckContext, selector: Selector): PrecisionProble
     });
     break;
   }
-  const message = `No node's name matches "${selector.text}".${hint}`;
+  const message = `No node's name matches "${shorten(selector.text, 200)}".${hint}`;
   return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 
@@ -106,7 +107,7 @@ function explainOp(context: CheckContext, selector: Selector): PrecisionProblem 
       fixes.push({ title: `Change to op:${op}`, edits: [replaceRange(selector.textRange, op)], preferred: i === 0 });
     }
   }
-  const message = `The model has no node of type ${written}.${hint}`;
+  const message = `The model has no node of type ${shorten(written, 200)}.${hint}`;
   return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 

@@ -2,6 +2,7 @@ import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import { counted, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
+import { shorten } from './foreignNodeEvidence.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { Selector } from './overrideFile.ts';
 import { replaceRange } from './precisionProblem.ts';
@@ -161,7 +162,7 @@ function nearNames(context: CheckContext, selector: Selector): UnknownName {
   const hint = near.length > 0 ? ` Nearest: ${someNames(near)}.` : '';
   return {
     code: 'matches-nothing',
-    message: `No node is called ${JSON.stringify(selector.text)}.${hint}`,
+    message: `No node is called ${JSON.stringify(shorten(selector.text, 200))}.${hint}`,
     fixes: near.map((name, i) => ({
       title: `Change to ${JSON.stringify(name)}`,
       edits: [replaceRange(selector.textRange, writeName(name))],

@@ -18,6 +18,7 @@ type GlobPart =
 /** Compiles a pattern. Every text is a pattern: a `[` without its `]` stands for itself. */
 export function compileGlob(pattern: string): Glob {
   const parts: GlobPart[] = [];
+  const lastClose = pattern.lastIndexOf(']');
   let at = 0;
   while (at < pattern.length) {
     const c = pattern.charAt(at);
@@ -25,7 +26,7 @@ export function compileGlob(pattern: string): Glob {
     else if (c === '?') {
       parts.push({ kind: 'any' });
       at++;
-    } else if (c === '[') at = set(pattern, at, parts);
+    } else if (c === '[') at = set(pattern, at, lastClose, parts);
     else {
       parts.push({ kind: 'char', char: c });
       at++;
@@ -52,10 +53,11 @@ function star(pattern: string, start: number, parts: GlobPart[]): number {
   return end;
 }
 
-function set(pattern: string, open: number, parts: GlobPart[]): number {
+/** `lastClose`: the place of the pattern's last `]`. */
+function set(pattern: string, open: number, lastClose: number, parts: GlobPart[]): number {
   const negated = pattern.charAt(open + 1) === '!' || pattern.charAt(open + 1) === '^';
   const first = open + (negated ? 2 : 1);
-  const close = pattern.indexOf(']', first + 1);
+  const close = first < lastClose ? pattern.indexOf(']', first + 1) : -1;
   if (close < 0) {
     parts.push({ kind: 'char', char: '[' });
     return open + 1;

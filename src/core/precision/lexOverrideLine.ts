@@ -70,10 +70,14 @@ function lexWord(line: string, start: number): WordToken {
 /** A bare text ends at a blank, at `->` and at a comma that is not inside `[…]`. */
 function bareEnd(line: string, start: number): number {
   let at = start;
+  // Where one bracket is not closed before the next blank, no later one of the word is.
+  let closing = true;
   while (at < line.length) {
     const c = line.charAt(at);
     if (blank.test(c) || c === ',' || line.startsWith('->', at)) break;
-    at = c === '[' ? pastBrackets(line, at) : at + 1;
+    const next = c === '[' && closing ? pastBrackets(line, at) : at + 1;
+    if (c === '[' && next === at + 1) closing = false;
+    at = next;
   }
   return at;
 }

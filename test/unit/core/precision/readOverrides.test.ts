@@ -179,6 +179,12 @@ describe('reading override files', () => {
     }
   });
 
+  test('a very long line is read in one go', () => {
+    const brackets = '['.repeat(300_000);
+    expect(rule(`${brackets} fp32`).selectors[0]?.text).toBe(brackets);
+    expect(rule(`${'[a,b]'.repeat(50_000)} fp32`).selectors).toHaveLength(1);
+  });
+
   test('any text is read, with ranges inside its lines', () => {
     const piece = fc.constantFrom(
       'a',
