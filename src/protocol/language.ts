@@ -38,7 +38,7 @@ export const languageCommands = {
   applyOverrides: 'tensorrtLens.applyOverrides',
   /** Hold the rules against the last build and show the result. */
   verifyOverrides: 'tensorrtLens.verifyOverrides',
-  /** Open the log of the last build at a line (from 1). */
+  /** Open the log of the last build, or of the last one that passed, at a line (from 1). */
   openLogLine: 'tensorrtLens.openLogLine',
   /** Build with this replay. */
   buildWithReplay: 'tensorrtLens.buildWithReplay',
@@ -51,6 +51,8 @@ export interface CommandArguments {
   nodes?: string[];
   /** Line of the log, from 1. */
   line?: number;
+  /** The log is that of the newest build that passed, not of the newest one. */
+  passed?: boolean;
 }
 
 /** What is known for one open document (an override file or a replay). `null` parts are not known. */
@@ -79,6 +81,8 @@ export interface ChoicesData {
   source: 'sidecar' | 'mismatch' | 'log';
   offered: [layer: string, choices: OfferedChoice[]][];
   chosen: [layer: string, algorithm: Algorithm][];
+  /** Where the log of the newest build that passed starts to tell of a layer, from 1. */
+  lines?: [layer: string, line: number][];
 }
 
 export interface ModelPathParams {

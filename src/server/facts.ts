@@ -43,10 +43,11 @@ export function readFacts(params: FactsParams): DocumentFacts {
     index: params.model ? new NodeIndex(params.model) : null,
     build,
     target: targetOf(product, version, gpu),
-    choices: params.choices.map(({ source, offered, chosen }) => ({
+    choices: params.choices.map(({ source, offered, chosen, lines }) => ({
       source,
       offered: new Map(offered),
       chosen: new Map(chosen),
+      ...(lines ? { lines: new Map(lines) } : {}),
     })),
     mismatches: params.mismatches,
     recorded: params.recorded,

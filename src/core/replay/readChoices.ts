@@ -10,6 +10,8 @@ export interface Choices {
   /** In the order of the record; within a layer the best first where times are known. */
   offered: Map<string, OfferedChoice[]>;
   chosen: Map<string, Algorithm>;
+  /** Where a log starts to tell of a layer, from 1. */
+  lines?: Map<string, number>;
   /** Where they come from. */
   source: 'sidecar' | 'mismatch' | 'log';
 }
@@ -114,14 +116,14 @@ export const logTypes: Readonly<Record<string, string>> = {
   int4: 'INT4',
 };
 
-/** Copies between layouts: timed like layers, but TensorRT asks no algorithm selector about them. */
-const reformat = /^Optimizer Reformat\(/;
-
 /** What a verbose log timed: the same tactics that a replay can name, for the layers that the log tells in full. */
 export function choicesOfLog(log: BuildLog): Choices {
-  const choices: Choices = { offered: new Map(), chosen: new Map(), source: 'log' };
-  for (const { name, combinations } of log.phases.at(-1)?.tactics ?? []) {
-    if (reformat.test(name)) continue;
+  const lines = new Map<string, number>();
+  const choices: Choices = { offered: new Map(), chosen: new Map(), source: 'log', lines };
+  for (const { name, line, combinations, reformat } of log.phases.at(-1)?.tactics ?? []) {
+    // TensorRT asks no algorithm selector about copies between layouts.
+    if (reformat) continue;
+    if (!lines.has(name)) lines.set(name, line);
     const offered = choices.offered.get(name) ?? [];
     for (const combination of combinations) {
       const formats = readFormats(combination.formats);

@@ -196,7 +196,9 @@ function toParams(
       !build && readSettings(uri).backend === 'rtx'
         ? { product: 'tensorrt-rtx', version: rtxVersion, gpu: null }
         : null,
-    choices: choices.filter(({ offered, chosen }) => offered.size + chosen.size > 0).map(toData),
+    choices: choices
+      .filter(({ offered, chosen, lines }) => offered.size + chosen.size + (lines?.size ?? 0) > 0)
+      .map(toData),
     mismatches: replay ? mismatches : [],
     recorded:
       replay && recording ? { version: recording.manifest.tensorrt.version, gpu: recording.manifest.gpu } : null,
@@ -206,8 +208,9 @@ function toParams(
 /** All but the large parts, which are the same when what was read is the same. */
 const rest = (params: FactsParams): string => JSON.stringify({ ...params, model: null, build: null });
 
-const toData = ({ source, offered, chosen }: Choices): ChoicesData => ({
+const toData = ({ source, offered, chosen, lines }: Choices): ChoicesData => ({
   source,
   offered: [...offered],
   chosen: [...chosen],
+  ...(lines ? { lines: [...lines] } : {}),
 });

@@ -5,7 +5,7 @@ import { command } from '../precision/codeLens.ts';
 import { idsOf } from './replayAnalysis.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 
-/** Above the file: build with it. Above each entry: its nodes in the graph, and the log line where it failed. */
+/** Above the file: build with it. Above each entry: its nodes in the graph, and the log line where it failed or was timed. */
 export function replayLenses(analysis: ReplayAnalysis): CodeLens[] {
   const { document, facts, hints, read } = analysis;
   const uri = document.uri;
@@ -24,11 +24,12 @@ export function replayLenses(analysis: ReplayAnalysis): CodeLens[] {
       });
     }
     const failed = facts.mismatches.find(({ layer, kind }) => layer === hint.entry.layer && kind !== 'not-found');
-    if (failed)
-      lenses.push({
-        range,
-        command: command(`Log line ${failed.line}`, languageCommands.openLogLine, { uri, line: failed.line }),
-      });
+    const timed = facts.choices.find(({ lines }) => lines)?.lines?.get(hint.entry.layer);
+    const line = failed?.line ?? timed;
+    if (line === undefined) continue;
+    const title = failed ? `Log line ${line}` : `Timed in line ${line} of the log`;
+    const passed = failed ? {} : { passed: true };
+    lenses.push({ range, command: command(title, languageCommands.openLogLine, { uri, line, ...passed }) });
   }
   return lenses;
 }

@@ -1,10 +1,11 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { describe, expect, test } from 'vitest';
-import { readChoices } from '../../../src/core/replay/readChoices.ts';
+import { readBuildLog } from '../../../src/core/engine/readBuildLog.ts';
+import { choicesOfLog, readChoices } from '../../../src/core/replay/readChoices.ts';
 import { readMismatches } from '../../../src/core/replay/readMismatches.ts';
 import { readReplay } from '../../../src/core/replay/readReplay.ts';
 import { languageCommands } from '../../../src/protocol/language.ts';
-import type { FactsParams } from '../../../src/protocol/language.ts';
+import type { CommandArguments, FactsParams } from '../../../src/protocol/language.ts';
 import { readFacts } from '../../../src/server/facts.ts';
 import { replayActions } from '../../../src/server/replay/codeActions.ts';
 import { replayLenses } from '../../../src/server/replay/codeLens.ts';
@@ -142,6 +143,16 @@ describe('replay files', () => {
       languageCommands.openLogLine,
       languageCommands.showNodes,
     ]);
+    const log = text(`${capture}.fp16/log.txt`);
+    const timed = await replay('replay', { choices: [choicesData(choicesOfLog(readBuildLog(log).value))] });
+    const places = replayLenses(timed).flatMap(({ command }) =>
+      command?.command === languageCommands.openLogLine ? (command.arguments as CommandArguments[]) : [],
+    );
+    expect(places.map(({ passed }) => passed)).toEqual([true, true]);
+    const lines = log.split('\n');
+    expect(places.map(({ line }) => lines[line! - 1]?.replace(/.*=== /, ''))).toEqual(
+      timed.hints.map(({ entry }) => `Computing costs for ${entry.layer}`),
+    );
     const [conv, foreign] = replayEntryInfos(analysis);
     expect(conv).toMatchObject({
       layer: '/patch_embed/proj/Conv',

@@ -26,8 +26,8 @@ export function factsFor(of: string, more: Partial<FactsParams> = {}): FactsPara
   };
 }
 
-export function choicesData({ source, offered, chosen }: Choices): ChoicesData {
-  return { source, offered: [...offered], chosen: [...chosen] };
+export function choicesData({ source, offered, chosen, lines }: Choices): ChoicesData {
+  return { source, offered: [...offered], chosen: [...chosen], ...(lines ? { lines: [...lines] } : {}) };
 }
 
 /** An override file with `|` at the cursor. */
