@@ -6,10 +6,10 @@ import type { ReplayAnalysis } from './replayAnalysis.ts';
 /** More than anybody reads; a broken file of some megabytes must not flood the editor. */
 const most = 1000;
 
-/** Problems of the JSON itself are left to the editor's own JSON support, which shows them too. */
+/** Problems of the JSON itself are left to the editor's own JSON support, which takes comments in `jsonc`: Python does not. */
 export function replayDiagnostics({ document, problems }: ReplayAnalysis): Diagnostic[] {
   return problems
-    .filter(({ code }) => !code.startsWith('json-'))
+    .filter(({ code }) => document.languageId !== 'json' || !code.startsWith('json-'))
     .slice(0, most)
     .map((problem) => ({
       range: spanRange(document, problem),

@@ -46,6 +46,16 @@ describe('replay files', () => {
     expect(analyseReplay(TextDocument.create(uri, 'json', 1, ''), facts)).toBeNull();
   });
 
+  test('comments and commas that the editor takes in jsonc are errors: Python takes none', () => {
+    const source = text(`${capture}.poly_replay/replay.json`).replace('"inputs"', '// HALF before\n"inputs"');
+    const codes = (language: string) =>
+      replayDiagnostics(analyseReplay(TextDocument.create(uri, language, 1, source), readFacts(factsFor(uri)))!).map(
+        ({ code, severity, range }) => `${code} ${severity} ${range.start.line}`,
+      );
+    expect(codes('json')).toEqual(['layer-not-found 2 2', 'foreign-entry 3 36']);
+    expect(codes('jsonc')).toEqual(['layer-not-found 2 2', 'json-syntax 1 5', 'foreign-entry 3 36']);
+  });
+
   test('a file that is broken all over does not flood the editor', () => {
     const broken = `{"replay": {"implementation": 1, ${'"a": 1, '.repeat(5000)}}}`;
     const analysis = analyseReplay(TextDocument.create(uri, 'json', 1, broken), readFacts(factsFor(uri)))!;
