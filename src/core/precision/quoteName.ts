@@ -19,3 +19,8 @@ export function quoteName(text: string): string {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
+
+/** A path as a `model` line writes it: bare to the line's end, in double quotes where that would be read otherwise. */
+export function writePath(path: string): string {
+  return /\s#|^[#"]|^\s|\s$|^$|[\u0000-\u001f]/.test(path) ? quoteName(path) : path;
+}

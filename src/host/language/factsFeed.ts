@@ -10,6 +10,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { buildOfReplay } from '../replay/replayBuild.ts';
 import { findModel, findModelOfReplay } from './findModel.ts';
 import type { FactsReader, KnownFacts } from './knownFacts.ts';
+import { modelsNear } from './modelsNear.ts';
 import { readSidecars } from './readSidecars.ts';
 import type { ServedKind } from './servedDocuments.ts';
 
@@ -23,6 +24,8 @@ interface Served {
   hold: vscode.Disposable | undefined;
   facts: KnownFacts | undefined;
   params: FactsParams | undefined;
+  /** Models near an override file, looked for when they are first wanted and again when one comes or goes. */
+  models: Promise<string[]> | undefined;
   /** Counts refreshes, so that a late result of an earlier one is dropped. */
   generation: number;
   work: Promise<void>;
@@ -51,8 +54,14 @@ export class FactsFeed implements vscode.Disposable {
     };
     this.#subscription = vscode.Disposable.from(
       models,
-      models.onDidCreate(() => again(({ model }) => model === null)),
-      models.onDidDelete((uri) => again(({ model }) => model?.toString() === uri.toString())),
+      models.onDidCreate(() => {
+        for (const served of this.#served.values()) served.models = undefined;
+        again(({ model, kind }) => model === null || kind === 'overrides');
+      }),
+      models.onDidDelete((uri) => {
+        for (const served of this.#served.values()) served.models = undefined;
+        again(({ model }) => model?.toString() === uri.toString());
+      }),
       sessions.onDidChange(({ key }) => again(({ model }) => model?.toString() === key)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(settingsSection)) again(() => true);
@@ -87,6 +96,7 @@ export class FactsFeed implements vscode.Disposable {
       hold: undefined,
       facts: undefined,
       params: undefined,
+      models: undefined,
       generation: 0,
       work: Promise.resolve(),
       first,
@@ -164,9 +174,10 @@ export class FactsFeed implements vscode.Disposable {
       before?.dispose();
     }
     const facts = model === null ? undefined : await this.#reader.read(model);
+    const near = served.kind === 'overrides' ? await (served.models ??= modelsNear(served.uri)) : [];
     const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];
     if (generation !== served.generation) return;
-    const params = toParams(served, facts, problem, sidecars);
+    const params = { ...toParams(served, facts, problem, sidecars), models: near };
     // The same again, as after the session's own first reading, is no news.
     if (served.facts === facts && served.params && rest(params) === rest(served.params)) return;
     served.facts = facts;

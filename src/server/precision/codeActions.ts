@@ -1,6 +1,7 @@
 import { CodeActionKind } from 'vscode-languageserver';
 import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
-import { writeName } from '../../core/precision/quoteName.ts';
+import { closestWords } from '../../core/precision/closestWords.ts';
+import { writeName, writePath } from '../../core/precision/quoteName.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import { overlaps, toEdit, toRange } from '../places.ts';
 import { command } from './codeLens.ts';
@@ -38,9 +39,30 @@ export function overrideActions(
     const action = commandFor(problem.code, document.uri);
     if (action) actions.push(shown ? { ...action, diagnostics: [shown] } : action);
   }
+  const missing = diagnostics.find(({ code }) => code === 'model-missing');
+  if (missing && overlaps(missing.range, range)) actions.push(...modelActions(analysis, missing));
   const rewrite = rewriteAction(analysis, range);
   if (rewrite) actions.push(rewrite);
   return withoutRepeats(actions);
+}
+
+/** Models near the file, for a line that names none that exists, or for the first line where none does. */
+function modelActions({ document, facts, file }: OverrideAnalysis, diagnostic: Diagnostic): CodeAction[] {
+  const named = file.model?.usable ? (file.model.value ?? '') : null;
+  const near = named === null ? [] : closestWords(named, facts.models, 3);
+  const start = { line: 0, character: 0 };
+  return [...new Set([...near, ...facts.models])].slice(0, 5).map((path): CodeAction => {
+    const edit =
+      file.model && named !== null
+        ? { range: toRange(file.model.valueRange), newText: writePath(path) }
+        : { range: { start, end: start }, newText: `model  ${writePath(path)}\n` };
+    return {
+      title: named === null ? `Name the model ${path}` : `Change to ${path}`,
+      kind: CodeActionKind.QuickFix,
+      diagnostics: [diagnostic],
+      edit: { changes: { [document.uri]: [edit] } },
+    };
+  });
 }
 
 const reachable = new Set(['inside-foreign-node', 'no-layer-flags', 'layer-unregistered', 'trtexec-cannot-carry']);

@@ -3,7 +3,7 @@ import type { CompletionItem, CompletionList, Position, Range } from 'vscode-lan
 import { lexOverrideLine } from '../../core/precision/lexOverrideLine.ts';
 import type { OverrideToken, WordToken } from '../../core/precision/lexOverrideLine.ts';
 import { precisionType } from '../../core/precision/precisionType.ts';
-import { isBareName, quoteName, writeName } from '../../core/precision/quoteName.ts';
+import { isBareName, quoteName, writeName, writePath } from '../../core/precision/quoteName.ts';
 import { hasLayerFlags, typeSince } from '../../core/precision/tensorrtTarget.ts';
 import type { NodeIndex } from '../../core/precision/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
@@ -102,7 +102,7 @@ function modelPaths(paths: readonly string[], text: string, range: Range): Compl
       kind: CompletionItemKind.File,
       sortText: String(i).padStart(4, '0'),
       filterText: quoted ? quoteName(path) : path,
-      textEdit: { range, newText: quoted || /\s#|^["]|^\s|\s$/.test(path) ? quoteName(path) : path },
+      textEdit: { range, newText: quoted ? quoteName(path) : writePath(path) },
     })),
   };
 }

@@ -97,6 +97,21 @@ describe('quick fixes', () => {
     expect(fixes.map((fix) => fix.diagnostics)).toEqual([diagnostics]);
   });
 
+  test('a model that is not there, or not named: those near the file', () => {
+    const more = { modelProblem: 'There is no file.', models: ['./vit.onnx', './bert_base.onnx', '../old #2.onnx'] };
+    const fixed = (text: string) => {
+      const { analysis } = overrides(text, null, null, more);
+      const actions = overrideActions(analysis, whole, overrideDiagnostics(analysis));
+      return actions.map(({ edit }) => applied(text, edit?.changes?.[uri]));
+    };
+    expect(fixed('model ./bert_bse.onnx # c\na fp32')[0]).toBe('model ./bert_base.onnx # c\na fp32');
+    expect(fixed('a fp32')).toEqual([
+      'model  ./vit.onnx\na fp32',
+      'model  ./bert_base.onnx\na fp32',
+      'model  "../old #2.onnx"\na fp32',
+    ]);
+  });
+
   test('only what is in the range; a pattern as names', () => {
     const text = '/x fp32\n/layers.1/attn/* fp32';
     const { analysis } = overrides(text);
