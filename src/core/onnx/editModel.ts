@@ -28,6 +28,8 @@ export interface ModelEdits {
   inputs?: { node: string; index: number; tensor: string }[];
   /** Outputs of nodes that write another tensor. */
   outputs?: { node: string; index: number; tensor: string }[];
+  /** Names of nodes. */
+  names?: { node: string; name: string }[];
   /** Initializers to convert: float, float16, bfloat16 and double into one another. */
   initializers?: { graph: string; name: string; from: DataType; to: DataType }[];
   /** Constant nodes of which the tensor `value` is to be converted. */
@@ -125,6 +127,7 @@ class Editor {
     for (const edit of edits.inputs ?? []) add(rewired, edit.node, { ...edit, list: 'inputs' });
     for (const edit of edits.outputs ?? []) add(rewired, edit.node, { ...edit, list: 'outputs' });
     for (const [id, changes] of rewired) await this.rewire(id, changes);
+    for (const { node, name } of edits.names ?? []) await this.rename(node, name);
     for (const cast of edits.casts ?? []) this.insertCast(cast);
     for (const edit of edits.initializers ?? []) await this.retypeInitializers(edit);
     for (const edit of edits.constants ?? []) await this.retypeConstant(edit);
@@ -148,6 +151,16 @@ class Editor {
       const bytes = protobuf.Writer.create().uint32(field.tag).string(tensor).finish();
       patch.replace(field.at, fieldEnd(field), { bytes });
     }
+  }
+
+  private async rename(id: string, name: string): Promise<void> {
+    if (!this.index.nodes.has(id)) return this.refuse(`There is no node ${id}.`);
+    const patch = this.index.nodePatch(id);
+    const bytes = protobuf.Writer.create().uint32(NODE.name).string(name).finish();
+    const old = (await scanFields(this.source, patch.span)).filter(({ tag }) => tag === NODE.name);
+    for (const [index, field] of old.entries())
+      patch.replace(field.at, fieldEnd(field), ...(index === 0 ? [{ bytes }] : []));
+    if (old.length === 0) patch.insert(patch.span.offset + patch.span.length, { bytes });
   }
 
   private insertCast(cast: NonNullable<ModelEdits['casts']>[number]): void {

@@ -1,10 +1,14 @@
 import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
+import { effectiveName } from './modelFacts.ts';
 import { followsType, isRealType, outputFollows, readsAnyType } from './opTyping.ts';
 import type { RealType } from './opTyping.ts';
 import type { NewCast, RewritePlan } from './rewritePlan.ts';
 import type { ChosenType, TypeChoice } from './rewriteTypes.ts';
 
-export type Edits = Pick<RewritePlan, 'casts' | 'inputs' | 'outputs' | 'initializers' | 'constants' | 'values'>;
+export type Edits = Pick<
+  RewritePlan,
+  'casts' | 'inputs' | 'outputs' | 'names' | 'initializers' | 'constants' | 'values'
+>;
 
 /** One floating-point tensor of one graph, with who makes it and who reads it in which type. */
 interface Tensor {
@@ -51,7 +55,15 @@ class EditWalk {
   private readonly tensors: Tensor[] = [];
   private readonly graphs: OnnxGraph[] = [];
   private readonly taken = new Set<string>();
-  private readonly result: Edits = { casts: [], inputs: [], outputs: [], initializers: [], constants: [], values: [] };
+  private readonly result: Edits = {
+    casts: [],
+    inputs: [],
+    outputs: [],
+    names: [],
+    initializers: [],
+    constants: [],
+    values: [],
+  };
 
   constructor(choice: TypeChoice, io: 'keep' | 'follow') {
     this.choice = choice;
@@ -187,6 +199,7 @@ class EditWalk {
     if (maker && (made !== raw || (promised !== null && promised !== raw))) {
       source = this.fresh(`${tensor.name}_${word(raw)}`);
       this.result.outputs.push({ node: maker.node.id, index: maker.index, tensor: source });
+      this.keepName(maker.node, tensor.name);
     }
     const byType = new Map<RealType, string>();
     if (made !== raw) {
@@ -209,6 +222,13 @@ class EditWalk {
       }
       if (from !== tensor.name) this.result.inputs.push({ node, index, tensor: from });
     }
+  }
+
+  private keepName(node: OnnxNode, output: string): void {
+    const name = effectiveName(node);
+    if (node.name !== '' || node.outputs.find((one) => one !== '') !== output || this.taken.has(name)) return;
+    this.taken.add(name);
+    this.result.names.push({ node: node.id, name });
   }
 
   private cast(tensor: Tensor, input: string, output: string, to: RealType): void {

@@ -21,6 +21,11 @@ export interface RewritePlan {
   inputs: { node: string; index: number; tensor: string }[];
   /** Outputs of existing nodes that write another tensor now: a Cast then writes the old name. */
   outputs: { node: string; index: number; tensor: string }[];
+  /**
+   * Names for nodes that have none and whose first output is renamed: TensorRT would call them after that, and no rule,
+   * log or engine would know them any more.
+   */
+  names: { node: string; name: string }[];
   /** Initializers whose type and bytes change. */
   initializers: { graph: string; name: string; from: RealType; to: RealType }[];
   /** Constant nodes whose `value` tensor changes its type and bytes. */

@@ -93,6 +93,22 @@ test('a new tensor takes no name for which the file declares a type', () => {
   expect(casts(plan)).toEqual(['x_fp16_1 = x as float16', 'y = y_fp16_1 as float']);
 });
 
+test('a node without a name keeps the one that TensorRT gives it', () => {
+  const model = modelOf({ nodes: ['a = Relu(x)', 'b = Relu(a)', 'y = Relu(b)'], outputs: { y: 'float' } });
+  for (const node of model.nodes) node.name = '';
+  const plan = rewrite(model, 'base fp16\n"node_of_a" fp16 -> fp32');
+  expect(plan.outputs.map(({ node, tensor }) => [node, tensor])).toEqual([
+    ['0', 'a_fp16'],
+    ['2', 'y_fp16'],
+  ]);
+  expect(plan.names).toEqual([
+    { node: '0', name: 'node_of_a' },
+    { node: '2', name: 'node_of_y' },
+  ]);
+  model.nodes[2]!.name = 'last';
+  expect(rewrite(model, 'base fp16').names).toEqual([]);
+});
+
 describe('quantised models', () => {
   const initializers = { s: 'float', z: 'int8', wq: 'int8', bias: 'float' };
   const residual = [

@@ -18,6 +18,7 @@ export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {
     if (!nodeAt(node).outputs[index]) throw new Error(`node ${node} has no output ${index}`);
     nodeAt(node).outputs[index] = tensor;
   }
+  for (const { node, name } of plan.names) nodeAt(node).name = name;
   for (const { graph, name, from, to } of plan.initializers) {
     const tensor = need(
       graphAt(graph).initializers.find((one) => one.name === name),
