@@ -66,7 +66,7 @@ const MAX_PROBLEMS = 50;
  * Reads JSON and keeps what `JSON.parse` loses: places, the text of numbers, and everything readable around an error.
  * Text between or after documents is passed over with a problem. Problems have line, column and a stable code:
  * `json-syntax`, `json-string`, `json-control`, `json-number`, `json-word`, `json-comma`, `json-depth`,
- * `json-trailing`, `json-end`.
+ * `json-comment`, `json-trailing`, `json-end`.
  */
 export function readLosslessJson(text: string, options: JsonOptions = {}): JsonRead {
   return new JsonReader(text, options).read();
@@ -176,9 +176,21 @@ class JsonReader {
     const { length } = this.#text;
     while (this.#at < length) {
       const code = this.#text.charCodeAt(this.#at);
+      if (code === 0x2f && this.#comment()) continue;
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
       this.#at++;
     }
+  }
+
+  /** Passes over a comment, so that quotes and brackets in it do no harm. */
+  #comment(): boolean {
+    const start = this.#at;
+    const [mark, end] = this.#text[start + 1] === '*' ? ['*', '*/'] : ['/', '\n'];
+    if (this.#text[start + 1] !== mark) return false;
+    const found = this.#text.indexOf(end, start + 2);
+    this.#at = found < 0 ? this.#text.length : mark === '*' ? found + 2 : found;
+    this.#problem('warning', 'json-comment', 'JSON has no comments; this one was passed over.', start, this.#at);
+    return true;
   }
 
   #value(depth: number, key: string | undefined, inList = false): JsonNode | undefined {

@@ -53,7 +53,7 @@ describe('replay files', () => {
         ({ code, severity, range }) => `${code} ${severity} ${range.start.line}`,
       );
     expect(codes('json')).toEqual(['layer-not-found 2 2', 'foreign-entry 3 36']);
-    expect(codes('jsonc')).toEqual(['layer-not-found 2 2', 'json-syntax 1 5', 'foreign-entry 3 36']);
+    expect(codes('jsonc')).toEqual(['layer-not-found 2 2', 'json-comment 1 5', 'foreign-entry 3 36']);
   });
 
   test('a file that is broken all over does not flood the editor', () => {

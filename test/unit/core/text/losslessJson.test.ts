@@ -70,6 +70,16 @@ describe('proper JSON', () => {
 describe('broken JSON', () => {
   test.each([
     ['{"a": 1,, "b": 2}', { a: 1, b: 2 }, [{ severity: 'info', code: 'json-comma', line: 1, column: 9 }]],
+    [
+      '{ // the "old" one: {\n"a": /* , ] */ 1 }',
+      { a: 1 },
+      [
+        { severity: 'warning', code: 'json-comment', line: 1, column: 3, endColumn: 22 },
+        { code: 'json-comment', line: 2, column: 6, endColumn: 15 },
+      ],
+    ],
+    ['[1 /* open', [1], [{ code: 'json-comment' }, { code: 'json-end' }]],
+    ['[1 / 2]', [1, 2], [{ code: 'json-syntax' }, { code: 'json-syntax' }, { code: 'json-syntax' }]],
     ['[, 1]', [1], [{ code: 'json-comma', line: 1, column: 2 }]],
     ['{"a": 1 "b": 2}', { a: 1, b: 2 }, [{ code: 'json-syntax', line: 1, column: 9 }]],
     ['[1, 2,]', [1, 2], [{ code: 'json-syntax', line: 1, column: 6 }]],
