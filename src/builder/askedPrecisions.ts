@@ -27,6 +27,13 @@ export async function askedPrecisions(
   const file = readOverrides(overrides.rules);
   const plan = planPrecision(file, index, resolveOverrides(file, index, facts));
   return verifyPrecision(plan, facts, index).flatMap(({ line, nodes }) =>
-    nodes.map(({ node, verdict, reason }) => ({ node: node.id, type: node.compute, line, verdict, reason })),
+    nodes.map(({ node, verdict, certain, reason }) => ({
+      node: node.id,
+      type: node.compute,
+      line,
+      verdict,
+      certain,
+      reason,
+    })),
   );
 }

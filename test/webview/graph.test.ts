@@ -144,7 +144,7 @@ describe('selection', () => {
     const reason = 'Layer 1 writes Half.';
     await show(view, {
       ...shown,
-      asked: [{ node: conv.id, type: 'fp32', line: 7, verdict: 'disobeyed', reason }],
+      asked: [{ node: conv.id, type: 'fp32', line: 7, verdict: 'disobeyed', certain: true, reason }],
     });
     await item(view, `node:${conv.id}`).click();
     const facts = view.page.locator('.graph-inspector .facts').first();
@@ -335,6 +335,40 @@ describe('overlays and the legend', () => {
       const all = await legend.locator('.legend-count').allTextContents();
       expect(all.reduce((sum, text) => sum + Number(text.replace(',', '')), 0)).toBe(636);
     }
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('precision overrides on the graph', () => {
+  it('shows which nodes obey, offers that only where something was asked, and falls back when a build had no rules', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    const legend = view.page.locator('.graph-legend');
+    const option = legend.locator('option[value=overrides]');
+    await show(view, shown);
+    expect(await option.isDisabled()).toBe(true);
+    const attention = shown.graph!.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.0/attn/'));
+    const verdicts = ['obeyed', 'unseen', 'disobeyed'] as const;
+    const asked = attention.map(({ id }, i) => ({
+      node: id,
+      type: 'fp32',
+      line: 1,
+      verdict: verdicts[i % 3]!,
+      certain: i % 2 === 0,
+      reason: 'A kernel says so.',
+    }));
+    await show(view, { ...shown, asked });
+    expect(await option.isDisabled()).toBe(false);
+    await legend.locator('select').selectOption('overrides');
+    await item(view, 'module:/blocks/blocks.0').dblclick();
+    await still(view);
+    await view.shot('graph-vit_tiny-overrides');
+    const lines = await legend.locator('.legend-label').allTextContents();
+    expect(lines).toEqual(['Not obeyed', 'Cannot be seen', 'Probably obeyed', 'Obeyed', 'Not asked', 'Folded']);
+    expect(await view.axe()).toEqual([]);
+    await show(view, shown);
+    expect(await legend.locator('select').inputValue()).toBe('fusion');
     expect(await view.faults()).toEqual([]);
     await view.close();
   });

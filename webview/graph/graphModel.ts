@@ -74,12 +74,12 @@ export class GraphModel {
     this.fusion = fusionGroups(this.graph, data.report);
     this.idle = idlePoints(this.graph, this.fusion);
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
-    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion);
+    this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
+    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked);
     this.kernelOf = new Int32Array(this.graph.points).fill(-1);
     this.fusion.kernels.forEach(({ points }, kernel) => {
       for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
     });
-    this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.structure = `${data.title}\n${data.graph.nodes.length}\n${this.graph.from.length}`;
   }
 
@@ -93,7 +93,7 @@ export class GraphModel {
   }
 
   setOverlay(kind: OverlayKind): void {
-    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion);
+    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion, this.asked);
     this.#derive();
   }
 

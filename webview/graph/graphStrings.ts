@@ -10,6 +10,7 @@ export const graphStrings = {
   overlays: {
     fusion: 'Fusion groups',
     precision: 'Precision as built',
+    overrides: 'Precision overrides',
     time: 'Time',
     evidence: 'Evidence',
     none: 'None',

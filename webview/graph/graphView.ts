@@ -96,9 +96,10 @@ export class GraphView implements GraphCommands {
   }
 
   /** What was chosen before; a model that had no build yet gets the fusion overlay with its first. */
-  #overlayFor({ report }: ViewData, before: GraphModel | null): OverlayKind {
+  #overlayFor({ report, asked }: ViewData, before: GraphModel | null): OverlayKind {
     if (report === null) return 'none';
     const chosen = before === null ? (this.#kept.get()?.overlay ?? this.#overlay) : this.#overlay;
+    if (chosen === 'overrides' && (asked ?? []).length === 0) return 'fusion';
     return chosen === 'none' && (before === null || before.data.report === null) ? 'fusion' : chosen;
   }
 
@@ -107,6 +108,7 @@ export class GraphView implements GraphCommands {
     const { report } = model.data;
     sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : fusionSentence(report);
     showBuilding(null, model, hints, this.#marks);
+    legend.offerOverrides(model.asked.size > 0);
     legend.show(model.overlay, this.#palette);
   }
 

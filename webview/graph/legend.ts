@@ -24,6 +24,12 @@ export class Legend {
     this.root = element('div', { class: 'graph-legend' }, label, this.#list);
   }
 
+  /** Whether the choice has what became of overrides: only after a build that had some. */
+  offerOverrides(offered: boolean): void {
+    const option = this.#select.querySelector<HTMLOptionElement>('option[value=overrides]');
+    if (option !== null) option.hidden = option.disabled = !offered;
+  }
+
   /** Shows an overlay's categories; what was switched off stays off while the overlay is the same kind. */
   show(overlay: Overlay, palette: Palette): void {
     if (overlay.kind !== this.#kind) this.#off.clear();

@@ -4,9 +4,10 @@ import type { FusionGroups } from './fusionGroups.ts';
 import { layerOf } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
+import type { AskedPrecision } from './viewData.ts';
 
 /** What the colours say. */
-export const overlayKinds = ['fusion', 'precision', 'time', 'evidence', 'none'] as const;
+export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'none'] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
 
 /** 0 … 15: a colour of its own, in two shades; then steps of the time scale; not computed; unknown; nothing to say. */
@@ -34,12 +35,16 @@ export interface Overlay {
 /** More ForeignNodes than this share one line in the legend. */
 const namedForeignNodes = 6;
 
-/** What an overlay says about every node. Categories without nodes are left out, their order is that of the legend. */
+/**
+ * What an overlay says about every node; `asked` is what override rules asked for, by the node's id. Categories without
+ * nodes are left out, their order is that of the legend.
+ */
 export function buildOverlay(
   kind: OverlayKind,
   graph: GraphIndex,
   report: FusionReport | null,
   fusion: FusionGroups,
+  asked: ReadonlyMap<string, AskedPrecision>,
 ): Overlay {
   const draft = new OverlayDraft(kind, graph.points);
   if (report === null || kind === 'none') {
@@ -51,6 +56,8 @@ export function buildOverlay(
       return fusionOverlay(draft, graph, fusion);
     case 'precision':
       return precisionOverlay(draft, graph, report, fusion);
+    case 'overrides':
+      return overridesOverlay(draft, graph, fusion, asked);
     case 'time':
       return timeOverlay(draft, graph, report, fusion);
     case 'evidence':
@@ -178,6 +185,40 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
       );
   }
   return draft.finish([...Object.keys(precisionColours), 'hidden', 'folded', 'removed', 'shape', 'unknown']);
+}
+
+type Verdict = AskedPrecision['verdict'] | 'probable';
+
+const verdicts: Record<Verdict, [label: string, paint: number, meaning: string]> = {
+  disobeyed: ['Not obeyed', 1, 'computed in another type than an override rule asks for'],
+  unseen: [
+    'Cannot be seen',
+    paints.unknown,
+    'an override rule asks for a type; nothing in the build shows which it has',
+  ],
+  probable: ['Probably obeyed', 6, 'what shows of the type is what an override rule asks for'],
+  obeyed: ['Obeyed', 14, 'computed in the type that an override rule asks for'],
+};
+
+function overridesOverlay(
+  draft: OverlayDraft,
+  graph: GraphIndex,
+  fusion: FusionGroups,
+  asked: ReadonlyMap<string, AskedPrecision>,
+): Overlay {
+  for (let point = 0; point < graph.nodes; point++) {
+    const wish = asked.get(graph.data.nodes[point]!.id);
+    const fate = fusion.fateOf[point]!;
+    // What is not computed has no type to obey with.
+    if ((wish === undefined || fate !== 'unknown') && putFate(draft, point, fate)) continue;
+    if (wish === undefined) {
+      draft.put(point, 'unasked', 'Not asked', paints.plain, 'no override rule decides for it');
+      continue;
+    }
+    const verdict = wish.verdict === 'obeyed' && !wish.certain ? 'probable' : wish.verdict;
+    draft.put(point, verdict, ...verdicts[verdict]);
+  }
+  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unknown']);
 }
 
 /** Upper ends of the steps of the time scale, in percent of the engine's time that one node takes. */

@@ -23,6 +23,8 @@ export interface AskedPrecision {
   /** Line of the rule in the override file, from 1. */
   line: number;
   verdict: 'obeyed' | 'disobeyed' | 'unseen';
+  /** False: probably. */
+  certain: boolean;
   /** One sentence with the evidence. */
   reason: string;
 }

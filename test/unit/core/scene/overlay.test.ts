@@ -4,7 +4,7 @@ import { engineMs } from '../../../../src/core/scene/fusionText.ts';
 import { fusionGroups } from '../../../../src/core/scene/fusionGroups.ts';
 import { indexGraph } from '../../../../src/core/scene/graphIndex.ts';
 import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/overlay.ts';
-import type { GraphData } from '../../../../src/core/scene/viewData.ts';
+import type { AskedPrecision, GraphData } from '../../../../src/core/scene/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 
@@ -22,7 +22,7 @@ describe('buildOverlay', () => {
     const graph = indexGraph(data!);
     const fusion = fusionGroups(graph, report);
     for (const kind of overlayKinds) {
-      const overlay = buildOverlay(kind, graph, report, fusion);
+      const overlay = buildOverlay(kind, graph, report, fusion, new Map());
       expect(overlay.categories.reduce((sum, { nodes }) => sum + nodes, 0)).toBe(data!.nodes.length);
       expect(overlay.categoryOf.subarray(0, graph.nodes).every((category) => category >= 0)).toBe(true);
       expect(new Set(overlay.categories.map(({ key }) => key)).size).toBe(overlay.categories.length);
@@ -46,7 +46,7 @@ describe('buildOverlay', () => {
     const report = reportOf(data, [layer(0, ['0'])]);
     report.nodes[2]!.fate = 'unknown';
     const graph = indexGraph(data);
-    const overlay = buildOverlay('fusion', graph, report, fusionGroups(graph, report));
+    const overlay = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
     expect([...overlay.paintOf].slice(0, 3)).toEqual([7, paints.grey, paints.unknown]);
     expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
       'Layers of one node 1',
@@ -55,11 +55,38 @@ describe('buildOverlay', () => {
     ]);
   });
 
+  it('tells for every node what became of the override that it was given', () => {
+    const data = graphOf('a = A(x)\nb = B(a)\nc = C(b)\nd = D(c)\ne = E(d)\nk = Constant()', ['x'], ['e']);
+    const report = reportOf(data, [layer(0, ['0', '1', '2', '3', '4'])]);
+    const graph = indexGraph(data);
+    const wish = (node: number, verdict: AskedPrecision['verdict'], certain = true): [string, AskedPrecision] => [
+      String(node),
+      { node: String(node), type: 'fp32', line: 1, verdict, certain, reason: '' },
+    ];
+    const asked = new Map([
+      wish(0, 'obeyed'),
+      wish(1, 'obeyed', false),
+      wish(2, 'disobeyed'),
+      wish(3, 'unseen'),
+      wish(5, 'unseen'),
+    ]);
+    const overlay = buildOverlay('overrides', graph, report, fusionGroups(graph, report), asked);
+    expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
+      'Not obeyed 1',
+      'Cannot be seen 1',
+      'Probably obeyed 1',
+      'Obeyed 1',
+      'Not asked 1',
+      'Folded 1',
+    ]);
+    expect([...overlay.paintOf].slice(0, 6)).toEqual([14, 6, 1, paints.unknown, paints.plain, paints.grey]);
+  });
+
   it('shows plain nodes without a report', () => {
     const graph = indexGraph(graphOf('a = Conv(x)'));
-    expect(buildOverlay('fusion', graph, null, fusionGroups(graph, null)).categories.map(({ key }) => key)).toEqual([
-      'plain',
-    ]);
+    expect(
+      buildOverlay('fusion', graph, null, fusionGroups(graph, null), new Map()).categories.map(({ key }) => key),
+    ).toEqual(['plain']);
   });
 
   it('gives every millisecond to some node, once', () => {
