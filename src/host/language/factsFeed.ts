@@ -24,8 +24,8 @@ interface Served {
   hold: vscode.Disposable | undefined;
   facts: KnownFacts | undefined;
   params: FactsParams | undefined;
-  /** Models near an override file, looked for when they are first wanted and again when one comes or goes. */
-  models: Promise<string[]> | undefined;
+  /** Models near an override file; undefined: not looked for since one came or went. */
+  models: readonly string[] | undefined;
   /** Counts refreshes, so that a late result of an earlier one is dropped. */
   generation: number;
   work: Promise<void>;
@@ -160,6 +160,16 @@ export class FactsFeed implements vscode.Disposable {
     served.work = this.#read(served, served.generation).finally(served.known);
   }
 
+  /** Looks for models beside all else: in a large workspace that takes its time. */
+  #findModels(served: Served): void {
+    if (served.kind !== 'overrides' || served.models !== undefined) return;
+    served.models = [];
+    void modelsNear(served.uri).then((models) => {
+      served.models = models;
+      if (models.length > 0 && this.isServed(served.uri)) this.#refresh(served);
+    });
+  }
+
   async #read(served: Served, generation: number): Promise<void> {
     const current = this.#sessions.current?.uri;
     const { uri: model, problem } =
@@ -174,10 +184,10 @@ export class FactsFeed implements vscode.Disposable {
       before?.dispose();
     }
     const facts = model === null ? undefined : await this.#reader.read(model);
-    const near = served.kind === 'overrides' ? await (served.models ??= modelsNear(served.uri)) : [];
+    this.#findModels(served);
     const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];
     if (generation !== served.generation) return;
-    const params = { ...toParams(served, facts, problem, sidecars), models: near };
+    const params = { ...toParams(served, facts, problem, sidecars), models: [...(served.models ?? [])] };
     // The same again, as after the session's own first reading, is no news.
     if (served.facts === facts && served.params && rest(params) === rest(served.params)) return;
     served.facts = facts;

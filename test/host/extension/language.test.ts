@@ -42,6 +42,8 @@ async function retype(document: vscode.TextDocument, text: string): Promise<void
   assert.ok(await vscode.workspace.applyEdit(edit));
 }
 
+const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
+
 const provide = <T>(command: string, ...args: unknown[]) =>
   vscode.commands.executeCommand<T>(`vscode.${command}`, ...args);
 const textOf = (hovers: vscode.Hover[]): string =>
@@ -81,6 +83,20 @@ describe('override files', () => {
     const document = await openRules('model ./nowhere.onnx\nop:Softmax fp32\n');
     const [missing] = await diagnosed('model-missing');
     assert.match(missing!.message, /nowhere\.onnx/);
+    // The models of the workspace are looked for beside all else.
+    for (let found: vscode.CodeAction | undefined; found === undefined; await nextTurn()) {
+      // oxlint-disable-next-line no-await-in-loop -- until they have been found
+      const actions = await provide<vscode.CodeAction[]>(
+        'executeCodeActionProvider',
+        rules,
+        missing!.range,
+        'quickfix',
+      );
+      found = actions.find(({ title }) => title === 'Change to ./fp16_overflow.onnx');
+    }
+    const at = new vscode.Position(0, 'model '.length);
+    const { items } = await provide<vscode.CompletionList>('executeCompletionItemProvider', rules, at);
+    assert.ok(items.some(({ label }) => label === './fp16_overflow.onnx'));
     await retype(document, 'model ./fp16_overflow.onnx\nop:Softmax fp32\n');
     await diagnosed();
   });
@@ -197,12 +213,12 @@ describe('override files', () => {
     await openRules('model ./fp16_overflow.onnx\nbase fp16\nop:Softmax fp32\n/layers.1/** fp32\n');
     assert.deepEqual(await features.language.verify(rules), []);
     const ended = nextEvent(builds.onDidEnd, ({ uri }) => uri.toString() === model.toString());
-    const known = nextEvent(features.feed.onDidChange, (uri) => uri.toString() === rules.toString());
     await vscode.commands.executeCommand('tensorrtLens.buildWithOverrides', { uri: rules.toString() });
     const { build } = await ended;
     assert.equal(build.manifest.result, 'passed', build.manifest.error ?? '');
     assert.equal(build.manifest.options['overrides'], rules.fsPath);
-    await known;
+    // oxlint-disable-next-line no-await-in-loop -- until the build has been read
+    while (!(await features.feed.settled(rules))?.build) await nextTurn();
     const verdicts = await features.language.verify(rules);
     assert.deepEqual(
       verdicts.map(({ line }) => line),
