@@ -63,6 +63,7 @@ export const graphStrings = {
     time: 'Time',
     tactic: 'Tactic',
     precision: 'Precision as built',
+    builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,
     asked: 'Precision asked',
     verdict: { obeyed: 'Obeyed', disobeyed: 'Not obeyed', unseen: 'Cannot be seen' },
     rule: (line: number) => `override: line ${count(line)}`,

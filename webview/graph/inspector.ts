@@ -116,16 +116,14 @@ export class Inspector {
     const rows: [string, string | Node][] = [];
     const computed = said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single';
     if (computed) {
-      rows.push([words.precision, builtPrecision(report, said)?.toUpperCase() ?? words.notVisible]);
+      const shared = said.layers.length > 0 && sharedBy(model, said) > 1;
+      const built = builtPrecision(report, said);
+      rows.push([words.precision, built === null ? words.notVisible : words.builtAs(built, shared)]);
       const asked = model.asked.get(said.id);
       if (asked !== undefined)
         rows.push([words.asked, this.#asked(asked)], [words.verdict[asked.verdict], asked.reason]);
       const ms = model.times?.[point] ?? Number.NaN;
-      if (!Number.isNaN(ms))
-        rows.push([
-          words.time,
-          said.layers.length > 0 && sharedBy(model, said) > 1 ? `≈ ${timeText(ms)} (its share)` : timeText(ms),
-        ]);
+      if (!Number.isNaN(ms)) rows.push([words.time, shared ? `≈ ${timeText(ms)} (its share)` : timeText(ms)]);
       rows.push([words.evidence, said.exact ? 'exact' : 'derived']);
     }
     return facts(rows);
