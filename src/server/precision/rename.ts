@@ -42,7 +42,8 @@ function isSame(a: Selector, b: Selector): boolean {
 
 /** A pattern stays a pattern where the new text has pattern characters; a name never becomes one. */
 function written(selector: Selector, text: string): string {
-  if (selector.kind === 'glob' && !/[\s,"#]|->/.test(text)) return text;
-  if (selector.kind === 'op') return (selector.domain === null ? '' : `${selector.domain}::`) + writeName(text);
+  if (selector.kind === 'glob' && /[*?[]/.test(text) && !/[\s,"#]|->|^(?:op|group|not):/.test(text)) return text;
+  if (selector.kind === 'op' && selector.domain !== null && !text.includes('::'))
+    return `${selector.domain}::${writeName(text)}`;
   return selector.kind === 'group' ? quoteName(text) : writeName(text);
 }

@@ -375,6 +375,18 @@ describe('rename, definition, format', () => {
     expect(applied(glob.text, overrideRename(glob.analysis, glob.place, '/b/*')?.changes?.[uri])).toBe('/b/* fp32');
   });
 
+  test.each([
+    ['/a|/* fp32', '/b/x', '/b/x fp32'],
+    ['/a|/* fp32', 'base', '"base" fp32'],
+    ['/a|/* fp32', 'op:*', '"op:*" fp32'],
+    ['op:m::Ge|lu fp32', 'Relu', 'op:m::Relu fp32'],
+    ['op:m::Ge|lu fp32', 'ai.onnx::Gelu', 'op:ai.onnx::Gelu fp32'],
+    ['op:Ge|lu fp32', 'm::Gelu', 'op:m::Gelu fp32'],
+  ])('%s to %s', (marked, name, expected) => {
+    const { analysis, place, text } = overrides(marked);
+    expect(applied(text, overrideRename(analysis, place, name)?.changes?.[uri])).toBe(expected);
+  });
+
   test('definition: nodes as lines of the model', () => {
     const links = overrideDefinition(...pair('op:Soft|max fp32'));
     expect(links.map(({ targetUri, targetRange }) => [targetUri, targetRange.start.line])).toEqual([
