@@ -67,12 +67,16 @@ const needs: Partial<Record<PrecisionType, number>> = { fp16: 53, int8: 61, bf16
 
 /** The compute capability (× 10) that the type needs and the target's GPU lacks; null: fine, or not known. */
 export function missingCapability(type: PrecisionType, target: TensorrtTarget): number | null {
-  const needed = needs[type];
+  // Of the sixth generation 6.1 has no fast half precision, while 6.0 and 6.2 have.
+  const needed = type === 'fp16' && target.capability === 61 ? 70 : needs[type];
   return needed !== undefined && target.capability !== null && target.capability < needed ? needed : null;
 }
 
 /** GPU names as drivers print them, most specific first. */
 const gpus: readonly [RegExp, number][] = [
+  [/\bGB10\b/, 121],
+  [/\bThor\b/, 110],
+  [/\b(?:B300|GB300)\b/, 103],
   [/\b(?:B200|GB200|B100)\b/, 100],
   [/RTX\s*50\d0|RTX PRO \d000 Blackwell/, 120],
   [/\b(?:H100|H200|H800|H20|GH200)\b/, 90],
@@ -80,11 +84,12 @@ const gpus: readonly [RegExp, number][] = [
   [/\bOrin\b/, 87],
   [/\b(?:A10G?|A16|A40|A2|RTX\s*30\d0|RTX A\d000)\b/, 86],
   [/\b(?:A100|A800|A30)\b/, 80],
-  [/\b(?:T4|RTX\s*20\d0|GTX\s*16\d0|Quadro RTX|TITAN RTX)\b/, 75],
+  [/\b(?:T4|T400|T600|T1000|RTX\s*20\d0|GTX\s*16\d0|Quadro RTX|TITAN RTX)\b/, 75],
   [/\bXavier\b/, 72],
-  [/\b(?:V100|TITAN V)\b/, 70],
-  [/\b(?:P4|P40|GTX\s*10\d0|TITAN X[Pp]?)\b/, 61],
-  [/\bP100\b/, 60],
+  [/\b(?:V100|GV100|TITAN V)\b/, 70],
+  [/\b(?:P4|P40|Quadro P\d+|GTX\s*10\d0|TITAN X[Pp]?)\b/, 61],
+  [/\b(?:P100|GP100)\b/, 60],
+  [/\b(?:M4|M40|M60|GTX\s*9\d0)\b/, 52],
 ];
 
 /** Compute capability × 10 from a GPU's name or from `8.9`, `SM89`; null for names that are not known. */

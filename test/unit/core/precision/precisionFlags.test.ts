@@ -9,7 +9,7 @@ import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import type { PrecisionPlan } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
-import { targetOf } from '../../../../src/core/precision/tensorrtTarget.ts';
+import { missingCapability, targetOf } from '../../../../src/core/precision/tensorrtTarget.ts';
 import { dialectOf } from '../../../../src/core/precision/trtexecSpec.ts';
 import { smallModel, transformer } from './overrideFixtures.ts';
 import { layerPrecisions, plausible, ported } from './trtexecPort.ts';
@@ -245,4 +245,27 @@ describe('imports', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['NVIDIA H200', 90, 'fp8', null],
+  ['NVIDIA A100-SXM4-80GB', 80, 'fp8', 89],
+  ['NVIDIA A100-SXM4-80GB', 80, 'bf16', null],
+  ['Tesla T4', 75, 'bf16', 80],
+  ['NVIDIA GeForce RTX 4090 Laptop GPU', 89, 'fp8', null],
+  ['NVIDIA RTX 6000 Ada Generation', 89, 'fp8', null],
+  ['NVIDIA GeForce GTX 1080 Ti', 61, 'fp16', 70],
+  ['Tesla P100-PCIE-16GB', 60, 'fp16', null],
+  ['Tesla P100-PCIE-16GB', 60, 'int8', 61],
+  ['Tesla M60', 52, 'fp16', 53],
+  ['NVIDIA GB10', 121, 'fp8', null],
+  ['NVIDIA B300', 103, 'fp8', null],
+  ['NVIDIA RTX PRO 6000 Blackwell Workstation Edition', 120, 'fp8', null],
+  ['SM89', 89, 'fp8', null],
+  ['12.0', 120, 'fp8', null],
+  ['a card of tomorrow', null, 'fp8', null],
+] as const)('%s has compute capability %s; %s needs %s there', (gpu, capability, type, missing) => {
+  const target = targetOf('tensorrt', '10.6', gpu);
+  expect(target.capability).toBe(capability);
+  expect(missingCapability(type, target)).toBe(missing);
 });
