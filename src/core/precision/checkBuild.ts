@@ -1,8 +1,10 @@
 import { counted, report, someNames } from './checkContext.ts';
 import type { CheckContext, FileContext } from './checkContext.ts';
+import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import { removeLine } from './precisionProblem.ts';
+import { precisionType } from './precisionType.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
 import type { NodeCounts } from './ruleFacts.ts';
 import { hasLayerFlags, noLayerFlags, targetName } from './tensorrtTarget.ts';
@@ -11,6 +13,10 @@ import type { TrtexecDialect } from './trtexecSpec.ts';
 
 /** What the TensorRT at hand and the flags of the last build mean for the file as a whole. */
 export function checkBuild(context: FileContext): void {
+  const { base } = context.file;
+  if (base?.usable && base.value !== null) {
+    checkTarget(context, { type: precisionType(base.value), text: base.value, range: base.valueRange });
+  }
   checkFlags(context);
   checkLastFlags(context);
 }

@@ -21,12 +21,13 @@ export function checkTypes(context: CheckContext, match: RuleMatch): void {
   checkOutputs(context, match);
 }
 
-function checkTarget(context: CheckContext, word: TypeWord): void {
+/** Types that the version or the GPU at hand does not have, also on a `base` line. */
+export function checkTarget(context: CheckContext, word: TypeWord): void {
   const { target } = context;
   if (!word.type) return;
   const since = typeSince(word.type, target);
   if (since) {
-    const message = `${targetName(target)} does not know ${word.type} here; it came with TensorRT ${since}.`;
+    const message = `${targetName(target)} has no ${word.type}: it came with TensorRT ${since}.`;
     report(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word));
     return;
   }

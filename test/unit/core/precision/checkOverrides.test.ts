@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { BuildFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { checkOverrides } from '../../../../src/core/precision/checkOverrides.ts';
+import { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { targetOf } from '../../../../src/core/precision/tensorrtTarget.ts';
 import { applyEdits, captured, check, codes, smallModel, transformer } from './overrideFixtures.ts';
 
 /** The only problem of a text; its first fix applied, if there is one. */
@@ -153,6 +157,17 @@ describe('types and nodes that do not go together', () => {
     expect(problems).toEqual([]);
     expect(rules[0]).toMatchObject({ nodes: 5, eligible: 3 });
   });
+});
+
+test('a base that the version or the GPU does not have', () => {
+  const found = (text: string, version: string, gpu: string) =>
+    checkOverrides(readOverrides(text), new NodeIndex(transformer), null, targetOf('tensorrt', version, gpu)).problems;
+  const [old] = found('base bf16', '8.6.1', '8.9');
+  expect(codes([old!])).toEqual(['1:6-10 type-unsupported-version']);
+  expect(applyEdits('base bf16', old!.fixes[0]!.edits)).toBe('base fp16');
+  expect(found('base bf16', '10.6', 'Tesla T4').map(({ code }) => code)).toEqual(['type-unsupported-gpu']);
+  expect(found('base bf16\nbase fp16', '10.6', '8.9').map(({ code }) => code)).toEqual(['duplicate-directive']);
+  expect(found('base keep', '8.6.1', 'Tesla T4')).toEqual([]);
 });
 
 test('output types that the outputs cannot have', () => {
