@@ -13,9 +13,12 @@ export interface ReplayMismatch {
   choices: Algorithm[];
 }
 
-const notOffered = /Layer: (.+?) \| Tactic in replay was not provided by TensorRT as a choice for this layer\./;
-const overruled = /Layer: (.+?) \| TensorRT selected a tactic different than the one specified in the tactic replay\./;
-const notFound = /Layer: (.+?) was not found in the tactic replay\. Falling back to default tactics\./;
+/** What stands behind the layer's name. */
+const endings = [
+  ['not-offered', ' | Tactic in replay was not provided by TensorRT as a choice for this layer.'],
+  ['overruled', ' | TensorRT selected a tactic different than the one specified in the tactic replay.'],
+  ['not-found', ' was not found in the tactic replay. Falling back to default tactics.'],
+] as const;
 
 /** What Polygraphy writes around a message on a terminal. */
 const colour = /\u001b\[[\d;]*[A-Za-z]/g;
@@ -49,14 +52,13 @@ export function readMismatches(log: string): ReplayMismatch[] {
   return withoutRepeats(found);
 }
 
+/** Lines can be as long as a model has nodes, each behind a `Layer: `: patterns would look at them over and over. */
 function startOf(text: string, line: number): ReplayMismatch | null {
-  for (const [kind, pattern] of [
-    ['not-offered', notOffered],
-    ['overruled', overruled],
-    ['not-found', notFound],
-  ] as const) {
-    const layer = pattern.exec(text)?.[1];
-    if (layer !== undefined) return { kind, layer, line, inReplay: null, choices: [] };
+  const start = text.indexOf('Layer: ') + 'Layer: '.length;
+  if (start < 'Layer: '.length) return null;
+  for (const [kind, ending] of endings) {
+    const end = text.indexOf(ending, start);
+    if (end > start) return { kind, layer: text.slice(start, end), line, inReplay: null, choices: [] };
   }
   return null;
 }
@@ -90,13 +92,15 @@ export function choicesOfMismatches(mismatches: readonly ReplayMismatch[]): Choi
  * in the spelling of any version; null for another text.
  */
 export function readAlgorithm(text: string): Algorithm | null {
-  const found = /\(Implementation: (-?\d+), Tactic: (-?\d+)\) \| Inputs: (.*?) \| Outputs: (.*)$/.exec(text);
+  const start = text.indexOf('(Implementation: ');
+  const found = start < 0 ? null : choice.exec(text.slice(start));
   if (!found) return null;
   const [, implementation = '', tactic = '', inputs = '', outputs = ''] = found;
   const read = { inputs: readTuple(inputs), outputs: readTuple(outputs) };
   return read.inputs && read.outputs ? { implementation, tactic, inputs: read.inputs, outputs: read.outputs } : null;
 }
 
+const choice = /^\(Implementation: (-?\d+), Tactic: (-?\d+)\) \| Inputs: (.*?) \| Outputs: (.*)$/;
 const tensorInfo =
   /TensorInfo\((?:TensorFormat\.(\w+), )?DataType\.(\w+), \(([-\d, ]*)\), (-?\d+|None), (-?\d+|None)\)/g;
 const tensorPair = /\('?TensorFormat\.(\w+)'?, '?DataType\.(\w+)'?(?:, \(([-\d, ]*)\))?\)/g;

@@ -295,6 +295,12 @@ describe('offered choices', () => {
     for (const change of changes) expect(readMismatches(change(log))).toEqual(expected);
   });
 
+  test('a line that names thousands of layers is looked at once', () => {
+    const metadata = 'Metadata: '.concat('[ONNX Layer: /layers.0/attn/MatMul] '.repeat(100_000));
+    const log = `[W] Layer: a was not found in the tactic replay. Falling back to default tactics.\n${metadata}\n`;
+    expect(readMismatches(log + metadata.replaceAll('ONNX Layer', '(Implementation'))).toHaveLength(1);
+  });
+
   test('layers that a replay lacks', () => {
     const log = '[W] Layer: a + b was not found in the tactic replay. Falling back to default tactics.\n[W] x';
     expect(readMismatches(log)).toEqual([{ kind: 'not-found', layer: 'a + b', line: 1, inReplay: null, choices: [] }]);
