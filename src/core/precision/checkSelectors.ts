@@ -202,7 +202,7 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
     return;
   }
   if (selector.kind !== 'glob') return;
-  if (checkDigits(context, selector, selected)) return;
+  if (checkDigits(context, selector)) return;
   let own = 0;
   for (const node of selected) own += index.computes[node] ?? 0;
   if (selector.text !== '**' && own > 20 && own * 2 > index.computing) {
@@ -216,31 +216,25 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
 }
 
 /** `/layers.1*` also takes layers.10, layers.11, … */
-function checkDigits(context: CheckContext, selector: Selector, selected: Int32Array): boolean {
-  const star = /^([^*?[]*\d)\*+(.*)$/.exec(selector.text);
-  if (!star) return false;
-  const [, head = '', tail = ''] = star;
-  const longer: string[] = [];
-  let exact = 0;
-  for (const node of selected) {
-    const name = context.index.names[node] ?? '';
-    if (/\d/.test(name.charAt(head.length))) longer.push(name);
-    else exact++;
-  }
-  if (longer.length === 0 || exact === 0) return false;
-  const narrower = tail.startsWith('/') ? head + tail : `${head}/**`;
-  const fits = context.index.matching(narrower).length;
-  const fixes =
-    fits > 0
-      ? [
-          {
-            title: `Change to ${narrower} (${counted(fits, 'node')})`,
-            edits: [replaceRange(selector.textRange, narrower)],
-            preferred: true,
-          },
-        ]
-      : [];
-  const message = `The "*" after a digit also takes longer numbers: ${someNames(longer, 2)}.`;
-  report(context, selector.range, 'warning', 'matches-more', message, fixes);
+function checkDigits(context: CheckContext, selector: Selector): boolean {
+  const { index } = context;
+  const found = /^(.*?\d)(\*+)((?:\/.*)?)$/s.exec(selector.text);
+  if (!found) return false;
+  const [, head = '', stars = '', tail = ''] = found;
+  const longer = index.matching(`${head}[0-9]${stars}${tail}`);
+  if (longer.length === 0) return false;
+  const narrower = (tail === '' ? [head, `${head}/**`] : [head + tail]).find(
+    (pattern) => index.matching(pattern).length > 0,
+  );
+  if (narrower === undefined) return false;
+  const fix = {
+    title: `Change to ${narrower} (${counted(index.matching(narrower).length, 'node')})`,
+    edits: [replaceRange(selector.textRange, narrower)],
+    preferred: true,
+  };
+  const names = Array.from(longer.subarray(0, 2), (i) => index.names[i] ?? '');
+  const rest = longer.length > 2 ? ` and ${(longer.length - 2).toLocaleString('en-US')} more` : '';
+  const message = `The "*" after a digit also takes longer numbers: ${someNames(names)}${rest}.`;
+  report(context, selector.range, 'warning', 'matches-more', message, [fix]);
   return true;
 }

@@ -85,6 +85,18 @@ describe('what selects more than meant', () => {
     expect(fixed).toBe('/layers.1/** fp32');
   });
 
+  test.each([
+    ['**/layers.1*/attn/* fp32', '**/layers.1/attn/* fp32'],
+    ['/layers.1* fp32', null],
+    ['/layers.1** fp32', '/layers.1/** fp32'],
+    ['**/Softmax_1* fp32', '**/Softmax_1 fp32'],
+    ['/layers.10* fp32', null],
+  ])('%s: a digit and a star anywhere', (text, narrower) => {
+    const facts = smallModel(...transformer.nodes, '/a/Softmax_1 Softmax', '/a/Softmax_12 Softmax');
+    const found = check(text, facts).problems.find(({ code }) => code === 'matches-more');
+    expect(found ? applyEdits(text, found.fixes[0]!.edits) : null).toBe(narrower);
+  });
+
   test('a name that nodes share', () => {
     expect(only('twin fp32').problem.code).toBe('matches-more');
   });
