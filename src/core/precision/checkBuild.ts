@@ -63,7 +63,8 @@ function checkLastFlags(context: FileContext): void {
   }
   const { flags } = build;
   if (!flags) return;
-  for (const type of ['fp16', 'bf16', 'int8', 'fp8'] as const) {
+  // A rule cannot ask for fp8 or int4 at all.
+  for (const type of ['fp16', 'bf16', 'int8'] as const) {
     const word = usable.map((rule) => rule.type).find((candidate) => candidate?.type === type);
     if (!word || flags.types.includes(type)) continue;
     const message = `The last build ran without --${type}, so ${targetName(target)} had no ${type} kernels to choose. Build with these overrides, which adds the flag.`;

@@ -51,7 +51,7 @@ function whereText(context: CheckContext, nodes: number, counts: NodeCounts): st
       : nodes === 2
         ? 'Both nodes are'
         : `All ${counted(nodes, 'node')} are`
-    : `${counts.foreign.toLocaleString('en-US')} of ${counted(nodes, 'node')} are`;
+    : `${counts.foreign.toLocaleString('en-US')} of ${counted(nodes, 'node')} ${counts.foreign === 1 ? 'is' : 'are'}`;
   const place =
     counts.groups.length === 1
       ? `the ForeignNode ${shorten(name)}`

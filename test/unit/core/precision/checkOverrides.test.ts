@@ -248,6 +248,13 @@ describe('against recorded builds', () => {
     expect(codes(problems)).toEqual(['1:24-28 flag-missing']);
   });
 
+  test('a type that no flag brings is said once; one of several nodes is inside', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    const { problems } = check('/patch_embed/proj/Conv, /blocks/blocks.0/attn/Softmax fp8', index.facts, build);
+    expect(problems.map(({ code }) => code)).toEqual(['inside-foreign-node', 'type-needs-qdq']);
+    expect(problems[0]?.message).toMatch(/^1 of 2 nodes is inside/);
+  });
+
   test('groups by name and beginning; a ForeignNode used as a name', async () => {
     const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
     const name = build.foreignNodes[0]!.name;
