@@ -72,8 +72,11 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
     }));
     await printJson(terminal, { diagnostics, entries: read.value?.entries.length ?? 0 });
   } else await terminal.out(checkText(path, problems, read.value));
-  return hasErrors(problems) ? exitCodes.doesNotHold : exitCodes.done;
+  // A record of debug runs has nothing wrong with it, and is no replay.
+  return hasErrors(problems) || !read.value ? exitCodes.doesNotHold : exitCodes.done;
 }
+
+const countLayers = (count: number): string => `${count.toLocaleString('en-US')} ${count === 1 ? 'layer' : 'layers'}`;
 
 const titles = ({ fixes }: ReplayProblem): string[] => fixes.map(({ title }) => title);
 
@@ -85,8 +88,8 @@ function checkText(path: string, problems: ReplayProblem[], file: ReplayFile | u
     ),
     ...titles(problem).map((title) => `    ${title}`),
   ]);
-  const entries = file ? `${file.entries.length.toLocaleString('en-US')} layers: ` : '';
-  return `${[...lines, `${entries}${countProblems(problems) || 'no errors or warnings'}`].join('\n')}\n`;
+  const entries = file ? countLayers(file.entries.length) : 'no replay';
+  return `${[...lines, `${entries}: ${countProblems(problems) || 'no errors or warnings'}`].join('\n')}\n`;
 }
 
 async function readChoicesFile(path: string, terminal: Terminal): Promise<Choices> {
@@ -112,7 +115,7 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
       `${kind}: ${layer}`,
       ...changes.map((one) => `    ${one}`),
     ]);
-    const unchanged = `${same.toLocaleString('en-US')} ${same === 1 ? 'layer is' : 'layers are'} the same`;
+    const unchanged = `${countLayers(same)} ${same === 1 ? 'is' : 'are'} the same`;
     await terminal.out(`${[...text.flat(), unchanged].join('\n')}\n`);
   }
   return exitCodes.done;
@@ -121,7 +124,7 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
 /** What of a replay can be read; what is wrong with it is noted, since it may be why something differs. */
 async function readReplayFile(path: string, terminal: Terminal): Promise<ReplayFile> {
   const { value, problems } = readReplay(await readText(path));
-  if (!value) throw new Unusable(`${path}: ${problems[0]?.message ?? 'is no tactic replay'}`);
+  if (!value) throw new Unusable(`${path}: ${problems.find(({ code }) => code.endsWith('-replay'))!.message}`);
   for (const problem of problems) if (problem.severity === 'error') terminal.note(problemLine(path, problem));
   return value;
 }

@@ -95,7 +95,7 @@ class Checker {
     const first = this.file.entries[0]?.key ?? { start: this.file.span.start, end: this.file.span.start + 1 };
     if (target.product === 'tensorrt-rtx' || (target.version && !before(target.version, [11, 0, 0]))) {
       const message = `${targetName(target)} cannot load a tactic replay: the algorithm selector that it needs was removed in TensorRT 11. Pin tactics with an editable timing cache, and types with an override file.`;
-      this.add(first, 'warning', 'no-replay-support', message);
+      this.add(first, 'error', 'no-replay-support', message);
     }
     const { variant } = this.file;
     if (variant === 'A' || variant === 'B') {

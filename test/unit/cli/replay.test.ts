@@ -63,7 +63,7 @@ describe('replay', () => {
     expect(out).toMatch(/:3:9: warning not-offered: .* offered 168 choices for this layer in the last build,/);
     expect(out).toMatch(/Change the whole entry to FP32 → FP32, CaskConvolution .* 0\.0\d+ ms\n/);
     const rtx = await run('check', good, '--log', capture('tensorrt-rtx-1.7.1/vit_tiny/log.txt.gz'));
-    expect(rtx.out).toContain('warning no-replay-support: TensorRT-RTX');
+    expect(rtx.out).toContain('error no-replay-support: TensorRT-RTX');
     await expect(run('check', good, '--layers', log)).rejects.toThrow(/--onnx MODEL.onnx is missing/);
   });
 
@@ -72,6 +72,8 @@ describe('replay', () => {
     const { code, out } = await run('check', marked);
     expect(code).toBe(1);
     expect(out).toContain(`${marked}:1:1: error json-bom: `);
+    const single = await run('check', capture('tensorrt-10.6.0/fp16_overflow.poly_replay/replay.json'));
+    expect(single).toMatchObject({ code: 0, out: expect.stringMatching(/\n1 layer: no errors or warnings\n$/) });
     expect(await run('diff', good, marked)).toMatchObject({ code: 0, out: '2 layers are the same\n' });
   });
 
@@ -87,6 +89,14 @@ describe('replay', () => {
   test('what is no replay is refused', async () => {
     const rules = written('net.trtprec', 'op:Softmax fp32');
     expect(await run('check', rules)).toMatchObject({ code: 1 });
+    const debug = capture('tensorrt-10.6.0/fp16_overflow.poly_debug_precision/polygraphy_debug_replay.json');
+    expect(await run('check', debug)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/debug-replay[^]*\nno replay: /),
+    });
+    await expect(run('diff', good, rules)).rejects.toThrow(/net.trtprec: This is no tactic replay/);
+    await expect(run('diff', debug, good)).rejects.toThrow(/holds no tactics/);
+    expect(await run('check', good, '--tensorrt', '11')).toMatchObject({ code: 1 });
     await expect(run('check', `${rules}.gone`)).rejects.toThrow(/no such file/);
     await expect(run('check', good, '--choices', rules)).rejects.toThrow(/no recorded choices/);
   });
