@@ -3,6 +3,7 @@ import type { CheckContext } from './checkContext.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from './closestWords.ts';
 import { shorten } from './foreignNodeEvidence.ts';
+import { nearPattern } from './nearPattern.ts';
 import type { Selector } from './overrideFile.ts';
 import { removeLine, replaceRange } from './precisionProblem.ts';
 import type { Fix, PrecisionProblem } from './precisionProblem.ts';
@@ -70,6 +71,16 @@ function explainGlob(context: CheckContext, selector: Selector): PrecisionProble
       edits: [replaceRange(selector.textRange, pattern)],
     });
     break;
+  }
+  const near = fixes.length === 0 ? nearPattern(selector.text, index) : null;
+  if (near !== null) {
+    const count = counted(index.matching(near).length, 'node');
+    hint = ` Nearest: "${near}" selects ${count}.`;
+    fixes.push({
+      title: `Change to ${near} (${count})`,
+      edits: [replaceRange(selector.textRange, near)],
+      preferred: true,
+    });
   }
   const message = `No node's name matches "${shorten(selector.text, 200)}".${hint}`;
   return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);

@@ -3,6 +3,7 @@ import { buildIndexOf } from './buildIndex.ts';
 import { counted, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { shorten } from './foreignNodeEvidence.ts';
+import { moduleOfDotted } from './nearPattern.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { Selector } from './overrideFile.ts';
 import { replaceRange } from './precisionProblem.ts';
@@ -129,7 +130,8 @@ function tensorName(context: CheckContext, selector: Selector): UnknownName | nu
 /** A module's name without `/**`, or an operator type without `op:`. */
 function moduleOrOp(context: CheckContext, selector: Selector): UnknownName | null {
   const { index } = context;
-  const lower = selector.text.toLowerCase();
+  // Older exporters number their nodes: Softmax_5.
+  const lower = selector.text.toLowerCase().replace(/_\d+$/, '');
   const op = index.ops().find((one) => one.op.toLowerCase() === lower);
   if (op) {
     const fix = {
@@ -143,7 +145,9 @@ function moduleOrOp(context: CheckContext, selector: Selector): UnknownName | nu
   if (!isBareName(selector.text)) return null;
   const module = selector.text.replace(/\/+$/, '');
   const anywhere = module.replace(/^\/+/, '');
-  for (const pattern of [`${module}/**`, `/${anywhere}/**`, `**/${anywhere}/**`]) {
+  const dotted = moduleOfDotted(module, index);
+  const found = dotted === null ? [] : [`${dotted}/**`];
+  for (const pattern of [`${module}/**`, `/${anywhere}/**`, `**/${anywhere}/**`, ...found]) {
     const inside = index.matching(pattern).length;
     if (inside === 0) continue;
     const fix = {

@@ -64,6 +64,15 @@ test.each([
   ['softmax fp32', 'op:Softmax fp32'],
   ['layers.1/attn fp32', '/layers.1/attn/** fp32'],
   ['attn fp32', '**/attn/** fp32'],
+  // Names of PyTorch's modules and weights, of older exporters, and patterns that are misspelled.
+  ['layers.1.attn fp32', '/layers.1/attn/** fp32'],
+  ['layers.10.attn.weight fp32', '/layers.10/attn/** fp32'],
+  ['Softmax_5 fp32', 'op:Softmax fp32'],
+  ['**/Softmx fp32', '**/Softmax fp32'],
+  ['**/softmax fp32', '**/Softmax fp32'],
+  ['/layer.*/attn/* fp32', '/layers.*/attn/* fp32'],
+  ['/layers.*/atn/Softmax fp32', '/layers.*/attn/Softmax fp32'],
+  ['**/Nothing_like_it fp32', ''],
 ])('%s means %s', async (text, meant) => {
   expect(await explained(text, null)).toMatchObject({ code: 'matches-nothing', fixed: meant });
 });
