@@ -25,9 +25,11 @@ export function replayHints(file: ReplayFile, index: NodeIndex | null, build: Bu
   const layers = new Map(build?.layers.map((layer, i) => [layer.name, i]));
   const groups = new Map(build?.foreignNodes.map((group, i) => [group.name, i]));
   return file.entries.map((entry) => {
-    const group = groups.get(entry.layer);
+    // Of a second optimization profile the build may name the layer once only.
+    const base = entry.layer.replace(/ \[profile \d+\]$/, '');
+    const group = groups.get(entry.layer) ?? groups.get(base);
     if (build && group !== undefined) return foreignHint(entry, group, build);
-    const layer = layers.get(entry.layer);
+    const layer = layers.get(entry.layer) ?? layers.get(base);
     const built = layer === undefined ? undefined : build?.layers[layer];
     if (built && layer !== undefined && built.nodes.length > 0) {
       const kind = built.nodes.length > 1 ? 'fused' : 'single';
@@ -42,7 +44,7 @@ export function replayHints(file: ReplayFile, index: NodeIndex | null, build: Bu
         averageMs: built.averageMs,
       };
     }
-    const nodes = index ? namedNodes(entry.layer, index) : [];
+    const nodes = index ? namedNodes(base, index) : [];
     const kind = isMyelin(entry.algorithm)
       ? 'foreign'
       : nodes.length > 1

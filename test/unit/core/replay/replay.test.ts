@@ -741,6 +741,10 @@ describe('in words', () => {
     expect(foreign).toMatchObject({ kind: 'foreign', source: 'build', foreign: 0 });
     expect(foreign?.nodes.length).toBeGreaterThan(200);
     expect(foreign?.averageMs).toBeGreaterThan(0);
+    const second = recorded().replaceAll(/(?<=\n {8}"[^"]*)": \{/g, ' [profile 1]": {');
+    const hints = replayHints(file(second), index, build);
+    expect(hints.map(({ entry }) => entry.layer.endsWith(' [profile 1]'))).toEqual([true, true]);
+    expect(hints.map(({ nodes }) => nodes)).toEqual([conv?.nodes, foreign?.nodes]);
     const [named, unknown] = replayHints(file(recorded()), index, null);
     expect(named).toMatchObject({ kind: 'single', source: 'name', exact: false });
     expect(unknown).toMatchObject({ kind: 'foreign', source: 'none', nodes: [] });
