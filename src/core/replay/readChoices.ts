@@ -74,10 +74,13 @@ function readChoice(value: unknown, inputs: number): OfferedChoice | null {
   const number = (key: string) => (typeof value[key] === 'number' ? value[key] : null);
   return {
     algorithm: { implementation, tactic, inputs: formats.slice(0, inputs), outputs: formats.slice(inputs) },
-    ms: number('timingMs'),
+    // TensorRT gives 0 for what it did not time.
+    ms: isTime(value['timingMs']) ? value['timingMs'] : null,
     workspace: number('workspace'),
   };
 }
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && value > 0 && Number.isFinite(value);
 
 function idText(value: unknown): string | null {
   if (typeof value === 'number') return String(value);

@@ -267,6 +267,11 @@ describe('offered choices', () => {
     expect([conv?.[0], conv?.[1].length, foreign?.[1].length]).toEqual(['/patch_embed/proj/Conv', 168, 3]);
     expect(conv?.[1][0]?.ms).toBeLessThanOrEqual(conv?.[1][1]?.ms ?? 0);
     expect(choices.chosen.get('/patch_embed/proj/Conv')?.tactic).toBe('1236070762725864170');
+    const timed = (ms: string) =>
+      readChoices(
+        `{"layer": "a", "inputs": 0, "outputs": 0, "choices": [{"implementation": 1, "tactic": 2, "timingMs": ${ms}, "io": []}]}`,
+      ).value?.offered.get('a')?.[0]?.ms;
+    expect(['0.5', '0', '0.0', '-1', 'Infinity', '"x"'].map(timed)).toEqual([0.5, null, null, null, null, null]);
     const cut = readChoices(`${text(`${vit}.algolog/choices.jsonl`).slice(0, 60_000)}\n{"layer": "x"`);
     expect(cut.problems.map(({ code }) => code)).toContain('bad-choice');
   });
