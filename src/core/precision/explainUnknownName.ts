@@ -113,7 +113,8 @@ function looksLikeEngineLayer(text: string): boolean {
 
 function tensorName(context: CheckContext, selector: Selector): UnknownName | null {
   const maker = context.index.makerOf(selector.text);
-  if (maker === undefined || selector.text === '') return null;
+  if (selector.text === '') return null;
+  if (maker === undefined) return sourceName(context, selector);
   const name = context.index.names[maker] ?? '';
   const fix = {
     title: `Change to the node ${JSON.stringify(name)}`,
@@ -125,6 +126,21 @@ function tensorName(context: CheckContext, selector: Selector): UnknownName | nu
     message: `This is a tensor. The node that makes it is ${JSON.stringify(name)}.`,
     fixes: [fix],
   };
+}
+
+const sources = new WeakMap<NodeIndex, ReadonlyMap<string, NonNullable<NodeIndex['facts']['sources']>[number]>>();
+
+/** The name of an input of the model or of a weight. */
+function sourceName({ index }: CheckContext, selector: Selector): UnknownName | null {
+  let known = sources.get(index);
+  if (!known) sources.set(index, (known = new Map(index.facts.sources?.map((source) => [source.name, source]))));
+  const source = known.get(selector.text);
+  if (!source) return null;
+  const names = namesAt(index, source.nodes);
+  const what = source.kind === 'input' ? 'an input of the model' : 'a weight';
+  const readers = names.length > 0 ? ` It is read by ${someNames(names)}.` : '';
+  const message = `This is ${what}, not a node.${readers} Rules are about the nodes that compute.`;
+  return { code: 'tensor-name', message, fixes: namesFix(selector, names) };
 }
 
 /** A module's name without `/**`, or an operator type without `op:`. */

@@ -11,6 +11,8 @@ export interface ModelFacts {
   opset: number;
   /** Every node in the report's order, subgraphs after their owner. */
   nodes: NodeFacts[];
+  /** The model's inputs and weights, which are no nodes, with the nodes (positions, the first ones) that read them. */
+  sources?: { name: string; kind: 'input' | 'weight'; nodes: number[] }[];
 }
 
 export interface NodeFacts {
@@ -54,7 +56,24 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
       types: types.outputsOf(node),
       role: roles.get(node.id) ?? 'compute',
     })),
+    sources: sourcesOf(model),
   };
+}
+
+/** As many readers of a weight as somebody would put in one rule. */
+const mostReaders = 20;
+
+function sourcesOf({ graph, nodes }: OnnxModel): NonNullable<ModelFacts['sources']> {
+  const readers = new Map<string, number[]>();
+  const weights = new Set(graph.initializers.map(({ name }) => name));
+  for (const name of [...graph.inputs.map((value) => value.name), ...weights]) readers.set(name, []);
+  for (const [i, { inputs }] of nodes.entries()) {
+    for (const name of inputs) {
+      const found = readers.get(name);
+      if (found && found.length < mostReaders && found.at(-1) !== i) found.push(i);
+    }
+  }
+  return [...readers].map(([name, found]) => ({ name, kind: weights.has(name) ? 'weight' : 'input', nodes: found }));
 }
 
 /** What a tensor is made of: constants only, shapes (and constants), or data. */

@@ -77,6 +77,20 @@ test.each([
   expect(await explained(text, null)).toMatchObject({ code: 'matches-nothing', fixed: meant });
 });
 
+test.each([
+  ['input', 'an input of the model'],
+  ['weight', 'a weight'],
+] as const)('%s is no node: the nodes that read it', async (kind, what) => {
+  const { index } = await captured(build10);
+  const conv = index.named('/patch_embed/proj/Conv')[0]!;
+  const { name } = index.facts.sources!.find((source) => source.kind === kind && source.nodes.includes(conv))!;
+  const text = `${name} fp32`;
+  const [problem] = check(text, index.facts).problems;
+  expect(problem).toMatchObject({ code: 'tensor-name' });
+  expect(problem?.message).toContain(what);
+  expect(applyEdits(text, problem!.fixes[0]!.edits)).toContain('/patch_embed/proj/Conv');
+});
+
 describe('names that the network does not have', () => {
   test.each(['/blocks/blocks.0/norm1/LayerNormalization fp32', 'op:LayerNormalization, op:Softmax fp32'])(
     '8.6 registers no layer for a LayerNormalization: %s',
