@@ -56,6 +56,8 @@ const deepest = 64;
 class TypeWalker {
   readonly scopes = new Map<string, Scope>();
   private readonly functions = new Map<string, OnnxFunction>();
+  /** Results by function and types of the call: functions that call one another twice would be walked without end. */
+  private readonly calls = new Map<string, (DataType | null)[]>();
   private depth = 0;
 
   constructor(functions: readonly OnnxFunction[]) {
@@ -86,7 +88,7 @@ class TypeWalker {
     try {
       if (node.subgraphs.length > 0) return this.control(node, inputs, scope);
       const fn = this.functions.get(`${node.domain}\n${node.op}`);
-      if (fn) return this.call(fn, inputs);
+      if (fn) return this.call(fn, `${node.domain}\n${node.op}`, inputs);
       return outputTypes(node, inputs);
     } finally {
       this.depth--;
@@ -102,10 +104,17 @@ class TypeWalker {
   }
 
   /** A model-local function: its body, walked with the types of this call. */
-  private call(fn: OnnxFunction, inputs: (DataType | null)[]): (DataType | null)[] {
+  private call(fn: OnnxFunction, name: string, inputs: (DataType | null)[]): (DataType | null)[] {
+    const key = JSON.stringify([name, inputs]);
+    const known = this.calls.get(key);
+    if (known) return known;
+    // A function that calls itself, which ONNX forbids, learns nothing from that.
+    this.calls.set(key, []);
     const scope = new Scope(null);
-    for (const [i, name] of fn.inputs.entries()) scope.own.set(name, inputs[i] ?? null);
+    for (const [i, input] of fn.inputs.entries()) scope.own.set(input, inputs[i] ?? null);
     this.nodes(fn.nodes, scope);
-    return fn.outputs.map((name) => scope.find(name));
+    const outputs = fn.outputs.map((output) => scope.find(output));
+    this.calls.set(key, outputs);
+    return outputs;
   }
 }

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { OnnxFunction, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
+import { inferTypes } from '../../../../src/core/precision/inferTypes.ts';
+
+const node = (op: string, input: string, output: string, domain = 'local'): OnnxNode => ({
+  id: '0',
+  name: '',
+  op,
+  domain,
+  inputs: [input],
+  outputs: [output],
+  attributes: [],
+  subgraphs: [],
+  metadata: [],
+});
+
+function modelOf(functions: Record<string, OnnxNode[]>): OnnxModel {
+  const nodes = [node('F0', 'x', 'y')];
+  const local = Object.entries(functions).map(([name, body]): OnnxFunction => ({
+    name,
+    domain: 'local',
+    overload: '',
+    inputs: ['a'],
+    outputs: ['o'],
+    nodes: body,
+  }));
+  const inputs = [{ name: 'x', type: 'float16', shape: null }];
+  return {
+    irVersion: 8,
+    producer: '',
+    producerVersion: '',
+    domain: '',
+    opsets: [{ domain: '', version: 17 }],
+    metadata: [],
+    graph: { name: '', path: '', nodes, inputs, outputs: [], values: [], initializers: [] },
+    functions: local,
+    nodes,
+  };
+}
+
+test('functions that call one another twice end at once', () => {
+  const functions: Record<string, OnnxNode[]> = { F60: [node('Relu', 'a', 'o', '')] };
+  for (let i = 0; i < 60; i++) functions[`F${i}`] = [node(`F${i + 1}`, 'a', 't'), node(`F${i + 1}`, 't', 'o')];
+  expect(inferTypes(modelOf(functions)).typeOf('', 'y')).toBe('float16');
+});
+
+test('a function that calls itself ends, and nothing is known of it', () => {
+  const functions = {
+    F0: [node('F0', 'a', 't'), node('F1', 't', 'o')],
+    F1: [node('F0', 'a', 't'), node('F0', 't', 'o')],
+  };
+  expect(inferTypes(modelOf(functions)).typeOf('', 'y')).toBeNull();
+});
