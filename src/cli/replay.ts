@@ -63,7 +63,10 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   if (mismatches.length > 0) choices.push(choicesOfMismatches(mismatches));
   if (values.choices !== undefined) choices.push(await readChoicesFile(values.choices, terminal));
   if (log) choices.push(choicesOfLog(log));
-  const problems = checkReplay(text, read, { index, build, target, choices, mismatches });
+  const problems = checkReplay(text, read, { index, build, target, choices, mismatches }).map((problem) =>
+    // Here the TensorRT is the one that was asked about, or that of the log that was given.
+    problem.code === 'no-replay-support' ? { ...problem, severity: 'error' as const } : problem,
+  );
   if (values.json) {
     const diagnostics = problems.map((problem) => ({
       ...problemJson(problem),

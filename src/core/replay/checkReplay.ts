@@ -58,13 +58,17 @@ class Checker {
   private readonly asked: Set<string>;
   /** False: the build lists the kernels of ForeignNodes and does not say which ForeignNodes they are of. */
   private readonly namesForeign: boolean;
+  /** The last build, where it was by a TensorRT that loads replays: others name their layers otherwise. */
+  private readonly build: BuildFacts | null;
 
   constructor(text: string, file: ReplayFile, context: ReplayContext) {
     this.text = text;
     this.file = file;
     this.context = context;
     this.lines = new LineIndex(text);
-    const { build, choices } = context;
+    const { choices } = context;
+    const build = context.build && loadsReplays(targetOfBuild(context.build)) ? context.build : null;
+    this.build = build;
     this.layers = new Set();
     this.asked = new Set();
     for (const { offered, chosen } of choices) {
@@ -91,11 +95,11 @@ class Checker {
 
   private checkFile(): void {
     const { build, recorded, mismatches } = this.context;
-    const target = this.context.target ?? targetOf(build?.product ?? null, build?.version ?? null, build?.gpu ?? null);
+    const target = this.context.target ?? (build ? targetOfBuild(build) : null);
     const first = this.file.entries[0]?.key ?? { start: this.file.span.start, end: this.file.span.start + 1 };
-    if (target.product === 'tensorrt-rtx' || (target.version && !before(target.version, [11, 0, 0]))) {
+    if (target && !loadsReplays(target)) {
       const message = `${targetName(target)} cannot load a tactic replay: the algorithm selector that it needs was removed in TensorRT 11. Pin tactics with an editable timing cache, and types with an override file.`;
-      this.add(first, 'error', 'no-replay-support', message);
+      this.add(first, 'warning', 'no-replay-support', message);
     }
     const { variant } = this.file;
     if (variant === 'A' || variant === 'B') {
@@ -103,7 +107,7 @@ class Checker {
         'This form was written by Polygraphy before 0.46, and later versions do not load it. Record it again with the version that shall load it.';
       this.add(first, 'info', 'old-form', message);
     }
-    if (recorded && build) this.checkOrigin(first, recorded, build);
+    if (recorded && this.build) this.checkOrigin(first, recorded, this.build);
     if (this.asked.size === 0) this.checkRounded();
     const free = mismatches.filter(({ kind }) => kind === 'not-found').map(({ layer }) => layer);
     const missing = free.filter((layer) => !this.file.entries.some((entry) => entry.layer === layer));
@@ -330,7 +334,7 @@ class Checker {
 
   /** With nothing known of choices there is still what the last build ran the layer with: a kernel has types of its own. */
   private checkBuilt(entry: ReplayEntry): void {
-    const built = this.context.build?.layers.find(({ name }) => name === entry.layer);
+    const built = this.build?.layers.find(({ name }) => name === entry.layer);
     if (!built || isMyelin(entry.algorithm)) return;
     const { inputs, outputs } = entry.algorithm;
     const asked = [...inputs, ...outputs].map(({ dtype }) => dtype);
@@ -358,5 +362,10 @@ class Checker {
 
 /** `10.13.3` of what Python says (10.13.3.9) and logs say (10.13.3). */
 const release = (version: string): string => version.split('.').slice(0, 3).join('.');
+
+const targetOfBuild = ({ product, version, gpu }: BuildFacts): TensorrtTarget => targetOf(product, version, gpu);
+
+const loadsReplays = ({ product, version }: TensorrtTarget): boolean =>
+  product !== 'tensorrt-rtx' && (version === null || before(version, [11, 0, 0]));
 
 const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');
