@@ -3,8 +3,8 @@ import { replaceRange } from './precisionProblem.ts';
 import type { Fix } from './precisionProblem.ts';
 
 /** Fixes that put a type that every version and every GPU has in place of another. */
-export function changeTo({ type, range }: TypeWord): Fix[] {
-  return (['fp16', 'fp32'] as const)
+export function changeTo({ type, range }: TypeWord, others: readonly string[] = ['fp16', 'fp32']): Fix[] {
+  return others
     .filter((other) => other !== type)
     .map((other) => ({ title: `Change to ${other}`, edits: [replaceRange(range, other)] }));
 }

@@ -15,7 +15,8 @@ import type { TrtexecDialect } from './trtexecSpec.ts';
 export function checkBuild(context: FileContext): void {
   const { base } = context.file;
   if (base?.usable && base.value !== null) {
-    checkTarget(context, { type: precisionType(base.value), text: base.value, range: base.valueRange });
+    const word = { type: precisionType(base.value), text: base.value, range: base.valueRange };
+    checkTarget(context, word, ['fp16', 'keep']);
   }
   checkFlags(context);
   checkLastFlags(context);

@@ -21,20 +21,20 @@ export function checkTypes(context: CheckContext, match: RuleMatch): void {
   checkOutputs(context, match);
 }
 
-/** Types that the version or the GPU at hand does not have, also on a `base` line. */
-export function checkTarget(context: CheckContext, word: TypeWord): void {
+/** Types that the version or the GPU at hand does not have, also on a `base` line, which takes the `others`. */
+export function checkTarget(context: CheckContext, word: TypeWord, others?: readonly string[]): void {
   const { target } = context;
   if (!word.type) return;
   const since = typeSince(word.type, target);
   if (since) {
     const message = `${targetName(target)} has no ${word.type}: it came with TensorRT ${since}.`;
-    report(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word));
+    report(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word, others));
     return;
   }
   const capability = missingCapability(word.type, target);
   if (capability !== null) {
     const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) cannot compute in ${word.type}: that needs ${decimal(capability)}.`;
-    report(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word));
+    report(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word, others));
   }
 }
 

@@ -171,6 +171,58 @@ describe('types and nodes that do not go together', () => {
   });
 });
 
+const mended = [
+  '/layers.1/atn/Softmax fp32',
+  'op:Softmx fp32',
+  '**/softmax fp32',
+  '/layers.1*/** fp32',
+  'nothing, op:Relu fp32',
+  'op:Relu, nothing, not:op:Conv fp32',
+  'nothing, not:op:Relu fp32',
+  'op:Relu, op:Constant fp32',
+  'op:Constant, op:Relu fp32',
+  '/cast/Cast fp32',
+  'op:Softmax, not:op:MatMul fp32',
+  'op:Softmax, not:op:Softmax fp32',
+  'op:Softmax, op:Softmax fp32',
+  'op:Softmax fp32\nop:Softmax fp32',
+  '/layers.1/attn/Softmax fp16\nop:Softmax fp32',
+  'base bf16',
+  'op:MatMul bf16',
+  'op:MatMul fp8 -> int4',
+  'op:MatMul int32',
+  '/split/Split fp32 -> fp32, fp16, fp32',
+  'op:MatMul fp32 -> int64',
+  'require obey\nop:MatMul fp16',
+  '"[trainStation1]" fp32',
+  '**, not:"/layers.1/attn/MatMul + /layers.1/attn/Softmax" fp32',
+];
+
+test.each(mended)('%j: each way out ends its problem and brings no error', (text) => {
+  let fixes = 0;
+  for (const version of ['8.6.1', '10.6', '11.2']) {
+    const target = targetOf('tensorrt', version, 'Tesla T4');
+    const problemsOf = (of: string) =>
+      checkOverrides(readOverrides(of), new NodeIndex(transformer), null, target).problems;
+    const before = problemsOf(text);
+    for (const problem of before) {
+      for (const fix of problem.fixes) {
+        fixes++;
+        const after = problemsOf(applyEdits(text, fix.edits));
+        expect(
+          after.map(({ message }) => message),
+          fix.title,
+        ).not.toContain(problem.message);
+        const errors = after.filter(
+          ({ severity, code }) => severity === 'error' && !before.some((one) => one.code === code),
+        );
+        expect(errors, fix.title).toEqual([]);
+      }
+    }
+  }
+  expect(fixes).toBeGreaterThan(0);
+});
+
 test('a base that the version or the GPU does not have', () => {
   const found = (text: string, version: string, gpu: string) =>
     checkOverrides(readOverrides(text), new NodeIndex(transformer), null, targetOf('tensorrt', version, gpu)).problems;
