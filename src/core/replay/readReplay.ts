@@ -41,12 +41,17 @@ export function readReplay(text: string): ReplayRead {
 const marker = 'polygraphy_class';
 const encoded = '__polygraphy_encoded_';
 
+/** Problems that leave values without a place of their own. */
+const gaps = new Set(['bad-entry', 'bad-class', 'missing-member', 'bad-tensor']);
+
 /** Collects problems with lines and offsets. */
 export class ReplayReader {
   readonly problems: ReplayProblem[] = [];
   private readonly text: string;
   private readonly lines: LineIndex;
   private layer: string | undefined;
+  /** What is wrong with the JSON itself. */
+  private broken: ReplayProblem[] = [];
 
   constructor(text: string) {
     this.text = text;
@@ -56,6 +61,7 @@ export class ReplayReader {
   read(): ReplayRead {
     const json = readLosslessJson(this.text);
     for (const problem of json.problems) this.adopt(problem);
+    this.broken = [...this.problems];
     if (this.text.startsWith('\uFEFF')) {
       const message =
         'The file starts with a byte order mark, which Python does not take in JSON. Save it as UTF-8 without one.';
@@ -126,7 +132,6 @@ export class ReplayReader {
   private entry(layer: string, key: Span, value: JsonNode, file: ReplayFile): ReplayEntry {
     this.layer = layer;
     const before = this.problems.length;
-    const gaps = new Set(['bad-entry', 'bad-class', 'missing-member', 'bad-tensor']);
     const algorithm: Algorithm = { implementation: '', tactic: '', inputs: [], outputs: [] };
     const places: EntryPlaces = {
       value: spanOf(value),
@@ -151,9 +156,13 @@ export class ReplayReader {
       places.outputs = this.tensors(value, 'outputs', key, algorithm.outputs, places, file);
       this.mark(value, 'Algorithm', key);
     }
-    const own = this.problems.slice(before);
+    // Where the JSON itself is broken, what was read may not be what stands there.
+    const broken = this.broken.filter(
+      ({ start, code }) => value.start <= start && (start < value.end || (start === value.end && code === 'json-end')),
+    );
+    const own = [...this.problems.slice(before), ...broken];
     const whole = !own.some(({ severity }) => severity === 'error');
-    places.gaps = own.some(({ code }) => gaps.has(code));
+    places.gaps = own.some(({ code }) => gaps.has(code) || code.startsWith('json-'));
     const entry = { layer, algorithm, key, span: { start: key.start, end: value.end }, places, whole };
     this.layer = undefined;
     return entry;

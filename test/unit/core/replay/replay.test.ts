@@ -233,6 +233,14 @@ describe('reading', () => {
     expect(applySpanEdits(source, problems[0]!.fixes[0]!.edits)).toContain('"tactic": -3780282984000164864,');
   });
 
+  test('broken JSON spoils the entry that it stands in, and no other', () => {
+    const source = recorded();
+    const wholes = (of: string) => readReplay(of).value!.entries.map(({ whole }) => whole);
+    expect(wholes(source.replace('},\n        "{ForeignNode', '},,\n        "{ForeignNode'))).toEqual([true, true]);
+    expect(wholes(source.replace('224,', '224'))).toEqual([false, true]);
+    expect(wholes(source.slice(0, source.indexOf('"outputs"', 1200)))).toEqual([true, false]);
+  });
+
   test('an entry twice', () => {
     const source = inForm(forms.D).replace('{"conv": ', '{"conv": {}, "conv": ');
     expect(readReplay(source).problems.filter(({ code }) => code === 'duplicate-entry')).toHaveLength(1);
@@ -627,6 +635,9 @@ describe('edits keep every other byte', () => {
       [/,\s*"polygraphy_class": "Algorithm"/, ''],
       [/("inputs": \[\s*)/, '$13, '],
       [/\{\s*"implementation": 2147483657[^]*?"Algorithm"\s*\}/, 'null'],
+      ['224,', '224{'],
+      ['"tactic":', '"tactic"'],
+      ['1236070762725864170,', '1236070762725864170'],
     ];
     for (const [cut, put] of cuts) {
       const broken = source.replace(cut, put);
