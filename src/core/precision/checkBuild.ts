@@ -3,6 +3,7 @@ import type { CheckContext, FileContext } from './checkContext.ts';
 import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
 import type { NodeIndex } from './nodeIndex.ts';
+import { longestArgument, utf8Length } from './longestArgument.ts';
 import { removeLine } from './precisionProblem.ts';
 import { precisionType } from './precisionType.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
@@ -20,6 +21,37 @@ export function checkBuild(context: FileContext): void {
   }
   checkFlags(context);
   checkLastFlags(context);
+  checkLength(context);
+}
+
+const nameBytes = new WeakMap<NodeIndex, Int32Array>();
+
+/** All layers with their types make one argument, and a system passes none that is longer than this. */
+function checkLength(context: FileContext): void {
+  const { index, resolution, target, file, build } = context;
+  if (hasLayerFlags(target) !== true || build?.flags?.stronglyTyped) return;
+  const bytes = bytesOf(index);
+  let length = '--layerPrecisions='.length;
+  let layers = 0;
+  for (const [node, r] of resolution.winner.entries()) {
+    const type = resolution.matches[r]?.rule.type?.type;
+    if (!type || index.computes[node] !== 1) continue;
+    layers++;
+    length += (bytes[node] ?? 0) + type.length + 2;
+  }
+  if (length <= longestArgument) return;
+  const most = resolution.matches.reduce((sum, { effective }) => Math.max(sum, effective), 0);
+  const range = resolution.matches.find(({ effective }) => effective === most)?.rule.selectors[0]?.range;
+  if (!range) return;
+  const base = file.base ? '' : ', or let a "base" line say what most nodes become';
+  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${length.toLocaleString('en-US')} bytes long, and Linux passes at most ${longestArgument.toLocaleString('en-US')} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
+  report(context, range, 'warning', 'argument-too-long', message);
+}
+
+function bytesOf(index: NodeIndex): Int32Array {
+  let bytes = nameBytes.get(index);
+  if (!bytes) nameBytes.set(index, (bytes = Int32Array.from(index.names, utf8Length)));
+  return bytes;
 }
 
 function checkFlags(context: FileContext): void {

@@ -1,6 +1,7 @@
 import type { Problem } from '../text/problem.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
 import type { PrecisionType } from './precisionType.ts';
+import { longestArgument, utf8Length } from './longestArgument.ts';
 import { hasLayerFlags, noLayerFlags, typeSince } from './tensorrtTarget.ts';
 import type { TensorrtTarget } from './tensorrtTarget.ts';
 import { cannotCarry, dialectOf, writeLayerSpecs } from './trtexecSpec.ts';
@@ -22,9 +23,6 @@ export interface LayerWishes {
 }
 
 const switches = ['fp16', 'bf16', 'int8', 'fp8', 'int4'] as const;
-
-/** Longest single argument that Linux passes to a program (MAX_ARG_STRLEN), in bytes; Windows allows 32,767 for all together. */
-const longestArgument = 131_071;
 
 /** A plan as layer names and types: exact names only, since wildcards mean different things in different versions. */
 export function layerWishes(plan: PrecisionPlan): LayerWishes {
@@ -168,13 +166,4 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
 
 function error(code: string, message: string): Problem {
   return { severity: 'error', code, message };
-}
-
-function utf8Length(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
 }

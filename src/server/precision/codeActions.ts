@@ -65,7 +65,13 @@ function modelActions({ document, facts, file }: OverrideAnalysis, diagnostic: D
   });
 }
 
-const reachable = new Set(['inside-foreign-node', 'no-layer-flags', 'layer-unregistered', 'trtexec-cannot-carry']);
+const reachable = new Set([
+  'inside-foreign-node',
+  'no-layer-flags',
+  'layer-unregistered',
+  'trtexec-cannot-carry',
+  'argument-too-long',
+]);
 const built = new Set(['flag-missing', 'group-needs-build']);
 
 /** What helps where no edit of the text does: Casts in the model, or a build. */

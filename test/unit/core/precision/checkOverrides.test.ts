@@ -263,6 +263,17 @@ describe('versions and flags', () => {
     ]);
   });
 
+  test('more layers than one argument takes', () => {
+    const facts = smallModel(...Array.from({ length: 5000 }, (_, i) => `/a/module/with/a/long/name/${i}/Add Add`));
+    const found = (version: string) =>
+      check('/a/module/with/a/long/name/1/Add fp32\n** fp32', facts, null, version)
+        .problems.filter(({ code }) => code === 'argument-too-long')
+        .map(({ line, severity }) => [line, severity]);
+    expect(found('10.6')).toEqual([[2, 'warning']]);
+    expect(found('11.2')).toEqual([]);
+    expect(check('op:Softmax fp32', transformer, null, '10.6').problems).toEqual([]);
+  });
+
   test('without a build a group cannot be named', () => {
     expect(only('group:{ForeignNode[a...b]} fp32').problem.code).toBe('group-needs-build');
   });
