@@ -22,18 +22,26 @@ function allGraphs(graph: OnnxGraph): OnnxGraph[] {
 
 function growIn(graph: OnnxGraph, choice: TypeChoice): number {
   const links = new Links(graph, choice);
+  // Many nodes that read one tensor lead to the same chains.
+  const tried = new Set<string>();
   let grown = 0;
   for (const node of graph.nodes) {
     const chosen = choice.nodes.get(node.id);
     if (!chosen?.asked || chosen.type !== 'float') continue;
     for (const chain of links.chainsFrom(node)) {
       const own = chain.filter((link) => link.type !== 'float');
-      if (own.length === 0) continue;
+      const key = own.map((link) => link.node.id).join(' ');
+      if (own.length === 0 || tried.has(key)) continue;
       const before = links.casts(own);
       const types = own.map(({ type }) => type);
       for (const link of own) link.type = 'float';
-      if (links.casts(own) < before) grown += own.length;
-      else for (const [i, link] of own.entries()) link.type = types[i] ?? 'float';
+      if (links.casts(own) < before) {
+        grown += own.length;
+        tried.clear();
+      } else {
+        for (const [i, link] of own.entries()) link.type = types[i] ?? 'float';
+        tried.add(key);
+      }
     }
   }
   return grown;
@@ -46,6 +54,7 @@ class Links {
   private readonly readers = new Map<string, OnnxNode[]>();
   private readonly outside = new Map<string, RealType>();
   private readonly constants = new Set<string>();
+  private readonly near = new Map<OnnxNode, OnnxNode[]>();
 
   constructor(graph: OnnxGraph, choice: TypeChoice) {
     this.choice = choice;
@@ -65,18 +74,15 @@ class Links {
     }
   }
 
-  /** Single cheap neighbours, and chains of cheap nodes that end at a node in FP32. */
+  /** Cheap neighbours, and chains of such nodes. */
   chainsFrom(start: OnnxNode): ChosenType[][] {
     const chains: ChosenType[][] = [];
     const visit = (node: OnnxNode, chain: ChosenType[]): void => {
       for (const next of this.neighbours(node)) {
         const chosen = this.choice.nodes.get(next.id);
         if (!chosen || chosen.typing !== 'free' || chain.includes(chosen) || next === start) continue;
-        if (chosen.type === 'float') {
-          if (chain.length > 0) chains.push(chain);
-          continue;
-        }
-        if (chosen.asked || !isCheap(next) || chain.length >= longestChain || chains.length > 64) continue;
+        if (chosen.type === 'float' || chosen.asked || !isCheap(next)) continue;
+        if (chain.length >= longestChain || chains.length > 64) continue;
         const longer = [...chain, chosen];
         chains.push(longer);
         visit(next, longer);
@@ -87,9 +93,13 @@ class Links {
   }
 
   private neighbours(node: OnnxNode): OnnxNode[] {
+    const known = this.near.get(node);
+    if (known) return known;
     const makers = node.inputs.map((name) => this.maker.get(name));
     const readers = node.outputs.flatMap((name) => this.readers.get(name) ?? []);
-    return [...new Set([...makers, ...readers])].filter((other) => other !== undefined);
+    const found = [...new Set([...makers, ...readers])].filter((other) => other !== undefined);
+    this.near.set(node, found);
+    return found;
   }
 
   /** Casts at all tensors that these nodes read or make. */

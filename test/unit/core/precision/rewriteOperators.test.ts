@@ -109,6 +109,17 @@ test('a node without a name keeps the one that TensorRT gives it', () => {
   expect(rewrite(model, 'base fp16').names).toEqual([]);
 });
 
+test('islands grow in time from thousands of nodes that read one tensor', () => {
+  const kept = Array.from({ length: 4000 }, (_, i) => `t${i} = Tanh(hub)`);
+  const nodes = ['hub = Mul(x, x)', 'other = Sigmoid(hub)', 'more = Exp(x)', ...kept, 'y = Sum(other, more, t0)'];
+  const model = modelOf({ nodes, outputs: { y: 'float' } });
+  const index = new NodeIndex(modelFacts(model, 'model.onnx'));
+  const file = readOverrides('base fp16\nop:Tanh fp32');
+  const plan = planPrecision(file, index, resolveOverrides(file, index, null));
+  // Once for each pair of them would be 16 million times 4,000 readers.
+  expect(planRewrite(model, plan, { grow: true }).counts).toMatchObject({ castsSaved: 0, byType: { float: 4000 } });
+});
+
 describe('quantised models', () => {
   const initializers = { s: 'float', z: 'int8', wq: 'int8', bias: 'float' };
   const residual = [
