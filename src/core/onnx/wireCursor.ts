@@ -57,7 +57,8 @@ export class WireCursor {
   value = 0;
   /** When `MISSING` was thrown: so many bytes are needed at `pos`. */
   missing = 0;
-  private readonly texts = new TextCache();
+  /** Made when it is needed: an edit has a cursor for each message that it looks into. */
+  private lazyTexts: TextCache | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
   private base = 0;
   /** Position in `bytes`; outside of it where the window does not have the place. */
@@ -203,7 +204,7 @@ export class WireCursor {
     const { size, index, bytes } = this;
     if (index >= 0 && size <= limit && index + size <= bytes.length) {
       this.index = index + size;
-      return this.texts.read(bytes, index, index + size);
+      return this.texts().read(bytes, index, index + size);
     }
     const length = size < limit ? size : limit;
     const end = this.pos + size;
@@ -212,9 +213,13 @@ export class WireCursor {
     const start = this.index;
     this.advance(length);
     const cut = length < size ? characterStart(this.bytes, start + length) : start + length;
-    const text = this.texts.read(this.bytes, start, cut);
+    const text = this.texts().read(this.bytes, start, cut);
     this.seek(end);
     return text;
+  }
+
+  private texts(): TextCache {
+    return (this.lazyTexts ??= new TextCache());
   }
 
   truncated(): WireError {
