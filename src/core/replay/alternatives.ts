@@ -67,6 +67,30 @@ function distance(a: Algorithm, b: Algorithm): number {
   return pairs.filter(([x, y]) => x !== y).length;
 }
 
+/** A layer that a replay leaves free, with the choice to pin it to. */
+export interface FreeLayer {
+  layer: string;
+  algorithm: Algorithm;
+  /** The best of what TensorRT offered; null: it is what TensorRT chose. */
+  offered: OfferedChoice | null;
+}
+
+/** Layers that are known and not in a replay: first those with TensorRT's own choice, then those with its best offer. */
+export function freeLayers(entries: readonly ReplayEntry[], records: readonly Choices[]): FreeLayer[] {
+  const taken = new Set(entries.map(({ layer }) => layer));
+  const free: FreeLayer[] = [];
+  const add = (one: FreeLayer) => {
+    if (!taken.has(one.layer)) free.push(one);
+    taken.add(one.layer);
+  };
+  for (const { chosen } of records) for (const [layer, algorithm] of chosen) add({ layer, algorithm, offered: null });
+  for (const layer of records.flatMap(({ offered }) => [...offered.keys()])) {
+    const [best] = taken.has(layer) ? [] : (offerFor(layer, records)?.choices.toSorted(compareChoices) ?? []);
+    if (best) add({ layer, algorithm: best.algorithm, offered: best });
+  }
+  return free;
+}
+
 /** The best choice for each combination of data types: a short list that covers what can be had. */
 export function bestOfEachType(choices: readonly OfferedChoice[]): OfferedChoice[] {
   const best = new Map<string, OfferedChoice>();

@@ -1,8 +1,8 @@
 import { CompletionItemKind } from 'vscode-languageserver';
 import type { CompletionItem, CompletionList, Position } from 'vscode-languageserver';
-import { alternatives, offerFor } from '../../core/replay/alternatives.ts';
+import { alternatives, freeLayers, offerFor } from '../../core/replay/alternatives.ts';
 import { typeSignature } from '../../core/replay/algorithm.ts';
-import { formatWords, titlesOf } from '../../core/replay/describeChoice.ts';
+import { formatWords, titleOf, titlesOf } from '../../core/replay/describeChoice.ts';
 import { addEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
 import type { EntryPlaces, ReplayEntry, Span, SpanEdit } from '../../core/replay/replayFile.ts';
 import { spanEdit, spanRange } from '../places.ts';
@@ -64,28 +64,24 @@ function tokens(places: EntryPlaces): Span[] {
   );
 }
 
-/** Between entries: layers that the file leaves free, as they were chosen. */
+/** Between entries: layers that the file leaves free, as they were chosen, else as they would be fastest. */
 function layerItems({ document, facts, read }: ReplayAnalysis, place: Position): CompletionItem[] {
   const { value } = read;
   const offset = document.offsetAt(place);
   if (!value || offset <= value.span.start || offset >= value.span.end) return [];
-  const taken = new Set(value.entries.map(({ layer }) => layer));
+  const here: SpanEdit = { start: offset, end: offset, text: '' };
   const items: CompletionItem[] = [];
-  for (const { chosen } of facts.choices) {
-    for (const [layer, algorithm] of chosen) {
-      const edits = taken.has(layer) ? null : addEntry(document.getText(), value, layer, algorithm);
-      if (!edits) continue;
-      taken.add(layer);
-      const here: SpanEdit = { start: offset, end: offset, text: '' };
-      items.push({
-        label: `Pin ${layer}`,
-        kind: CompletionItemKind.Snippet,
-        detail: typeSignature(algorithm),
-        filterText: '',
-        textEdit: { range: spanRange(document, here), newText: '' },
-        additionalTextEdits: edits.map((edit) => spanEdit(document, edit)),
-      });
-    }
+  for (const { layer, algorithm, offered } of freeLayers(value.entries, facts.choices).slice(0, most)) {
+    const edits = addEntry(document.getText(), value, layer, algorithm);
+    if (!edits) continue;
+    items.push({
+      label: `Pin ${layer}`,
+      kind: CompletionItemKind.Snippet,
+      detail: offered === null ? typeSignature(algorithm) : titleOf(offered),
+      filterText: '',
+      textEdit: { range: spanRange(document, here), newText: '' },
+      additionalTextEdits: edits.map((edit) => spanEdit(document, edit)),
+    });
   }
-  return items.slice(0, most);
+  return items;
 }

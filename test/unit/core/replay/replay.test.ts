@@ -9,6 +9,7 @@ import {
   tacticHex,
   tacticId,
 } from '../../../../src/core/replay/algorithm.ts';
+import { freeLayers } from '../../../../src/core/replay/alternatives.ts';
 import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
 import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
 import {
@@ -460,6 +461,25 @@ describe('checking', () => {
     expect(fixesBy([sidecar()]).some(({ algorithm }) => !isProvided(algorithm))).toBe(true);
     const tf32 = log.offered.get('/patch_embed/proj/Conv')!.filter((choice) => choice.tf32);
     expect([tf32.length, tf32.filter(({ algorithm }) => isProvided(algorithm)).length]).toEqual([45, 0]);
+  });
+
+  test('a layer that was freed is pinned to what TensorRT chose, else to its best offer', () => {
+    const records = [
+      choicesOfMismatches(readMismatches(text(`${vit}.poly_replay/log2.txt`))),
+      { ...sidecar(), chosen: new Map<string, Algorithm>() },
+      choicesOfLog(readBuildLog(text(`${vit}.fp16/log.txt`)).value),
+    ];
+    const { entries } = file(recorded());
+    expect(freeLayers(entries, records)).toEqual([]);
+    const [conv, foreign, ...more] = freeLayers([], records);
+    expect(more).toEqual([]);
+    expect([conv!.layer, foreign!.layer]).toEqual(entries.map(({ layer }) => layer));
+    // The failed build tells no times; the fastest of what it offered is by those of the recording.
+    expect(conv!.offered).toMatchObject({ ms: 0.0177302435 });
+    expect(sameAlgorithm(conv!.algorithm, entries[0]!.algorithm)).toBe(true);
+    expect(freeLayers(entries.slice(0, 1), [...records, sidecar()])).toMatchObject([
+      { layer: foreign!.layer, offered: null },
+    ]);
   });
 
   test('a TF32 kernel of another tool’s log', () => {
