@@ -66,12 +66,16 @@ export function keepInfo(analysis: OverrideAnalysis, { nodes, type }: KeepParams
   if (!index || wanted === null) return { text: '', selectors: [] };
   const ids = new Set(nodes);
   const positions: number[] = [];
+  // A pattern may take along what has the type already.
+  const kept = new Set<number>();
   for (const [i, node] of index.nodes.entries()) {
-    if (!ids.has(node.id) || node.role !== 'compute') continue;
+    if (node.role !== 'compute') continue;
     const rule = check.rules[check.resolution?.winner[i] ?? -1]?.rule;
-    if (rule?.type?.type !== wanted) positions.push(i);
+    if (rule?.type?.type !== wanted) {
+      if (ids.has(node.id)) positions.push(i);
+    } else if (rule.outputs.length === 0) kept.add(i);
   }
-  const selectors = selectorsForNodes(positions, index, build);
+  const selectors = selectorsForNodes(positions, index, build, kept);
   const width = Math.min(64, Math.max(0, ...selectors.map(({ length }) => length)));
   const lines = selectors.map((selector) => `${selector.padEnd(width)}  ${wanted}\n`).join('');
   const text = document.getText();

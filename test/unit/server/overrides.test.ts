@@ -435,13 +435,24 @@ describe('requests of the host', () => {
     const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
     const big = overrides('', index.facts, build).analysis;
     const block = index.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.3/')).map(({ id }) => id);
-    const { text } = keepInfo(big, { uri, nodes: block, type: 'fp32' });
-    const again = overrides(text, index.facts, build).analysis;
+    expect(keepInfo(big, { uri, nodes: block, type: 'fp32' }).text).toBe('/blocks/blocks.3/**  fp32\n');
+    // What is kept already may be inside a wider pattern; what the rules would change may not.
+    const kept = overrides('/blocks/blocks.3/attn/** fp32\n', index.facts, build).analysis;
+    expect(keepInfo(kept, { uri, nodes: block, type: 'fp32' }).selectors).toEqual(['/blocks/blocks.3/**']);
+    const other = overrides('/blocks/blocks.3/attn/** fp32 -> fp16\n', index.facts, build).analysis;
+    const { text } = keepInfo(other, { uri, nodes: block, type: 'fp32' });
+    expect(text).not.toContain('/blocks/blocks.3/**');
+    const again = overrides(`/blocks/blocks.3/attn/** fp32 -> fp16\n${text}`, index.facts, build).analysis;
     const decided = new Set(ruleInfos(again).flatMap(({ nodes }) => nodes));
-    const computing = index.nodes
-      .filter(({ id, role }) => block.includes(id) && role === 'compute')
-      .map(({ id }) => id);
-    expect([...decided].sort()).toEqual(computing.sort());
+    const computing = index.nodes.filter(({ role }) => role === 'compute').map(({ id }) => id);
+    expect(computing.filter((id) => decided.has(id))).toEqual(computing.filter((id) => block.includes(id)));
+    const everything = keepInfo(big, { uri, nodes: computing, type: 'fp32' });
+    expect(everything.text).toBe('**  fp32\n');
+    const mixed = index.nodes.filter(({ op }) => op === 'Softmax' || op === 'LayerNormalization').map(({ id }) => id);
+    expect(keepInfo(big, { uri, nodes: mixed, type: 'fp32' }).selectors.toSorted()).toEqual([
+      'op:LayerNormalization',
+      'op:Softmax',
+    ]);
   });
 
   test('verdicts', async () => {
