@@ -153,7 +153,8 @@ function selectorItems(
 function quotedItems(index: NodeIndex | null, typed: string, range: Range): CompletionList {
   const names = (index ? nameItems(index, typed, range) : []).filter(({ kind }) => kind === CompletionItemKind.Value);
   const items = names.map((item) => {
-    const quoted = quoteName(item.label);
+    const written = item.textEdit?.newText ?? '';
+    const quoted = written.startsWith('"') ? written : quoteName(written);
     return { ...item, filterText: quoted, textEdit: { range, newText: quoted } };
   });
   return { isIncomplete: names.length >= most, items };
@@ -280,7 +281,8 @@ function nameItems(index: NodeIndex, typed: string, range: Range): CompletionIte
     if (items.size >= most) break;
     if (items.has(name) || !name.toLowerCase().includes(lower)) continue;
     items.set(name, {
-      label: name,
+      // A line break in a name would tear the list apart.
+      label: /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name) ? quoteName(name) : name,
       detail: index.nodes[i]?.op ?? '',
       kind: CompletionItemKind.Value,
       filterText: writeName(name),

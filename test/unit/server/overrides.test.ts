@@ -1,4 +1,4 @@
-import { DiagnosticSeverity, DiagnosticTag } from 'vscode-languageserver';
+import { CompletionItemKind, DiagnosticSeverity, DiagnosticTag } from 'vscode-languageserver';
 import type { Hover } from 'vscode-languageserver';
 import { describe, expect, test } from 'vitest';
 import { languageCommands } from '../../../src/protocol/language.ts';
@@ -14,7 +14,7 @@ import { overrideInlayHints } from '../../../src/server/precision/inlayHints.ts'
 import { overrideHighlights, overrideRename, prepareOverrideRename } from '../../../src/server/precision/rename.ts';
 import { overrideFolding, overrideSymbols } from '../../../src/server/precision/symbols.ts';
 import { keepInfo, overrideNodesAt, ruleInfos, verdictInfos } from '../../../src/server/requests.ts';
-import { captured } from '../core/precision/overrideFixtures.ts';
+import { captured, smallModel } from '../core/precision/overrideFixtures.ts';
 import { applied, overrides, uri } from './serverFixtures.ts';
 
 const whole = { start: { line: 0, character: 0 }, end: { line: 1000, character: 0 } };
@@ -246,6 +246,22 @@ describe('completion', () => {
     expect(picked('"/layers.1/at|" fp32', '/layers.1/attn/Softmax')).toBe('"/layers.1/attn/Softmax" fp32');
     expect(picked('"/layers.1/at| fp32', '/layers.1/attn/Softmax')).toBe('"/layers.1/attn/Softmax" fp32');
     expect(picked('op:"So|" fp32', 'Softmax')).toBe('op:"Softmax" fp32');
+  });
+
+  test('names with line breaks and quotes', () => {
+    const odd = 'a\nb "c" \u2028';
+    const written = String.raw`"a\nb \"c\" \u2028"`;
+    for (const [marked, expected] of [
+      ['a|', written],
+      ['"a|"', written],
+    ] as const) {
+      const { analysis, place, text } = overrides(marked, smallModel({ name: odd, op: 'Add' }));
+      const item = overrideCompletion(analysis, place).items.find(({ kind }) => kind === CompletionItemKind.Value);
+      expect(item?.label).toBe(written);
+      expect(applied(text, item?.textEdit && 'range' in item.textEdit ? [item.textEdit] : [])).toBe(expected);
+      const after = overrides(`${expected} fp32`, smallModel({ name: odd, op: 'Add' })).analysis;
+      expect(after.check.rules[0]?.nodes).toBe(1);
+    }
   });
 
   test('in patterns: the next segments of what matches; operators of other domains', () => {
