@@ -115,26 +115,36 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
   const only = onlyType(build);
   if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
   const seen = judgeLayers(node, build);
-  if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
   const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
-  if (declared) {
-    const model = build.declared ? 'copy of the model that was built' : 'model';
-    const reason = `the build was strongly typed, and in the ${model} this node makes ${declared}.`;
-    if (declared !== node.compute) return give('disobeyed', `T${reason.slice(1)}`, { layer: seen.layer });
-    if (!seen.otherwise) return give('obeyed', `Probably: ${reason}`, { certain: false, layer: seen.layer });
-    return give('unseen', `T${reason.slice(1, -1)}, but ${decapitalised(seen.reason)}`, { layer: seen.layer });
-  }
+  const model = build.declared ? 'copy of the model that was built' : 'model';
+  if (declared) return judgeTyped(node.compute, declared, model, seen, give);
+  if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
   if (only === node.compute) return give('obeyed', `The build allowed ${only} only.`);
   return judgeByLog(node, log, seen, give);
 }
 
-/** What the log says of a node whose type no layer shows. */
-function judgeByLog(
-  node: PlannedNode,
-  log: LogLines,
+type Give = (verdict: Verdict, reason: string, more?: Partial<NodeVerdict>) => NodeVerdict;
+
+/** A node of a strongly typed build, whose type the model declares. A kernel that took in the Casts around it shows their other side. */
+function judgeTyped(
+  asked: PrecisionType,
+  declared: PrecisionType,
+  model: string,
   seen: LayerJudgement,
-  give: (verdict: Verdict, reason: string, more?: Partial<NodeVerdict>) => NodeVerdict,
+  give: Give,
 ): NodeVerdict {
+  const { layer, verdict } = seen;
+  const said = `he build was strongly typed, and in the ${model} this node makes ${declared}`;
+  const within = verdict === 'disobeyed' && declared === asked && /cas/i.test(layer ?? '');
+  if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)
+    return give(verdict, seen.reason, { certain: seen.certain, layer });
+  if (declared !== asked) return give('disobeyed', `T${said}.`, { layer });
+  if (seen.otherwise || within) return give('unseen', `T${said}, but ${decapitalised(seen.reason)}`, { layer });
+  return give('obeyed', `Probably: t${said}.`, { certain: false, layer });
+}
+
+/** What the log says of a node whose type no layer shows. */
+function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give: Give): NodeVerdict {
   if (node.later && log.ignored === null)
     return give('unseen', `${seen.reason} What the log says of its name is about an earlier node of the same name.`);
   const refused = log.nonConforming.get(node.name);

@@ -50,6 +50,31 @@ describe('obeyed only with evidence', () => {
     });
   });
 
+  test('a strongly typed model knows better than the border of a kernel that took in its Casts', async () => {
+    const capture = await captured('tensorrt-rtx-1.7.1/fp16_overflow_mixed');
+    const position = capture.index.names.indexOf('/layers.1/attn/scale/Mul');
+    const float = { type: 'Float', elements: 64 };
+    const kernel = (name: string) => ({
+      ...capture.build.layers[0]!,
+      name,
+      kind: 'kernel' as const,
+      weights: null,
+      nodes: [position],
+      inputs: [{ name: 'in', ...float }],
+      outputs: [{ name: 'out', ...float }],
+    });
+    const verdictOf = (name: string, declared: 'fp16' | 'fp32', type: string) => {
+      const nodes = capture.build.nodes.map((node, i) => (i === position ? { ...node, layers: [0] } : node));
+      const types = capture.index.nodes.map(() => declared);
+      const build = { ...capture.build, layers: [kernel(name)], nodes, declared: types };
+      return verify(`/layers.1/attn/scale/Mul ${type}`, { ...capture, build })[0];
+    };
+    expect(verdictOf('__myl_CastMulCast_myl0_1', 'fp16', 'fp32')).toMatchObject({ verdict: 'disobeyed' });
+    expect(verdictOf('__myl_CastMulCast_myl0_1', 'fp16', 'fp16')).toMatchObject({ verdict: 'unseen' });
+    expect(verdictOf('__myl_Mul_myl0_1', 'fp16', 'fp16')).toMatchObject({ verdict: 'disobeyed' });
+    expect(verdictOf('__myl_Mul_myl0_1', 'fp32', 'fp32')).toMatchObject({ verdict: 'obeyed', certain: true });
+  });
+
   test('a run that loads an engine says nothing of how it was built', () => {
     expect(flagsOfCommand(['trtexec', '--loadEngine=model.engine', '--dumpProfile'])).toBeNull();
     expect(flagsOfCommand(['polygraphy', 'run', 'model.engine', '--trt', '--model-type', 'engine'])).toBeNull();
