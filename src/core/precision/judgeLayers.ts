@@ -16,7 +16,8 @@ export interface LayerJudgement {
 }
 
 const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
-const normalisations: ReadonlySet<string> = new Set([
+/** Operators of which TensorRT makes one layer that normalises. */
+export const normalisations: ReadonlySet<string> = new Set([
   'LayerNormalization',
   'GroupNormalization',
   'InstanceNormalization',

@@ -1,7 +1,7 @@
 import { before, parseVersion } from '../build/trtexecFlags.ts';
 import type { BuildFacts } from './buildFacts.ts';
 import { counted } from './checkContext.ts';
-import { judgeLayers } from './judgeLayers.ts';
+import { judgeLayers, normalisations } from './judgeLayers.ts';
 import type { LayerJudgement } from './judgeLayers.ts';
 import { judgeOutputs } from './judgeOutputs.ts';
 import type { NodeFacts } from './modelFacts.ts';
@@ -162,10 +162,11 @@ function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give
   const skipped = log.skipped.get(node.name);
   if (skipped) return give('disobeyed', `trtexec skipped it: ${skipped.reason}`, { logLine: skipped.line });
   if (log.unregistered.has(node.position)) {
-    return give(
-      'disobeyed',
-      'TensorRT was not asked: no layer of its network has the name of this node, as the log shows, so no layer precision reaches it.',
-    );
+    const reason =
+      'TensorRT was not asked: no layer of its network has the name of this node, as the log shows, so no layer precision reaches it.';
+    // It computes in FP32 by default, NVIDIA says, and nothing shows whether it did.
+    const ownWay = node.compute === 'fp32' && normalisations.has(node.op);
+    return give(ownWay ? 'unseen' : 'disobeyed', reason);
   }
   const set = log.set.get(node.name);
   const type = set?.type == null ? null : precisionType(set.type);

@@ -92,15 +92,16 @@ test.each([
 });
 
 describe('names that the network does not have', () => {
-  test.each(['/blocks/blocks.0/norm1/LayerNormalization fp32', 'op:LayerNormalization, op:Softmax fp32'])(
-    '8.6 registers no layer for a LayerNormalization: %s',
-    async (text) => {
-      const { index, build } = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
-      const found = check(text, index.facts, build).problems.find(({ code }) => code === 'layer-unregistered');
-      expect(found).toMatchObject({ severity: 'warning', line: 1, column: 1 });
-      expect(found?.message).toContain('--layerPrecisions does not reach');
-    },
-  );
+  test.each([
+    ['/blocks/blocks.0/norm1/LayerNormalization fp32', 'info', 'in FP32 by default'],
+    ['op:LayerNormalization, op:Softmax fp16', 'warning', 'Apply the rules'],
+  ])('8.6 registers no layer for a LayerNormalization: %s', async (text, severity, advice) => {
+    const { index, build } = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
+    const found = check(text, index.facts, build).problems.find(({ code }) => code === 'layer-unregistered');
+    expect(found).toMatchObject({ severity, line: 1, column: 1 });
+    expect(found?.message).toContain('--layerPrecisions does not reach');
+    expect(found?.message).toContain(advice);
+  });
 
   test('10.6 registers all that compute, and a model has no flags to reach them by', async () => {
     for (const capture of [build10, 'tensorrt-10.6.0/fp16_overflow_mixed.typed', 'tensorrt-rtx-1.7.1/vit_tiny']) {
