@@ -7,6 +7,7 @@ import { NodeIndex } from '../core/precision/nodeIndex.ts';
 import { type TensorrtTarget, targetOf } from '../core/precision/tensorrtTarget.ts';
 import type { Problem } from '../core/text/problem.ts';
 import { Usage } from './command.ts';
+import { hasErrors } from './problemLines.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A model and its last build, as overrides and replays are held against them. */
@@ -17,6 +18,8 @@ export interface BuildContext {
   target: TensorrtTarget;
   /** The build was of this very model: TensorRT names no node that it does not have. */
   sameModel: boolean;
+  /** What was read of the build has errors, which have been noted. */
+  damaged: boolean;
 }
 
 /** Options of every command that takes such a context. */
@@ -46,7 +49,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
   if (onnx === undefined) {
     if (log !== undefined || layers !== undefined)
       throw new Usage('--onnx MODEL.onnx is missing: --log and --layers are of a build of it');
-    return { index: null, build: null, log: null, target: asked ?? nothing, sameModel: false };
+    return { index: null, build: null, log: null, target: asked ?? nothing, sameModel: false, damaged: false };
   }
   if (log === undefined && layers === undefined) {
     const { value, problems } = await readModelFile(onnx);
@@ -57,6 +60,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
       log: null,
       target: asked ?? nothing,
       sameModel: false,
+      damaged: false,
     };
   }
   const read = await readReport({ onnx, log, layers });
@@ -69,6 +73,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
     log: read.log ?? null,
     target: asked ? { ...asked, capability: own.capability } : own,
     sameModel: !read.report.problems.some(({ code }) => code === 'unknown-node'),
+    damaged: hasErrors(read.report.problems),
   };
 }
 

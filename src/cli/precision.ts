@@ -36,7 +36,8 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
            AutoCast, which rewrites the model by itself
   apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only way for
            TensorRT 11 and TensorRT-RTX, and the only one that reaches inside of ForeignNodes
-  verify   holds the rules against a build: obeyed, disobeyed, unseen. Exit status 1: a rule is disobeyed
+  verify   holds the rules against a build: obeyed, disobeyed, unseen. Exit status 1: a rule is disobeyed; 2: what was
+           given is no build of this model
   import   writes the rules that a command line of trtexec, Polygraphy or AutoCast stands for
 
   --onnx FILE        the model; default: the rules' own line 'model FILE'. For verify: the one that was built
@@ -193,6 +194,7 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
     const diagnostics = checkOverrides(file, context.index, context.build, context.target).problems.map(problemJson);
     await printJson(terminal, { tensorrt: { product, version }, rules: verdicts.map(verdictJson), diagnostics });
   } else await terminal.out(verdictText(path, verdicts));
+  if (context.damaged && verdicts.every(({ verdict }) => verdict === 'unseen')) return exitCodes.cannot;
   const disobeyed = verdicts.some(({ verdict }) => verdict === 'disobeyed');
   return disobeyed || errors ? exitCodes.doesNotHold : exitCodes.done;
 }

@@ -13,6 +13,8 @@ export interface BuildFacts {
   flags: BuildFlags | null;
   /** The build failed, or its log ends before it does, and no layers of an engine are known. */
   unfinished?: boolean;
+  /** Log or layers are of a build of another model. */
+  otherModel?: boolean;
   foreignNodes: { name: string; exact: boolean }[];
   /** By position of the node in the model. */
   nodes: BuiltNode[];
@@ -96,6 +98,7 @@ export function buildFacts(
     gpu: log?.gpu ?? null,
     flags,
     unfinished: layers.length === 0 && (log?.outcome === 'failed' || log?.outcome === 'cut-off'),
+    otherModel: report.problems.some(({ code }) => code === 'other-model'),
     foreignNodes: report.foreignNodes.map(({ name, exact }) => ({ name, exact })),
     nodes: report.nodes.map((node) => {
       const own = node.layers.map((id) => layerAt.get(id)).filter((i) => i !== undefined);

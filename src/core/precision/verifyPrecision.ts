@@ -1,5 +1,5 @@
 import { before, parseVersion } from '../build/trtexecFlags.ts';
-import type { BuildFacts } from './buildFacts.ts';
+import type { BuildFacts, BuiltLayer } from './buildFacts.ts';
 import { counted } from './checkContext.ts';
 import { judgeLayers, normalisations } from './judgeLayers.ts';
 import type { LayerJudgement } from './judgeLayers.ts';
@@ -9,7 +9,7 @@ import type { NodeIndex } from './nodeIndex.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
 import type { NodeVerdict, RuleVerdict, Verdict } from './precisionVerdict.ts';
 import { isFloatType } from '../onnx/tensorTypes.ts';
-import { precisionType } from './precisionType.ts';
+import { precisionType, typeOfEngineTensor } from './precisionType.ts';
 import type { PrecisionType } from './precisionType.ts';
 
 /**
@@ -103,6 +103,7 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
     ...more,
   });
   if (build.unfinished) return give('unseen', 'This build left no engine: it failed, or its log ends before it does.');
+  if (build.otherModel) return give('unseen', 'This build is of another model.');
   const built = build.nodes[node.position];
   if (built && (built.fate === 'folded' || built.fate === 'removed' || built.fate === 'shape')) {
     const fates = {
@@ -190,11 +191,15 @@ function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give
 /** The one type that a weakly typed build could use; null where there was a choice or it is not known. */
 function onlyType(build: BuildFacts): 'fp32' | null {
   const { flags } = build;
-  if (isStronglyTyped(build)) return null;
+  if (isStronglyTyped(build) || build.layers.some(hasHalf)) return null;
   return flags !== null && !flags.stronglyTyped && flags.types.length === 1 && flags.types[0] === 'fp32'
     ? 'fp32'
     : null;
 }
+
+/** Layers in a half type are of no build that allowed FP32 only: flags and layers come from two builds. */
+const hasHalf = ({ inputs, outputs }: BuiltLayer): boolean =>
+  [...inputs, ...outputs].some(({ type }) => /^(?:fp|bf)16$/.test(typeOfEngineTensor(type) ?? ''));
 
 /** TensorRT 11 and TensorRT-RTX know no other builds. */
 function isStronglyTyped(build: BuildFacts): boolean {

@@ -290,6 +290,46 @@ describe('precision verify', () => {
     expect(ran.out).not.toContain('in the model this node makes');
   });
 
+  test('nothing that is no build of this model lets CI pass', async () => {
+    const { place, rules } = rulesFile('op:Softmax fp32\n');
+    const onnx = modelPath('vit_tiny');
+    const noLog = join(place, 'no.log');
+    writeFileSync(noLog, 'hello');
+    // The log of another model allowed FP32 only, and that of a failed build: neither proves anything.
+    for (const log of [
+      capture('tensorrt-8.6.1/fp16_overflow.fp32/log.txt.gz'),
+      capture('tensorrt-10.6.0/unsupported_op.fp32/log.txt'),
+      noLog,
+    ]) {
+      const ran = await run(precision, 'verify', rules, '--onnx', onnx, '--log', log);
+      expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('error: ') as unknown });
+      expect(ran.out).toMatch(/: unseen: All 12 nodes: cannot be seen\./);
+    }
+    const failed = capture('tensorrt-10.6.0/unsupported_op.fp32/log.txt');
+    const own = rulesFile('** fp32\n').rules;
+    expect((await run(precision, 'verify', own, '--onnx', modelPath('unsupported_op'), '--log', failed)).code).toBe(2);
+  });
+
+  test('the log of one build and the layers of another', async () => {
+    const { rules } = rulesFile('op:Softmax fp32\n/patch_embed/proj/Conv fp32\n');
+    const [log, layers] = ['fp32/log.txt.gz', 'prec_obey/layers.json'].map((name) =>
+      capture(`tensorrt-10.6.0/vit_tiny.${name}`),
+    );
+    const ran = await run(
+      precision,
+      'verify',
+      rules,
+      '--onnx',
+      modelPath('vit_tiny'),
+      '--log',
+      log!,
+      '--layers',
+      layers!,
+    );
+    expect(ran.code).toBe(1);
+    expect(ran.out).toMatch(/:1: unseen: .*\n.*:2: disobeyed: /);
+  });
+
   test('without a build there is nothing to hold against', async () => {
     await expect(run(precision, 'verify', rulesFile('a fp32').rules, '--onnx', model)).rejects.toThrow(
       /at least one of --log/,
