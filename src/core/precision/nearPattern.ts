@@ -5,11 +5,14 @@ import type { NodeIndex } from './nodeIndex.ts';
 interface Parts {
   /** Segments with every number as 0, by their lower case. */
   segments: Map<string, string>;
-  /** Modules as PyTorch writes them (`bert.encoder.layer.0`) with their paths. */
-  modules: Map<string, string>;
+  /** Modules as PyTorch writes them (`bert.encoder.layer.0`) with their paths, by their last word. */
+  modules: Map<string, Map<string, string>>;
   /** The nearest segments of those that were asked for. */
   near: Map<string, string[]>;
 }
+
+/** In longer lists of segments nothing is looked for. */
+const mostSegments = 3000;
 
 const known = new WeakMap<NodeIndex, Parts>();
 
@@ -24,7 +27,10 @@ function partsOf(index: NodeIndex): Parts {
     }
     for (let slash = name.indexOf('/', 1); slash > 0; slash = name.indexOf('/', slash + 1)) {
       const module = name.slice(0, slash);
-      parts.modules.set(module.replace(/^\//, '').replaceAll('/', '.'), module);
+      const dotted = module.replace(/^\//, '').replaceAll('/', '.');
+      const last = lastWord(dotted);
+      const known = parts.modules.get(last) ?? new Map<string, string>();
+      parts.modules.set(last, known.set(dotted, module));
     }
   }
   known.set(index, parts);
@@ -47,7 +53,11 @@ function spellSegment(segment: string, parts: Parts): string | null {
   const plain = segment.replace(/\d+|\*+/g, '0').toLowerCase();
   const own = parts.segments.get(plain);
   let near = own === undefined ? parts.near.get(plain) : [plain];
-  if (!near) parts.near.set(plain, (near = closestWords(plain, [...parts.segments.keys()], 3)));
+  if (!near) {
+    // Names that all differ, such as numbers in other clothes, have none that is meant.
+    near = parts.segments.size > mostSegments ? [] : closestWords(plain, [...parts.segments.keys()], 3);
+    parts.near.set(plain, near);
+  }
   const fitting = near
     .map((key) => parts.segments.get(key) ?? '')
     .find((one) => one.split('0').length - 1 === holes.length);
@@ -59,10 +69,14 @@ function spellSegment(segment: string, parts: Parts): string | null {
 /** The module that a dotted name as PyTorch's means, or its end: its path; null: none. */
 export function moduleOfDotted(dotted: string, index: NodeIndex): string | null {
   if (!dotted.includes('.') || dotted.includes('/')) return null;
-  const { modules } = partsOf(index);
   const name = dotted.replace(/\.(?:weight|bias)$/, '');
-  const exact = modules.get(name);
+  const modules = partsOf(index).modules.get(lastWord(name));
+  const exact = modules?.get(name);
   if (exact !== undefined) return exact;
-  for (const [key, module] of modules) if (key.endsWith(`.${name}`)) return module;
+  for (const [key, module] of modules ?? []) if (key.endsWith(`.${name}`)) return module;
   return null;
+}
+
+function lastWord(dotted: string): string {
+  return dotted.slice(dotted.lastIndexOf('.') + 1);
 }
