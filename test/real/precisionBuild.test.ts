@@ -117,6 +117,53 @@ const kernelsOf = ({ fusion }: Made, node: string) => {
   return fusion.layers.filter(({ id }) => layers.includes(id));
 };
 
+/** Two convolutions with a residual sum between Q/DQ nodes, and a tail in floating point. */
+function quantised(): Uint8Array {
+  const channels = 32;
+  const value = (name: string, size: number) => {
+    const dim = [1, channels, size, size].map((dimValue) => ({ dimValue }));
+    return { name, type: { tensorType: { elemType: 1, shape: { dim } } } };
+  };
+  const pads = [{ name: 'pads', ints: [1, 1, 1, 1], type: onnx.AttributeProto.AttributeType.INTS }];
+  const node = (name: string, opType: string, ...input: string[]): onnx.INodeProto => ({
+    name,
+    opType,
+    input,
+    output: [name],
+    attribute: opType === 'Conv' ? pads : [],
+  });
+  const qdq = (name: string, input: string) => [
+    node(`${name}_q`, 'QuantizeLinear', input, 's', 'z'),
+    node(name, 'DequantizeLinear', `${name}_q`, 's', 'z'),
+  ];
+  const weights = Int8Array.from({ length: channels * channels * 9 }, (_, i) => ((i * 7) % 31) - 15);
+  const graph: onnx.IGraphProto = {
+    name: 'quantised',
+    node: [
+      ...qdq('x_dq', 'x'),
+      node('w', 'DequantizeLinear', 'w_q', 's', 'z'),
+      node('conv', 'Conv', 'x_dq', 'w'),
+      node('relu', 'Relu', 'conv'),
+      ...qdq('relu_dq', 'relu'),
+      node('conv2', 'Conv', 'relu_dq', 'w'),
+      node('add', 'Add', 'conv2', 'x_dq'),
+      node('relu2', 'Relu', 'add'),
+      ...qdq('out_dq', 'relu2'),
+      node('pool', 'GlobalAveragePool', 'out_dq'),
+      node('sigmoid', 'Sigmoid', 'pool'),
+      node('exp', 'Exp', 'sigmoid'),
+    ],
+    initializer: [
+      { name: 's', dataType: 1, floatData: [0.05] },
+      { name: 'z', dataType: 3, rawData: Uint8Array.of(0) },
+      { name: 'w_q', dims: [channels, channels, 3, 3], dataType: 3, rawData: new Uint8Array(weights.buffer) },
+    ],
+    input: [value('x', 16)],
+    output: [value('exp', 1)],
+  };
+  return onnx.ModelProto.encode({ irVersion: 8, opsetImport: [{ domain: '', version: 17 }], graph }).finish();
+}
+
 describe('rewritten models become engines that obey', () => {
   test('fp16_overflow: the nodes that overflow in FP32, the rest in FP16', async () => {
     const made = await make(
@@ -187,6 +234,31 @@ describe('rewritten models become engines that obey', () => {
     expect(made.fusion.nodes.some(({ id, op }) => id.includes('/') && op === 'Cast')).toBe(true);
     const [answer] = await python.check([{ model: made.path, run: true }]);
     expect(answer).toMatchObject({ checked: true, ran: true });
+  });
+
+  test('a quantised model in FP16: its quantised kernels are the same ones', async () => {
+    const model = join(folder, 'quantised.onnx');
+    writeFileSync(model, quantised());
+    const typed = await make('quantised', model, 'base fp16');
+    const place = join(folder, 'quantised-as-is');
+    const built = await trtlens('build', model, '--backend', 'rtx', '--folder', place, '--json');
+    const { fusion } = JSON.parse(built.out) as { fusion: FusionReport };
+    const kernels = (of: FusionReport) => {
+      const names = new Map(of.nodes.map(({ id, name }) => [id, name]));
+      return ['conv', 'conv2'].map((node) => {
+        const own = of.nodes.find(({ name }) => name === node)!.layers;
+        return of.layers
+          .filter(({ id }) => own.includes(id))
+          .map(({ name, nodes, inputs }) => [name, nodes.map((id) => names.get(id)), inputs.map(({ type }) => type)]);
+      });
+    };
+    expect(kernels(typed.fusion)).toEqual(kernels(fusion));
+    expect(JSON.stringify(kernels(fusion))).toContain('Int8');
+    expect(kernelsOf(typed, 'exp').length).toBeGreaterThan(0);
+    const [answer] = await python.check([{ model: typed.path, run: true, against: model }]);
+    expect(answer).toMatchObject({ checked: true, ran: true });
+    const { error, largest } = answer!.outputs!['exp']!;
+    expect(error).toBeLessThan(0.01 * largest!);
   });
 
   test('the model that was not built is told from the one that was', async () => {
