@@ -100,7 +100,9 @@ function sameFormat(a: TensorFormat, b: TensorFormat | undefined): boolean {
   const all = a.format === null && b.format === null;
   const known = <T>(x: T | null, y: T | null) => x === y || (!all && (x === null || y === null));
   const strides = a.strides === null || b.strides === null || a.strides.join() === b.strides.join();
-  return strides && known(a.vectorizedDim, b.vectorizedDim) && known(a.components, b.components);
+  return (
+    strides && known(a.format, b.format) && known(a.vectorizedDim, b.vectorizedDim) && known(a.components, b.components)
+  );
 }
 
 /** Whether the data types at both sides are the same. */

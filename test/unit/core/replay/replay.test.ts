@@ -539,6 +539,23 @@ describe('checking', () => {
     expect(applySpanEdits(source, fixed)).toBe(recorded());
   });
 
+  test('in the oldest forms the layout’s name is what must be offered', () => {
+    const log = `[!] Layer: conv | Tactic in replay was not provided by TensorRT as a choice for this layer.
+Note: Tactic in replay was:
+    (Implementation: -2147483638, Tactic: 7) | Inputs: (('TensorFormat.HWC8', 'DataType.FLOAT'),) | Outputs: (('TensorFormat.LINEAR', 'DataType.FLOAT'),)
+Provided choices were:
+    (Implementation: -2147483638, Tactic: 7) | Inputs: (('TensorFormat.LINEAR', 'DataType.FLOAT'),) | Outputs: (('TensorFormat.LINEAR', 'DataType.FLOAT'),)`;
+    const mismatches = readMismatches(log);
+    const right = inForm(forms.A, '7');
+    const wrong = right.replace('LINEAR', 'HWC8');
+    const context = { mismatches, choices: [choicesOfMismatches(mismatches)] };
+    expect(codes(right, context)).toEqual(['1 old-form']);
+    expect(codes(wrong, context)).toEqual(['1 old-form', '1 not-offered']);
+    const refused = checkReplay(wrong, readReplay(wrong), { ...emptyContext, ...context })[1]!;
+    expect(refused.message).toContain('but in another layout');
+    expect(applySpanEdits(wrong, refused.fixes[0]!.edits)).toBe(right);
+  });
+
   test('layers of another network, of another version, of TensorRT 11', async () => {
     const own = await captured('tensorrt-10.6.0/vit_tiny.fp16');
     expect(codes(recorded(), { ...own })).toEqual(['36 foreign-entry']);
