@@ -8,7 +8,7 @@ import { removeLine } from './precisionProblem.ts';
 import { precisionType } from './precisionType.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
 import type { NodeCounts } from './ruleFacts.ts';
-import { hasLayerFlags, noLayerFlags, targetName } from './tensorrtTarget.ts';
+import { hasLayerFlags, noLayerFlags, targetName, typeSince } from './tensorrtTarget.ts';
 import { cannotCarry, dialectOf } from './trtexecSpec.ts';
 import type { TrtexecDialect } from './trtexecSpec.ts';
 
@@ -78,9 +78,11 @@ function checkFlags(context: FileContext): void {
 
 /** What the last build was run with that makes rules idle. */
 function checkLastFlags(context: FileContext): void {
-  const { build, target, file } = context;
+  const { build, target, resolution } = context;
   if (hasLayerFlags(target) !== true || !build) return;
-  const usable = file.rules.filter((rule) => rule.usable && rule.type !== null);
+  const usable = resolution.matches
+    .filter(({ rule, nodes }) => rule.usable && rule.type !== null && nodes.length > 0)
+    .map(({ rule }) => rule);
   const first = usable[0];
   if (!first?.type) return;
   if (build.flags?.stronglyTyped) {
@@ -99,7 +101,7 @@ function checkLastFlags(context: FileContext): void {
   // A rule cannot ask for fp8 or int4 at all.
   for (const type of ['fp16', 'bf16', 'int8'] as const) {
     const word = usable.map((rule) => rule.type).find((candidate) => candidate?.type === type);
-    if (!word || flags.types.includes(type)) continue;
+    if (!word || flags.types.includes(type) || typeSince(type, target) !== null) continue;
     const message = `The last build ran without --${type}, so ${targetName(target)} had no ${type} kernels to choose. Build with these overrides, which adds the flag.`;
     report(context, word.range, 'info', 'flag-missing', message);
   }
@@ -142,7 +144,15 @@ function stuckNames(index: NodeIndex, dialect: TrtexecDialect): ReadonlyMap<numb
 /** What is known of a rule for nodes inside ForeignNodes of the last build. */
 export function checkForeignNodes(context: CheckContext, match: RuleMatch, counts: NodeCounts): void {
   const range = match.rule.selectors[0]?.range;
-  if (!context.build || counts.foreign === 0 || !match.rule.usable || !match.rule.type || !range) return;
+  if (
+    !context.build ||
+    counts.foreign === 0 ||
+    counts.eligible === 0 ||
+    !match.rule.usable ||
+    !match.rule.type ||
+    !range
+  )
+    return;
   const { severity, message } = foreignNodeEvidence(context, match, counts);
   report(context, range, severity, 'inside-foreign-node', message);
 }

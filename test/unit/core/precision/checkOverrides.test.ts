@@ -311,6 +311,17 @@ describe('against recorded builds', () => {
     expect(codes(problems)).toEqual(['1:24-28 flag-missing']);
   });
 
+  test('what cannot matter is not said: rules without nodes, nodes without a precision, a flag that the version lacks', async () => {
+    const { index, build } = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
+    const found = (text: string) => check(text, index.facts, build).problems.map(({ code }) => code);
+    expect(found('/nowhere bf16')).toEqual(['matches-nothing', 'type-unsupported-version']);
+    expect(found('/patch_embed/proj/Conv bf16').toSorted()).toEqual([
+      'type-unsupported-op',
+      'type-unsupported-version',
+    ]);
+    expect(found('/blocks/blocks.0/attn/Shape fp32')).toEqual(['shape-node']);
+  });
+
   test('a type that no flag brings is said once; one of several nodes is inside', async () => {
     const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
     const { problems } = check('/patch_embed/proj/Conv, /blocks/blocks.0/attn/Softmax fp8', index.facts, build);
