@@ -9,8 +9,13 @@ export function overrideSymbols({ file, document }: OverrideAnalysis): DocumentS
   let section: DocumentSymbol | null = null;
   for (const { statement, comment } of file.lines) {
     if (!statement && comment) {
-      const name = comment.text.replace(/^#+\s*/, '').trim();
+      const name = comment.text.replace(/^#+\s*(?:region\b\s*)?/, '').trim();
       const range = toRange(comment.range);
+      if (/^#\s*endregion\b/.test(comment.text)) {
+        if (section) section.range = { start: section.range.start, end: range.end };
+        section = null;
+        continue;
+      }
       section =
         name === '' ? section : { name, kind: SymbolKind.Namespace, range, selectionRange: range, children: [] };
       if (section && section.range === range) symbols.push(section);

@@ -373,6 +373,15 @@ describe('hints, lenses, symbols', () => {
   });
 });
 
+test('regions are sections, too, and end where they say', () => {
+  const { analysis } = overrides('#region attention\nop:Softmax fp32\n# endregion\nop:MatMul fp16\n');
+  expect(overrideSymbols(analysis).map(({ name, children }) => [name, children?.length])).toEqual([
+    ['attention', 1],
+    ['op:MatMul', undefined],
+  ]);
+  expect(overrideFolding(analysis)).toMatchObject([{ startLine: 0, endLine: 2 }]);
+});
+
 describe('rename, definition, format', () => {
   test('rename changes every same selector, and quotes where it must', () => {
     const { analysis, place, text } = overrides(
