@@ -1,5 +1,6 @@
 import type { OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
 import { inferTypes } from './inferTypes.ts';
+import { elementType } from './outputTypes.ts';
 import type { TensorTypes } from './inferTypes.ts';
 import { isFloatType } from '../onnx/tensorTypes.ts';
 
@@ -26,6 +27,8 @@ export interface NodeFacts {
   /** ONNX element type of each output; null: cannot be told. */
   types: (string | null)[];
   role: NodeRole;
+  /** Type to which the only reader of each output casts it; null: no Cast, or others read it too. Absent where there is none. */
+  casts?: (string | null)[];
 }
 
 /**
@@ -44,6 +47,8 @@ export function effectiveName(node: { name: string; outputs: readonly string[] }
 export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = inferTypes(model)): ModelFacts {
   const roles = new Map<string, NodeRole>();
   rolesOf(model.graph, new Map(), types, roles);
+  const casts = new Map<string, (string | null)[]>();
+  castsOf(model.graph, casts);
   return {
     file,
     opset: standardOpset(model),
@@ -55,9 +60,30 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
       outputs: node.outputs,
       types: types.outputsOf(node),
       role: roles.get(node.id) ?? 'compute',
+      ...(casts.has(node.id) && { casts: casts.get(node.id)! }),
     })),
     sources: sourcesOf(model),
   };
+}
+
+/** Outputs that nothing but one Cast reads. */
+function castsOf(graph: OnnxGraph, found: Map<string, (string | null)[]>): Set<string> {
+  const readers = new Map<string, OnnxNode | null>();
+  const around = new Set<string>();
+  for (const node of graph.nodes) {
+    for (const name of node.inputs) readers.set(name, readers.has(name) ? null : node);
+    for (const { graph: body } of node.subgraphs) for (const name of castsOf(body, found)) around.add(name);
+  }
+  for (const name of [...around, ...graph.outputs.map((value) => value.name)]) readers.set(name, null);
+  for (const node of graph.nodes) {
+    if (!node.outputs.some((name) => readers.get(name)?.op === 'Cast')) continue;
+    const to = node.outputs.map((name) => readers.get(name)).map((reader) => (reader?.op === 'Cast' ? reader : null));
+    found.set(
+      node.id,
+      to.map((cast) => cast && elementType(cast, 'to')),
+    );
+  }
+  return new Set(readers.keys());
 }
 
 /** As many readers of a weight as somebody would put in one rule. */

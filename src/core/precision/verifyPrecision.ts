@@ -21,8 +21,9 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
   const log = readLines(build);
   const typed = isStronglyTyped(build) ? index : null;
   for (const node of plan.nodes) {
-    const judged = judgeNode(node, build, log, typed?.nodes[node.position] ?? null);
-    const verdict = judgeOutputs(judged, build, isStronglyTyped(build));
+    const facts = typed?.nodes[node.position] ?? null;
+    const judged = judgeNode(node, build, log, facts);
+    const verdict = judgeOutputs(judged, build, isStronglyTyped(build), facts);
     const found = byLine.get(node.line);
     if (found) found.push(verdict);
     else byLine.set(node.line, [verdict]);

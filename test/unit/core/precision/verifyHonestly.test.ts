@@ -109,12 +109,19 @@ describe('output types', () => {
     expect([same?.verdict, other?.verdict]).toEqual(['obeyed', 'disobeyed']);
   });
 
-  test('of a strongly typed build are made by Casts', async () => {
+  test('of a strongly typed build are the model’s own, or made by the Cast behind the node', async () => {
     const capture = await captured('tensorrt-10.6.0/fp16_overflow_mixed.typed');
-    const node = '/layers.1/attn/scale/Mul';
-    const [kept, cast] = [verify(`${node} fp32 -> fp32`, capture)[0], verify(`${node} fp32 -> fp16`, capture)[0]];
-    expect([kept?.verdict, cast?.verdict]).toEqual(['obeyed', 'unseen']);
+    const verdictOf = (node: string, types: string) => verify(`${node} ${types}`, capture)[0];
+    const cast = '/layers.1/attn/scale/Mul';
+    expect(verdictOf(cast, 'fp32 -> fp32')).toMatchObject({ verdict: 'obeyed' });
+    expect(verdictOf(cast, 'fp32 -> fp16')).toMatchObject({ verdict: 'obeyed' });
+    expect(verdictOf(cast, 'fp32 -> bf16')).toMatchObject({
+      verdict: 'disobeyed',
+      message: 'The build was strongly typed, and in the model output 0 of this node is fp32, cast to fp16, not bf16.',
+    });
+    // Read by its neighbour as it is.
+    expect(verdictOf('/layers.1/attn/qk/MatMul', 'fp32 -> fp16')).toMatchObject({ verdict: 'disobeyed' });
     capture.build.declared = capture.index.nodes.map(() => 'fp32');
-    expect(verify(`${node} fp32 -> fp16`, capture)[0]).toMatchObject({ verdict: 'obeyed' });
+    expect(verdictOf(cast, 'fp32 -> bf16')).toMatchObject({ verdict: 'obeyed' });
   });
 });
