@@ -35,6 +35,12 @@ export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: Tensor
   return new Chooser(model, plan, types).choose();
 }
 
+interface ReportText {
+  severity: Problem['severity'];
+  code: string;
+  text: (ops: string, n: string) => string;
+}
+
 class Chooser {
   private readonly model: OnnxModel;
   private readonly plan: PrecisionPlan;
@@ -114,7 +120,7 @@ class Chooser {
       return isRealType(real) ? real : null;
     });
     if (this.quantised.has(chosen.node.id) && type !== chosen.type) this.count('quantised-node', chosen.node);
-    const able = this.able(chosen.node, type);
+    const able = this.able(chosen.node, type, 'asked');
     return { ...chosen, type: able ? type : chosen.type, asked: true, outputs };
   }
 
@@ -126,12 +132,12 @@ class Chooser {
       if (type !== chosen.type) this.count('base-skips-quantised', chosen.node);
       return chosen;
     }
-    return this.able(chosen.node, type) ? { ...chosen, type } : { ...chosen, type: 'float' };
+    return this.able(chosen.node, type, 'base') ? { ...chosen, type } : { ...chosen, type: 'float' };
   }
 
-  private able(node: OnnxNode, type: RealType): boolean {
+  private able(node: OnnxNode, type: RealType, by: 'asked' | 'base'): boolean {
     if (type === 'float' || this.takes(node, type)) return true;
-    this.count(`single-${type}`, node);
+    this.count(`${by}-single-${type}`, node);
     return false;
   }
 
@@ -160,32 +166,36 @@ class Chooser {
   }
 
   private report(): void {
-    const texts: Record<
-      string,
-      { severity: Problem['severity']; code: string; text: (ops: string, n: string) => string }
-    > = {
+    const single = (severity: Problem['severity'], type: string, advice: string): ReportText => ({
+      severity,
+      code: 'kept-single',
+      text: (ops, n) => {
+        const although = severity === 'warning' ? ` although a rule asks for ${type}` : '';
+        return `${n} left in FP32${although}: in opset ${this.opset} ONNX does not allow ${type} for ${ops}.${advice}`;
+      },
+    });
+    const texts: Record<string, ReportText> = {
       'kept-operator': {
         severity: 'warning',
         code: 'kept-operator',
         text: (ops, n) =>
-          `${n} keep their type although a rule asks for another: the types of ${ops} are written into the node, or not known.`,
+          `${n} left in the type of the model although a rule asks for another: the types of ${ops} are written into the node, or not known.`,
       },
       'base-skips-operator': {
         severity: 'info',
         code: 'base-skips-operator',
-        text: (ops, n) => `${n} (${ops}) keep the type that they have: it is written into the node, or not known.`,
+        text: (ops, n) => `${n} (${ops}) left in the type of the model: it is written into the node, or not known.`,
       },
       'unknown-types': {
         severity: 'warning',
         code: 'unknown-types',
         text: (ops, n) =>
-          `${n} (${ops}) read tensors whose type the model does not say: they are left alone. Run shape inference on the model first.`,
+          `${n} (${ops}) left alone: the types of the inputs are not known. Run shape inference on the model first.`,
       },
       'kept-double': {
         severity: 'warning',
         code: 'kept-double',
-        text: (ops, n) =>
-          `${n} (${ops}) compute in double precision, which TensorRT does not have: they are left alone.`,
+        text: (ops, n) => `${n} (${ops}) left in double precision, which TensorRT does not have.`,
       },
       'needs-qdq': {
         severity: 'error',
@@ -197,24 +207,17 @@ class Chooser {
         severity: 'warning',
         code: 'quantised-node',
         text: (ops, n) =>
-          `${n} (${ops}) belong to quantised kernels: a Cast beside them takes them out of the quantised fusion.`,
+          `${n} (${ops}) in quantised kernels: a Cast beside such a node takes it out of the quantised fusion.`,
       },
       'base-skips-quantised': {
         severity: 'info',
         code: 'base-skips-quantised',
-        text: (ops, n) => `${n} (${ops}) keep the type that they have: they belong to quantised kernels.`,
+        text: (ops, n) => `${n} (${ops}) left in the type of the model, as part of quantised kernels.`,
       },
-      'single-float16': {
-        severity: 'info',
-        code: 'kept-single',
-        text: (ops, n) => `${n} stay in FP32: in opset ${this.opset} ONNX does not allow FP16 for ${ops}.`,
-      },
-      'single-bfloat16': {
-        severity: 'info',
-        code: 'kept-single',
-        text: (ops, n) =>
-          `${n} stay in FP32: in opset ${this.opset} ONNX does not allow BF16 for ${ops}. A newer opset allows it for most.`,
-      },
+      'base-single-float16': single('info', 'FP16', ''),
+      'base-single-bfloat16': single('info', 'BF16', ' A newer opset allows it for most.'),
+      'asked-single-float16': single('warning', 'FP16', ''),
+      'asked-single-bfloat16': single('warning', 'BF16', ' A newer opset allows it for most.'),
     };
     for (const [key, { ops, nodes, first }] of this.counts) {
       const entry = texts[key];

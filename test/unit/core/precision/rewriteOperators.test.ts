@@ -87,6 +87,15 @@ describe('operators that take FP32 only', () => {
   });
 });
 
+test('a type that the opset does not allow: a rule that asks for it is told louder than the base', () => {
+  const model = modelOf({ nodes: ['y = Conv(x, w)'], initializers: { w: 'float' }, outputs: { y: 'float' } });
+  const problems = (rules: string) =>
+    rewrite(model, rules).problems.map(({ severity, message }) => [severity, message]);
+  const why = 'in opset 17 ONNX does not allow BF16 for Conv. A newer opset allows it for most.';
+  expect(problems('base bf16')).toEqual([['info', `1 node left in FP32: ${why}`]]);
+  expect(problems('op:Conv bf16')).toEqual([['warning', `1 node left in FP32 although a rule asks for BF16: ${why}`]]);
+});
+
 test('a new tensor takes no name for which the file declares a type', () => {
   const values = { x_fp16: 'float', y_fp16: 'float' };
   const plan = rewrite(modelOf({ nodes: ['y = Relu(x)'], values, outputs: { y: 'float' } }), 'base fp16');
@@ -156,7 +165,7 @@ describe('quantised models', () => {
     expect(plan.problems.map(({ code, message }) => [code, message])).toEqual([
       [
         'base-skips-quantised',
-        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) keep the type that they have: they belong to quantised kernels.',
+        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) left in the type of the model, as part of quantised kernels.',
       ],
     ]);
   });
