@@ -37,6 +37,8 @@ export const fusionTreeId = 'tensorrtLens.fusion';
 export const historyTreeId = 'tensorrtLens.builds';
 /** Scheme of the texts in which two builds are compared. */
 export const comparisonScheme = 'tensorrt-lens-comparison';
+/** Scheme of the texts in which two replays are compared. */
+export const replayComparisonScheme = 'tensorrt-lens-replays';
 export const taskType = 'tensorrt';
 export const settingsSection = 'tensorrtLens';
 

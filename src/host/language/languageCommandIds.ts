@@ -8,4 +8,5 @@ export const languageCommandIds = {
   recordReplay: 'tensorrtLens.recordReplay',
   pinLayer: 'tensorrtLens.pinLayer',
   freeLayer: 'tensorrtLens.freeLayer',
+  compareReplays: 'tensorrtLens.compareReplays',
 } as const;

@@ -12,6 +12,7 @@ import { openOverrides } from '../precision/openOverrides.ts';
 import { RuleDecorations } from '../precision/ruleDecorations.ts';
 import { verifyOverrides } from '../precision/verifyOverrides.ts';
 import { buildWithReplay } from '../replay/buildWithReplay.ts';
+import { compareReplays, registerReplayComparison } from '../replay/compareReplays.ts';
 import { EntryDecorations } from '../replay/entryDecorations.ts';
 import { freeLayer } from '../replay/freeLayer.ts';
 import { pinLayer } from '../replay/pinLayer.ts';
@@ -69,11 +70,13 @@ export class LanguageFeatures implements vscode.Disposable {
       [languageCommandIds.recordReplay]: (argument) => recordReplay(sessions, builds, tasks, argument),
       [languageCommandIds.pinLayer]: (target) => pinLayer(feed, target),
       [languageCommandIds.freeLayer]: (target) => freeLayer(target),
+      [languageCommandIds.compareReplays]: compareReplays,
     };
     this.#parts = vscode.Disposable.from(
       language,
       feed,
       new NodeList(reader, sessions),
+      registerReplayComparison(),
       new RuleDecorations(feed, language),
       new EntryDecorations(feed, language),
       ...Object.entries(handlers).map(([id, handler]) => vscode.commands.registerCommand(id, handler)),
