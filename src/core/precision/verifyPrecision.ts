@@ -19,7 +19,8 @@ import type { PrecisionType } from './precisionType.ts';
 export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: NodeIndex | null = null): RuleVerdict[] {
   const byLine = new Map<number, NodeVerdict[]>();
   const log = readLines(build);
-  const typed = isStronglyTyped(build) ? index : null;
+  // Without a layer nothing says that it was this model that was built.
+  const typed = isStronglyTyped(build) && build.layers.length > 0 ? index : null;
   for (const node of plan.nodes) {
     const facts = typed?.nodes[node.position] ?? null;
     const judged = judgeNode(node, build, log, facts);
@@ -121,7 +122,7 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
   const model = build.declared ? 'copy of the model that was built' : 'model';
   if (declared) return judgeTyped(node.compute, declared, model, seen, give);
   if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
-  if (only === node.compute) return give('obeyed', `The build allowed ${only} only.`);
+  if (only === node.compute && build.layers.length > 0) return give('obeyed', `The build allowed ${only} only.`);
   return judgeByLog(node, log, seen, give);
 }
 

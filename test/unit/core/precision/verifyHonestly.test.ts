@@ -22,6 +22,17 @@ describe('obeyed only with evidence', () => {
     },
   );
 
+  test.each(['tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-rtx-1.7.1/fp16_overflow'])(
+    '%s: without a layer nothing says that it was this model that was built',
+    async (name) => {
+      const capture = await captured(name);
+      expect(verify('** fp32', capture)[0]).toMatchObject({ verdict: 'obeyed' });
+      capture.build.layers = [];
+      for (const node of capture.build.nodes) node.layers = [];
+      expect(verify('** fp32', capture)[0]).toMatchObject({ verdict: 'unseen', counts: { obeyed: 0, disobeyed: 0 } });
+    },
+  );
+
   test('no node obeys two types at once', async () => {
     let nodes = 0;
     for (const name of ['vit_tiny.prec_obey', 'vit_tiny.fp16', 'vit_tiny.prec_wild', 'fp16_overflow_mixed.typed']) {
