@@ -5,7 +5,7 @@ import { checkOverrides } from '../core/precision/checkOverrides.ts';
 import { modelFacts } from '../core/precision/modelFacts.ts';
 import { NodeIndex } from '../core/precision/nodeIndex.ts';
 import type { OverrideFile } from '../core/precision/overrideFile.ts';
-import { layerWishes } from '../core/precision/precisionFlags.ts';
+import { layerWishes, sharedNames } from '../core/precision/precisionFlags.ts';
 import { planPrecision } from '../core/precision/precisionPlan.ts';
 import { precisionType } from '../core/precision/precisionType.ts';
 import { readOverrides } from '../core/precision/readOverrides.ts';
@@ -54,12 +54,19 @@ export async function applyOverrides(
   if (error) throw new Unusable(`${path}:${error.line}:${error.column}: ${error.message}`);
 
   const record: BuildOverrides = { schema: 1, rules, way: wayOf(options, target) };
-  const applied: AppliedOverrides =
-    record.way === 'flags'
-      ? { model, options: flagOptions(options, planPrecision(file, index, resolution!)), notes: [] }
-      : await typedCopy();
+  const applied: AppliedOverrides = record.way === 'flags' ? withFlags() : await typedCopy();
   await writeBuildOverrides(folder, record);
   return applied;
+
+  function withFlags(): AppliedOverrides {
+    const plan = planPrecision(file, index, resolution!);
+    const notes = sharedNames(plan).map(({ message }): CommandNote => ({
+      kind: 'dropped',
+      flag: 'overrides',
+      message,
+    }));
+    return { model, options: flagOptions(options, plan), notes };
+  }
 
   async function typedCopy(): Promise<AppliedOverrides> {
     const out = join(folder, typedCopyFolder, basename(model));

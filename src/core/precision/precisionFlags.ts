@@ -49,7 +49,7 @@ function layerTypes({ op, outputs }: PlannedNode): PrecisionType[] {
 }
 
 /** What no name of a layer can ask for: nodes whose name an earlier one has. */
-function sharedNames({ nodes }: PrecisionPlan): Problem[] {
+export function sharedNames({ nodes }: PrecisionPlan): Problem[] {
   const later = nodes.filter((node) => node.later);
   const [first] = later;
   if (!first) return [];

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
 import { applyOverrides } from '../../../src/builder/buildOverrides.ts';
 import { readBuildOverrides } from '../../../src/builder/overridesRecord.ts';
@@ -94,4 +95,30 @@ test('without rules nothing changes', async () => {
   expect(await applyOverrides({ model }, rtx, model, folder)).toEqual({ model, options: {}, notes: [] });
   expect(existsSync(join(folder, 'overrides.json'))).toBe(false);
   expect(await readBuildOverrides(folder)).toBeNull();
+});
+
+test('a node whose name an earlier one has is left out of the flags, and that is said', async () => {
+  const folder = newFolder();
+  const twins = join(folder, 'twins.onnx');
+  const node = (op: string, from: string, to: string) => ({ opType: op, name: 'twin', input: [from], output: [to] });
+  const value = (name: string) => ({ name, type: { tensorType: { elemType: 1, shape: { dim: [{ dimValue: 2 }] } } } });
+  const graph = {
+    name: 'g',
+    node: [node('Relu', 'x', 'h'), node('Tanh', 'h', 'y')],
+    input: [value('x')],
+    output: [value('y')],
+  };
+  const opsetImport = [{ domain: '', version: 17 }];
+  writeFileSync(twins, onnx.ModelProto.encode({ irVersion: 8, opsetImport, graph }).finish());
+  const options = { model: twins, backend: 'trtexec' as const, overrides: rulesFile('base fp16\nop:Tanh fp32\n') };
+  const built = { product: 'tensorrt' as const, version: '10.6.0' };
+  const applied = await applyOverrides(options, built, twins, folder);
+  expect(applied.options).toMatchObject({ precision: 'fp16', layerPrecisions: [], precisionConstraints: 'none' });
+  expect(applied.notes).toEqual([
+    {
+      kind: 'dropped',
+      flag: 'overrides',
+      message: expect.stringMatching(/^"twin" is left out: an earlier/) as unknown,
+    },
+  ]);
 });
