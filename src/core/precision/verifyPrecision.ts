@@ -58,7 +58,7 @@ function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: N
   return `${head}. ${telling ? `For instance "${telling.node.name}": ${telling.reason}` : ''}`;
 }
 
-/** What the log says about layer precisions, ready for look-ups. */
+/** What log and flags say about precisions, ready for look-ups. */
 interface LogLines {
   /** Layer → type and line of `Set layer …`. */
   set: Map<string, { type: string | null; line: number }>;
@@ -66,6 +66,8 @@ interface LogLines {
   nonConforming: Map<string, number>;
   /** Line of the warning that all were ignored. */
   ignored: number | null;
+  /** The one type that the build could use; null: it had a choice, or it is not known. */
+  only: PrecisionType | null;
   /** Nodes (positions) whose name no layer of the network has. */
   unregistered: Set<number>;
   /** The version writes `Set layer …` for each name that it found, and layer precisions were given. */
@@ -78,6 +80,7 @@ function readLines(build: BuildFacts): LogLines {
     skipped: new Map(),
     nonConforming: new Map(),
     ignored: null,
+    only: onlyType(build),
     unregistered: new Set(isStronglyTyped(build) ? [] : build.unregistered),
     tells: false,
   };
@@ -115,7 +118,7 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
     };
     return give('unseen', `It ${fates[built.fate]}: there is nothing to obey.`);
   }
-  const only = onlyType(build);
+  const { only } = log;
   if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
   const seen = judgeLayers(node, build);
   const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
