@@ -8,7 +8,7 @@ import type { OnnxNode } from '../../src/core/onnx/onnxModel.ts';
 import { halfSince } from '../../src/core/precision/opTypes.ts';
 import { followsType, outputFollows, readsAnyType, typingOf } from '../../src/core/precision/opTyping.ts';
 import { readOverrides } from '../../src/core/precision/readOverrides.ts';
-import type { RewriteOptions } from '../../src/core/precision/rewritePlan.ts';
+import type { RewriteOptions } from '../../src/core/precision/planRewrite.ts';
 import { modelPath, samplesPath } from '../support/fixtures.ts';
 import { type ModelAnswer, type ModelJob, pythonForTests, type PythonTools } from '../support/python.ts';
 import { randomModel } from '../support/randomModel.ts';

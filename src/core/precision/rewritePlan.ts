@@ -1,13 +1,5 @@
-import type { DataType, OnnxModel } from '../onnx/onnxModel.ts';
+import type { DataType } from '../onnx/onnxModel.ts';
 import type { Problem } from '../text/problem.ts';
-import { growIslands } from './growIslands.ts';
-import { inferTypes } from './inferTypes.ts';
-import { standardOpset } from './modelFacts.ts';
-import { outOfOrder } from './nodeOrder.ts';
-import type { TensorTypes } from './inferTypes.ts';
-import type { PrecisionPlan } from './precisionPlan.ts';
-import { rewriteEdits } from './rewriteEdits.ts';
-import { chooseTypes } from './rewriteTypes.ts';
 import type { RealType } from './opTyping.ts';
 
 /**
@@ -54,64 +46,4 @@ export interface RewriteCounts {
   grown: number;
   castsSaved: number;
   byType: Record<RealType, number>;
-}
-
-export interface RewriteOptions {
-  /** `keep`: graph inputs and outputs keep their types; `follow`: they take the type of what reads or makes them. */
-  io?: 'keep' | 'follow';
-  /** Take cheap nodes between and beside kept ones into the island where that saves Casts. */
-  grow?: boolean;
-}
-
-/** Turns a plan into edits of the model. Never throws; what cannot be done is in `problems`. */
-export function planRewrite(
-  model: OnnxModel,
-  plan: PrecisionPlan,
-  options: RewriteOptions = {},
-  tensorTypes: TensorTypes = inferTypes(model),
-): RewritePlan {
-  const choice = chooseTypes(model, plan, tensorTypes);
-  const io = options.io ?? 'keep';
-  const before = rewriteEdits(choice, io);
-  if (options.grow !== true || before.casts.length === 0) return finish(before, 0, 0);
-  const types = new Map([...choice.nodes].map(([id, { type }]) => [id, type]));
-  const grown = growIslands(choice);
-  const after = rewriteEdits(choice, io);
-  if (after.casts.length < before.casts.length) return finish(after, grown, before.casts.length - after.casts.length);
-  for (const [id, type] of types) {
-    const chosen = choice.nodes.get(id);
-    if (chosen) chosen.type = type;
-  }
-  return finish(before, 0, 0);
-
-  function finish(edits: ReturnType<typeof rewriteEdits>, grownNodes: number, castsSaved: number): RewritePlan {
-    const byType: Record<RealType, number> = { float: 0, float16: 0, bfloat16: 0 };
-    const nodes = [...choice.nodes.values()].filter((chosen) => chosen.typing === 'free');
-    for (const { type } of nodes) byType[type]++;
-    const problems = [...choice.problems, ...problemsOf(model, edits.casts)];
-    return {
-      ...edits,
-      nodes: nodes.map(({ node, type, asked }) => ({ id: node.id, name: node.name, type, asked })),
-      counts: { casts: edits.casts.length, grown: grownNodes, castsSaved, byType },
-      problems,
-    };
-  }
-}
-
-/** What no Cast can be added to. */
-function problemsOf(model: OnnxModel, casts: NewCast[]): Problem[] {
-  if (casts.length === 0) return [];
-  const problems: Problem[] = [];
-  const opset = standardOpset(model);
-  if (opset < 6) {
-    const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'names none, or the first'}. Convert it first (onnx.version_converter).`;
-    problems.push({ severity: 'error', code: 'opset-too-old', message });
-  }
-  const early = outOfOrder(model.graph);
-  if (early) {
-    const { node, tensor } = early;
-    const message = `The nodes are not in order: "${node.name || node.op}" reads "${tensor}", which a later node makes. Sort them first, as "polygraphy surgeon sanitize" does.`;
-    problems.push({ severity: 'error', code: 'unsorted', message, node: node.id });
-  }
-  return problems;
 }

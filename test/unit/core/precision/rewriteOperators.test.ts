@@ -5,7 +5,8 @@ import { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
 import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
-import { planRewrite, type RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
+import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
 
 interface Parts {
   /** `name = Op(input, …)`: a node of this name, with one output of this name. */

@@ -9,8 +9,9 @@ import { followsType, readsAnyType } from '../../../../src/core/precision/opTypi
 import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
-import { planRewrite } from '../../../../src/core/precision/rewritePlan.ts';
-import type { RewriteOptions, RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
+import type { RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
+import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { rewrittenModel } from './rewrittenModel.ts';
 
