@@ -18,6 +18,10 @@ interface Held {
   holders: number;
   watcher: vscode.Disposable;
   settle: ReturnType<typeof setTimeout> | undefined;
+  /** The model was not read since it was last known to have changed. */
+  stale: boolean;
+  /** The load that was begun last. */
+  load: Promise<void> | undefined;
 }
 
 /**
@@ -57,7 +61,14 @@ export class Sessions implements vscode.Disposable {
     const key = uri.toString();
     let held = this.#held.get(key);
     if (held === undefined) {
-      held = { session: new Session(uri), holders: 0, watcher: this.#watch(uri), settle: undefined };
+      held = {
+        session: new Session(uri),
+        holders: 0,
+        watcher: this.#watch(uri),
+        settle: undefined,
+        stale: true,
+        load: undefined,
+      };
       this.#held.set(key, held);
       void this.reload(uri);
     }
@@ -117,17 +128,29 @@ export class Sessions implements vscode.Disposable {
   }
 
   async #load(uri: vscode.Uri, withModel: boolean): Promise<void> {
-    const session = this.find(uri);
-    if (session === undefined) return;
-    // While the model has not been read yet, a new build alone would leave the model unread.
-    const readModel = withModel || session.state.model === 'loading';
+    const held = this.#held.get(uri.toString());
+    if (held === undefined) return;
+    held.stale ||= withModel;
+    let load: Promise<void> | undefined;
+    held.load = this.#read(held);
+    // A later load drops the result of an earlier one: who asked for that waits for what is shown in its place.
+    while (load !== held.load) {
+      load = held.load;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await load;
+    }
+  }
+
+  async #read(held: Held): Promise<void> {
+    const { session } = held;
     session.generation += 1;
     const { generation } = session;
     const [model, newest] = await Promise.all([
-      readModel ? this.#source.readModel(uri) : undefined,
-      this.#source.readNewestBuild(uri, session.chosenBuild),
+      held.stale ? this.#source.readModel(session.uri) : undefined,
+      this.#source.readNewestBuild(session.uri, session.chosenBuild),
     ]);
-    if (generation !== session.generation || this.find(uri) !== session) return;
+    if (generation !== session.generation || this.find(session.uri) !== session) return;
+    if (model !== undefined) held.stale = false;
     session.state =
       model === undefined
         ? { ...session.state, newest }

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import type { GraphData } from '../../../src/core/scene/viewData.ts';
+import { Sessions } from '../../../src/host/workspace/sessions.ts';
+import { inWorkspace } from './support.ts';
+
+const graph = (name: string): GraphData => ({ name, nodes: [], inputs: [], outputs: [], tensors: [] });
+
+/** Sessions over a model that changes while it is read: each read ends when it is told to. */
+function changing() {
+  const reads: (() => void)[] = [];
+  let text = 'first';
+  const sessions = new Sessions({
+    readModel: async () => {
+      const read = text;
+      await new Promise<void>((resolve) => reads.push(resolve));
+      return { graph: graph(read), problem: '', hints: [] };
+    },
+    readNewestBuild: () => Promise.resolve(null),
+  });
+  return { sessions, reads, write: (next: string) => (text = next) };
+}
+
+describe('sessions', () => {
+  it('read a changed model although a build ends meanwhile', async () => {
+    const { sessions, reads, write } = changing();
+    const uri = inWorkspace('changing.onnx');
+    const { session } = sessions.acquire(uri);
+    const shown = new Promise((resolve) => sessions.onDidChange(resolve));
+    reads.shift()!();
+    await shown;
+    assert.equal(session.state.graph?.name, 'first');
+    write('second');
+    const changed = sessions.reload(uri);
+    const ended = sessions.reloadBuild(uri);
+    for (const read of reads.splice(0)) read();
+    await Promise.all([changed, ended]);
+    assert.equal(session.state.graph?.name, 'second');
+    sessions.dispose();
+  });
+
+  it('have shown what was asked for when they say so, also where a later load took over', async () => {
+    const { sessions, reads, write } = changing();
+    const uri = inWorkspace('overtaken.onnx');
+    const { session } = sessions.acquire(uri);
+    write('second');
+    const first = sessions.reload(uri);
+    write('third');
+    const second = sessions.reload(uri);
+    let done = false;
+    void first.then(() => (done = true));
+    // The overtaken read ends first; nothing is shown yet.
+    reads.shift()!();
+    reads.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(done, false);
+    reads.shift()!();
+    await first;
+    assert.equal(session.state.graph?.name, 'third');
+    await second;
+    sessions.dispose();
+  });
+});
