@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { effectiveName } from '../../core/precision/modelFacts.ts';
 import { writeName } from '../../core/precision/quoteName.ts';
+import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
@@ -14,7 +15,8 @@ export async function keepFp32(session: Session, nodeIds: readonly string[], lan
   if (nodeIds.length === 0) return;
   try {
     const document = await openOverrides(session.uri);
-    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
+    const shown = editorOf(document.uri)?.viewColumn ?? vscode.ViewColumn.Beside;
+    const { viewColumn = shown } = await vscode.window.showTextDocument(document, { viewColumn: shown });
     const kept = await language.keep(document.uri, nodeIds, 'fp32');
     const text = kept === undefined ? byName(document, session, nodeIds) : kept.text;
     const end = document.lineAt(document.lineCount - 1).range.end;
@@ -28,10 +30,8 @@ export async function keepFp32(session: Session, nodeIds: readonly string[], lan
       );
     }
     const last = new vscode.Position(document.lineCount - 1, 0);
-    await vscode.window.showTextDocument(document, {
-      viewColumn: vscode.ViewColumn.Beside,
-      selection: new vscode.Range(last, last),
-    });
+    // Not "beside" again: that would be beside the editor that has the focus now.
+    await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(last, last) });
   } catch (error) {
     await vscode.window.showErrorMessage(
       plainText(

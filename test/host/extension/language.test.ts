@@ -197,6 +197,12 @@ describe('override files', () => {
       // All of them are kept already: nothing is added twice.
       await vscode.commands.executeCommand('tensorrtLens.keepFp32', model, nodes);
       assert.equal(document.getText(), before);
+      // One editor beside the graph, however often.
+      const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
+      assert.deepEqual(
+        labels.filter((label) => label === 'fp16_overflow.trtprec'),
+        ['fp16_overflow.trtprec'],
+      );
       await features.feed.settled(file);
       await vscode.commands.executeCommand('undo');
       assert.doesNotMatch(document.getText(), / fp32\n/);
