@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Build } from '../builder/buildFolder.ts';
 import { readBuildReport, toViewData } from '../builder/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
+import { spareInputs } from '../builder/spareInputs.ts';
 import { type BuildTelescope, stageWords, type TimeLine } from '../core/build/buildTelescope.ts';
 import { buildHints } from '../core/build/buildHints.ts';
 import type { Backend, PrecisionMode, ShapeRange } from '../core/build/engineOptions.ts';
@@ -110,6 +111,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     const launcher = values.launcher === undefined ? undefined : await readLauncherFile(values.launcher);
     const wanted = { ...buildOptions(positionals[0]!, values, terminal), ...(launcher && { launcher }) };
+    if (values.report !== undefined) await spareInputs(values.report, [positionals[0], values.overrides]);
     const events = follow(terminal, values.verbose ?? false);
     const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const passed = made.manifest.result === 'passed';

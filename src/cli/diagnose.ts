@@ -1,6 +1,8 @@
 import { readLogFile, readModelFile } from '../builder/readBuild.ts';
+import { Unusable } from '../builder/unusable.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';
+import { inspectLog } from '../core/inspect/inspectText.ts';
 import type { OnnxModel } from '../core/onnx/onnxModel.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
@@ -19,8 +21,14 @@ which line, and what to do next. With the model, the nodes concerned are named.
       'LOG',
     ]);
     const model = values.onnx === undefined ? undefined : (await readModelFile(values.onnx)).value;
-    const log = (await readLogFile(positionals[0]!)).value;
+    const path = positionals[0]!;
+    const { value: log, problems } = await readLogFile(path);
     const diagnoses = diagnoseLog(log, model);
+    // Where nothing comes from TensorRT's tools, no error in it means nothing.
+    if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)
+      throw new Unusable(
+        `${path}: nothing in it looks like a TensorRT build log. Build with --verbose and save what the program prints`,
+      );
     if (values.json) await printJson(terminal, { diagnoses });
     else await terminal.out(text(diagnoses, log.outcome, model));
     return exitCodes.done;
@@ -29,7 +37,7 @@ which line, and what to do next. With the model, the nodes concerned are named.
 
 function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefined): string {
   if (diagnoses.length === 0)
-    return `Nothing to report: the build ${outcome === 'passed' ? 'passed' : 'says of no error'}.\n`;
+    return `Nothing to report: the ${outcome === 'passed' ? 'build passed' : 'log tells of no error'}.\n`;
   const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
   return diagnoses
     .map(({ severity, code, message, advice, line, nodes }) => {

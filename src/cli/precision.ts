@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { readWhole } from '../builder/fileSource.ts';
 import { rewriteModel } from '../builder/rewriteModel.ts';
+import { spareInputs } from '../builder/spareInputs.ts';
 import { Unusable } from '../builder/unusable.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/checkOverrides.ts';
 import type { NodeIndex } from '../core/precision/nodeIndex.ts';
@@ -55,7 +56,7 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
     const run = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
     if (run) return run(args, terminal);
     throw new Usage(
-      `${verb === undefined ? 'what to do?' : `no '${verb}'`} There are check, flags, apply, verify and import`,
+      `${verb === undefined ? 'what to do?' : `no '${verb}'.`} There are check, flags, apply, verify and import`,
     );
   },
 };
@@ -148,6 +149,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
   const { file, onnx: named } = await readRules(positionals[0]!, values.onnx);
   const onnx = requireModel(named);
+  await spareInputs(out, [positionals[0], values.log, values.layers]);
   const context = await readContext({ ...values, onnx }, terminal);
   const { errors } = planOf(positionals[0]!, file, context, terminal);
   const { signal } = terminal;

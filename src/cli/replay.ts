@@ -36,7 +36,7 @@ A tactic replay is what Polygraphy's --save-tactics writes.
   run: async ([verb, ...args], terminal) => {
     if (verb === 'check') return check(args, terminal);
     if (verb === 'diff') return diff(args, terminal);
-    throw new Usage(`${verb === undefined ? 'what to do?' : `no '${verb}'`} There are check and diff`);
+    throw new Usage(`${verb === undefined ? 'what to do?' : `no '${verb}'.`} There are check and diff`);
   },
 };
 

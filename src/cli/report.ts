@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { askedPrecisions } from '../builder/askedPrecisions.ts';
 import { readBuildFolder, writeWhole } from '../builder/buildFolder.ts';
 import { readBuildReport, readReport, toViewData } from '../builder/readBuild.ts';
+import { spareInputs } from '../builder/spareInputs.ts';
 import { fileTrouble, Unusable } from '../builder/unusable.ts';
 import type { ViewData } from '../core/scene/viewData.ts';
 import { readArguments } from './arguments.ts';
@@ -26,6 +27,7 @@ Writes one self-contained page with the graph and the fusion view; it loads noth
     const { values } = readArguments(args, options);
     const { output } = values;
     if (output === undefined) throw new Usage('-o report.html is missing');
+    await spareInputs(output, [values.onnx, values.log, values.layers, values.profile]);
     await writeReport(output, await readData(values));
     terminal.note(`Written: ${output}`);
     return exitCodes.done;
