@@ -12,6 +12,7 @@ import type { PlannedFiles } from './plannedFiles.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from './probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from './setUpRtx.ts';
+import { Cancelled } from './unusable.ts';
 
 /** The programs of this machine that a build may use, as far as somebody chose them. */
 export interface BuildTools {
@@ -190,8 +191,14 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
       const asked =
         askedThere.get(key) ?? helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
       askedThere.set(key, asked);
-      asked.catch(() => askedThere.delete(key));
-      return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', await asked);
+      try {
+        return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', await asked);
+      } catch (error) {
+        if (askedThere.get(key) === asked) askedThere.delete(key);
+        // Who asked first gave up: that is no answer for the others.
+        if (error instanceof Cancelled && !tools.signal?.aborted) return planLaunched(options, tools, launcher);
+        throw error;
+      }
     }
   }
 }

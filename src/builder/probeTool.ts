@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { readTrtexecHelp, type TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
-import { stopIfCancelled, Unusable } from './unusable.ts';
+import { Cancelled, stopIfCancelled, Unusable } from './unusable.ts';
 
 /** A program that was found. */
 export interface FoundTool {
@@ -33,7 +33,9 @@ export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promis
     const help = await asked;
     return { program, product: /tensorrt_rtx(\.exe)?$/.test(program) ? 'tensorrt-rtx' : 'tensorrt', help };
   } catch (error) {
-    probed.delete(key);
+    if (probed.get(key) === asked) probed.delete(key);
+    // Who asked first gave up: that is no answer for the others.
+    if (error instanceof Cancelled && !signal?.aborted) return probeTrtexec(chosen, signal);
     throw error;
   }
 }

@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BuildTools, planBuild, refusals } from '../../../src/builder/buildPlan.ts';
 import { cacheFolder } from '../../../src/builder/cacheFolder.ts';
 import { NotConfirmed, rtxVersion } from '../../../src/builder/setUpRtx.ts';
+import { Cancelled } from '../../../src/builder/unusable.ts';
 import type { EngineOptions } from '../../../src/core/build/engineOptions.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText } from '../../support/fixtures.ts';
@@ -138,4 +140,32 @@ test('the cache lies where each platform keeps such things', () => {
   expect(cacheFolder({}, 'darwin')).toBe(join(home, 'Library/Caches/tensorrt-lens'));
   expect(cacheFolder({ LOCALAPPDATA: '/l' }, 'win32')).toBe('/l/tensorrt-lens');
   expect(cacheFolder({ TENSORRT_LENS_CACHE: '/x', XDG_CACHE_HOME: '/c' }, 'linux')).toBe('/x');
+});
+
+describe('two builds ask the same trtexec at once', () => {
+  /** Nobody gets an answer from the first that is started. */
+  const slow = () => {
+    const mark = join(bin, 'asked');
+    const path = fakeTool(
+      bin,
+      'trtexec',
+      `const { existsSync, writeFileSync } = require('fs');
+       if (existsSync(${JSON.stringify(mark)})) process.stdout.write(${help});
+       else { writeFileSync(${JSON.stringify(mark)}, ''); setInterval(() => {}, 1000); }`,
+    );
+    return { path, began: () => vi.waitFor(() => access(mark), { timeout: 20_000 }) };
+  };
+
+  test.each(['here', 'by a launcher'])('%s: the one that is cancelled does not take the other along', async (where) => {
+    const { path, began } = slow();
+    const launcher = { command: [process.execPath, path, '{command}'], guard: false };
+    const more = where === 'here' ? { trtexec: path } : { launcher };
+    const abort = new AbortController();
+    const first = plan({ backend: 'trtexec' }, { ...more, signal: abort.signal });
+    const second = plan({ backend: 'trtexec' }, more);
+    await began();
+    abort.abort();
+    await expect(first).rejects.toThrow(Cancelled);
+    await expect(second).resolves.toMatchObject({ backend: 'trtexec', version: '10.6.0' });
+  });
 });
