@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -42,7 +42,7 @@ export async function newBuildFolder(parent: string, started: Date): Promise<{ i
 
 /** Writes a file whole or not at all. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   try {
     await writeFile(temporary, content);
     await rename(temporary, path);
