@@ -20,15 +20,16 @@ import { fingerprint } from './buildFolder.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';
-import { fileTrouble, Unusable } from './unusable.ts';
+import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
 /**
  * Makes a copy of a model whose external weights are random, always the same for the same model, and gives its path:
  * what TensorRT fuses hangs on structure, shapes and types, so a model can be studied without its weights. The model's
  * own weights are neither read nor changed. Kept in the cache.
  * @throws {Unusable} when the model cannot be read, or its external data has no such place or length
+ * @throws {Cancelled} through `signal`; then nothing is left
  */
-export async function fillWeights(model: string, cache = cacheFolder()): Promise<string> {
+export async function fillWeights(model: string, cache = cacheFolder(), signal?: AbortSignal): Promise<string> {
   const { sha256 } = await fingerprint(model);
   const name = basename(model).replace(/\.gz$/i, '');
   const folder = join(cache, 'random-weights', sha256.slice(0, 32));
@@ -41,7 +42,7 @@ export async function fillWeights(model: string, cache = cacheFolder()): Promise
   const temporary = await mkdtemp(`${folder}.tmp-`);
   try {
     await checkSpace(temporary, places);
-    await writeWeights(temporary, places);
+    await writeWeights(temporary, places, signal);
     await copyUnpacked(model, join(temporary, name));
     // Somebody else may have made the same in the meantime; the same name of the same content may differ only in letters.
     await rename(temporary, folder).catch(async () => {
@@ -107,7 +108,7 @@ async function checkSpace(folder: string, places: Place[]): Promise<void> {
     throw new Unusable(`${folder}: random weights need ${gib(needed)}, ${gib(bavail * bsize)} are free`);
 }
 
-async function writeWeights(folder: string, places: Place[]): Promise<void> {
+async function writeWeights(folder: string, places: Place[], signal: AbortSignal | undefined): Promise<void> {
   const files = new Map<string, FileHandle>();
   try {
     for (const { tensor, file, offset, length } of places) {
@@ -119,6 +120,7 @@ async function writeWeights(folder: string, places: Place[]): Promise<void> {
       }
       let written = 0;
       for (const chunk of randomBytesOf(tensor.type, length, seedOf(`${tensor.name}@${offset}`))) {
+        stopIfCancelled(signal);
         await handle.write(chunk, 0, chunk.length, offset + written);
         written += chunk.length;
       }

@@ -81,10 +81,11 @@ async function runAlone(
   const expected = expectedSeconds(earlier, resolve(options.model), plan.backend, chosenOptions(options));
   const started = new Date();
   const { id, folder } = await newBuildFolder(parent, started);
+  const run = new Run(options, plan, folder, events, expected);
   try {
-    const run = new Run(options, plan, folder, events, expected);
     return await run.start(id, started, signal);
   } catch (error) {
+    await run.close();
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
@@ -162,7 +163,8 @@ class Run {
         recorder: join(dirname(this.#options.driver), 'record_choices.py'),
       }),
     };
-    const applied = await applyOverrides(this.#options, this.#plan, await this.#model(), this.#folder, signal);
+    const parsed = await this.#model(signal);
+    const applied = await applyOverrides(this.#options, this.#plan, parsed, this.#folder, signal);
     const { model } = applied;
     const wanted = { ...this.#options, ...applied.options };
     const precisions = driverPrecisions(wanted);
@@ -181,7 +183,7 @@ class Run {
     await writeManifest(build);
     this.#events.started?.(build, [...applied.notes, ...notes]);
     const hashed = fingerprint(this.#options.model).catch(() => undefined);
-    await this.#launch?.begin(signal);
+    await this.#begin(signal);
     const end = await this.#process(args, signal);
     await this.#layers;
     build.manifest.model = { ...build.manifest.model, ...(await hashed) };
@@ -189,6 +191,21 @@ class Run {
     await this.#finish(build.manifest, end.cancelled, end.code, caches.giveBack);
     await writeManifest(build);
     return build;
+  }
+
+  /** Ends what `start` has begun, where it did not get to its own end. Never rejects. */
+  async close(): Promise<void> {
+    await this.#log.end().catch(() => {});
+  }
+
+  async #begin(signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#launch?.begin(signal);
+    } catch (error) {
+      // What was copied until then lies there, and nobody else will remove it.
+      await this.#launch?.end([], signal);
+      throw error;
+    }
   }
 
   async #process(args: string[], signal: AbortSignal | undefined): Promise<ProcessEnd> {
@@ -233,9 +250,9 @@ class Run {
   }
 
   /** The file that TensorRT parses. It cannot unpack, and it looks for external weights beside the model. */
-  async #model(): Promise<string> {
+  async #model(signal: AbortSignal | undefined): Promise<string> {
     const { model, randomWeights, cache } = this.#options;
-    if (randomWeights) return fillWeights(model, cache);
+    if (randomWeights) return fillWeights(model, cache, signal);
     if (!(await isGzip(model))) return resolve(model);
     const source = await openFile(model);
     const unpacked = join(this.#folder, basename(model).replace(/\.gz$/i, ''));

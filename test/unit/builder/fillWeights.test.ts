@@ -3,9 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { fillWeights } from '../../../src/builder/fillWeights.ts';
 import { randomBytesOf } from '../../../src/builder/randomWeights.ts';
+import { Cancelled } from '../../../src/builder/unusable.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
@@ -144,4 +145,17 @@ test('the right number of bytes of every type', () => {
     for (const length of [0, 1, 3, 8, 3_000_001])
       expect([...randomBytesOf(type, length, 1)].reduce((sum, { length: part }) => sum + part, 0)).toBe(length);
   expect(Buffer.concat([...randomBytesOf('int64', 64, 1)])).toEqual(Buffer.alloc(64));
+});
+
+test('can be cancelled, and leaves nothing', async () => {
+  const own = join(folder, 'cancelled');
+  // A gigabyte that a cancel must not wait for.
+  const model = modelWith('cancelled.onnx', { location: 'w.bin' }, [2.5e8]);
+  const abort = new AbortController();
+  const made = fillWeights(model, own, abort.signal);
+  const begun = () => expect(readdirSync(join(own, 'random-weights'), { recursive: true })).toHaveLength(2);
+  await vi.waitFor(begun, { timeout: 20_000, interval: 5 });
+  abort.abort();
+  await expect(made).rejects.toThrow(Cancelled);
+  expect(readdirSync(join(own, 'random-weights'))).toEqual([]);
 });

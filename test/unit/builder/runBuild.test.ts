@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -161,6 +161,38 @@ test('what cannot begin leaves no folder', async () => {
   await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow('only TensorRT-RTX');
   await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow(Unusable);
   expect(existsSync(parent) ? readdirSync(parent) : []).toEqual([]);
+});
+
+test('what cannot begin leaves no file open', async () => {
+  const trtexec = player('whole', 'tensorrt-10.6.0/vit_tiny.fp16');
+  const parent = join(folder, 'open');
+  const attempt = () => runBuild(options(trtexec, { folder: parent, computeCapability: ['8.9'] }));
+  await expect(attempt()).rejects.toThrow('only TensorRT-RTX');
+  const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      // The one by which this list was read.
+      return [];
+    }
+  });
+  expect(open.filter((path) => path.startsWith(parent))).toEqual([]);
+});
+
+test('what a launcher has copied goes when the rest cannot be', async () => {
+  const there = join(folder, 'there');
+  const copy = `require('fs').copyFileSync(...process.argv.slice(1)); process.exit(3);`;
+  const launcher = {
+    command: ['env', '{command}'],
+    folder: join(there, '{id}'),
+    copyTo: [process.execPath, '-e', copy, '{here}', '{there}'],
+    copyBack: ['cp', '{there}', '{here}'],
+    program: player('elsewhere', 'tensorrt-10.6.0/vit_tiny.fp16'),
+  };
+  const parent = join(folder, 'launched');
+  await expect(runBuild(options('unused', { launcher, folder: parent }))).rejects.toThrow(/exit status 3/);
+  expect(readdirSync(there)).toEqual([]);
+  expect(readdirSync(parent)).toEqual([]);
 });
 
 describe('the history of a model', () => {
