@@ -57,12 +57,13 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
   let names = 0;
   for (const document of documents) names += addDocument(info, document, problems);
   if (info.documents === 0) {
-    problems.push({
+    const none: Problem = {
       severity: 'error',
       code: 'no-layer-info',
       message: 'This is no layer info: there is no list "Layers". Give the file that trtexec --exportLayerInfo wrote.',
-    });
-    return { value: undefined, problems };
+    };
+    // What another kind of file, such as a log, lacks for being JSON helps nobody.
+    return { value: undefined, problems: /"layers"/i.test(text) ? [...problems, none] : [none] };
   }
   if (info.layers.length > 0) info.detail = names < info.layers.length ? 'detailed' : 'names';
   if (info.detail === 'names')

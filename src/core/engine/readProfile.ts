@@ -1,6 +1,6 @@
 import type { ProfileRow } from './buildLog.ts';
 import type { Profile } from './profile.ts';
-import type { Read } from '../text/problem.ts';
+import type { Problem, Read } from '../text/problem.ts';
 import { isRecord, numberOr, readJsonDocuments, textOr } from './readJson.ts';
 
 const RAW_MEMBERS = new Set(['name']);
@@ -22,12 +22,13 @@ export function readProfile(text: string): Read<Profile> {
     found = true;
   }
   if (found) return { value: profile, problems };
-  problems.push({
+  const none: Problem = {
     severity: 'error',
     code: 'no-profile',
     message: 'This is no profile: no entry has a name and "timeMs". Give the file that trtexec --exportProfile wrote.',
-  });
-  return { value: undefined, problems };
+  };
+  // What another kind of file lacks for being JSON helps nobody.
+  return { value: undefined, problems: /"(?:timeMs|averageMs)"/.test(text) ? [...problems, none] : [none] };
 }
 
 function rowOf(entry: Record<string, unknown>): ProfileRow | null {

@@ -111,6 +111,13 @@ describe("other people's files", () => {
       expect(problems.map(({ code }) => code)).toContain('no-layer-info');
     }
   });
+
+  test('of a log one thing is wrong: it is no layer info', () => {
+    const { value, problems } = readLayerInfo(captureText('tensorrt-10.6.0/vit_tiny.fp16/log.txt')!);
+    expect(value).toBeUndefined();
+    expect(problems.map(({ code }) => code)).toEqual(['no-layer-info']);
+    expect(readLayerInfo('{ "Layers" [').problems.map(({ code }) => code)).toContain('json-syntax');
+  });
 });
 
 const layer = (name: string, more: object = {}): object => ({

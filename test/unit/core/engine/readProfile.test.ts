@@ -77,6 +77,11 @@ describe('profiles', () => {
     expect(problems.every(({ severity }) => severity === 'info')).toBe(true);
   });
 
+  test('of a log one thing is wrong: it is no profile', () => {
+    const { value, problems } = readProfile(captureText('tensorrt-10.6.0/vit_tiny.fp16/log.txt')!);
+    expect([value, problems.map(({ code }) => code)]).toEqual([undefined, ['no-profile']]);
+  });
+
   test('a cut-off profile gives its whole rows', () => {
     const text = captureText('tensorrt-10.6.0/vit_tiny.fp16/profile.json')!;
     const { rows } = readProfile(text).value!;
