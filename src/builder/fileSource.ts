@@ -32,7 +32,9 @@ export async function openFile(path: string, { unpack: unpacks = true } = {}): P
   try {
     const status = await handle.stat();
     if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not a file`);
-    // A pipe or device has no size and no random access.
+    // Many devices never end: what a model's link or an override file names must not fill the memory.
+    if (status.isCharacterDevice() || status.isBlockDevice()) throw new Unusable(`${path}: is a device, not a file`);
+    // A pipe has no size and no random access.
     const whole = status.isFile() ? undefined : await handle.readFile();
     const head = whole?.subarray(0, 2) ?? (await readAt(handle, 0, 2));
     if (!unpacks || !isGzipHead(head)) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -45,4 +45,10 @@ test('says when a compressed file is damaged or cut off', async () => {
   await expect(openFile(cut)).rejects.toThrow(/cut\.gz: this gzip file is damaged or cut off/);
   await expect(openFile(file('two.gz', '\x1f\u008b'.slice(0, 1) + '\x00'))).resolves.toBeDefined();
   await expect(readWhole(file('head.gz', Buffer.from([0x1f, 0x8b])))).rejects.toThrow('damaged');
+});
+
+test.runIf(process.platform === 'linux')('does not read a device, which may never end, by a link either', async () => {
+  const link = join(folder, 'endless.onnx');
+  symlinkSync('/dev/zero', link);
+  for (const read of [openFile, readWhole]) await expect(read(link)).rejects.toThrow('is a device, not a file');
 });
