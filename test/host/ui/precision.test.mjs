@@ -64,12 +64,13 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.shot('precision-4-verify');
   await w.page.keyboard.press('Escape');
 
+  await w.runCommand('View: Hide Panel');
   await w.line(/layers\.1\/attn/).click();
   await w.clickLens('Show 1 node in the graph', w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }));
   await w.view.locator('.graph-legend select').selectOption('overrides');
   await w.view.locator('.legend-label', { hasText: 'Cannot be seen' }).waitFor();
   await w.view.locator('.legend-label', { hasText: 'Probably obeyed' }).waitFor();
-  await w.shot('precision-5-graph');
+  await w.shot('precision-5-graph', { docs: 'override-graph' });
   assert.deepEqual(w.violations, []);
 });
 
