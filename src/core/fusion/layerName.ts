@@ -45,6 +45,8 @@ const kernel = /^([^]*?)(?: \[profile (0|[1-9]\d{0,8})\])?_myl(0|[1-9]\d{0,8})(?
 const profileSuffix = /^([^]+) \[profile (0|[1-9]\d{0,8})\]$/;
 /** Deeper nesting than this is no name that TensorRT wrote. */
 const deepest = 64;
+/** In how many ways ForeignNodes' names are read, those inside of others included: one has `...` once or twice. */
+const mostReadings = 101;
 
 /** Reads a layer's name; never fails, at worst the whole text is one atom. */
 export function parseLayerName(text: string, known: KnownNames = noNames): LayerName {
@@ -108,10 +110,13 @@ class Parser {
   readonly #allKnown: boolean;
   /** Spares a parse that failed inside a `PWN(` from being tried again. */
   #notPointwise: Set<number> | undefined;
+  /** Shared with the readings of all parts: each may have as many of its own, and so on inside. */
+  readonly #readings: { left: number };
 
-  constructor(text: string, known: KnownNames) {
+  constructor(text: string, known: KnownNames, readings = { left: mostReadings }) {
     this.#text = text;
     this.#known = known;
+    this.#readings = readings;
     this.#allKnown = text.length <= known.longest && known.has(text);
     for (let i = 0; i < text.length; i++) {
       const c = text.charCodeAt(i);
@@ -131,7 +136,7 @@ class Parser {
     const [fused, fusedEnd] = this.#horizontal(0, false, depth);
     // Names of the model come first: one of them may end like a copy, a kernel or a profile's layer.
     if (fusedEnd === text.length && fused.kind !== 'atom' && this.#isKnown(fused)) return fused;
-    const inner = (of: string) => new Parser(of, this.#known).whole(depth + 1);
+    const inner = (of: string) => new Parser(of, this.#known, this.#readings).whole(depth + 1);
     let match = profileSuffix.exec(text);
     if (match) return { kind: 'profile', of: inner(match[1]!), profile: Number(match[2]) };
     if (isForeign(text)) return this.#foreign(text.slice('{ForeignNode['.length, -2), inner);
@@ -167,11 +172,12 @@ class Parser {
     if (cuts.length === 0) return { kind: 'foreign', first: inner(text), last: null };
     const cutAt = (at: number) => ({ first: inner(text.slice(0, at)), last: inner(text.slice(at + 3)) });
     for (const at of cuts.toReversed()) {
+      if (this.#readings.left-- <= 0) break;
       const both = cutAt(at);
       if (this.#isKnown(both.first) && this.#isKnown(both.last)) return { kind: 'foreign', ...both };
     }
-    const single = inner(text);
-    if (this.#isKnown(single)) return { kind: 'foreign', first: single, last: null };
+    const single = this.#readings.left-- > 0 ? inner(text) : null;
+    if (single && this.#isKnown(single)) return { kind: 'foreign', first: single, last: null };
     return { kind: 'foreign', ...cutAt(cuts[0]!) };
   }
 

@@ -73,6 +73,20 @@ describe('parseLayerName', () => {
     });
   });
 
+  it('tries few readings of ForeignNodes inside of ForeignNodes', () => {
+    const inside = (depth: number): string => (depth === 0 ? 'a' : `{ForeignNode[${inside(depth - 1)}]}`);
+    const lookUps = (text: string): number => {
+      let count = 0;
+      expect(printLayerName(parseLayerName(text, { has: () => ++count < 0, longest: 1000 }))).toBe(text);
+      return count;
+    };
+    // Each place to cut at had all those of its parts to try: half a kilobyte took a quarter of a minute.
+    const short = `{ForeignNode[${Array(12).fill(inside(3)).join('...')}]}`;
+    const long = `{ForeignNode[${Array(48).fill(inside(6)).join('...')}]}`;
+    expect(lookUps(short)).toBeLessThan(50_000);
+    expect(lookUps(long)).toBeLessThan(1_000_000);
+  });
+
   it('takes the longest name of the model first', () => {
     const known = knowing('a', 'b', 'a + b', 'c, d', 'f(x)', 'g)', 'h || i');
     expect(atomsOf(parseLayerName('a + b + a', known))).toEqual(['a + b', 'a']);
