@@ -30,6 +30,8 @@ const FOREIGN =
 
 /**
  * From real messages of TensorRT 7 to 11, TensorRT-RTX and Polygraphy. More particular texts stand before more general ones.
+ * A word before a text is looked for from its beginning on only (`\b`, `(?<!\S)`): from each of its characters would take
+ * seconds where a line is one long word.
  */
 export const RULES: Rule[] = [
   {
@@ -70,7 +72,7 @@ export const RULES: Rule[] = [
   {
     code: 'model-missing',
     pattern:
-      /Could not open file (.+?\.onnx)\b|[Nn]o such file: (.+?\.onnx)|(?:Could not find (?:file|path): |FileNotFoundError: .*')(.+?\.onnx)/,
+      /Could not open file (.+?\.onnx)\b|[Nn]o such file: (.+?\.onnx)|(?:Could not find (?:file|path): |FileNotFoundError: .{0,300}'(?=[^'\n]+\.onnx))(.+?\.onnx)/,
     say: (m) => ({
       message: `The model ${m[1] ?? m[2] ?? m[3]} does not exist or cannot be read.`,
       advice: 'Check the path; it is relative to the folder that the build runs in.',
@@ -78,7 +80,7 @@ export const RULES: Rule[] = [
   },
   {
     code: 'engine-invalid',
-    pattern: /FileNotFoundError: .*'(.+\.(?:plan|engine|trt))'/,
+    pattern: /FileNotFoundError: .{0,300}'([^'\n]+\.(?:plan|engine|trt))'/,
     say: (m) => ({
       message: `The engine file ${m[1]} does not exist.`,
       advice: 'A build that failed leaves no engine: look at what it says.',
@@ -106,7 +108,7 @@ export const RULES: Rule[] = [
   {
     code: 'plugin-missing',
     pattern:
-      /(\w+) plugin was not found in the plugin registry|could not find plugin:? (\w+_TRT)\b|Cannot find plugin: (\w+_TRT)\b/,
+      /\b(\w+) plugin was not found in the plugin registry|could not find plugin:? (\w+_TRT)\b|Cannot find plugin: (\w+_TRT)\b/,
     say: (m) => ({
       message: `The plugin ${m[1] ?? m[2] ?? m[3]} is not registered.`,
       advice:
@@ -191,7 +193,7 @@ export const RULES: Rule[] = [
   },
   {
     code: 'no-implementation',
-    pattern: /(?:layer |node )?(\S+?)?:? ?has no runners that implement it|[Nn]o tactics to implement operation/,
+    pattern: /(?:layer |node |(?<!\S))(\S+?)?:? ?has no runners that implement it|[Nn]o tactics to implement operation/,
     say: (m) => ({
       ...(m[1] ? { layer: m[1] } : {}),
       message: `TensorRT can parse ${m[1] ?? 'this operation'} but has no kernel for it on this target.`,
@@ -251,7 +253,7 @@ export const RULES: Rule[] = [
   },
   {
     code: 'bad-flag-value',
-    pattern: /(\w+) precision has been set for a layer or layer output, but \1 is not configured/,
+    pattern: /\b(\w+) precision has been set for a layer or layer output, but \1 is not configured/,
     say: (m) => ({
       message: `A layer asks for ${m[1]}, which the build does not allow.`,
       advice: `Add --${m[1]}.`,
@@ -299,7 +301,7 @@ export const RULES: Rule[] = [
   {
     code: 'library-missing',
     pattern:
-      /Unable to load library: (\S+?):? |(\S+\.so[.\d]*): cannot open shared object file|Module: '(.+?)' is required but could not be imported|No module named '?([\w.]+)/,
+      /Unable to load library: (\S+?):? |(?<!\S)(\S+\.so[.\d]*): cannot open shared object file|Module: '(.+?)' is required but could not be imported|No module named '?([\w.]+)/,
     say: (m) => ({
       message: `${m[1] ?? m[2] ?? m[3] ?? m[4]} cannot be loaded.`,
       advice:

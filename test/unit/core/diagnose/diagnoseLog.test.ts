@@ -224,3 +224,23 @@ it('never throws on damaged logs', () => {
     { numRuns: 50 },
   );
 });
+
+describe('a message of one long word', () => {
+  // Rules that look for the word before a text tried it from each of its characters on: minutes for these.
+  it.each(['a', '_TRT', '.so', ".onnx'", "'.plan"])('%j over and over is told like any other', (word) => {
+    const line = word.repeat(20_000 / word.length);
+    const found = diagnose(`[E] [TRT] ${line}\n`.repeat(100));
+    expect(found.map(({ code, line: at }) => [code, at])).toEqual([['internal', 1]]);
+  });
+
+  it('keeps the words that rules take from a text', () => {
+    const messages = (text: string) => diagnose(`[E] [TRT] ${text}`).map(({ message }) => message);
+    expect(messages('1,layer /a/Conv: has no runners that implement it')[0]).toContain('/a/Conv');
+    expect(messages("FileNotFoundError: [Errno 2] No such file or directory: 'it/is.plan'")[0]).toContain(
+      ' it/is.plan ',
+    );
+    expect(messages("FileNotFoundError: [Errno 2] No such file or directory: 'm.onnx'")[0]).toContain(' m.onnx ');
+    expect(messages('(Foo_TRT plugin was not found in the plugin registry')[0]).toContain(' Foo_TRT ');
+    expect(messages('x libnvinfer.so.10: cannot open shared object file')[0]).toContain('libnvinfer.so.10');
+  });
+});
