@@ -42,7 +42,7 @@ for (const name of names) {
     ].join('\n'),
   );
 }
-const machine = `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, Node ${process.version}`;
+const machine = `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release().split('-')[0]}, Node ${process.version}`;
 const head = `# Benchmarks\n\nWritten by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${machine}. Each comparison is measured in one run; quote the ratios, not the times.\n`;
 const text = [head, ...sections].join('\n\n') + '\n';
 if (asked.length === 0) writeFileSync('docs/benchmarks.md', text);

@@ -32,6 +32,10 @@ if (serve) showAt(page, port);
 function readArguments(args) {
   /** @type {{ model: string | undefined, serve: boolean, port: number, passed: string[] }} */
   const found = { model: undefined, serve: true, port: 0, passed: [] };
+  if (args.some((argument) => argument === '--help' || argument === '-h')) {
+    console.log('npm start [-- MODEL.onnx] [--no-serve] [--port N] [options of trtlens build]');
+    process.exit(0);
+  }
   args.forEach((argument, index) => {
     // Other words are values of options that trtlens knows.
     const isModel = !argument.startsWith('-') && (index === 0 || /\.onnx(\.gz)?$/i.test(argument));
