@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ViewData } from '../../src/core/scene/viewData.ts';
 import type { Selection } from '../../src/protocol/views.ts';
+import type { KeptState } from '../../webview/graph/keptState.ts';
 import { openBrowser, openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
@@ -456,7 +457,91 @@ describe('what survives', () => {
     await show(view, await data('vit_tiny'));
     expect(await view.page.locator('.graph-legend select').inputValue()).toBe('time');
     const again = await view.page.evaluate(() => (window as unknown as { kept: { graph: unknown } }).kept.graph);
-    expect(again).toEqual(kept);
+    expect(again).toEqual({ ...kept, selection: JSON.stringify({ kind: 'none' }) });
+    await view.close();
+  });
+
+  it('comes back to the same place with something selected, also when the data comes twice before the picture', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+    const selection = { kind: 'nodes', ids: [shown.graph!.nodes.find(({ op }) => op === 'Softmax')!.id] };
+    await view.post('select', selection);
+    await settled(view, before);
+    await view.page.locator('.graph-stage').hover();
+    await view.page.mouse.wheel(0, 900);
+    await still(view);
+    const state = () => view.page.evaluate(() => (window as unknown as { kept: { graph: KeptState } }).kept.graph);
+    const kept = await state();
+    await view.page.addInitScript((graph) => {
+      (window as unknown as { kept: unknown }).kept = { graph };
+    }, kept);
+    for (const times of [1, 2]) {
+      await view.page.reload();
+      await view.page.evaluate(
+        ([sent, chosen, count]) => {
+          for (let i = 0; i < count; i++) window.postMessage({ method: 'show', args: [sent, ''] }, '*');
+          window.postMessage({ method: 'select', args: [chosen] }, '*');
+        },
+        [shown, selection, times] as const,
+      );
+      await settled(view, 0);
+      expect(await state()).toEqual(kept);
+      expect(await view.page.locator('.graph-inspector h2').textContent()).toBe('Softmax');
+    }
+    // What is selected in the meantime is shown nevertheless.
+    await view.page.reload();
+    await view.post('select', { kind: 'nodes', ids: [shown.graph!.nodes[0]!.id] });
+    await show(view, shown);
+    await still(view);
+    expect(await item(view, `node:${shown.graph!.nodes[0]!.id}`).getAttribute('aria-selected')).toBe('true');
+    expect((await state()).camera).not.toEqual(kept.camera);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('fits the graph to the screen when data comes twice, a button is pressed early, or there was no room at first', async () => {
+    const shown = await data('vit_tiny');
+    const places: unknown[] = [];
+    for (const way of ['once', 'twice', 'pressed', 'hidden'] as const) {
+      const view = await open();
+      await view.page.evaluate(
+        ([sent, how]) => {
+          const [root] = document.querySelectorAll<HTMLElement>('#root');
+          root!.hidden = how === 'hidden';
+          window.postMessage({ method: 'show', args: [sent, ''] }, '*');
+          if (how === 'twice') window.postMessage({ method: 'show', args: [sent, ''] }, '*');
+          if (how === 'pressed')
+            window.addEventListener('message', () =>
+              [...document.querySelectorAll<HTMLButtonElement>('.graph-tools button')]
+                .filter(({ textContent }) => ['Fit', 'SVG', '+', '−'].includes(textContent))
+                .forEach((button) => button.click()),
+            );
+          if (how === 'hidden') setTimeout(() => (root!.hidden = false), 400);
+        },
+        [shown, way] as const,
+      );
+      await settled(view, 0);
+      await view.page.waitForFunction(() => (window as unknown as { kept?: object }).kept !== undefined);
+      places.push(await view.page.evaluate(() => (window as unknown as { kept: { graph: unknown } }).kept.graph));
+      expect(await view.faults()).toEqual([]);
+      await view.close();
+    }
+    expect(places).toEqual(places.map(() => places[0]));
+  });
+
+  it('says what a running build does also after data came meanwhile', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    await view.post('building', { text: 'Building: timing tactics …', nodes: [shown.graph!.nodes[0]!.id] });
+    await show(view, { ...shown, hints: ['A hint.'] });
+    const hints = view.page.locator('.graph-hints');
+    expect(await hints.textContent()).toBe('Building: timing tactics …');
+    await view.post('building', null);
+    await view.page.waitForTimeout(100);
+    expect(await hints.textContent()).toBe('A hint.');
     await view.close();
   });
 });

@@ -22,7 +22,7 @@ function wholeFrame(frame: Frame, longest: number): Frame {
 }
 
 /** The whole graph as SVG text. */
-export function exportSvg(frame: Frame, family: string): string {
+function exportSvg(frame: Frame, family: string): string {
   const whole = wholeFrame(frame, Infinity);
   const brush = new SvgBrush(family);
   drawFrame(brush, whole);
@@ -30,7 +30,7 @@ export function exportSvg(frame: Frame, family: string): string {
 }
 
 /** The whole graph as a PNG in base64, as large as a canvas may be. */
-export function exportPng(frame: Frame, family: string): string {
+function exportPng(frame: Frame, family: string): string {
   const whole = wholeFrame(frame, longestSide);
   const canvas = document.createElement('canvas');
   canvas.width = whole.width;
@@ -41,3 +41,7 @@ export function exportPng(frame: Frame, family: string): string {
   drawFrame(new CanvasBrush(context, family), whole);
   return canvas.toDataURL('image/png').replace(/^data:image\/png;base64,/, '');
 }
+
+/** The whole graph as a file's content: SVG text, or a PNG in base64. */
+export const exportAs = (kind: 'svg' | 'png', frame: Frame, family: string): string =>
+  kind === 'svg' ? exportSvg(frame, family) : exportPng(frame, family);

@@ -20,3 +20,10 @@ export function firstOpen(model: GraphModel, stage: Stage): Set<string> {
   }
   return best;
 }
+
+/** The modules that open with one: of a repetition also its first block, since that says most when seen from the inside. */
+export function toOpen({ hierarchy }: GraphModel, index: number): string[] {
+  const { id, kind, modules } = hierarchy.modules[index]!;
+  const [first] = modules;
+  return kind === 'repeat' && !id.endsWith('~') && first !== undefined ? [id, hierarchy.modules[first]!.id] : [id];
+}

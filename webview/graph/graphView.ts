@@ -8,7 +8,7 @@ import { onThemeChange, readTheme } from '../shared/theme.ts';
 import { CarryOver } from './carryOver.ts';
 import type { Frame } from './drawView.ts';
 import { emptyState } from './emptyState.ts';
-import { exportPng, exportSvg } from './exportPicture.ts';
+import { exportAs } from './exportPicture.ts';
 import { makeFit } from './fitLabels.ts';
 import { listenTo } from './graphEvents.ts';
 import { GraphModel, type Picture } from './graphModel.ts';
@@ -16,11 +16,11 @@ import { buildParts } from './graphParts.ts';
 import type { GraphCommands, GraphParts } from './graphParts.ts';
 import { graphStrings } from './graphStrings.ts';
 import { Highlights } from './highlights.ts';
-import { choiceOfItem, subjectOf } from './subjectOf.ts';
+import { choiceOfGroup, choiceOfItem, subjectOf } from './subjectOf.ts';
 import { itemAt, labelAt } from './hitTest.ts';
 import type { Subject } from './inspector.ts';
-import { firstOpen } from './firstOpen.ts';
-import { isOf } from './keptState.ts';
+import { firstOpen, toOpen } from './firstOpen.ts';
+import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
 import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
 import { bringIntoSight, centreItem, showFirst } from './navigate.ts';
@@ -41,6 +41,14 @@ export class GraphView implements GraphCommands {
   #family = getComputedStyle(document.body).fontFamily;
   #fit = makeFit(this.#family);
   #model: GraphModel | null = null;
+  /** The last model that had a picture: what is on the screen while the next one is laid out. */
+  #drawn: GraphModel | null = null;
+  /** What is to be done once the picture of new data is there, whoever asked for the layout last. */
+  #arrive: (() => void) | null = null;
+  /** What came while the stage had no size: there is no telling yet what fits. */
+  #unseen: [data: ViewData, message: string] | null = null;
+  #missedSelection = false;
+  #building: Building | null = null;
   #open = new Set<string>();
   #overlay: OverlayKind = 'fusion';
   readonly #marks = new Highlights();
@@ -57,7 +65,10 @@ export class GraphView implements GraphCommands {
       () => this.#currentFrame(),
       (frame) => this.#settled(frame),
     );
-    listenTo(this.#parts, this, () => this.#redraw());
+    listenTo(this.#parts, this, () => {
+      if (this.#unseen !== null) this.show(...this.#unseen);
+      this.#redraw();
+    });
     onThemeChange((theme) => {
       this.#palette = makePalette(theme);
       this.#painter.family = this.#family = getComputedStyle(document.body).fontFamily;
@@ -69,63 +80,69 @@ export class GraphView implements GraphCommands {
   }
 
   show(data: ViewData | null, message: string): void {
-    const { main, header, empty, legend, search, inspector } = this.#parts;
+    const { main, header, empty, legend, search, inspector, hints, stage } = this.#parts;
+    this.#unseen = null;
     const graph = data?.graph ?? null;
     main.hidden = header.hidden = graph === null;
     empty.hidden = graph !== null;
     if (data === null || graph === null) {
-      this.#model = null;
+      this.#model = this.#drawn = null;
       const why = data !== null && message === '' ? graphStrings.empty.noModel : message;
       empty.replaceChildren(...emptyState(why, this.#host));
       return;
     }
-    const before = this.#model;
-    this.#overlay = this.#overlayFor(data, before);
+    if (stage.clientWidth === 0 || stage.clientHeight === 0) {
+      this.#unseen = [data, message];
+      return;
+    }
+    const before = this.#drawn;
+    const last = this.#model;
+    const kept = before === null ? this.#kept.get() : null;
+    this.#overlay = overlayFor(data, kept?.overlay ?? this.#overlay, last);
     const model = new GraphModel({ ...data, graph }, this.#overlay);
     this.#model = model;
     this.#describe(model);
-    const look = this.#continue(model, before);
-    this.#relayout(() => {
+    const look = this.#continue(model, before, last, kept);
+    showBuilding(this.#building, model, hints, this.#marks);
+    this.#arrive = () => {
       look();
       search.refresh();
       this.#marks.filter(model, legend.off);
       inspector.show(model, this.#marks.subject);
-      // What was selected elsewhere while there was no picture yet.
-      if (before?.picture == null) this.select(this.#marks.selection);
-    });
-  }
-
-  /** What was chosen before; a model that had no build yet gets the fusion overlay with its first. */
-  #overlayFor({ report, asked }: ViewData, before: GraphModel | null): OverlayKind {
-    if (report === null) return 'none';
-    const chosen = before === null ? (this.#kept.get()?.overlay ?? this.#overlay) : this.#overlay;
-    if (chosen === 'overrides' && (asked ?? []).length === 0) return 'fusion';
-    return chosen === 'none' && (before === null || before.data.report === null) ? 'fusion' : chosen;
+      // What was selected elsewhere while there was no picture; what was selected when one left moves nothing.
+      const { selection } = this.#marks;
+      if (leftAt(kept, model, selection))
+        this.#setSubject(selection, subjectOf(model, selection, model.pointsOfSelection(selection)));
+      else if (before === null || this.#missedSelection) this.select(selection);
+      this.#missedSelection = false;
+    };
+    this.#relayout(() => {});
   }
 
   #describe(model: GraphModel): void {
-    const { sentence, hints, legend } = this.#parts;
+    const { sentence, legend } = this.#parts;
     const { report } = model.data;
     sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : fusionSentence(report);
-    showBuilding(null, model, hints, this.#marks);
     legend.offerOverrides(model.asked.size > 0);
     legend.show(model.overlay, this.#palette);
   }
 
-  /** Takes over what is open and selected and where one looks, from before or from the last time; gives what moves the picture there. */
-  #continue(model: GraphModel, before: GraphModel | null): () => void {
-    const kept = this.#kept.get();
-    const carry =
-      before !== null && before.data.title === model.data.title
-        ? new CarryOver(before, model, this.#stage.camera, this.#stage.size)
-        : null;
+  /**
+   * Takes over what is open and selected and where one looks, from what is on the screen (`before`) or from the last
+   * time (`kept`); gives what moves the picture there. `last`: the newest data, which may have no picture yet.
+   */
+  #continue(model: GraphModel, before: GraphModel | null, last: GraphModel | null, kept: KeptState | null): () => void {
+    const carryFrom = (from: GraphModel) => new CarryOver(from, model, this.#stage.camera, this.#stage.size);
+    const carry = before !== null && before.data.title === model.data.title ? carryFrom(before) : null;
     let look = () => showFirst(model, this.#stage);
     if (carry?.isSame === true) {
-      model.setFlat(before!.flat);
-      this.#focusedKey = carry.key(this.#focusedKey);
-      this.#marks.carry(carry);
+      // Ids are those of the newest data already.
+      const own = last === null || last === before ? carry : carryFrom(last);
+      model.setFlat((last ?? before)!.flat);
+      this.#focusedKey = own.key(this.#focusedKey);
+      this.#marks.carry(own);
       look = () => this.#stage.set(carry.camera());
-    } else if (before === null && kept !== null && isOf(kept, model)) {
+    } else if (kept !== null && isOf(kept, model)) {
       this.#open = new Set(kept.open);
       model.setFlat(kept.flat);
       look = () => this.#stage.set(kept.camera);
@@ -142,6 +159,7 @@ export class GraphView implements GraphCommands {
   select(selection: Selection): void {
     const model = this.#model;
     this.#marks.selection = selection;
+    this.#missedSelection = model?.picture == null;
     if (model?.picture == null) return;
     const points = model.pointsOfSelection(selection);
     const subject = subjectOf(model, selection, points);
@@ -158,6 +176,7 @@ export class GraphView implements GraphCommands {
 
   /** From the host: what a running build does now, with the nodes of the layer that is being timed. */
   building(building: Building | null): void {
+    this.#building = building;
     if (showBuilding(building, this.#model, this.#parts.hints, this.#marks)) this.#redraw();
   }
 
@@ -186,11 +205,8 @@ export class GraphView implements GraphCommands {
   }
 
   selectGroup(group: number): void {
-    const { kind, ref } = this.#model!.fusion.groups[group]!;
-    this.choose(kind === 'foreign' ? { kind: 'foreignNode', id: ref } : { kind: 'layers', ids: [ref] }, {
-      kind: 'group',
-      group,
-    });
+    const { selection, subject } = choiceOfGroup(this.#model!, group);
+    this.choose(selection, subject);
   }
 
   selectItem(item: number): void {
@@ -200,7 +216,7 @@ export class GraphView implements GraphCommands {
 
   /** Opens or closes the module with that number, if it is on the picture. */
   toggle(module: number): void {
-    const item = this.#model!.picture!.scene.itemOfModule[module] ?? -1;
+    const item = this.picture?.scene.itemOfModule[module] ?? -1;
     if (item >= 0) this.#toggleItem(item);
   }
 
@@ -232,8 +248,8 @@ export class GraphView implements GraphCommands {
   }
 
   fit(): void {
-    const { totalWidth, totalHeight } = this.#model!.picture!.layout;
-    this.#stage.show(0, 0, totalWidth, totalHeight);
+    const { totalWidth, totalHeight } = this.picture?.layout ?? { totalWidth: 0, totalHeight: 0 };
+    if (totalWidth > 0) this.#stage.show(0, 0, totalWidth, totalHeight);
   }
 
   readonly zoomBy = (factor: number): void => this.#stage.zoomBy(factor);
@@ -252,8 +268,11 @@ export class GraphView implements GraphCommands {
   exportPicture(kind: 'svg' | 'png'): void {
     const frame = this.#currentFrame();
     if (frame === null) return;
-    const content = kind === 'svg' ? exportSvg(frame, this.#family) : exportPng(frame, this.#family);
-    this.#host.exportPicture(kind, content, `${frame.model.data.title.replace(/\.\w+$/, '')}.${kind}`);
+    this.#host.exportPicture(
+      kind,
+      exportAs(kind, frame, this.#family),
+      `${frame.model.data.title.replace(/\.\w+$/, '')}.${kind}`,
+    );
   }
 
   #setSubject(selection: Selection, subject: Subject | null): void {
@@ -269,7 +288,7 @@ export class GraphView implements GraphCommands {
     for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent) {
       this.#open.add(hierarchy.modules[at]!.id);
     }
-    if (this.#open.size === before) then();
+    if (this.#open.size === before && this.picture !== null) then();
     else this.#relayout(then);
   }
 
@@ -279,15 +298,8 @@ export class GraphView implements GraphCommands {
     const kind = scene.kind[item]!;
     if (kind !== 'open' && kind !== 'closed') return;
     const index = scene.ref[item]!;
-    const module = model.hierarchy.modules[index]!;
-    if (kind === 'open') this.#open.delete(module.id);
-    else {
-      this.#open.add(module.id);
-      // A repetition says most when one of its blocks is seen from the inside.
-      const [first] = module.modules;
-      if (module.kind === 'repeat' && !module.id.endsWith('~') && first !== undefined)
-        this.#open.add(model.hierarchy.modules[first]!.id);
-    }
+    if (kind === 'open') this.#open.delete(model.hierarchy.modules[index]!.id);
+    else for (const id of toOpen(model, index)) this.#open.add(id);
     const { k, x, y } = this.#stage.camera;
     const centre = (layout.x[item]! + layout.width[item]! / 2) * k + x;
     const top = layout.y[item]! * k + y;
@@ -317,7 +329,10 @@ export class GraphView implements GraphCommands {
       this.#stage.limit(layout.totalWidth, layout.totalHeight);
       this.#focused = model.itemOfKey(this.#focusedKey);
       this.#hovered = -1;
+      this.#drawn = model;
       this.#marks.refresh(model);
+      this.#arrive?.();
+      this.#arrive = null;
       then();
       this.#restamp();
       performance.mark('graph-painted');
@@ -357,15 +372,9 @@ export class GraphView implements GraphCommands {
   }
 
   #keep(): void {
-    const model = this.#model;
-    if (model === null) return;
-    this.#kept.set({
-      structure: model.structure,
-      open: [...this.#open],
-      flat: model.flat,
-      overlay: this.#overlay,
-      camera: this.#stage.camera,
-    });
+    // Without a picture one looks nowhere yet.
+    if (this.#model?.picture == null) return;
+    this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.#stage.camera, this.#marks.selection));
   }
 
   itemUnder(x: number, y: number): number {

@@ -34,3 +34,10 @@ export function choiceOfItem(model: GraphModel, item: number): { selection: Sele
       : { kind: 'point', point: ref };
   return { selection: { kind: 'nodes', ids }, subject };
 }
+
+/** What a person selects with a boundary. */
+export function choiceOfGroup({ fusion }: GraphModel, group: number): { selection: Selection; subject: Subject } {
+  const { kind, ref } = fusion.groups[group]!;
+  const selection: Selection = kind === 'foreign' ? { kind: 'foreignNode', id: ref } : { kind: 'layers', ids: [ref] };
+  return { selection, subject: { kind: 'group', group } };
+}
