@@ -16,6 +16,16 @@ export async function freeLayer(argument: unknown): Promise<void> {
   const here = value.entries.find(({ span }) => span.start <= offset && offset <= span.end);
   const items = value.entries.map((entry) => ({ label: entry.layer, entry }));
   const placeHolder = vscode.l10n.t('For which layer shall TensorRT choose?');
-  const entry = here ?? (await vscode.window.showQuickPick(items, { placeHolder }))?.entry;
-  if (entry !== undefined) await applySpans(document, removeEntry(document.getText(), value, entry));
+  if (here !== undefined) {
+    await applySpans(document, removeEntry(document.getText(), value, here));
+    return;
+  }
+  const picked = (await vscode.window.showQuickPick(items, { placeHolder }))?.entry;
+  if (picked === undefined) return;
+  // While the question stood, the text may have changed, and its entries moved.
+  const now = await vscode.workspace.openTextDocument(target.uri);
+  const text = now.getText();
+  const { value: file } = readReplay(text);
+  const entry = file?.entries.find(({ layer }) => layer === picked.layer);
+  if (file !== undefined && entry !== undefined) await applySpans(now, removeEntry(text, file, entry));
 }

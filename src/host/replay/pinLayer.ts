@@ -36,7 +36,13 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   const placeHolder = vscode.l10n.t('Which layer shall always run the same way?');
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
   if (picked === undefined) return;
-  const edits = addEntry(document.getText(), value, picked.free.layer, picked.free.algorithm);
-  if (edits) await applySpans(document, edits);
+  // While the question stood, the text may have changed, and its entries moved.
+  const now = await vscode.workspace.openTextDocument(target.uri);
+  const text = now.getText();
+  const { value: file } = readReplay(text);
+  const { layer, algorithm } = picked.free;
+  if (file?.entries.some((entry) => entry.layer === layer)) return;
+  const edits = file && addEntry(text, file, layer, algorithm);
+  if (edits) await applySpans(now, edits);
   else await vscode.window.showWarningMessage(vscode.l10n.t('The choice cannot be written in the form of this file.'));
 }

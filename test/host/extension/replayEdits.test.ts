@@ -89,6 +89,22 @@ describe('edits of a tactic replay', () => {
     assert.equal(document.getText(), text);
   });
 
+  it('free the layer that was picked, also where the file has changed since the question came', async () => {
+    const text = oddReplay();
+    const document = await show(text, '{');
+    const freed = vscode.commands.executeCommand('tensorrtLens.freeLayer', replay);
+    // Nothing says when the question is there.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(replay, new vscode.Position(0, 0), ' '.repeat(25));
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await accepting(freed);
+    assert.equal(document.getText(), ' '.repeat(25) + text.replace(/"中文.*?\},\s*/s, ''));
+    await undo();
+    await undo();
+    assert.equal(document.getText(), text);
+  });
+
   it('pin a layer that the replay leaves free, as TensorRT chose it', async () => {
     const whole = oddReplay();
     const [from, to] = [whole.indexOf(`"${convolution}"`), whole.indexOf('"{ForeignNode[')];
