@@ -3,10 +3,13 @@ import * as vscode from 'vscode';
 import type { PrecisionMode } from '../../core/build/engineOptions.ts';
 import type { Builds } from '../builds/builds.ts';
 import { pickModel } from '../commands/pickModel.ts';
+import { mayBuild } from '../commands/startBuild.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
+import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { buildOfReplay } from './replayBuild.ts';
 
 /**
  * Builds a model by Polygraphy and keeps the tactics that TensorRT chose in `model.replay.json`, which it then shows.
@@ -25,19 +28,31 @@ export async function recordReplay(
     await vscode.window.showWarningMessage(vscode.l10n.t('Builds are kept for models on this computer’s disk only.'));
     return;
   }
+  if (!(await mayBuild({ builds }, model))) return;
   const precision = await askForPrecision();
   if (precision === undefined) return;
   const replay = model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.replay.json` });
   if (!(await mayReplace(replay))) return;
   sessions.setCurrent(model);
-  const listener = builds.onDidEnd(({ uri, build }) => {
-    if (uri.toString() !== model.toString()) return;
+  const listener = builds.onDidEnd(({ build }) => {
+    if (buildOfReplay([build], '--save-tactics', replay) === undefined) return;
     listener.dispose();
-    if (build.manifest.result === 'passed') void vscode.window.showTextDocument(replay);
+    if (build.manifest.result === 'passed') void openTextAt(replay, 1);
   });
   const extraArguments = ['--save-tactics', replay.fsPath];
   const options = { precision, backend: 'polygraphy', recordChoices: true, extraArguments } as const;
-  await vscode.tasks.executeTask(tasks.taskFor(model, options, basename(replay.fsPath)));
+  try {
+    const recording = await vscode.tasks.executeTask(tasks.taskFor(model, options, basename(replay.fsPath)));
+    const ended = vscode.tasks.onDidEndTask(({ execution }) => {
+      if (execution !== recording) return;
+      ended.dispose();
+      // A build that could not begin has no end.
+      listener.dispose();
+    });
+  } catch (error) {
+    listener.dispose();
+    throw error;
+  }
 }
 
 async function askForPrecision(): Promise<PrecisionMode | undefined> {

@@ -139,6 +139,27 @@ describe('tactic replays', () => {
     assert.match(text, /TensorRT offered 168 choices; this is one of them, 0\.0177 ms/);
   });
 
+  it('are not shown by another build, where the recording could not begin', async function () {
+    this.timeout(120_000);
+    rmSync(replay.fsPath, { force: true });
+    const update = (path: string | undefined) =>
+      settings().update('polygraphy.path', path, vscode.ConfigurationTarget.Global);
+    await update(inWorkspace('no-polygraphy').fsPath);
+    const given = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.name.includes('replay.json'));
+    await accepting(vscode.commands.executeCommand('tensorrtLens.recordReplay', model));
+    await given;
+    await update(process.env['REPLAY_TOOL']);
+    copyFileSync(inRepository(recorded), replay.fsPath);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    assert.equal(await build(), 'passed');
+    // An editor that nobody asked for would come within that.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    assert.deepEqual(
+      vscode.window.visibleTextEditors.map(({ document }) => document.uri.path),
+      [],
+    );
+  });
+
   it('say what an entry is, and let a layer go', async () => {
     const { features } = await lens();
     copyFileSync(inRepository(recorded), replay.fsPath);
