@@ -48,6 +48,8 @@ async function readData(values: {
 }): Promise<ViewData> {
   if (values.build === undefined)
     return toViewData(await readReport({ ...values, onnx: requireBuildFiles(values) }), null);
+  if (values.log !== undefined || values.layers !== undefined || values.profile !== undefined)
+    throw new Usage('--build goes without --log, --layers and --profile: the folder has its own');
   const build = await readBuildFolder(values.build);
   if (!build) throw new Unusable(`${values.build}: no build folder: manifest.json is missing or damaged`);
   const read = await readBuildReport(build, values.onnx);

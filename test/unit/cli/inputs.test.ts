@@ -43,6 +43,12 @@ describe('what a command reads is not what it writes', () => {
     expect((await run(report, '--onnx', model, '--log', log, '-o', join(place, 'new.json'))).code).toBe(0);
   });
 
+  test('files beside a build folder are not passed over in silence', async () => {
+    await expect(run(report, '--build', folder, '--log', log, '-o', join(folder, 'x.json'))).rejects.toThrow(
+      '--build goes without --log',
+    );
+  });
+
   test('a rewritten model does not take the place of its rules', async () => {
     const { place, model } = copyOfModel();
     const rules = join(place, 'net.trtprec');
