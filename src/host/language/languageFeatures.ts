@@ -19,6 +19,7 @@ import { pinLayer } from '../replay/pinLayer.ts';
 import { recordReplay } from '../replay/recordReplay.ts';
 import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { commandTarget } from './commandTarget.ts';
 import { FactsFeed } from './factsFeed.ts';
 import { FactsReader } from './knownFacts.ts';
 import { LanguageService } from './languageService.ts';
@@ -47,28 +48,36 @@ export class LanguageFeatures implements vscode.Disposable {
     const language = new LanguageService(extensionUri, feed, log);
     this.feed = feed;
     this.language = language;
-    const show = (target: unknown) => showNodes(sessions, feed, language, target);
+    /** Of a document that nobody has opened yet, nothing is known before the server has it. */
+    const served =
+      (act: (target: unknown, more?: unknown) => unknown) =>
+      async (target: unknown, more?: unknown): Promise<unknown> => {
+        const uri = commandTarget(target)?.uri;
+        if (uri !== undefined) await language.serve(uri);
+        return act(target, more);
+      };
+    const show = served((target) => showNodes(sessions, feed, language, target));
     const handlers: Record<string, (...args: unknown[]) => unknown> = {
       [languageCommands.showNodes]: show,
       [languageCommandIds.showNodesHere]: show,
-      [languageCommands.openLogLine]: (target) => openNewestLog(feed, target),
-      [languageCommands.buildWithOverrides]: (target) => buildWithOverrides(sessions, feed, tasks, target),
-      [languageCommands.applyOverrides]: (target, to) => applyOverrides(feed, target, to),
-      [languageCommands.verifyOverrides]: (target) => verifyOverrides(feed, language, target),
-      [languageCommands.buildWithReplay]: (target) => buildWithReplay(sessions, feed, tasks, target),
+      [languageCommands.openLogLine]: served((target) => openNewestLog(feed, target)),
+      [languageCommands.buildWithOverrides]: served((target) => buildWithOverrides(sessions, feed, tasks, target)),
+      [languageCommands.applyOverrides]: served((target, to) => applyOverrides(feed, target, to)),
+      [languageCommands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
+      [languageCommands.buildWithReplay]: served((target) => buildWithReplay(sessions, feed, tasks, target)),
       [languageCommandIds.openOverrides]: async (argument) => {
         const model = await pickModel(argument, sessions);
         if (model !== undefined) await vscode.window.showTextDocument(await openOverrides(model));
       },
       [languageCommandIds.importPrecisionFlags]: () => importPrecisionFlags(feed),
-      [languageCommandIds.copyPrecisionFlags]: (target, to) => copyPrecisionFlags(feed, log, target, to),
+      [languageCommandIds.copyPrecisionFlags]: served((target, to) => copyPrecisionFlags(feed, log, target, to)),
       [languageCommandIds.keepFp32]: async (argument, ids) => {
         const model = await pickModel(argument, sessions);
         const session = model && sessions.find(model);
         if (session && Array.isArray(ids)) await keepFp32(session, ids.map(String), language);
       },
       [languageCommandIds.recordReplay]: (argument) => recordReplay(sessions, builds, tasks, argument),
-      [languageCommandIds.pinLayer]: (target) => pinLayer(feed, target),
+      [languageCommandIds.pinLayer]: served((target) => pinLayer(feed, target)),
       [languageCommandIds.freeLayer]: (target) => freeLayer(target),
       [languageCommandIds.compareReplays]: compareReplays,
     };

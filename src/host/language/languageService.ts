@@ -1,5 +1,11 @@
 import * as vscode from 'vscode';
-import { LanguageClient, RevealOutputChannelOn, State, TransportKind } from 'vscode-languageclient/node';
+import {
+  DidOpenTextDocumentNotification,
+  LanguageClient,
+  RevealOutputChannelOn,
+  State,
+  TransportKind,
+} from 'vscode-languageclient/node';
 import type { LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
 import { languageMessages, overrideLanguageId, replayLanguageIds } from '../../protocol/language.ts';
 import type {
@@ -44,6 +50,18 @@ export class LanguageService implements vscode.Disposable {
     return this.#started;
   }
 
+  /**
+   * Makes sure that the server has a document, where it is one of ours: it may be closed when a command is about it.
+   * Never rejects: what cannot be opened, the command tells.
+   */
+  async serve(uri: vscode.Uri): Promise<void> {
+    try {
+      if (servedKind(await vscode.workspace.openTextDocument(uri)) !== undefined) await this.start();
+    } catch (error) {
+      this.#log.debug(`${uri.toString(true)}: ${String(error)}`);
+    }
+  }
+
   /** What became of each rule in the last build. */
   verify(uri: vscode.Uri): Promise<RuleVerdictInfo[]> {
     return this.#ask(uri, languageMessages.verify, { uri: uri.toString() }, []);
@@ -57,6 +75,7 @@ export class LanguageService implements vscode.Disposable {
 
   /** The rules to add so that nodes get a type; undefined: the server does not know the file's model. */
   async keep(uri: vscode.Uri, nodes: readonly string[], type: string): Promise<KeepInfo | undefined> {
+    await this.start();
     const facts = await this.#feed.settled(uri);
     if (facts?.model == null) return undefined;
     return this.#ask<KeepInfo | undefined>(uri, languageMessages.keep, { uri: uri.toString(), nodes, type }, undefined);
@@ -111,6 +130,7 @@ export class LanguageService implements vscode.Disposable {
     );
     try {
       await client.start();
+      await openTheRest(client);
     } catch (error) {
       if (this.#disposed) return;
       this.#log.error(`The language server does not start: ${String(error)}`);
@@ -159,6 +179,14 @@ export class LanguageService implements vscode.Disposable {
       },
     };
   }
+}
+
+/** At its start the client opens those documents that have a tab; a command may be about one that has none. */
+async function openTheRest(client: LanguageClient): Promise<void> {
+  const feature = client.getFeature(DidOpenTextDocumentNotification.method);
+  const opened = new Set(feature.openDocuments);
+  const rest = vscode.workspace.textDocuments.filter((one) => servedKind(one) !== undefined && !opened.has(one));
+  await Promise.all(rest.map(async (document) => feature.getProvider(document)?.send(document)));
 }
 
 const toLink = ({ uri, range }: vscode.Location): vscode.LocationLink => ({ targetUri: uri, targetRange: range });
