@@ -11,8 +11,17 @@ import type { Session } from '../workspace/session.ts';
  * Adds rules to the model's override file that keep nodes in FP32, and shows it: patterns where they say the same as a
  * list of names. Nothing is saved: a person looks at it first, and can undo it.
  */
-export async function keepFp32(session: Session, nodeIds: readonly string[], language: LanguageService): Promise<void> {
-  if (nodeIds.length === 0) return;
+export function keepFp32(session: Session, nodeIds: readonly string[], language: LanguageService): Promise<void> {
+  if (nodeIds.length === 0) return Promise.resolve();
+  // One after the other: what the first has added, the second need not.
+  last = last.then(() => addRules(session, nodeIds, language));
+  return last;
+}
+
+let last = Promise.resolve();
+
+/** Never rejects. */
+async function addRules(session: Session, nodeIds: readonly string[], language: LanguageService): Promise<void> {
   try {
     const document = await openOverrides(session.uri);
     const shown = editorOf(document.uri)?.viewColumn ?? vscode.ViewColumn.Beside;
@@ -33,7 +42,7 @@ export async function keepFp32(session: Session, nodeIds: readonly string[], lan
     // Not "beside" again: that would be beside the editor that has the focus now.
     await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(last, last) });
   } catch (error) {
-    await vscode.window.showErrorMessage(
+    void vscode.window.showErrorMessage(
       plainText(
         vscode.l10n.t(
           '{0} cannot be changed: {1}',

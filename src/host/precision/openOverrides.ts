@@ -5,9 +5,19 @@ import { writeName } from '../../core/precision/quoteName.ts';
 export const overridesOf = (model: vscode.Uri): vscode.Uri =>
   model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.trtprec` });
 
+/** By file: two who ask at once get one file with one beginning. */
+const opening = new Map<string, Promise<vscode.TextDocument>>();
+
 /** Opens the override file of a model; where there is none, one that names the model is made, which a person can undo. */
-export async function openOverrides(model: vscode.Uri): Promise<vscode.TextDocument> {
+export function openOverrides(model: vscode.Uri): Promise<vscode.TextDocument> {
   const uri = overridesOf(model);
+  const key = uri.toString();
+  const opened = opening.get(key) ?? openOrMake(uri, model).finally(() => opening.delete(key));
+  opening.set(key, opened);
+  return opened;
+}
+
+async function openOrMake(uri: vscode.Uri, model: vscode.Uri): Promise<vscode.TextDocument> {
   try {
     return await vscode.workspace.openTextDocument(uri);
   } catch {

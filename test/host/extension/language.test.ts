@@ -213,6 +213,24 @@ describe('override files', () => {
     }
   });
 
+  it('get the same rules once, also when asked for twice at once', async () => {
+    const session = await openModel(model);
+    const file = inWorkspace('fp16_overflow.trtprec');
+    const nodes = session.state.graph!.nodes.filter(({ op }) => op === 'Softmax').map(({ id }) => id);
+    const keep = () => vscode.commands.executeCommand('tensorrtLens.keepFp32', model, nodes);
+    try {
+      await Promise.all([keep(), keep(), vscode.commands.executeCommand('tensorrtLens.openOverrides', model)]);
+      const { document } = vscode.window.visibleTextEditors.find(
+        (editor) => editor.document.uri.toString() === file.toString(),
+      )!;
+      assert.match(document.getText(), /^model +\.\/fp16_overflow\.onnx\nbase +fp16\n\n.+ fp32\n$/);
+      await document.save();
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      rmSync(file.fsPath, { force: true });
+    }
+  });
+
   it('build with TensorRT-RTX for real as a typed copy, and the rules are verified', async function () {
     this.timeout(120_000);
     const { builds, features } = await lens();
