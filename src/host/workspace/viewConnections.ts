@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isViewMessage } from '../../protocol/isViewMessage.ts';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
 import type { Building, View, ViewHost } from '../../protocol/views.ts';
@@ -65,11 +66,12 @@ export class ViewConnections {
     };
     becomeCurrent();
     return vscode.Disposable.from(
-      panel.webview.onDidReceiveMessage((message: unknown) =>
-        receive({ ...handlers }, message, (other) =>
-          this.#log.warn(`${origin} view: unknown message ${JSON.stringify(other)?.slice(0, 200)}`),
-        ),
-      ),
+      panel.webview.onDidReceiveMessage((message: unknown) => {
+        const unknown = (other: unknown) =>
+          this.#log.warn(`${origin} view: unknown message ${JSON.stringify(other)?.slice(0, 200)}`);
+        if (isViewMessage(message)) receive({ ...handlers }, message, unknown);
+        else unknown(message);
+      }),
       panel.onDidChangeViewState(becomeCurrent),
       sessions.onDidChange((changed) => {
         if (changed === session) show();

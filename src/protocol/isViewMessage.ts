@@ -1,0 +1,52 @@
+import type { Message } from './rpc.ts';
+import type { ViewHost } from './views.ts';
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isSafeInteger(value);
+const oneOf =
+  (...known: string[]): Check =>
+  (value) =>
+    isText(value) && known.includes(value as string);
+const listOf =
+  (fits: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(fits);
+
+function isSelection(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, ids, id, fate } = value as Record<string, unknown>;
+  switch (kind) {
+    case 'nodes':
+      return listOf(isText)(ids);
+    case 'layers':
+      return listOf(isCount)(ids);
+    case 'foreignNode':
+      return isCount(id);
+    case 'fate':
+      return isText(fate);
+    default:
+      return kind === 'none';
+  }
+}
+
+const parameters: Record<keyof ViewHost, Check[]> = {
+  ready: [],
+  selected: [isSelection],
+  openLine: [oneOf('log', 'overrides'), isCount],
+  exportPicture: [oneOf('svg', 'png'), isText, isText],
+  run: [oneOf('build', 'openLog', 'openFusion', 'openGraph', 'keepFp32'), listOf(isText)],
+  failed: [isText],
+};
+
+/**
+ * Whether a message is one that a view sends, with arguments of the right types. A view draws what other people's models
+ * say, so what comes from it is looked at before anything is done.
+ */
+export function isViewMessage(message: unknown): message is Message {
+  if (typeof message !== 'object' || message === null) return false;
+  const { method, args } = message as Record<string, unknown>;
+  if (typeof method !== 'string' || !Object.hasOwn(parameters, method) || !Array.isArray(args)) return false;
+  return parameters[method as keyof ViewHost].every((fits, index) => fits(args[index]));
+}
