@@ -62,7 +62,9 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     diagnostics,
     showBuildStatus(builds),
     registerComparison(),
-    builds.onDidEnd((ended) => void showResult(ended, sessions, tree, diagnostics)),
+    builds.onDidEnd((ended) => {
+      showResult(ended, sessions, tree, diagnostics).catch((error: unknown) => log.error(String(error)));
+    }),
     vscode.tasks.registerTaskProvider(taskType, tasks),
     vscode.window.registerCustomEditorProvider(
       graphViewType,

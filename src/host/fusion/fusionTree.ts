@@ -113,7 +113,10 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   async bringUp(): Promise<void> {
     const [first] = this.#panel?.items ?? [];
     if (first === undefined) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
-    else await this.#view.reveal(first, { select: false, focus: false });
+    else
+      await this.#view.reveal(first, { select: false, focus: false }).then(undefined, () => {
+        // The tree was replaced meanwhile: what replaced it is on view.
+      });
   }
 
   dispose(): void {
