@@ -4,6 +4,7 @@ import { planBuild } from '../../builder/buildPlan.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { plainText } from '../platform/plainText.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { BuildParts } from './startBuild.ts';
 
@@ -13,6 +14,8 @@ export async function copyBuildCommand(
   uri: vscode.Uri,
   options: Partial<TaskOptions>,
 ): Promise<void> {
+  // What can be built with is asked by running it.
+  if (!mayRun()) return tellUntrusted();
   const model = uri.fsPath;
   const wanted = { ...options, model };
   try {
