@@ -92,13 +92,14 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   return hasErrors(checked.problems) ? exitCodes.doesNotHold : exitCodes.done;
 }
 
+const count = (number: number, word: string) => `${number.toLocaleString('en-US')} ${word}${number === 1 ? '' : 's'}`;
+
 function checkText(path: string, { problems, rules, resolution }: PrecisionCheck): string {
   const lines = problems.map((problem) => problemLine(path, problem));
-  const count = (nodes: number) => `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`;
   if (resolution)
     for (const { line, nodes, foreign } of rules)
       lines.push(
-        `line ${line}: ${count(nodes)}${foreign > 0 ? `, ${foreign.toLocaleString('en-US')} inside of ForeignNodes` : ''}`,
+        `line ${line}: ${count(nodes, 'node')}${foreign > 0 ? `, ${foreign.toLocaleString('en-US')} inside of ForeignNodes` : ''}`,
       );
   lines.push(countProblems(problems) || 'No errors or warnings.');
   return `${lines.join('\n')}\n`;
@@ -167,10 +168,11 @@ function applyText({ counts, initializers, constants }: RewritePlan, index: Node
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => counts.byType[type] > 0)
     .map((type) => `${counts.byType[type].toLocaleString('en-US')} in ${words[type]}`);
-  const grown = counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${counts.grown} more nodes in FP32)` : '';
+  const grown =
+    counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${count(counts.grown, 'more node')} in FP32)` : '';
   return [
-    `${index.nodes.length.toLocaleString('en-US')} nodes, of those with a type to choose: ${types.join(', ') || 'none'}`,
-    `${counts.casts.toLocaleString('en-US')} Casts added${grown}, ${(initializers.length + constants.length).toLocaleString('en-US')} constants converted`,
+    `${count(index.nodes.length, 'node')}, of those with a type to choose: ${types.join(', ') || 'none'}`,
+    `${count(counts.casts, 'Cast')} added${grown}, ${count(initializers.length + constants.length, 'constant')} converted`,
   ];
 }
 
