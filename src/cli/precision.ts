@@ -158,7 +158,9 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { rewrite, files, lossNotes } = await rewriteModel(request);
   for (const { severity, code, message } of [...rewrite.problems, ...lossNotes])
     terminal.note(`${severity} ${code}: ${message}`);
-  const written = files.map(({ path, size }) => `${path}: ${size.toLocaleString('en-US')} bytes`);
+  // Files are called as they were asked for, not by the whole path.
+  const shown = (path: string) => (path.startsWith(resolve(out)) ? out + path.slice(resolve(out).length) : path);
+  const written = files.map(({ path, size }) => `${shown(path)}: ${size.toLocaleString('en-US')} bytes`);
   await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
   return errors ? exitCodes.doesNotHold : exitCodes.done;
 }

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
@@ -150,6 +150,8 @@ describe('precision apply', () => {
     expect(ran.out).toContain(`${out}: ${readFileSync(out).length.toLocaleString('en-US')} bytes`);
     expect(readFileSync(modelPath('fp16_overflow')).equals(before)).toBe(true);
     expect(readdirSync(place).sort()).toEqual(['net.trtprec', 'typed.onnx']);
+    const given = relative(process.cwd(), out);
+    expect((await run(precision, 'apply', rules, '-o', given)).out).toContain(`\n${given}: `);
     expect((await run(precision, 'apply', rules, '-o', out, '--base', 'bf16')).out).toContain('198 in BF16');
   });
 
