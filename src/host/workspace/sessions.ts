@@ -179,8 +179,11 @@ export class Sessions implements vscode.Disposable {
     watcher.onDidChange(soon);
     watcher.onDidCreate(soon);
     watcher.onDidDelete(() => {
-      const session = this.find(uri);
-      if (session === undefined) return;
+      const held = this.#held.get(uri.toString());
+      if (held === undefined) return;
+      // What was about to be read is gone: what was read before stays on view.
+      clearTimeout(held.settle);
+      const { session } = held;
       session.generation += 1;
       session.state = { ...session.state, model: 'missing', problem: vscode.l10n.t('The file is gone.') };
       this.#changed.fire(session);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { GraphData } from '../../../src/core/scene/viewData.ts';
 import { Sessions } from '../../../src/host/workspace/sessions.ts';
-import { inWorkspace } from './support.ts';
+import { inWorkspace, until } from './support.ts';
 
 const graph = (name: string): GraphData => ({ name, nodes: [], inputs: [], outputs: [], tensors: [] });
 
@@ -57,6 +58,31 @@ describe('sessions', () => {
     await first;
     assert.equal(session.state.graph?.name, 'third');
     await second;
+    sessions.dispose();
+  });
+
+  it('show what was read before when a file is deleted right after it has changed', async () => {
+    const uri = inWorkspace('deleted.onnx');
+    writeFileSync(uri.fsPath, 'first');
+    const sessions = new Sessions({
+      readModel: () =>
+        Promise.resolve(
+          existsSync(uri.fsPath)
+            ? { graph: graph('first'), problem: '', hints: [] }
+            : { graph: null, problem: 'no such file', hints: [] },
+        ),
+      readNewestBuild: () => Promise.resolve(null),
+    });
+    const { session } = sessions.acquire(uri);
+    await until(sessions.onDidChange, () => session.state.model === 'ready');
+    writeFileSync(uri.fsPath, 'second');
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    rmSync(uri.fsPath);
+    await until(sessions.onDidChange, () => session.state.model === 'missing');
+    // Longer than a change is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.equal(session.state.model, 'missing');
+    assert.equal(session.state.graph?.name, 'first');
     sessions.dispose();
   });
 });
