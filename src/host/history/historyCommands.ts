@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
-import { deleteBuild } from '../../builder/buildHistory.ts';
+import { deleteBuild, listBuilds } from '../../builder/buildHistory.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { mayBuild, startBuild } from '../commands/startBuild.ts';
@@ -63,9 +63,20 @@ export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<st
       const [first] = builds;
       if (first === undefined) return;
       if (!(await mayDelete(builds.length))) return;
-      await Promise.all(builds.map(deleteBuild));
-      await sessions.reloadBuild(vscode.Uri.file(first.manifest.model.file));
-      await tree.refresh();
+      // In another window one may have begun to run, or ended, since the history was read.
+      const now = await listBuilds(first.manifest.model.file);
+      const runs = new Set(now.filter(({ manifest }) => manifest.result === 'running').map(({ folder }) => folder));
+      const ended = builds.filter(({ folder }) => !runs.has(folder));
+      if (ended.length < builds.length)
+        void vscode.window.showWarningMessage(
+          vscode.l10n.t('A build that runs in another window or program is not deleted: end it there first.'),
+        );
+      try {
+        await Promise.all(ended.map(deleteBuild));
+      } finally {
+        await sessions.reloadBuild(vscode.Uri.file(first.manifest.model.file));
+        await tree.refresh();
+      }
     },
     [commands.tidyBuilds]: async () => {
       if (!(await tidyBuilds())) return;

@@ -134,6 +134,8 @@ export class HistoryTree
     let found = this.#diagnoses.get(build.folder);
     if (found === undefined) {
       found = diagnoseBuild(build);
+      // Another program's build goes on: its log will say more.
+      if (build.manifest.result === 'running') return found;
       this.#diagnoses.set(build.folder, found);
     }
     return found;
