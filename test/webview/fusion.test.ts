@@ -98,6 +98,41 @@ describe('the fusion page in an editor', () => {
     expect(await selections(opened)).toEqual([]);
   });
 
+  test('what is selected but not there fades nothing', async () => {
+    const opened = await openFusion(vit);
+    for (const selection of [
+      { kind: 'foreignNode', id: 99 },
+      { kind: 'nodes', ids: [] },
+    ]) {
+      await opened.post('select', { kind: 'foreignNode', id: 0 });
+      await opened.page.waitForSelector('.flow.selecting');
+      await opened.post('select', selection);
+      await opened.page.waitForSelector('.flow:not(.selecting)');
+      expect(await opened.page.locator('svg.selecting').count()).toBe(0);
+    }
+  });
+
+  test('a build of a model without nodes, or without time, has shares of nothing', async () => {
+    const data = structuredClone(vit);
+    data.report!.nodes = [];
+    data.report!.accounting = {
+      total: 0,
+      foreign: 0,
+      fused: 0,
+      single: 0,
+      folded: 0,
+      removed: 0,
+      shape: 0,
+      unknown: 0,
+    };
+    data.build = { ...data.build!, timeLine: { totalMs: 0, stages: [{ stage: 'parse', ms: 0 }], slowest: [] } };
+    const opened = await openFusion(data);
+    await opened.page.click('[data-weight="nodes"]');
+    expect(await opened.page.textContent('.icicle')).toContain('0 %');
+    expect(await opened.page.textContent('.build-time')).toContain('0 %');
+    expect(await opened.page.content()).not.toContain('NaN');
+  });
+
   test('a ribbon selects the nodes that flow through it', async () => {
     const opened = await openFusion(vit);
     const box = await opened.page.locator('.flow [data-id="group:single"] .body').boundingBox();

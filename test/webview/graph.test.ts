@@ -305,6 +305,15 @@ describe('the keyboard alone', () => {
     expect(
       names.some((name) => /^blocks\.1 … 11, 561 nodes, × 11, 341 ForeignNode 0, 220 Folded$/.test(name ?? '')),
     ).toBe(true);
+    // Folded, removed and shape are one grey, but three lines of the legend; fused layers have many colours and one line.
+    const shown = structuredClone(await data('vit_tiny'));
+    const folded = shown.report!.nodes.filter(
+      ({ fate, name }) => fate === 'folded' && name.startsWith('/patch_embed/'),
+    );
+    expect(folded).toHaveLength(7);
+    for (const [i, node] of folded.entries()) node.fate = i < 3 ? 'removed' : 'folded';
+    await show(view, shown);
+    expect(await item(view, 'module:/patch_embed').getAttribute('aria-label')).toMatch(/, 4 Folded, 3 Removed$/);
     await view.close();
   });
 
@@ -591,10 +600,16 @@ describe('without everything', () => {
 describe('export', () => {
   it('gives the whole graph as SVG and as PNG', async () => {
     const view = await open();
-    await show(view, await data('fusion_zoo'));
+    const shown = await data('fusion_zoo');
+    await show(view, shown);
     await view.page.getByRole('button', { name: 'SVG' }).click();
     await view.page.getByRole('button', { name: 'PNG' }).click();
-    const [svg, png] = (await view.sent()).filter(({ method }) => method === 'exportPicture');
+    // What is selected is not part of the picture.
+    await view.post('select', { kind: 'foreignNode', id: 0 });
+    await still(view);
+    await view.page.getByRole('button', { name: 'SVG' }).click();
+    const [svg, png, again] = (await view.sent()).filter(({ method }) => method === 'exportPicture');
+    expect(again?.args).toEqual(svg?.args);
     expect(svg?.args.slice(0, 1)).toEqual(['svg']);
     expect(svg?.args[2]).toBe('fusion_zoo.svg');
     const text = String(svg?.args[1]);

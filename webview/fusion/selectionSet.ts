@@ -6,6 +6,7 @@ import type { Selection } from '../../src/protocol/views.ts';
 /** What is selected, made ready for asking often. */
 export interface SelectionSet {
   selection: Selection;
+  /** Nothing that this report has is selected. */
   none: boolean;
   unit: (unit: FusionUnit) => boolean;
   /** Layers, by id, that have a selected unit. */
@@ -16,11 +17,15 @@ export interface SelectionSet {
 export function toSelectionSet(report: FusionReport, units: readonly FusionUnit[], selection: Selection): SelectionSet {
   const unit = unitMatcher(report, selection);
   const layers = new Set<number>();
+  // What is selected may be gone since, or be no node at all (an input): then nothing stands out, and nothing fades.
+  let none = true;
   if (selection.kind !== 'none') {
     for (const one of units) {
+      if (!unit(one)) continue;
+      none = false;
       const id = one.layer === null ? undefined : report.layers[one.layer]?.id;
-      if (id !== undefined && unit(one)) layers.add(id);
+      if (id !== undefined) layers.add(id);
     }
   }
-  return { selection, none: selection.kind === 'none', unit, layers };
+  return { selection, none, unit, layers };
 }

@@ -244,7 +244,7 @@ function moduleNote({ model, picture }: Frame, item: number): string {
 /** What is in a module, as a bar: colours, grey for what is not computed, stripes for what is unknown. */
 function bar(
   brush: Brush,
-  { palette }: Frame,
+  { model, palette }: Frame,
   stretches: { paint: number; share: number }[],
   x: number,
   y: number,
@@ -258,7 +258,10 @@ function bar(
       paint === paints.unknown && height > 3
         ? { stripes: palette.theme.foreground, over: palette.theme.background }
         : palette.strong(paint);
-    brush.box(at, y, Math.max(0.5, part), height, { fill });
+    // Solid grey is what is not computed: what no rule asks for is outlined, as in the legend.
+    if (paint === paints.plain && model.overlay.kind === 'overrides' && height > 3 && part > 2)
+      brush.box(at + 0.5, y + 0.5, part - 1, height - 1, { fill: palette.soft(paint), stroke: palette.strong(paint) });
+    else brush.box(at, y, Math.max(0.5, part), height, { fill });
     at += part;
   }
 }

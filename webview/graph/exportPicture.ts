@@ -16,6 +16,9 @@ function wholeFrame(frame: Frame, longest: number): Frame {
     camera: { k, x: margin, y: margin },
     width: Math.ceil(totalWidth * k + 2 * margin),
     height: Math.ceil(totalHeight * k + 2 * margin),
+    selected: null,
+    hits: null,
+    group: -1,
     focused: -1,
     hovered: -1,
   };

@@ -178,6 +178,17 @@ export class GraphModel {
     return this.#found;
   }
 
+  /** What is in a module by the legend's lines, in their order; several lines may share a paint. */
+  categoriesIn(module: number): { label: string; nodes: number }[] {
+    const counts = this.overlay.categories.map(({ label }) => ({ label, nodes: 0 }));
+    const { start, end } = this.hierarchy.modules[module]!;
+    for (let i = start; i < end; i++) {
+      const count = counts[this.overlay.categoryOf[this.hierarchy.sequence[i]!]!];
+      if (count !== undefined) count.nodes += 1;
+    }
+    return counts.filter(({ nodes }) => nodes > 0);
+  }
+
   /** Milliseconds that fall to a module's nodes; null where none was measured. */
   moduleTime(module: number): number | null {
     if (this.times === null) return null;

@@ -122,10 +122,7 @@ export function describeItem(model: GraphModel, item: number): string {
       const module = hierarchy.modules[ref]!;
       const parts = [title, graphStrings.module(module.end - module.start)];
       if (module.times > 1) parts.push(graphStrings.times(module.times));
-      for (const { paint, nodes } of model.stretches.get(item) ?? []) {
-        const category = model.overlay.categories.find((one) => one.paint === paint);
-        if (category !== undefined) parts.push(`${nodes} ${category.label}`);
-      }
+      for (const { label, nodes } of model.categoriesIn(ref)) parts.push(`${nodes} ${label}`);
       return parts.join(', ');
     }
   }

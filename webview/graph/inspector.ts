@@ -231,13 +231,7 @@ export class Inspector {
   #module(model: GraphModel, index: number, open: boolean): Node[] {
     const module = model.hierarchy.modules[index]!;
     const rows: [string, string][] = [[words.contents, graphStrings.nodes(module.end - module.start)]];
-    const counts = new Map<number, number>();
-    for (let i = module.start; i < module.end; i++) {
-      const category = model.overlay.categoryOf[model.hierarchy.sequence[i]!]!;
-      if (category >= 0) counts.set(category, (counts.get(category) ?? 0) + 1);
-    }
-    for (const [category, nodes] of [...counts].sort((a, b) => a[0] - b[0]))
-      rows.push([model.overlay.categories[category]!.label, count(nodes)]);
+    for (const { label, nodes } of model.categoriesIn(index)) rows.push([label, count(nodes)]);
     const ms = model.moduleTime(index);
     if (ms !== null) rows.push([words.time, timeText(ms)]);
     const differing = model.differing(index);

@@ -24,6 +24,8 @@ export function milliseconds(ms: number): string {
 
 /** `93.46` → `93.5 %`; what is there but rounds to nothing is `< 0.1 %`. */
 export function percent(value: number): string {
+  // A part of nothing: of no nodes, of no time.
+  if (Number.isNaN(value)) return '0 %';
   if (value > 0 && value < 0.1) return '< 0.1 %';
   if (value > 99.9 && value < 100) return '> 99.9 %';
   return `${Number(value.toFixed(1))} %`;
