@@ -121,10 +121,12 @@ class Place {
   async write(job: MatrixJob, index: number): Promise<ClusterJobs['jobs'][number]> {
     const { target, precision } = job;
     const folder = join(this.#folder, String(index));
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    try {
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { recursive: true });
+    } catch (error) {
       throw fileTrouble(folder, error);
-    });
+    }
     const backend = target.backend === undefined || target.backend === 'auto' ? 'trtexec' : target.backend;
     const product = backend === 'rtx' ? 'tensorrt-rtx' : 'tensorrt';
     const version = target.tensorrt ?? null;

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { runBuild } from '../../../src/builder/runBuild.ts';
 import type { Command } from '../../../src/cli/command.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
+import { matrix } from '../../../src/cli/matrix.ts';
 import { precision } from '../../../src/cli/precision.ts';
 import { replay } from '../../../src/cli/replay.ts';
 import { report } from '../../../src/cli/report.ts';
@@ -95,4 +96,12 @@ describe('diagnose', () => {
 test.each([precision, replay])('$name: a verb that is none', async (command) => {
   await expect(run(command, 'chek')).rejects.toThrow("no 'chek'. There are check");
   await expect(run(command)).rejects.toThrow('what to do? There are check');
+});
+
+test('a file in the place of a cluster folder', async () => {
+  const { place, model } = copyOfModel();
+  const file = join(place, 'net.json');
+  const target = { name: 'h100', tensorrt: '10.6' };
+  writeFileSync(file, JSON.stringify({ models: [model], targets: [target] }));
+  await expect(run(matrix, file, '--slurm', file)).rejects.toThrow('a part of this path is no folder');
 });
