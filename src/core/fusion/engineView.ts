@@ -219,11 +219,13 @@ function nameGroups(view: EngineView, groups: number[][], log: BuildLog | undefi
   ]);
   const beside = groups.map((group) => aligned.get(group) ?? nameFromReformats(view, group));
   const open = groups.filter((group, i) => beside[i] === undefined && !isLoneMove(view, group));
+  const given = new Set(beside);
+  const places = new Map(open.map((group, place) => [group, place]));
   const rest = foreignNames(view, log, known)
-    .map((names) => names.filter((name) => !beside.includes(name)))
+    .map((names) => names.filter((name) => !given.has(name)))
     .find((names) => names.length === open.length);
   groups.forEach((group, i) => {
-    const name = beside[i] ?? rest?.[open.indexOf(group)];
+    const name = beside[i] ?? rest?.[places.get(group) ?? -1];
     if (name === undefined ? isLoneMove(view, group) : !isForeign(parseLayerName(name, known))) {
       for (const layer of group) view.nativeNames.set(layer, name ?? '');
       return;

@@ -137,7 +137,10 @@ function claimByName(to: Resolution, layer: number): void {
     // `__myl_AddTanh`: kernels that Myelin made up carry the operations, no node.
     if (name.base.startsWith('__my')) return;
     const nodes = to.names.nodesOfKernel(name.base);
-    for (const node of nodes) claim(to, layer, node, 'name', isOnly(to, node, nodes));
+    const ofLength = countLengths(to, nodes);
+    for (const node of nodes) {
+      claim(to, layer, node, 'name', nodes.length === 1 || ofLength.get(to.graph.nodes[node]!.name.length) === 1);
+    }
     if (nodes.length === 0)
       for (const node of to.names.nodesOfLoop(name.base)) claim(to, layer, node, 'name', false, { by: 'loop', layer });
     return;
@@ -163,9 +166,14 @@ function joinEnds(to: Resolution, region: number): void {
 }
 
 /** Kernels lose punctuation: `/a.b/MatMul` and `/a_b/MatMul` look alike. */
-const isOnly = (to: Resolution, node: number, nodes: readonly number[]): boolean =>
-  nodes.filter((other) => to.graph.nodes[other]!.name.length === to.graph.nodes[node]!.name.length).length === 1 ||
-  nodes.length === 1;
+function countLengths(to: Resolution, nodes: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const node of nodes) {
+    const { length } = to.graph.nodes[node]!.name;
+    counts.set(length, (counts.get(length) ?? 0) + 1);
+  }
+  return counts;
+}
 
 /** `T copy` moves T to where a concatenation wants it. */
 function claimCopy(to: Resolution, layer: number, tensor: string): void {

@@ -6,8 +6,9 @@ import type { Basis, Resolution } from './resolution.ts';
 
 /** Gives every node its one fate, with a sentence that says how it is known, or why it is not. */
 export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: string | null): ReportNode[] {
+  const whole: Whole = { staticShapes, noEngine, unknown: unknownReason(from.view), listed: isListedWithout(from) };
   return from.graph.nodes.map((node, index) => {
-    const judged = judge(from, index, staticShapes, noEngine);
+    const judged = judge(from, index, whole);
     return {
       id: node.id,
       name: node.name,
@@ -21,13 +22,22 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
   });
 }
 
+/** What holds for all nodes alike. */
+interface Whole {
+  staticShapes: boolean;
+  noEngine: string | null;
+  /** Why nothing is known of a node. */
+  unknown: string;
+  listed: boolean;
+}
+
 interface Judged {
   fate: Fate;
   exact: boolean;
   reason: string;
 }
 
-function judge(from: Resolution, index: number, staticShapes: boolean, noEngine: string | null): Judged {
+function judge(from: Resolution, index: number, whole: Whole): Judged {
   const exact = from.exact[index] === 1;
   if (from.regionOf[index]! >= 0) return { fate: 'foreign', exact, reason: memberReason(from, index) };
   const layers = from.nodeLayers[index]!;
@@ -35,10 +45,10 @@ function judge(from: Resolution, index: number, staticShapes: boolean, noEngine:
     const alone = layers.every((layer) => from.layerNodes[layer]!.size === 1);
     return { fate: alone ? 'single' : 'fused', exact, reason: layerReason(from, index) };
   }
-  if (noEngine !== null) return { fate: 'unknown', exact: false, reason: noEngine };
+  if (whole.noEngine !== null) return { fate: 'unknown', exact: false, reason: whole.noEngine };
   const gone = from.gone.get(index);
   if (gone) return { fate: 'removed', exact: true, reason: goneReason(from, gone) };
-  return judgeByRole(from, index, staticShapes);
+  return judgeByRole(from, index, whole);
 }
 
 function goneReason(from: Resolution, gone: Basis): string {
@@ -54,11 +64,11 @@ function goneReason(from: Resolution, gone: Basis): string {
   }
 }
 
-function judgeByRole(from: Resolution, index: number, staticShapes: boolean): Judged {
+function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
   switch (from.roles[index]!) {
     case 'constant':
-      return { fate: 'folded', exact: true, reason: constantReason(op, staticShapes) };
+      return { fate: 'folded', exact: true, reason: constantReason(op, whole.staticShapes) };
     case 'dead':
       return { fate: 'removed', exact: true, reason: 'No output of the model depends on it.' };
     case 'identity':
@@ -70,7 +80,7 @@ function judgeByRole(from: Resolution, index: number, staticShapes: boolean): Ju
         reason: 'It depends only on shapes, which are dynamic, and on constants: the host computes it.',
       };
     case 'data':
-      return leftOver(from, index);
+      return leftOver(from, index, whole);
   }
 }
 
@@ -82,7 +92,7 @@ function constantReason(op: string, staticShapes: boolean): string {
     : 'Everything that it depends on is constant.';
 }
 
-function leftOver(from: Resolution, index: number): Judged {
+function leftOver(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
   if (viewsData.has(op) && from.view.source !== 'plan' && isBetweenLayers(from, index)) {
     return {
@@ -91,7 +101,7 @@ function leftOver(from: Resolution, index: number): Judged {
       reason: `No layer computes it: ${op} only gives the tensor another shape, and its neighbours read and write the data as it lies.`,
     };
   }
-  if (isListedWithout(from) && isBetweenLayers(from, index)) {
+  if (whole.listed && isBetweenLayers(from, index)) {
     return {
       fate: 'removed',
       exact: false,
@@ -99,7 +109,7 @@ function leftOver(from: Resolution, index: number): Judged {
         'TensorRT lists all members of its ForeignNodes, and neither they nor a layer include it: nothing of it is left.',
     };
   }
-  return { fate: 'unknown', exact: false, reason: unknownReason(from.view) };
+  return { fate: 'unknown', exact: false, reason: whole.unknown };
 }
 
 /** What TensorRT lists is all that there is: every ForeignNode's members are listed, and they are this model's. */

@@ -84,7 +84,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     },
     registersLayers: isWhole && parsed.some(({ layers }) => layers.length > 0),
     recordOf: (node) => records.get(node),
-    nodesOfToken: (token) => nodesOfToken(graph, token, nodesOf, ownerLabels),
+    nodesOfToken: (token) => nodesOfToken(graph, token, { nodesOf, longest }, ownerLabels),
     callerOf: (token) => callersOf(graph, token, nodesOf),
     nodesOfLoop: (base) => {
       const [, kind, count] = /\(Unnamed (Loop|IfConditional)_ (\d+)\)/.exec(base) ?? [];
@@ -130,10 +130,12 @@ function register(
       ),
     ),
   );
+  const byKey = new Map<string, number[]>();
   for (const record of parsed) {
     const all = byName.get(record.name) ?? [];
-    const sameOp = all.filter((index) => graph.nodes[index]!.op === record.op);
     const key = keyOf(record.op, record.name);
+    const sameOp = byKey.get(key) ?? all.filter((index) => graph.nodes[index]!.op === record.op);
+    byKey.set(key, sameOp);
     const candidates = sameOp.length > 0 ? sameOp : inFunctions.has(key) ? [] : all;
     if (candidates.length === 0) {
       if (!inFunctions.has(key)) names.push(record.name);
@@ -156,14 +158,16 @@ const keyOf = (op: string, name: string): string => `${op}\u0000${name}`;
 function nodesOfToken(
   graph: ModelGraph,
   token: MetadataToken,
-  nodesOf: (name: string) => readonly number[],
+  { nodesOf, longest }: Pick<NodeNames, 'nodesOf' | 'longest'>,
   owners: () => ReadonlyMap<string, number>,
 ): readonly number[] {
   const whole = nodesOf(token.text);
   if (whole.length > 0 || token.parts.length === 1) return whole;
   // `node | graph (attribute) | owner (If) | …`, the name itself perhaps with ` | `: longest first.
+  let end = token.text.length;
   for (let length = token.parts.length - 1; length > 0; length--) {
-    const nodes = nodesOf(token.parts.slice(0, length).join(' | '));
+    end -= token.parts[length]!.length + ' | '.length;
+    const nodes = end > longest ? none : nodesOf(token.text.slice(0, end));
     if (nodes.length === 0) continue;
     const path = token.parts.slice(length);
     const inside = nodes.filter((index) => isOnPath(graph, index, path));
@@ -223,11 +227,12 @@ function callersOf(
     const [, name, op] = /^([^]*) \(([^()]*)\)$/.exec(part) ?? [];
     if (name === undefined) continue;
     // A call inside of another function is no node of the model, though one may have its name.
-    const path = token.parts.slice(at + 1);
-    const nodes = nodesOf(name).filter((index) => graph.nodes[index]!.op === op && isOnPath(graph, index, path));
+    const all = nodesOf(name);
+    const path = all.length > 0 ? token.parts.slice(at + 1) : [];
+    const nodes = all.filter((index) => graph.nodes[index]!.op === op && isOnPath(graph, index, path));
     if (nodes.length > 0) return nodes;
   }
-  for (const part of token.parts.slice(1)) {
+  for (const part of new Set(token.parts.slice(1))) {
     const plain = nodesOf(part);
     if (plain.length > 0) return plain;
     const [, called = '', type] = /^(?:Local Function: )?([^]*?)(?: \(([^()]*)\))?$/.exec(part) ?? [];
@@ -254,9 +259,13 @@ function nodesOfKernel(base: string, spelled: Map<string, number[]>): readonly n
   const whole = spelled.get(kernelSpelling(base));
   if (whole) return whole;
   const nodes: number[] = [];
+  const shared = new Set<number[]>();
   for (const piece of base.split('+')) {
     const found = spelled.get(kernelSpelling(piece.slice(piece.lastIndexOf('^') + 1)));
-    if (found) nodes.push(...found);
+    if (!found || shared.has(found)) continue;
+    for (const index of found) nodes.push(index);
+    // A name that many nodes share says nothing more where it comes again.
+    if (found.length > 1) shared.add(found);
   }
   return nodes;
 }

@@ -6,8 +6,9 @@ import { claim, isFree, join, modelTensor, type Basis, type Resolution } from '.
 /** Second step: nodes that TensorRT does not name, from the graph between the tensors that it does name. */
 export function claimReached(to: Resolution): void {
   const border = engineTensors(to);
+  const readers = nativeReaders(to);
   to.view.regions.forEach((_, region) => {
-    if (!to.listed[region]) walkRegion(to, region, border);
+    if (!to.listed[region]) walkRegion(to, region, border, readers);
   });
   joinOwners(to);
   to.view.layers.forEach((_, layer) => {
@@ -66,14 +67,19 @@ const stopsAt = (walk: Walk, tensor: number): boolean => {
   return writers !== undefined && !writers.has(walk.writer);
 };
 
-function walkRegion(to: Resolution, region: number, border: Map<number, Set<number>>): void {
+function walkRegion(
+  to: Resolution,
+  region: number,
+  border: Map<number, Set<number>>,
+  readers: Map<string, number[]>,
+): void {
   const { inputs, outputs } = to.view.regions[region]!;
   const written = outputs.map((name) => modelTensor(to, name)).filter((tensor) => tensor >= 0);
   const given = new Set(inputs.map((name) => modelTensor(to, name)));
   given.delete(-1);
   for (const tensor of written) given.delete(tensor);
   const walk: Walk = { writer: regionWriter(region), inputs: given, border };
-  const stack = [...written, ...readBehind(to, region)];
+  const stack = [...written, ...readBehind(to, region, readers)];
   for (const node of to.members[region]!) stack.push(...readsOf(to.graph, node));
   const basis: Basis = { by: 'reach', layer: -1, region };
   const start = new Set(written);
@@ -94,20 +100,36 @@ function walkRegion(to: Resolution, region: number, border: Map<number, Set<numb
   }
 }
 
+/** The layers outside of ForeignNodes that read each tensor, by its name at the other side of a reformat. */
+function nativeReaders(to: Resolution): Map<string, number[]> {
+  const readers = new Map<string, number[]>();
+  to.view.layers.forEach(({ inputs }, layer) => {
+    if (to.view.regionOf[layer]! >= 0) return;
+    for (const { name } of inputs) {
+      const outside = outsideName(to.view, name);
+      const known = readers.get(outside);
+      if (known) known.push(layer);
+      else readers.set(outside, [layer]);
+    }
+  });
+  return readers;
+}
+
 /**
  * Where a region gives a tensor that TensorRT made to a native layer, the walk begins at what the nodes of that layer
  * read: one of those is the tensor, under its name in the model.
  */
-function readBehind(to: Resolution, region: number): number[] {
-  const made = new Set(to.view.regions[region]!.outputs.filter((name) => modelTensor(to, name) < 0));
-  if (made.size === 0) return [];
-  return to.view.layers.flatMap(({ inputs }, layer) => {
-    if (to.view.regionOf[layer]! >= 0 || !inputs.some(({ name }) => made.has(outsideName(to.view, name)))) return [];
-    const own = to.layerNodes[layer]!;
-    return [...own].flatMap((node) =>
-      readsOf(to.graph, node).filter((tensor) => !own.has(to.graph.tensors[tensor]!.producer)),
-    );
-  });
+function readBehind(to: Resolution, region: number, readers: Map<string, number[]>): number[] {
+  const made = to.view.regions[region]!.outputs.filter((name) => modelTensor(to, name) < 0);
+  const layers = new Set(made.flatMap((name) => readers.get(name) ?? []));
+  return [...layers]
+    .toSorted((a, b) => a - b)
+    .flatMap((layer) => {
+      const own = to.layerNodes[layer]!;
+      return [...own].flatMap((node) =>
+        readsOf(to.graph, node).filter((tensor) => !own.has(to.graph.tensors[tensor]!.producer)),
+      );
+    });
 }
 
 /** Data, and identities and eliminated nodes, which hand on what they are given. */
@@ -194,6 +216,7 @@ function joinNeighbours(to: Resolution): void {
   const isLeft = (node: number): boolean =>
     to.graph.owner[node]! < 0 && isFree(to, node) && to.roles[node] === 'data' && !to.gone.has(node);
   const ends = endsOfNames(to);
+  const isOpen = to.view.regions.length === 1 && hasOpenBorder(to, 0);
   const seen = new Set<number>();
   for (let start = 0; start < to.graph.nodes.length; start++) {
     if (seen.has(start) || !isLeft(start)) continue;
@@ -201,7 +224,7 @@ function joinNeighbours(to: Resolution): void {
     const inside = new Set(piece.flatMap((node) => ends.get(node) ?? []));
     const candidates = inside.size > 0 ? inside : native ? new Set<number>() : touched;
     const [region] = candidates;
-    const only = to.view.regions.length === 1 && hasOpenBorder(to, 0) && (touched.size === 1 || !native);
+    const only = isOpen && (touched.size === 1 || !native);
     const home = candidates.size === 1 ? region! : only ? 0 : -1;
     // A list of all members that lacks them says that they are none.
     if (home < 0 || to.listed[home]) continue;
@@ -251,7 +274,9 @@ function endsOfNames(to: Resolution): Map<number, number[]> {
       const nodes = to.names.nodesOfLayer(atom);
       const near = nodes.length > 0 ? nodes : tensor === undefined ? [] : to.graph.tensors[tensor]!.consumers;
       if (near.length !== 1) continue;
-      ends.set(near[0]!, [...(ends.get(near[0]!) ?? []), index]);
+      const regions = ends.get(near[0]!);
+      if (regions) regions.push(index);
+      else ends.set(near[0]!, [index]);
     }
   });
   return ends;

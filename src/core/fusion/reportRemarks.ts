@@ -95,9 +95,14 @@ function passRemark(from: Resolution, events: FusionEvent[]): Remark | undefined
 
 function nodesOfEvents(from: Resolution, events: FusionEvent[]): string[] {
   const found = new Set<number>();
+  const seen = new Set<readonly number[]>();
   for (const { layers, kind } of events) {
     for (const layer of layers) {
-      for (const nodes of nodesInName(from.names, layer)) for (const node of nodes) found.add(node);
+      for (const nodes of nodesInName(from.names, layer)) {
+        // All nodes of one name are one list, which many events may name.
+        if (!seen.has(nodes)) for (const node of nodes) found.add(node);
+        seen.add(nodes);
+      }
       const tensor = kind === 'copy' ? from.graph.byName.get(layer) : undefined;
       const producer = tensor === undefined ? -1 : from.graph.tensors[tensor]!.producer;
       if (producer >= 0) found.add(producer);

@@ -137,6 +137,53 @@ describe('input that makes no sense', () => {
     }
   });
 
+  it('of very many nodes of one name, or very many parts of one, takes no square of their number', () => {
+    const count = 150_000;
+    const chain = (name: (i: number) => string) =>
+      buildModel({
+        inputs: ['t0'],
+        outputs: [`t${count}`],
+        nodes: Array.from({ length: count }, (_, i): ShortNode => [name(i), 'Relu', [`t${i}`], [`t${i + 1}`]]),
+      });
+    const same = chain(() => 'a');
+    const kernel = createReport({
+      model: same,
+      modelFile: 'm.onnx',
+      layerInfo: layerInfo([engineLayer('a+a_myl0_0')]),
+    });
+    expect(kernel.layers[0]!.nodes).toHaveLength(count);
+    const registered = Array.from({ length: count }, (_, i) => ({
+      name: 'a',
+      op: 'Relu',
+      line: i + 1,
+      layers: [`a_${i}`],
+      helpers: [],
+    }));
+    const parsed = createReport({
+      model: same,
+      modelFile: 'm.onnx',
+      log: buildLog({ parsedNodes: registered, engineLayers: [engineLayer('a_70000')] }),
+    });
+    expect(parsed.layers[0]!.nodes).toEqual(['70000']);
+
+    const named = chain((i) => `n${i}`);
+    const metadata = `[ONNX Layer: ${Array.from({ length: count }, (_, i) => `p${i}`).join(' | ')}]`;
+    // Of most nodes nothing is known: why is the same for all.
+    const layers = Array.from({ length: count }, () => engineLayer('n1'));
+    const report = createReport({
+      model: named,
+      modelFile: 'm.onnx',
+      layerInfo: layerInfo([engineLayer('n0', { metadata }), ...layers]),
+    });
+    expect(report.accounting).toMatchObject({ total: count, unknown: count - 2 });
+
+    const regions = Array.from({ length: 10_000 }, (_, i) =>
+      engineLayer(`{ForeignNode[n0...n${i + 1}]}`, { inputs: [`m${i}`], outputs: [`m${i + 1}`] }),
+    );
+    const foreign = createReport({ model: named, modelFile: 'm.onnx', layerInfo: layerInfo(regions) });
+    expect(foreign.foreignNodes).toHaveLength(regions.length);
+  });
+
   it('of another kind than the model is called by its name', () => {
     const model = buildModel({ inputs: ['x'], outputs: ['y'], nodes: [['a', 'Relu', ['x'], ['y']]] });
     const parsedNodes = ['p', 'q', 'r'].map((name) => ({ name, op: 'Add', line: 1, layers: [name], helpers: [] }));
