@@ -47,7 +47,7 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
     await writeFile(temporary, content);
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => {});
     throw fileTrouble(path, error);
   }
 }

@@ -20,7 +20,7 @@ import { causeOf, LogWatch } from './logWatch.ts';
 import { moveWhole } from './moveWhole.ts';
 import type { PlannedFiles } from './plannedFiles.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
-import { spareInputs } from './spareInputs.ts';
+import { spareInputs, spareOtherKinds } from './spareInputs.ts';
 import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
 /** What to build, with what, and where the result goes. */
@@ -60,6 +60,7 @@ export async function runBuild(options: BuildOptions, events: BuildEvents = {}, 
   // What passed is moved there: it would take the place of the model.
   for (const out of [options.engine, options.timingCache])
     if (out !== undefined) await spareInputs(out, [options.model, options.overrides]);
+  if (options.timingCache !== undefined) await spareOtherKinds(options.timingCache);
   const plan = await planBuild(options, { ...options, signal });
   stopIfCancelled(signal);
   // Whatever folder they go to: two builds of one model would share its GPU's times, caches and engine.

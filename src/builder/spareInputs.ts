@@ -1,4 +1,6 @@
 import { stat } from 'node:fs/promises';
+import { inspectFile } from '../core/inspect/inspectFile.ts';
+import { openFile } from './fileSource.ts';
 import { Unusable } from './unusable.ts';
 
 /**
@@ -13,5 +15,21 @@ export async function spareInputs(out: string, inputs: readonly (string | undefi
     const status = await stat(input).catch(() => undefined);
     if (status?.dev === target.dev && status.ino === target.ino)
       throw new Unusable(`${out}: would be overwritten, and is read as ${input}; name another file to write`);
+  }
+}
+
+/**
+ * Makes sure that a timing cache, which a build writes, takes the place of no other kind of file.
+ * @throws {Unusable} when it would, or the file cannot be read
+ */
+export async function spareOtherKinds(timingCache: string): Promise<void> {
+  if (!(await stat(timingCache).catch(() => undefined))) return;
+  const source = await openFile(timingCache);
+  try {
+    const { kind, summary } = await inspectFile(source);
+    if (kind !== 'timing-cache' && kind !== 'unknown')
+      throw new Unusable(`${timingCache}: is no timing cache and would be overwritten: ${summary}. Name another file`);
+  } finally {
+    await source.close();
   }
 }

@@ -77,6 +77,23 @@ describe('what a command reads is not what it writes', () => {
   );
 });
 
+test('a timing cache takes the place of no other kind of file', async () => {
+  const { place, model } = copyOfModel();
+  const rules = join(place, 'net.trtprec');
+  writeFileSync(rules, 'base fp16\nop:Softmax fp32\n');
+  const options = { model, backend: 'trtexec', trtexec: join(folder, 'none'), driver: '', timingCache: rules } as const;
+  const confirm = () => Promise.reject(new Error('asked'));
+  await expect(runBuild({ ...options, confirm })).rejects.toThrow('is no timing cache and would be overwritten');
+  expect(readFileSync(rules, 'utf8')).toContain('Softmax');
+});
+
+test('a page whose folder is a file', async () => {
+  const { model } = copyOfModel();
+  await expect(run(report, '--onnx', model, '--log', log, '-o', join(model, 'page.json'))).rejects.toThrow(
+    'a part of this path is no folder',
+  );
+});
+
 describe('diagnose', () => {
   test.each([
     ['an empty file', ''],
