@@ -98,6 +98,32 @@ describe('the fusion page in an editor', () => {
     expect(await selections(opened)).toEqual([]);
   });
 
+  test.each(['hidden', 'without a size'])('draws what came while it was %s, without a complaint', async (how) => {
+    const opened = await openPage(browser, `${server.url}/editor/fusion`, { width: 1200, height: 900 });
+    const room = (hidden: boolean) =>
+      opened.page.evaluate(
+        ([off, gone]) => {
+          const root = document.getElementById('root')!;
+          root.hidden = off && gone;
+          root.style.setProperty('width', off ? '0' : '');
+          root.style.setProperty('height', off ? '0' : '');
+        },
+        [hidden, how === 'hidden'] as const,
+      );
+    await room(true);
+    server.setData(vit);
+    await opened.showData();
+    await opened.page.waitForFunction(() => document.querySelector('.fusion-body:not([hidden])') !== null);
+    expect(await opened.page.locator('.flow .block').count()).toBe(0);
+    await room(false);
+    await opened.page.waitForSelector('.flow .block');
+    await opened.page.setViewportSize({ width: 800, height: 700 });
+    await opened.page.waitForFunction(() => (document.querySelector('svg.flow')?.clientWidth ?? 999) < 800);
+    expect((await opened.sent()).map(({ method }) => method)).toEqual(['ready']);
+    expect(await opened.faults()).toEqual([]);
+    await opened.close();
+  });
+
   test('what is selected but not there fades nothing', async () => {
     const opened = await openFusion(vit);
     for (const selection of [

@@ -200,7 +200,8 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       closeAll();
   });
   node(charts).addEventListener('scrollend', remember);
-  new ResizeObserver(drawAll).observe(node(flowBox));
+  // Not the flow's own box: drawing changes its height, and each change would draw all of it again.
+  new ResizeObserver(drawAll).observe(node(charts));
 
   return {
     show(data, message) {
