@@ -73,7 +73,7 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
       message:
         'The engine holds only the names of its layers. Build with --profilingVerbosity=detailed to see types, tensors and nodes.',
     });
-  for (const tensor of info.ioTensors) if (!info.bindings.includes(tensor.name)) info.bindings.push(tensor.name);
+  info.bindings = [...new Set([...info.bindings, ...info.ioTensors.map(({ name }) => name)])];
   return { value: info, problems };
 }
 

@@ -55,7 +55,7 @@ function splitArrow(text: string): [string, string] {
   return last < 0 ? [text, ''] : [text.slice(0, last), text.slice(last + 4)];
 }
 
-const NATIVE_TENSOR = /(.*?)(?: \((\w+)\[([^\]]*)\]\)|\[(\w+)\(([^)]*)\)\])(?:, |$)/gy;
+const NATIVE_TENSOR = /(.*?)(?: \((\w+)\[([^[\]]*)\]\)|\[(\w+)\(([^()]*)\)\])(?:, |$)/gy;
 
 function nativeTensors(text: string): EngineTensor[] {
   const tensors: EngineTensor[] = [];
