@@ -4,7 +4,7 @@ import type { BuildLog } from '../core/engine/buildLog.ts';
 import { buildFacts, type BuildFacts } from '../core/precision/buildFacts.ts';
 import { modelFacts } from '../core/precision/modelFacts.ts';
 import { NodeIndex } from '../core/precision/nodeIndex.ts';
-import { type TensorrtTarget, targetOf } from '../core/precision/tensorrtTarget.ts';
+import { type TensorrtTarget, targetOf, targetOfBuild } from '../core/precision/tensorrtTarget.ts';
 import type { Problem } from '../core/text/problem.ts';
 import { Usage } from './command.ts';
 import { hasErrors } from './problemLines.ts';
@@ -66,7 +66,7 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
   const read = await readReport({ onnx, log, layers });
   note(read.report.problems, terminal);
   const build = buildFacts(read.report, read.log ?? null, read.layers ?? null);
-  const own = targetOf(build.product, build.version, build.gpu);
+  const own = targetOfBuild(build);
   return {
     index: new NodeIndex(modelFacts(read.model, basename(onnx))),
     build,

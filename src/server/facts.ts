@@ -1,6 +1,6 @@
 import type { BuildFacts } from '../core/precision/buildFacts.ts';
 import { NodeIndex } from '../core/precision/nodeIndex.ts';
-import { targetOf } from '../core/precision/tensorrtTarget.ts';
+import { targetOfBuild } from '../core/precision/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../core/precision/tensorrtTarget.ts';
 import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
 import type { Choices } from '../core/replay/readChoices.ts';
@@ -36,13 +36,12 @@ export const noFacts: DocumentFacts = {
 /** Prepares what the host sent for look-ups. */
 export function readFacts(params: FactsParams): DocumentFacts {
   const { build, target } = params;
-  const { product, version, gpu } = target ?? build ?? { product: null, version: null, gpu: null };
   return {
     modelUri: params.modelUri,
     modelProblem: params.modelProblem,
     index: params.model ? new NodeIndex(params.model) : null,
     build,
-    target: targetOf(product, version, gpu),
+    target: targetOfBuild(target ?? build),
     choices: params.choices.map(({ source, offered, chosen, lines }) => ({
       source,
       offered: new Map(offered),

@@ -11,7 +11,7 @@ import { resolveOverrides } from './resolveOverrides.ts';
 import type { Resolution, RuleMatch } from './resolveOverrides.ts';
 import { countNodes } from './ruleFacts.ts';
 import type { NodeCounts, RuleFacts } from './ruleFacts.ts';
-import { targetOf } from './tensorrtTarget.ts';
+import { targetOfBuild } from './tensorrtTarget.ts';
 import type { TensorrtTarget } from './tensorrtTarget.ts';
 
 /** What there is to know about an override file against a model and its last build. */
@@ -33,7 +33,7 @@ export function checkOverrides(
   file: OverrideFile,
   index: NodeIndex | null,
   build: BuildFacts | null,
-  target: TensorrtTarget = targetOf(build?.product ?? null, build?.version ?? null, build?.gpu ?? null),
+  target: TensorrtTarget = targetOfBuild(build),
 ): PrecisionCheck {
   if (!index) {
     const rules = file.rules.map((rule) => ({ rule, line: rule.range.line, nodes: 0, effective: 0, ...nothing }));

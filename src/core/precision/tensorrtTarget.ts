@@ -19,6 +19,13 @@ export function targetOf(
   return { product, version: version === null ? null : looseVersion(version), capability: capabilityOf(gpu) };
 }
 
+/** The target of a build, or of settings that name one; null: nothing is known. */
+export function targetOfBuild(
+  build: { product: TensorrtTarget['product']; version: string | null; gpu: string | null } | null,
+): TensorrtTarget {
+  return targetOf(build?.product ?? null, build?.version ?? null, build?.gpu ?? null);
+}
+
 /** `10.6` and `8` are versions, too. */
 function looseVersion(text: string): Version | null {
   const parsed = parseVersion(text);

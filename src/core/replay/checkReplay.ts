@@ -4,7 +4,7 @@ import { editDistance } from '../precision/closestWords.ts';
 import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
 import { LineIndex } from '../text/lineIndex.ts';
 import type { NodeIndex } from '../precision/nodeIndex.ts';
-import { targetName, targetOf } from '../precision/tensorrtTarget.ts';
+import { targetName, targetOfBuild } from '../precision/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../precision/tensorrtTarget.ts';
 import { sameAlgorithm, sameFormats, sameTypes, tacticId, typeSignature } from './algorithm.ts';
 import { alternatives, bestOfEachType, offerFor, offersFor } from './alternatives.ts';
@@ -362,8 +362,6 @@ class Checker {
 
 /** `10.13.3` of what Python says (10.13.3.9) and logs say (10.13.3). */
 const release = (version: string): string => version.split('.').slice(0, 3).join('.');
-
-const targetOfBuild = ({ product, version, gpu }: BuildFacts): TensorrtTarget => targetOf(product, version, gpu);
 
 const loadsReplays = ({ product, version }: TensorrtTarget): boolean =>
   product !== 'tensorrt-rtx' && (version === null || before(version, [11, 0, 0]));

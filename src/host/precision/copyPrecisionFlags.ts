@@ -6,12 +6,11 @@ import { planPrecision } from '../../core/precision/precisionPlan.ts';
 import { precisionPrograms, programArguments } from '../../core/precision/programArguments.ts';
 import type { PrecisionProgram } from '../../core/precision/programArguments.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
-import { hasLayerFlags, targetName, targetOf } from '../../core/precision/tensorrtTarget.ts';
+import { hasLayerFlags, targetName, targetOf, targetOfBuild } from '../../core/precision/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
-import { targetOfRules } from './targetOfRules.ts';
 
 /**
  * Copies the rules of an override file as flags of a program; says what they cannot carry. `to`, one of
@@ -34,7 +33,7 @@ export async function copyPrecisionFlags(
     );
     return;
   }
-  const own = targetOfRules(params);
+  const own = targetOfBuild(params?.target ?? params?.build ?? null);
   // Where this TensorRT has no such flags, they are meant for another one.
   const target = hasLayerFlags(own) === false ? targetOf('tensorrt', null, null) : own;
   const index = new NodeIndex(facts.model);

@@ -4,12 +4,11 @@ import { splitCommand } from '../../core/build/splitCommand.ts';
 import { importCommand } from '../../core/precision/importCommand.ts';
 import type { ImportedOverrides } from '../../core/precision/importOverrides.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
-import { hasLayerFlags } from '../../core/precision/tensorrtTarget.ts';
+import { hasLayerFlags, targetOfBuild } from '../../core/precision/tensorrtTarget.ts';
 import { dialectOf } from '../../core/precision/trtexecSpec.ts';
 import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
-import { targetOfRules } from './targetOfRules.ts';
 
 const shell = process.platform === 'win32' ? 'powershell' : 'posix';
 
@@ -23,7 +22,8 @@ const longestCommand = 2_000_000;
 export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
   const editors = [vscode.window.activeTextEditor, ...vscode.window.visibleTextEditors];
   const open = editors.find((editor) => editor?.document.languageId === overrideLanguageId)?.document;
-  const target = targetOfRules(open && feed.paramsOf(open.uri));
+  const params = open && feed.paramsOf(open.uri);
+  const target = targetOfBuild(params?.target ?? params?.build ?? null);
   const dialect = dialectOf(hasLayerFlags(target) ? target.version : null);
   const found = (text: string) =>
     splitCommand(text, shell)
