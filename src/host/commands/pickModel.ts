@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Sessions } from '../workspace/sessions.ts';
+import { pickFile } from './pickFile.ts';
 
 /**
  * The model that a command is about: the argument of a menu, else the one in the active editor, else the one in the
@@ -17,23 +18,10 @@ function activeModel(): vscode.Uri | undefined {
 }
 
 /** The models of the workspace as a list, with the way to any other. */
-export async function askForModel(): Promise<vscode.Uri | undefined> {
-  const found = await vscode.workspace.findFiles('**/*.onnx', '**/{node_modules,.git}/**', 500);
-  if (found.length > 0) {
-    const other = { label: vscode.l10n.t('Other file…'), iconPath: new vscode.ThemeIcon('folder-opened') };
-    const models = found
-      .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }))
-      .toSorted((a, b) => a.label.localeCompare(b.label));
-    const placeHolder = vscode.l10n.t('Which model?');
-    const picked = await vscode.window.showQuickPick<vscode.QuickPickItem & { uri?: vscode.Uri }>([...models, other], {
-      placeHolder,
-    });
-    if (picked === undefined || picked.uri !== undefined) return picked?.uri;
-  }
-  const [file] =
-    (await vscode.window.showOpenDialog({
-      filters: { ONNX: ['onnx'] },
-      openLabel: vscode.l10n.t('Open Model'),
-    })) ?? [];
-  return file;
+export function askForModel(): Promise<vscode.Uri | undefined> {
+  return pickFile({
+    glob: '**/*.onnx',
+    placeHolder: vscode.l10n.t('Which model?'),
+    dialog: { filters: { ONNX: ['onnx'] }, openLabel: vscode.l10n.t('Open Model') },
+  });
 }

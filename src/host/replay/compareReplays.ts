@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { comparisonText } from '../../core/replay/comparisonText.ts';
 import { diffReplays } from '../../core/replay/diffReplays.ts';
 import { readReplay } from '../../core/replay/readReplay.ts';
+import { pickFile } from '../commands/pickFile.ts';
 import { replayComparisonScheme } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -26,7 +27,13 @@ export function registerReplayComparison(): vscode.Disposable {
 export async function compareReplays(argument: unknown, other: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
-  const against = other instanceof vscode.Uri ? other : await askForReplay(target.uri);
+  const question = {
+    glob: '**/*replay*.json',
+    placeHolder: vscode.l10n.t('Compare with which replay?'),
+    dialog: { filters: { JSON: ['json'] } },
+    except: target.uri,
+  };
+  const against = other instanceof vscode.Uri ? other : await pickFile(question);
   if (against === undefined) return;
   const pair = [against, target.uri] as const;
   for (const uri of pair) {
@@ -50,26 +57,6 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
     side(pair[1], 'after'),
     `${before} ↔ ${after}`,
   );
-}
-
-/** The other replays of the workspace as a list, with the way to any other file. */
-async function askForReplay(own: vscode.Uri): Promise<vscode.Uri | undefined> {
-  const found = await vscode.workspace.findFiles('**/*replay*.json', '**/{node_modules,.git}/**', 500);
-  const replays = found
-    .filter((uri) => uri.toString() !== own.toString())
-    .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }))
-    .toSorted((a, b) => a.label.localeCompare(b.label));
-  if (replays.length > 0) {
-    const elsewhere = { label: vscode.l10n.t('Other file…'), iconPath: new vscode.ThemeIcon('folder-opened') };
-    const placeHolder = vscode.l10n.t('Compare with which replay?');
-    const picked = await vscode.window.showQuickPick<vscode.QuickPickItem & { uri?: vscode.Uri }>(
-      [...replays, elsewhere],
-      { placeHolder },
-    );
-    if (picked === undefined || picked.uri !== undefined) return picked?.uri;
-  }
-  const [file] = (await vscode.window.showOpenDialog({ filters: { JSON: ['json'] } })) ?? [];
-  return file;
 }
 
 async function read(uri: string) {

@@ -1,0 +1,28 @@
+import * as vscode from 'vscode';
+
+/** Which files of the workspace are offered, and what any other file is asked for with. */
+export interface FileQuestion {
+  glob: string;
+  placeHolder: string;
+  dialog: vscode.OpenDialogOptions;
+  /** Left out of the list. */
+  except?: vscode.Uri;
+}
+
+/** Files of the workspace as a list, with the way to any other; undefined: the person picked none. */
+export async function pickFile({ glob, placeHolder, dialog, except }: FileQuestion): Promise<vscode.Uri | undefined> {
+  const found = await vscode.workspace.findFiles(glob, '**/{node_modules,.git}/**', 500);
+  const files = found
+    .filter((uri) => uri.toString() !== except?.toString())
+    .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }))
+    .toSorted((a, b) => a.label.localeCompare(b.label));
+  if (files.length > 0) {
+    const other = { label: vscode.l10n.t('Other file…'), iconPath: new vscode.ThemeIcon('folder-opened') };
+    const picked = await vscode.window.showQuickPick<vscode.QuickPickItem & { uri?: vscode.Uri }>([...files, other], {
+      placeHolder,
+    });
+    if (picked === undefined || picked.uri !== undefined) return picked?.uri;
+  }
+  const [file] = (await vscode.window.showOpenDialog(dialog)) ?? [];
+  return file;
+}
