@@ -19,7 +19,7 @@ export function severityOf(severity: keyof typeof severities): DiagnosticSeverit
 }
 
 /** As many as the editor shows of one file: sending more costs every keystroke and nobody sees them. */
-const mostDiagnostics = 1000;
+export const mostDiagnostics = 1000;
 
 /** The problems of an override file, at most 1,000 of them. Without a model one hint says so, at the first rule. */
 export function overrideDiagnostics(analysis: OverrideAnalysis): Diagnostic[] {
