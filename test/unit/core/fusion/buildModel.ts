@@ -20,6 +20,11 @@ export interface ShortGraph {
 export function buildModel(short: ShortGraph): OnnxModel {
   const nodes: OnnxNode[] = [];
   const graph = buildGraph('main', '', short, nodes);
+  return modelAround(graph, nodes);
+}
+
+/** A model around a graph; `nodes` are those of all its graphs. */
+export function modelAround(graph: OnnxGraph, nodes: OnnxNode[], functions: OnnxModel['functions'] = []): OnnxModel {
   return {
     irVersion: 8,
     producer: 'test',
@@ -28,7 +33,7 @@ export function buildModel(short: ShortGraph): OnnxModel {
     opsets: [{ domain: '', version: 17 }],
     metadata: [],
     graph,
-    functions: [],
+    functions,
     nodes,
   };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OnnxFunction, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
 import { inferTypes } from '../../../../src/core/precision/inferTypes.ts';
+import { modelAround } from '../fusion/buildModel.ts';
 
 const node = (op: string, input: string, output: string, domain = 'local'): OnnxNode => ({
   id: '0',
@@ -25,17 +26,8 @@ function modelOf(functions: Record<string, OnnxNode[]>): OnnxModel {
     nodes: body,
   }));
   const inputs = [{ name: 'x', type: 'float16', shape: null }];
-  return {
-    irVersion: 8,
-    producer: '',
-    producerVersion: '',
-    domain: '',
-    opsets: [{ domain: '', version: 17 }],
-    metadata: [],
-    graph: { name: '', path: '', nodes, inputs, outputs: [], values: [], initializers: [] },
-    functions: local,
-    nodes,
-  };
+  const graph = { name: '', path: '', nodes, inputs, outputs: [], values: [], initializers: [] };
+  return modelAround(graph, nodes, local);
 }
 
 test('functions that call one another twice end at once', () => {

@@ -14,6 +14,7 @@ import type { RewriteOptions } from '../../../../src/core/precision/planRewrite.
 import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { rewrittenModel } from './rewrittenModel.ts';
+import { modelAround } from '../fusion/buildModel.ts';
 
 const small = [
   'fp16_overflow',
@@ -285,15 +286,5 @@ function quantised(): OnnxModel {
       { name: 'wq', type: 'int8', shape: [1, 1, 1, 1], data: null },
     ],
   };
-  return {
-    irVersion: 8,
-    producer: '',
-    producerVersion: '',
-    domain: '',
-    opsets: [{ domain: '', version: 17 }],
-    metadata: [],
-    graph,
-    functions: [],
-    nodes: [...nodes],
-  };
+  return modelAround(graph, [...nodes]);
 }
