@@ -2,6 +2,7 @@
 // `npm test -- unit host` runs only the named parts. It starts on any Node ≥ 20.19 with nothing installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages } from './install.mjs';
 
@@ -41,6 +42,8 @@ const hostReady = names.some((name) => parts[name].needsHost) ? installHost() : 
 
 let passed = 0;
 let failed = 0;
+/** What failed, said again at the end: by then its own part has scrolled away, or been cut off. */
+const failures = [];
 for (const name of names) {
   console.log(`\n── ${name} ${'─'.repeat(70 - name.length)}`);
   const started = Date.now();
@@ -49,10 +52,12 @@ for (const name of names) {
   const count = parts[name].vitest ? runVitest(name) : await runCommand(name, parts[name].command);
   passed += count.passed;
   failed += count.failed;
+  if (count.failed > 0) failures.push(`── ${name}\n${count.why.trimEnd()}`);
   console.log(
     `${name}: ${count.passed} passed, ${count.failed} failed, ${Math.round((Date.now() - started) / 1000)} s`,
   );
 }
+if (failures.length > 0) console.log(`\n── failed ${'─'.repeat(64)}\n${failures.join('\n')}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -60,13 +65,29 @@ function runVitest(name) {
   const file = `${results}/${name}.json`;
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${file}`];
   const { status } = spawnSync(node, [vitest, 'run', '--project', name, ...reporters], { stdio: 'inherit' });
-  if (!existsSync(file)) return { passed: 0, failed: 1 };
+  if (!existsSync(file)) return { passed: 0, failed: 1, why: `vitest ended with ${status} and left no results.` };
   const report = JSON.parse(readFileSync(file, 'utf8'));
   // A skipped test is a failed one: it says nothing about what it was written for.
   const bad = report.numFailedTests + report.numPendingTests + report.numTodoTests;
   const broken = report.testResults.filter((r) => r.status === 'failed' && r.assertionResults.length === 0).length;
   const none = report.numTotalTests === 0 ? 1 : 0;
-  return { passed: report.numPassedTests, failed: Math.max(bad + broken + none, status === 0 ? 0 : 1) };
+  return {
+    passed: report.numPassedTests,
+    failed: Math.max(bad + broken + none, status === 0 ? 0 : 1),
+    why: whyFailed(report) || `vitest ended with ${status}, though no test failed: see what it printed.`,
+  };
+}
+
+/** @returns {string} each test of a vitest report that did not pass, by file and name, with what it said. */
+function whyFailed({ testResults }) {
+  const lines = [];
+  for (const { name, message, status, assertionResults } of testResults) {
+    const file = relative('.', name);
+    if (status === 'failed' && assertionResults.length === 0) lines.push(`${file}\n${message.slice(0, 2000)}`);
+    for (const test of assertionResults.filter((result) => result.status !== 'passed'))
+      lines.push(`${file}: ${test.fullName} (${test.status})\n${test.failureMessages.join('\n').slice(0, 2000)}`);
+  }
+  return lines.join('\n');
 }
 
 async function runCommand(name, [program, ...args]) {
@@ -82,8 +103,8 @@ async function runCommand(name, [program, ...args]) {
     .split('\n')
     .at(-1)
     .match(/^(\d+) passed, (\d+) failed$/);
-  if (!count) return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1 };
-  return { passed: Number(count[1]), failed: Math.max(Number(count[2]), status === 0 ? 0 : 1) };
+  if (!count) return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, why: said };
+  return { passed: Number(count[1]), failed: Math.max(Number(count[2]), status === 0 ? 0 : 1), why: said };
 }
 
 /** Resolves when the real VS Code and Chromium are there; what it prints is shown only if it fails. */
