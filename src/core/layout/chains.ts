@@ -18,6 +18,8 @@ export interface LevelInput {
   toOffset: Float32Array;
   /** 1 for a box that only marks where lines come in or go out. */
   port: Uint8Array;
+  /** 1 for an open box: a line to it ends where its continuation inside begins. */
+  open: Uint8Array;
   /** Size of a box when it is closed. */
   closedWidth: Float32Array;
   closedHeight: Float32Array;

@@ -83,21 +83,21 @@ function piecesOfLines(
   return { lineStart: start, linePieces: Int32Array.from(list) };
 }
 
-/** Several lines into one small box arrive side by side, in the order in which they come. */
+/** Several lines into one closed box arrive side by side, in the order in which they come. */
 function spreadArrivals(
-  { count, width, toOffset, port }: LevelInput,
+  { count, width, port, open }: LevelInput,
   chains: Chains,
   graph: RowGraph,
   x: Float64Array,
 ): Float32Array {
-  const { stepFrom, stepTo, stepLine } = chains;
+  const { stepFrom, stepTo } = chains;
   const spread = new Float32Array(stepFrom.length);
   const positions = Int32Array.from(stepTo, (_, i) => i);
   const [start, steps] = neighbours(chains.vertices, stepTo, positions);
   for (let v = 0; v < count; v++) {
     const begin = start[v]!;
     const arrivals = start[v + 1]! - begin;
-    if (arrivals < 2 || port[v] === 1 || toOffset[stepLine[steps[begin]!]!] !== 0) continue;
+    if (arrivals < 2 || port[v] === 1 || open[v] === 1) continue;
     const sorted = steps
       .subarray(begin, begin + arrivals)
       .toSorted((a, b) => x[stepFrom[a]!]! - x[stepFrom[b]!]! || a - b);

@@ -329,6 +329,7 @@ function levelInput(
     fromOffset: new Float32Array(list.length),
     toOffset: new Float32Array(list.length),
     port: new Uint8Array(count).fill(1),
+    open: new Uint8Array(count),
     closedWidth: new Float32Array(count),
     closedHeight: new Float32Array(count),
   };
@@ -340,6 +341,7 @@ function levelInput(
     local.height[at] = height[child]!;
     local.row[at] = levels.row[child]! + above;
     local.port[at] = 0;
+    local.open[at] = input.open[child]!;
     local.closedWidth[at] = input.width[child]!;
     local.closedHeight[at] = input.height[child]!;
   }
