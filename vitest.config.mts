@@ -5,14 +5,16 @@ const project = (name: string, options: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 });
 
+const setupFiles = ['test/support/randomCases.ts'];
+
 /** Fast ones first: `unit` and `rules` need nothing but Node; the others need what their folder's README says. */
 export default defineConfig({
   test: {
     maxWorkers: '100%',
     projects: [
-      project('unit', { testTimeout: 60_000, exclude: ['**/*.long.test.ts'] }),
+      project('unit', { testTimeout: 60_000, setupFiles, exclude: ['**/*.long.test.ts'] }),
       // Whole captures, random cases by the thousand, whole processes: the same rooms, but minutes.
-      project('long', { testTimeout: 120_000, include: ['test/unit/**/*.long.test.ts'] }),
+      project('long', { testTimeout: 120_000, setupFiles, include: ['test/unit/**/*.long.test.ts'] }),
       project('rules', { testTimeout: 60_000 }),
       project('webview', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
       project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
