@@ -1,18 +1,15 @@
 import type { Diagnostic } from 'vscode-languageserver';
+import { diagnosticAt, gravestDiagnostics } from '../gravestDiagnostics.ts';
 import { spanRange } from '../places.ts';
-import { diagnosticSource, mostDiagnostics, severityOf } from '../precision/diagnostics.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 
-/** Problems of the JSON itself are left to the editor's own JSON support, which takes comments in `jsonc`: Python does not. */
+/**
+ * The problems of a replay, at most 1,000 of them. Those of the JSON itself are left to the editor's own JSON support,
+ * which takes comments in `jsonc`: Python does not.
+ */
 export function replayDiagnostics({ document, problems }: ReplayAnalysis): Diagnostic[] {
-  return problems
-    .filter(({ code }) => document.languageId !== 'json' || !code.startsWith('json-'))
-    .slice(0, mostDiagnostics)
-    .map((problem) => ({
-      range: spanRange(document, problem),
-      severity: severityOf(problem.severity),
-      code: problem.code,
-      source: diagnosticSource,
-      message: problem.message,
-    }));
+  const own = problems.filter(({ code }) => document.languageId !== 'json' || !code.startsWith('json-'));
+  return gravestDiagnostics(own, 'replay check', (problem) =>
+    diagnosticAt(spanRange(document, problem), problem.severity, problem.code, problem.message),
+  );
 }

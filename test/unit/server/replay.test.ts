@@ -1,3 +1,4 @@
+import { DiagnosticSeverity } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { describe, expect, test } from 'vitest';
 import { readBuildLog } from '../../../src/core/engine/readBuildLog.ts';
@@ -56,11 +57,24 @@ describe('replay files', () => {
     expect(codes('jsonc')).toEqual(['layer-not-found 2 2', 'json-comment 1 5', 'foreign-entry 3 36']);
   });
 
-  test('a file that is broken all over does not flood the editor', () => {
-    const broken = `{"replay": {"implementation": 1, ${'"a": 1, '.repeat(5000)}}}`;
-    const analysis = analyseReplay(TextDocument.create(uri, 'json', 1, broken), readFacts(factsFor(uri)))!;
-    expect(analysis.problems.length).toBeGreaterThan(5000);
-    expect(replayDiagnostics(analysis)).toHaveLength(1000);
+  test('of thousands of problems the gravest 1,000 are shown, and how many more there are', () => {
+    const entries = Array.from({ length: 2000 }, (_, i) => {
+      const body = '"implementation": 1, "tactic": 1, "inputs": [], "outputs": [], "polygraphy_class": "Algorithm"';
+      return `"{ForeignNode[a...b${i}]}": {${body}}`;
+    });
+    const source = `{"replay": {${entries.join(', ')}, "last": 7}, "polygraphy_class": "TacticReplayData"}`;
+    const analysis = analyseReplay(TextDocument.create(uri, 'json', 1, source), readFacts(factsFor(uri)))!;
+    const infos = analysis.problems.filter(({ severity }) => severity === 'info');
+    expect(infos.length).toBeGreaterThan(1999);
+    const errors = analysis.problems.filter(({ severity }) => severity === 'error');
+    expect(errors.map(({ layer }) => layer)).toEqual(['last']);
+    const shown = replayDiagnostics(analysis);
+    expect(shown).toHaveLength(1000);
+    const rest = (analysis.problems.length - 999).toLocaleString('en-US');
+    expect(shown[0]?.message).toBe(
+      `${rest} more problems are not shown here; "trtlens replay check" lists all of them.`,
+    );
+    expect(shown.at(-1)).toMatchObject({ message: errors[0]?.message, severity: DiagnosticSeverity.Error });
   });
 
   test('the article’s edit is an error, and the preferred fix makes the whole entry one that was offered', async () => {
