@@ -26,6 +26,10 @@ export function shortName(name: string, length = 60): string {
   return `${plain.slice(0, half)}…${plain.slice(-half)}`;
 }
 
+/** Milliseconds of a stage, which may be short: `< 0.1 s`, `3.4 s`, from ten seconds on as `duration` has it. */
+export const stageDuration = (ms: number): string =>
+  ms < 50 ? '< 0.1 s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);
+
 /** Milliseconds as `34 s`, `2 min 5 s`, `1 h 3 min`. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);

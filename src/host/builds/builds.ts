@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { stageWords } from '../../core/build/buildTelescope.ts';
 import type { BuildTelescope, TelescopeState } from '../../core/build/buildTelescope.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
-import { duration, telescopeLine } from '../../core/build/telescopeLine.ts';
+import { duration, stageDuration, telescopeLine } from '../../core/build/telescopeLine.ts';
 import { runBuild } from '../../builder/runBuild.ts';
 import type { BuildEvents } from '../../builder/runBuild.ts';
 import { NotConfirmed } from '../../builder/setUpRtx.ts';
@@ -207,7 +207,7 @@ export class Builds implements vscode.Disposable {
   #sumUp({ folder, manifest }: Build, line: LineSink): void {
     const stages = manifest.timeLine?.stages ?? [];
     if (stages.length > 1)
-      line(stages.map(({ stage, ms }) => `${stageWords[stage]} ${shortTime(ms)}`).join(' · '), 'step');
+      line(stages.map(({ stage, ms }) => `${stageWords[stage]} ${stageDuration(ms)}`).join(' · '), 'step');
     const seconds = (manifest.seconds ?? 0).toFixed(1);
     if (manifest.result === 'passed') line(vscode.l10n.t('Built in {0} s: {1}', seconds, folder), 'info');
     else if (manifest.result === 'cancelled') line(vscode.l10n.t('Cancelled after {0} s.', seconds), 'warning');
@@ -223,6 +223,3 @@ export class Builds implements vscode.Disposable {
     void vscode.window.showErrorMessage(plainText(message));
   }
 }
-
-const shortTime = (ms: number): string =>
-  ms < 50 ? '< 0.1 s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
 import { stageWords } from '../../core/build/buildTelescope.ts';
 import type { TelescopeState } from '../../core/build/buildTelescope.ts';
-import { duration, shortName } from '../../core/build/telescopeLine.ts';
+import { duration, shortName, stageDuration } from '../../core/build/telescopeLine.ts';
 import type { RunningBuild } from '../builds/builds.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
@@ -129,7 +129,7 @@ function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: 
   );
   const { timeLine } = manifest;
   const stages = (timeLine?.stages ?? []).map(({ stage, ms }, index) =>
-    line(parent, `stage-${index}`, stageWords[stage], seconds(ms), { icon: new vscode.ThemeIcon('clock') }),
+    line(parent, `stage-${index}`, stageWords[stage], stageDuration(ms), { icon: new vscode.ThemeIcon('clock') }),
   );
   const files = Object.entries(manifest.files).flatMap(([kind, name]) => {
     if (name === null) return [];
@@ -227,9 +227,6 @@ function chosen(options: Build['manifest']['options']): string[] {
   if (options['randomWeights'] === true) words.push(vscode.l10n.t('random weights'));
   return words;
 }
-
-const seconds = (ms: number): string =>
-  ms < 50 ? '< 0.1 s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);
 
 /** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the person. */
 function timeText(iso: string): string {
