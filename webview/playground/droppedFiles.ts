@@ -12,6 +12,7 @@ import type { ByteSource } from '../../src/core/text/byteSource.ts';
 import type { Problem } from '../../src/core/text/problem.ts';
 import { decodeUtf8, Utf8Decoder } from '../../src/core/text/utf8Decoder.ts';
 import { strings } from '../shared/strings.ts';
+import { errorText } from '../../src/core/text/errorText.ts';
 
 const texts = strings.playground.files;
 
@@ -44,7 +45,7 @@ export function droppedFiles(): (files: readonly File[]) => Promise<{ data: View
         problems.set(file.name, found);
         opened = { ...opened, ...parts };
       } catch (error) {
-        messages.push(texts.unreadable(file.name, error instanceof Error ? error.message : String(error)));
+        messages.push(texts.unreadable(file.name, errorText(error)));
       }
     }
     const data = toData(opened, [...problems.values()].flat());

@@ -1,5 +1,6 @@
 import type { ViewData } from '../../src/core/scene/viewData.ts';
 import { strings } from '../shared/strings.ts';
+import { errorText } from '../../src/core/text/errorText.ts';
 
 /**
  * The page's data: from `#view-data` where the page carries it, else ./data.json beside it. Never throws: without data,
@@ -13,7 +14,7 @@ export async function loadData(): Promise<{ data: ViewData | null; message: stri
     if (!response.ok) return { data: null, message: strings.playground.noData };
     return checked(await response.json());
   } catch (error) {
-    return { data: null, message: strings.playground.badData(error instanceof Error ? error.message : String(error)) };
+    return { data: null, message: strings.playground.badData(errorText(error)) };
   }
 }
 

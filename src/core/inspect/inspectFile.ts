@@ -7,6 +7,7 @@ import { inspectBinary } from './inspectBinary.ts';
 import { countOf, inspection } from './inspection.ts';
 import { inspectJson } from './inspectJson.ts';
 import { inspectCalibration, inspectLog, inspectOverrides } from './inspectText.ts';
+import { errorText } from '../text/errorText.ts';
 
 const HEAD = 1 << 16;
 const CHUNK = 1 << 20;
@@ -24,11 +25,7 @@ export async function inspectFile(source: ByteSource, options: { name?: string }
   try {
     return await inspectContent(source, options.name ?? '');
   } catch (error) {
-    return unknown(
-      'The file cannot be read',
-      'unreadable',
-      `The file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return unknown('The file cannot be read', 'unreadable', `The file cannot be read: ${errorText(error)}`);
   }
 }
 

@@ -12,6 +12,7 @@ import { fieldEnd, scanFields } from './scanFields.ts';
 import { joinSegments, type Segment, segmentsSize } from './segment.ts';
 import { dataTypeNumber } from './tensorTypes.ts';
 import { WireError } from './wireCursor.ts';
+import { errorText } from '../text/errorText.ts';
 
 /** What to change in a model. Nodes are named by id, graphs by path ('' is the main graph), tensors by name. */
 export interface ModelEdits {
@@ -75,7 +76,7 @@ export async function planEdit(
     await editor.apply(edits);
   } catch (error) {
     // The source may have changed under the plan, or fail.
-    editor.refuse(`The model can no longer be read: ${error instanceof Error ? error.message : String(error)}`);
+    editor.refuse(`The model can no longer be read: ${errorText(error)}`);
   }
   const problems = editor.problems;
   if (problems.length > 0) return { value: undefined, problems };

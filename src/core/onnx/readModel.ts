@@ -6,6 +6,7 @@ import { FUNCTION, MODEL } from './onnxFields.ts';
 import type { OnnxFunction, OnnxGraph, OnnxModel } from './onnxModel.ts';
 import { newGraph, readGraph, readNode } from './readGraph.ts';
 import { type Reading, WireCursor, WireError } from './wireCursor.ts';
+import { errorText } from '../text/errorText.ts';
 
 /** After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles. */
 const SMALLEST_WINDOW = 4096;
@@ -108,7 +109,7 @@ async function readAll(source: ByteSource, offset: number, length: number): Prom
   try {
     return await source.read(offset, length);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     throw new Stopped('unreadable', `The model could not be read at byte ${offset}: ${reason}`);
   }
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { telescopeLine } from '../../core/build/telescopeLine.ts';
 import { fusionTreeId } from '../ids.ts';
 import type { Builds, RunningBuild } from './builds.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** The status bar while builds run: what they do and for how long; a click brings up the side bar. */
 export function showBuildStatus(builds: Builds): vscode.Disposable {
@@ -24,18 +25,16 @@ export function showBuildStatus(builds: Builds): vscode.Disposable {
   return vscode.Disposable.from(item, builds.onDidChange(show));
 }
 
-const nameOf = ({ uri }: RunningBuild): string => uri.path.slice(uri.path.lastIndexOf('/') + 1);
-
 /** A name in `$(…)` would be drawn as an icon. */
 const plain = (text: string): string => text.replaceAll('$(', '$ (');
 
 const whole = (running: RunningBuild): string =>
-  `${nameOf(running)}: ${running.state === null ? running.text : telescopeLine(running.state)}`;
+  `${nameOf(running.uri)}: ${running.state === null ? running.text : telescopeLine(running.state)}`;
 
 /** `vit_tiny.onnx: timing tactics 12/23` */
 function short(running: RunningBuild): string {
   const { state } = running;
-  if (state === null) return vscode.l10n.t('Building {0}', nameOf(running));
+  if (state === null) return vscode.l10n.t('Building {0}', nameOf(running.uri));
   const counted = state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
-  return `${nameOf(running)}: ${state.phase}${counted}`;
+  return `${nameOf(running.uri)}: ${state.phase}${counted}`;
 }

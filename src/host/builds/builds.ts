@@ -15,6 +15,8 @@ import type { LineKind } from '../tasks/terminalText.ts';
 import { severityOf } from './severityOf.ts';
 import { toolsOf } from './toolsOf.ts';
 import { mayRun, untrustedMessage } from '../platform/trust.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { shell } from '../../builder/shell.ts';
 
 /** Where a build's log goes while it runs. */
 export type LineSink = (text: string, severity: LineKind) => void;
@@ -177,7 +179,7 @@ export class Builds implements vscode.Disposable {
       started: ({ folder, manifest }, notes) => {
         running.folder = folder;
         running.began = Date.now();
-        line(quoteCommand(manifest.command, process.platform === 'win32' ? 'powershell' : 'posix'), 'step');
+        line(quoteCommand(manifest.command, shell), 'step');
         line(vscode.l10n.t('Build folder: {0}', folder), 'info');
         for (const { message } of notes) line(message, 'warning');
         say(vscode.l10n.t('running'));
@@ -215,7 +217,7 @@ export class Builds implements vscode.Disposable {
   }
 
   #tellFailure(error: unknown, line: LineSink): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     line(message, 'error');
     // Whoever said no needs no message that says so again.
     if (error instanceof NotConfirmed) return;

@@ -7,6 +7,7 @@ import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts'
 import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { errorText } from '../../core/text/errorText.ts';
 
 /** Asks for the sizes that a model leaves open, for one optimization profile or more; undefined: the person gave up. */
 export async function askShapes(
@@ -41,7 +42,7 @@ async function inputsOf(uri: vscode.Uri, sessions: Sessions): Promise<GraphTenso
   try {
     return toGraphData((await readModelFile(uri.fsPath)).value).inputs;
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
     return undefined;
   }
 }

@@ -6,6 +6,8 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { plainText } from '../platform/plainText.ts';
 import { pickModel } from './pickModel.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** Opens what a build elsewhere left as a build of a model. `files` are given by tests and other callers. */
 export async function attach(parts: AttachParts, argument: unknown, files?: unknown): Promise<void> {
@@ -47,7 +49,7 @@ export async function attachPieces(
     const given = typeof pieces === 'string' ? [{ text: pieces }] : pieces.map(({ fsPath }) => ({ file: fsPath }));
     build = await importBuild({ model: uri.fsPath, pieces: given });
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
     return;
   }
   await sessions.showBuild(uri, build.manifest.id);
@@ -68,10 +70,7 @@ const isUris = (value: unknown): value is vscode.Uri[] =>
 
 function askForFiles(model: vscode.Uri): Thenable<vscode.Uri[] | undefined> {
   return vscode.window.showOpenDialog({
-    title: vscode.l10n.t(
-      'Build log, layer info and profile of one build of {0}',
-      model.path.slice(model.path.lastIndexOf('/') + 1),
-    ),
+    title: vscode.l10n.t('Build log, layer info and profile of one build of {0}', nameOf(model)),
     canSelectMany: true,
     defaultUri: vscode.Uri.joinPath(model, '..'),
     openLabel: vscode.l10n.t('Open'),

@@ -7,6 +7,8 @@ import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { BuildParts } from './startBuild.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { shell } from '../../builder/shell.ts';
 
 /** Copies the command that would build a model, with its engine and what the views need beside the model. */
 export async function copyBuildCommand(
@@ -39,11 +41,11 @@ export async function copyBuildCommand(
     });
     // Nobody holds the input of a program open that is run by hand.
     const command = [plan.program, ...args.filter((arg) => arg !== '--until-stdin-closes')];
-    await vscode.env.clipboard.writeText(quoteCommand(command, process.platform === 'win32' ? 'powershell' : 'posix'));
+    await vscode.env.clipboard.writeText(quoteCommand(command, shell));
     const said = notes.map(({ message }) => message);
     if (said.length === 0) vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
     else await vscode.window.showWarningMessage(plainText([vscode.l10n.t('Command copied.'), ...said].join(' ')));
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
   }
 }

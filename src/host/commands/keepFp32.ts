@@ -6,6 +6,7 @@ import type { LanguageService } from '../language/languageService.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
+import { errorText } from '../../core/text/errorText.ts';
 
 /**
  * Adds rules to the model's override file that keep nodes in FP32, and shows it: patterns where they say the same as a
@@ -38,18 +39,12 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
         vscode.l10n.t('Nothing to add: rules keep these nodes in FP32 already, or they take no precision.'),
       );
     }
-    const last = new vscode.Position(document.lineCount - 1, 0);
+    const below = new vscode.Position(document.lineCount - 1, 0);
     // Not "beside" again: that would be beside the editor that has the focus now.
-    await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(last, last) });
+    await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(below, below) });
   } catch (error) {
     void vscode.window.showErrorMessage(
-      plainText(
-        vscode.l10n.t(
-          '{0} cannot be changed: {1}',
-          overridesOf(session.uri).path,
-          error instanceof Error ? error.message : String(error),
-        ),
-      ),
+      plainText(vscode.l10n.t('{0} cannot be changed: {1}', overridesOf(session.uri).path, errorText(error))),
     );
   }
 }

@@ -16,6 +16,7 @@ import type { HistoryItem, HistoryTarget } from './historyItem.ts';
 import type { HistoryTree } from './historyTree.ts';
 import { rerunOptions } from './rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
+import { shell } from '../../builder/shell.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
 export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<string, (...args: unknown[]) => unknown> {
@@ -42,9 +43,7 @@ export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<st
         await vscode.window.showInformationMessage(vscode.l10n.t('Nothing says by which command this build was made.'));
         return;
       }
-      await vscode.env.clipboard.writeText(
-        quoteCommand(command, process.platform === 'win32' ? 'powershell' : 'posix'),
-      );
+      await vscode.env.clipboard.writeText(quoteCommand(command, shell));
       vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
     }),
     [commands.rerunBuild]: one(async ({ manifest }) => {

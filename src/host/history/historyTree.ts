@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/buildFolder.ts';
 import { listBuilds } from '../../builder/buildHistory.ts';
@@ -95,7 +94,7 @@ export class HistoryTree
         .filter((build) => build !== now)
         .map((build) => buildItem(build, build.manifest.id === shown, () => this.#diagnose(build))),
     ];
-    this.#view.description = session === undefined ? '' : basename(session.uri.path);
+    this.#view.description = session === undefined ? '' : session.title;
     void vscode.commands.executeCommand('setContext', contextKeys.hasBuilds, this.#items.length > 0);
     this.#changed.fire(undefined);
   }

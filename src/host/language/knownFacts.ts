@@ -16,6 +16,8 @@ import type { ModelFacts } from '../../core/precision/modelFacts.ts';
 import { readMismatches } from '../../core/replay/readMismatches.ts';
 import type { ReplayMismatch } from '../../core/replay/readMismatches.ts';
 import { openSource } from '../platform/modelSource.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** What is known of a model and its builds, as the language server needs it. */
 export interface KnownFacts {
@@ -86,7 +88,7 @@ export class FactsReader {
   }
 
   async #model(uri: vscode.Uri): Promise<{ model: ModelFacts | null; problem: string }> {
-    const file = uri.path.slice(uri.path.lastIndexOf('/') + 1);
+    const file = nameOf(uri);
     try {
       const source = await openSource(uri);
       try {
@@ -98,7 +100,7 @@ export class FactsReader {
         await source.close();
       }
     } catch (error) {
-      return { model: null, problem: vscode.l10n.t('{0} cannot be read: {1}', file, messageOf(error)) };
+      return { model: null, problem: vscode.l10n.t('{0} cannot be read: {1}', file, errorText(error)) };
     }
   }
 
@@ -118,7 +120,7 @@ export class FactsReader {
       return { build: facts, log: log ?? null, overrides };
     } catch (error) {
       // The views say so where they show the build; here less is known, that is all.
-      this.#log.warn(`Build ${build.manifest.id} of ${uri.toString(true)} cannot be read: ${messageOf(error)}`);
+      this.#log.warn(`Build ${build.manifest.id} of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
     }
   }
@@ -134,5 +136,3 @@ export class FactsReader {
     }
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

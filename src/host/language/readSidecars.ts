@@ -4,6 +4,7 @@ import { readChoices, sniffChoices } from '../../core/replay/readChoices.ts';
 import type { Choices } from '../../core/replay/readChoices.ts';
 import { buildOfReplay } from '../replay/replayBuild.ts';
 import type { KnownFacts } from './knownFacts.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** A sidecar of a replay beyond this is not read, in bytes: about 100,000 choices. */
 const largest = 64 * 2 ** 20;
@@ -14,7 +15,7 @@ const largest = 64 * 2 ** 20;
  * Never rejects.
  */
 export async function readSidecars(replay: vscode.Uri, facts: KnownFacts | undefined): Promise<Choices[]> {
-  const name = replay.path.slice(replay.path.lastIndexOf('/') + 1).replace(/\.jsonc?$/i, '');
+  const name = nameOf(replay).replace(/\.jsonc?$/i, '');
   const files: { file: vscode.Uri; source: Choices['source'] }[] = [`${name}.choices.jsonl`, 'choices.jsonl'].map(
     (file) => ({ file: vscode.Uri.joinPath(replay, '..', file), source: 'sidecar' }),
   );

@@ -6,6 +6,8 @@ import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
 export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: unknown): Promise<void> {
@@ -23,7 +25,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
   const out = to instanceof vscode.Uri ? to : await askForTarget(model);
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
-  const title = plainText(vscode.l10n.t('Applying {0}', target.uri.path.slice(target.uri.path.lastIndexOf('/') + 1)));
+  const title = plainText(vscode.l10n.t('Applying {0}', nameOf(target.uri)));
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
     const { rewrite, lossNotes } = await vscode.window.withProgress(shown, (_, token) => {
@@ -43,7 +45,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
       out,
       vscode.l10n.t(
         'Written: {0}, with {1} nodes in FP32, {2} in FP16, {3} in BF16 and {4} Casts more.',
-        out.path.slice(out.path.lastIndexOf('/') + 1),
+        nameOf(out),
         byType.float,
         byType.float16,
         byType.bfloat16,
@@ -52,7 +54,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
       warnings.map(({ message }) => message),
     );
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
   }
 }
 

@@ -11,6 +11,7 @@ import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
+import { shell } from '../../builder/shell.ts';
 
 /**
  * Copies the rules of an override file as flags of a program; says what they cannot carry. `to`, one of
@@ -55,8 +56,7 @@ export async function copyPrecisionFlags(
         : vscode.l10n.t('Line {0}: {1}', problem.line, problem.message),
     );
   for (const { message } of problems) remarks.push(message);
-  if (args.length > 0)
-    await vscode.env.clipboard.writeText(quoteCommand(args, process.platform === 'win32' ? 'powershell' : 'posix'));
+  if (args.length > 0) await vscode.env.clipboard.writeText(quoteCommand(args, shell));
   void tellCopied(log, args.length > 0, remarks);
 }
 

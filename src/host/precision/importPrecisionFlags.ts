@@ -9,8 +9,7 @@ import { dialectOf } from '../../core/precision/trtexecSpec.ts';
 import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
-
-const shell = process.platform === 'win32' ? 'powershell' : 'posix';
+import { shell } from '../../builder/shell.ts';
 
 /** Longer texts on the clipboard are no command lines: Linux and Windows pass none of this length. */
 const longestCommand = 2_000_000;

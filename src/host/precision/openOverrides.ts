@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { writeName } from '../../core/precision/quoteName.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** The override file of a model: `model.trtprec` beside `model.onnx`. */
 export const overridesOf = (model: vscode.Uri): vscode.Uri =>
@@ -26,7 +27,7 @@ async function openOrMake(uri: vscode.Uri, model: vscode.Uri): Promise<vscode.Te
     await vscode.workspace.applyEdit(edit);
     const document = await vscode.workspace.openTextDocument(uri);
     const head = new vscode.WorkspaceEdit();
-    const file = model.path.slice(model.path.lastIndexOf('/') + 1);
+    const file = nameOf(model);
     head.insert(uri, new vscode.Position(0, 0), `model  ${writeName(`./${file}`)}\nbase   fp16\n\n`);
     await vscode.workspace.applyEdit(head);
     return document;

@@ -10,6 +10,7 @@ import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { buildOfReplay } from './replayBuild.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /**
  * Builds a model by Polygraphy and keeps the tactics that TensorRT chose in `model.replay.json`, which it then shows.
@@ -73,6 +74,6 @@ async function mayReplace(file: vscode.Uri): Promise<boolean> {
     return true;
   }
   const replace = vscode.l10n.t('Replace');
-  const text = vscode.l10n.t('{0} is there already. Replace it?', file.path.slice(file.path.lastIndexOf('/') + 1));
+  const text = vscode.l10n.t('{0} is there already. Replace it?', nameOf(file));
   return (await vscode.window.showWarningMessage(plainText(text), { modal: true }, replace)) === replace;
 }

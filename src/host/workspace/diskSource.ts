@@ -11,6 +11,7 @@ import type { Problem } from '../../core/text/problem.ts';
 import { openSource } from '../platform/modelSource.ts';
 import type { LoadedBuild, LoadedModel } from './session.ts';
 import type { SessionSource } from './sessions.ts';
+import { errorText } from '../../core/text/errorText.ts';
 
 /** Reads models from any file system of the editor, and their builds from this computer's disk. */
 export class DiskSource implements SessionSource {
@@ -36,7 +37,7 @@ export class DiskSource implements SessionSource {
         this.#log.debug(`Read ${uri.toString(true)} in ${Date.now() - started} ms`);
       }
     } catch (error) {
-      return unreadable(messageOf(error));
+      return unreadable(errorText(error));
     }
   }
 
@@ -55,7 +56,7 @@ export class DiskSource implements SessionSource {
         passed === newest ? '' : vscode.l10n.t('{0} Shown is the newest one that succeeded.', outcome(newest));
       return await this.#report(uri, passed, later);
     } catch (error) {
-      this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${messageOf(error)}`);
+      this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
     }
   }
@@ -80,14 +81,12 @@ export class DiskSource implements SessionSource {
       return { ...withoutReport(build, later), report, hints, asked: await askedPrecisions(build, read) };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
-      return withoutReport(build, vscode.l10n.t('The newest build cannot be shown: {0}', messageOf(error)));
+      return withoutReport(build, vscode.l10n.t('The newest build cannot be shown: {0}', errorText(error)));
     }
   }
 }
 
 const unreadable = (problem: string): LoadedModel => ({ graph: null, problem, hints: [] });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuild => ({
   build: manifest,

@@ -3,6 +3,7 @@ import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** What was read of a model file: its structure, or why there is none, in words for people. */
 export interface LoadedModel {
@@ -56,7 +57,7 @@ export class Session {
   }
 
   get title(): string {
-    return this.uri.path.slice(this.uri.path.lastIndexOf('/') + 1);
+    return nameOf(this.uri);
   }
 
   /** What the views get; null while there is nothing to show. */

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Selection } from '../../protocol/views.ts';
 import { Session } from './session.ts';
 import type { LoadedBuild, LoadedModel, Origin } from './session.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** Where sessions get their data from. Neither function rejects: a failure is a `problem` in the result. */
 export interface SessionSource {
@@ -166,7 +167,7 @@ export class Sessions implements vscode.Disposable {
 
   #watch(uri: vscode.Uri): vscode.Disposable {
     const folder = vscode.Uri.joinPath(uri, '..');
-    const name = uri.path.slice(uri.path.lastIndexOf('/') + 1);
+    const name = nameOf(uri);
     // A name may hold characters that a glob gives a meaning to.
     const glob = name.replaceAll(/[[\]{}*?]/g, (c) => `[${c}]`);
     const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, glob));
