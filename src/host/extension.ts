@@ -6,7 +6,7 @@ import { showResult } from './builds/showResult.ts';
 import { attach, attachPieces, pasteLog } from './commands/attach.ts';
 import { build } from './commands/build.ts';
 import { buildAs, copyUsualCommand } from './commands/buildAs.ts';
-import { askForModel, pickModel } from './commands/pickModel.ts';
+import { pickModel } from './commands/pickModel.ts';
 import { searchPanel } from './commands/searchPanel.ts';
 import { sortPanel } from './commands/sortPanel.ts';
 import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
@@ -77,7 +77,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       [commands.copyBuildCommand]: (uri) => copyUsualCommand(building, uri),
       [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),
       [commands.openGraph]: async (uri) => {
-        const model = uri instanceof vscode.Uri ? uri : (sessions.current?.uri ?? (await askForModel()));
+        const model = await pickModel(uri, sessions);
         if (model !== undefined) await openGraph(model);
       },
       [commands.openFusionPage]: async (uri) => {
@@ -86,7 +86,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       },
       [commands.attach]: (uri, files) => attach(attaching, uri, files),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
-      ...historyCommands(history, building),
+      ...historyCommands(history, building, diagnostics),
       [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
       [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
       [commands.sort]: () => sortPanel(tree),

@@ -28,5 +28,7 @@ export async function showResult(
   if (passed && revealAfterBuild) await tree.bringUp();
   else void tellOutcome(uri, build, cause);
   const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
-  if (gone > 0) await sessions.reloadBuild(uri);
+  if (gone === 0) return;
+  await sessions.reloadBuild(uri);
+  await diagnostics.forgetDeleted();
 }

@@ -18,7 +18,7 @@ function activeModel(): vscode.Uri | undefined {
 }
 
 /** The models of the workspace as a list, with the way to any other. */
-export function askForModel(): Promise<vscode.Uri | undefined> {
+function askForModel(): Promise<vscode.Uri | undefined> {
   return pickFile({
     glob: '**/*.onnx',
     placeHolder: vscode.l10n.t('Which model?'),

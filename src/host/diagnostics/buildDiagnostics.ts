@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { readBuildFolder } from '../../builder/buildFolder.ts';
 import type { Build } from '../../builder/buildFolder.ts';
 import { diagnoseBuild } from './diagnoseBuild.ts';
 import type { NamedDiagnosis } from './diagnoseBuild.ts';
@@ -10,10 +11,16 @@ const mostNames = 20;
 /** What went wrong in the newest build of each model, as problems of the model itself. */
 export class BuildDiagnostics implements vscode.Disposable {
   readonly #collection = vscode.languages.createDiagnosticCollection('TensorRT');
+  /** By model: the folder of the build of which it is told. */
+  readonly #folders = new Map<string, string>();
 
   /** Replaces what was said of this model. Gives what was found, the first cause first. */
   async show(uri: vscode.Uri, build: Build): Promise<NamedDiagnosis[]> {
+    const key = uri.toString();
+    this.#folders.set(key, build.folder);
     const found = await diagnoseBuild(build);
+    // Another build has ended meanwhile: what it says stays.
+    if (this.#folders.get(key) !== build.folder) return found;
     const log = build.manifest.files.log;
     const logUri = log === null ? undefined : vscode.Uri.file(join(build.folder, log));
     this.#collection.set(
@@ -23,8 +30,15 @@ export class BuildDiagnostics implements vscode.Disposable {
     return found;
   }
 
-  clear(uri: vscode.Uri): void {
-    this.#collection.delete(uri);
+  /** Takes back what was said of builds that have been deleted since. */
+  async forgetDeleted(): Promise<void> {
+    const told = [...this.#folders];
+    const builds = await Promise.all(told.map(([, folder]) => readBuildFolder(folder)));
+    told.forEach(([key, folder], index) => {
+      if (builds[index] !== undefined || this.#folders.get(key) !== folder) return;
+      this.#folders.delete(key);
+      this.#collection.delete(vscode.Uri.parse(key, true));
+    });
   }
 
   dispose(): void {

@@ -5,6 +5,7 @@ import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { mayBuild, startBuild } from '../commands/startBuild.ts';
 import type { BuildParts } from '../commands/startBuild.ts';
+import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -19,7 +20,11 @@ import { tidyBuilds } from './tidyBuilds.ts';
 import { shell } from '../../builder/shell.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
-export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<string, (...args: unknown[]) => unknown> {
+export function historyCommands(
+  tree: HistoryTree,
+  parts: BuildParts,
+  diagnostics: BuildDiagnostics,
+): Record<string, (...args: unknown[]) => unknown> {
   const { sessions } = parts;
   const one = (act: (build: Build) => unknown) => (argument: unknown) => {
     const build = buildOf(argument) ?? tree.selected[0];
@@ -74,12 +79,14 @@ export function historyCommands(tree: HistoryTree, parts: BuildParts): Record<st
         await Promise.all(ended.map(deleteBuild));
       } finally {
         await sessions.reloadBuild(vscode.Uri.file(first.manifest.model.file));
+        await diagnostics.forgetDeleted();
         await tree.refresh();
       }
     },
     [commands.tidyBuilds]: async () => {
       if (!(await tidyBuilds())) return;
       if (sessions.current !== undefined) await sessions.reloadBuild(sessions.current.uri);
+      await diagnostics.forgetDeleted();
       await tree.refresh();
     },
     [commands.openHistoryItem]: (target) => open(sessions, target as HistoryTarget),
@@ -103,14 +110,16 @@ async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
 }
 
 async function compare(tree: HistoryTree, argument: unknown, all: unknown): Promise<void> {
-  const builds = chosenOf(tree, argument, all);
-  let [newer, older] = builds;
-  if (newer !== undefined && older === undefined) older = await pickOther(tree, newer);
-  if (builds.length > 2 || newer === undefined) {
+  const chosen = chosenOf(tree, argument, all);
+  const [only] = chosen;
+  if (only === undefined || chosen.length > 2) {
     await vscode.window.showInformationMessage(vscode.l10n.t('Select two builds of the history to compare them.'));
     return;
   }
-  if (older !== undefined) await openComparison(older, newer);
+  const other = chosen[1] ?? (await pickOther(tree, only));
+  if (other === undefined) return;
+  const older = other.manifest.started < only.manifest.started ? other : only;
+  await openComparison(older, older === only ? other : only);
 }
 
 async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undefined> {

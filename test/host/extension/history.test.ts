@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { inRepository, inWorkspace, lens, openModel, until } from './support.ts';
+import { accepting, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
 
 const captured = (name: string) => inRepository(`test/fixtures/captures/tensorrt-10.6.0/${name}`);
 
@@ -51,12 +51,25 @@ describe('the history', () => {
     assert.match(session.state.newest!.problem, /MyCustomOp/);
   });
 
+  it('compares two builds with the older one first, whichever is chosen first', async () => {
+    const { history } = await lens();
+    const [newest, oldest] = history.builds;
+    const item = (await history.getChildren()).find(({ build }) => build === oldest);
+    await accepting(vscode.commands.executeCommand('tensorrtLens.compareBuilds', item));
+    const { label } = vscode.window.tabGroups.activeTabGroup.activeTab!;
+    assert.equal(label, `Builds ${oldest!.manifest.id} ↔ ${newest!.manifest.id}`);
+  });
+
   it('goes on with what is left when the chosen build is deleted', async () => {
-    const { sessions, history } = await lens();
+    const { sessions, history, diagnostics } = await lens();
     const [newest] = history.builds;
+    const told = () => vscode.languages.getDiagnostics(model()).map(({ code }) => code);
+    assert.deepEqual(told(), ['unsupported-op']);
     rmSync(newest!.folder, { recursive: true });
     await sessions.reloadBuild(model());
+    await diagnostics.forgetDeleted();
     await history.refresh();
+    assert.deepEqual(told(), []);
     assert.equal(history.builds.length, 1);
     assert.equal(sessions.find(model())!.state.newest?.build.id, history.builds[0]!.manifest.id);
   });
