@@ -12,11 +12,9 @@ export interface BorrowedCaches {
   giveBack: () => Promise<void>;
 }
 
-/** Programs that write these files themselves, in place: one that is killed would leave half a file. */
-const written: Partial<Record<Backend, ('timingCache' | 'calibrationCache')[]>> = {
-  trtexec: ['timingCache'],
-  polygraphy: ['timingCache', 'calibrationCache'],
-};
+/** Whoever is killed while writing them in place leaves half a file, and who cannot write them has built for nothing. */
+const written = (backend: Backend): ('timingCache' | 'calibrationCache')[] =>
+  backend === 'polygraphy' ? ['timingCache', 'calibrationCache'] : ['timingCache'];
 
 /**
  * Copies the caches that this backend writes into the build's folder, where a name that ends in `.tmp` says that they
@@ -25,7 +23,7 @@ const written: Partial<Record<Backend, ('timingCache' | 'calibrationCache')[]>> 
 export async function borrowCaches(options: EngineOptions, backend: Backend, folder: string): Promise<BorrowedCaches> {
   const borrowed: { file: string; copy: string }[] = [];
   const replaced: BorrowedCaches['options'] = {};
-  for (const kind of written[backend] ?? []) {
+  for (const kind of written(backend)) {
     const file = options[kind] === undefined ? undefined : resolve(options[kind]);
     if (file === undefined) continue;
     const copy = join(folder, `${kind}.tmp`);

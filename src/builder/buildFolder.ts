@@ -67,6 +67,12 @@ export async function readBuildFolder(folder: string): Promise<Build | undefined
   }
 }
 
+/** Paths of what a build folder keeps, the engine's also where it is elsewhere. */
+export const filesOfBuild = ({ folder, manifest }: Build): string[] =>
+  ['manifest.json', 'overrides.json', ...Object.values(manifest.files)]
+    .filter((name) => typeof name === 'string')
+    .map((name) => resolve(folder, name));
+
 /** SHA-256 and size of a file of any size. */
 export async function fingerprint(path: string): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256');

@@ -12,9 +12,10 @@ import { resolveOverrides } from '../core/precision/resolveOverrides.ts';
 import { planRewrite, type RewriteOptions } from '../core/precision/planRewrite.ts';
 import type { RewritePlan } from '../core/precision/rewritePlan.ts';
 import type { Problem } from '../core/text/problem.ts';
+import { checkOutput, weightFiles } from './checkOutput.ts';
 import { openFile } from './fileSource.ts';
 import { Unusable } from './unusable.ts';
-import { checkTarget, externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
+import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
   /** Path of the model, gzip-compressed or not; its external data lies beside it. */
@@ -47,7 +48,7 @@ export async function rewriteModel({ model: path, out, signal, ...request }: Rew
     refuseErrors(path, problems);
     if (!model) throw new Unusable(`${path}: cannot be read as an ONNX model`);
     const used = externalLocations(model);
-    await checkTarget(path, out, used);
+    await checkOutput(out, [path, ...weightFiles(path, used)]);
     const types = inferTypes(model);
     const index = new NodeIndex(modelFacts(model, basename(path), types));
     const plan = planPrecision(request.rules, index, resolveOverrides(request.rules, index, request.build ?? null));

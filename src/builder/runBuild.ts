@@ -7,6 +7,7 @@ import type { BuildLog } from '../core/engine/buildLog.ts';
 import type { BuildTelescope } from '../core/build/buildTelescope.ts';
 import { borrowCaches } from './borrowCaches.ts';
 import { applyOverrides, typedCopyFolder } from './buildOverrides.ts';
+import { checkCache, checkOutput, filesOfModel } from './checkOutput.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
@@ -20,7 +21,6 @@ import { causeOf, LogWatch } from './logWatch.ts';
 import { moveWhole } from './moveWhole.ts';
 import type { PlannedFiles } from './plannedFiles.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
-import { spareInputs, spareOtherKinds } from './spareInputs.ts';
 import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
 /** What to build, with what, and where the result goes. */
@@ -57,10 +57,7 @@ export interface BuildEvents {
  */
 export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
   await checkModel(options.model);
-  // What passed is moved there: it would take the place of the model.
-  for (const out of [options.engine, options.timingCache])
-    if (out !== undefined) await spareInputs(out, [options.model, options.overrides]);
-  if (options.timingCache !== undefined) await spareOtherKinds(options.timingCache);
+  await checkOutputs(options);
   const plan = await planBuild(options, { ...options, signal });
   stopIfCancelled(signal);
   // Whatever folder they go to: two builds of one model would share its GPU's times, caches and engine.
@@ -97,6 +94,18 @@ async function checkModel(path: string): Promise<void> {
     throw fileTrouble(path, error);
   });
   if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not an ONNX file`);
+}
+
+/** What passed is moved there, perhaps hours later. */
+async function checkOutputs(options: BuildOptions): Promise<void> {
+  const { model, backend, overrides, engine, timingCache, calibrationCache } = options;
+  if (engine === undefined && timingCache === undefined && calibrationCache === undefined) return;
+  const used = [...(await filesOfModel(model)), overrides];
+  if (engine !== undefined) await checkOutput(engine, [...used, timingCache, calibrationCache]);
+  if (timingCache !== undefined) await checkCache(timingCache, 'timing-cache', [...used, calibrationCache]);
+  // Polygraphy alone writes it.
+  if (calibrationCache !== undefined && backend === 'polygraphy')
+    await checkCache(calibrationCache, 'calibration-cache', used);
 }
 
 /** Names inside the folder. */

@@ -28,6 +28,9 @@ export function fileTrouble(path: string, error: unknown): Unusable {
     EISDIR: 'is a folder, not a file',
     ENOTDIR: 'a part of this path is no folder',
     ENOSPC: 'the disk is full',
+    EROFS: 'the file system is read-only',
+    ENAMETOOLONG: 'the name is too long',
+    ELOOP: 'its symbolic links lead in a circle',
     EMFILE: 'too many open files',
   };
   return new Unusable(`${path}: ${text[code] ?? (error instanceof Error ? error.message : String(error))}`);

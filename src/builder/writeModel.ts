@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { ConversionLoss } from '../core/onnx/convertElements.ts';
 import type { EditedModel } from '../core/onnx/editModel.ts';
@@ -37,24 +37,6 @@ export function externalFileFor(out: string, used: ReadonlySet<string>): string 
   for (let number = 0; ; number++) {
     const name = `${basename(out)}${number === 0 ? '' : `.${number}`}.data`;
     if (!taken.has(name.toLowerCase())) return name;
-  }
-}
-
-/**
- * Makes sure that writing `out` destroys nothing that the model at `path` consists of.
- * @throws {Unusable} when it would
- */
-export async function checkTarget(path: string, out: string, used: ReadonlySet<string>): Promise<void> {
-  const target = await stat(out).catch(() => undefined);
-  if (target?.isDirectory()) throw new Unusable(`${out}: is a folder; name the file to write`);
-  if (!target) return;
-  const own = [path, ...[...used].map((location) => resolve(dirname(path), location))];
-  for (const file of own) {
-    const status = await stat(file).catch(() => undefined);
-    if (status?.dev === target.dev && status.ino === target.ino)
-      throw new Unusable(
-        `${out}: is ${file === path ? 'the model itself' : "a file of the model's weights"}; name another file to write`,
-      );
   }
 }
 

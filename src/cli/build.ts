@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Build } from '../builder/buildFolder.ts';
+import { checkOutput, filesOfModel } from '../builder/checkOutput.ts';
 import { readBuildReport, toViewData } from '../builder/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
-import { spareInputs } from '../builder/spareInputs.ts';
 import { type BuildTelescope, stageWords, type TimeLine } from '../core/build/buildTelescope.ts';
 import { buildHints } from '../core/build/buildHints.ts';
 import type { Backend, PrecisionMode, ShapeRange } from '../core/build/engineOptions.ts';
@@ -111,7 +111,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     const launcher = values.launcher === undefined ? undefined : await readLauncherFile(values.launcher);
     const wanted = { ...buildOptions(positionals[0]!, values, terminal), ...(launcher && { launcher }) };
-    if (values.report !== undefined) await spareInputs(values.report, [positionals[0], values.overrides]);
+    await checkReport(positionals[0]!, values);
     const events = follow(terminal, values.verbose ?? false);
     const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const passed = made.manifest.result === 'passed';
@@ -129,6 +129,14 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
 };
 
 type Values = ReturnType<typeof readArguments<typeof options>>['values'];
+
+/** The page comes last: what would keep it from being written is said before the build. */
+async function checkReport(model: string, values: Values): Promise<void> {
+  const { report, engine, overrides, launcher } = values;
+  const caches = [values['timing-cache'], values['calibration-cache']];
+  if (report !== undefined)
+    await checkOutput(report, [...(await filesOfModel(model)), engine, overrides, launcher, ...caches]);
+}
 
 function buildOptions(model: string, values: Values, terminal: Terminal): BuildOptions {
   const backend = oneOf('--backend', values.backend ?? 'auto', backends);

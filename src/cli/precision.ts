@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
+import { checkOutput } from '../builder/checkOutput.ts';
 import { readWhole } from '../builder/fileSource.ts';
 import { rewriteModel } from '../builder/rewriteModel.ts';
-import { spareInputs } from '../builder/spareInputs.ts';
 import { Unusable } from '../builder/unusable.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/checkOverrides.ts';
 import type { NodeIndex } from '../core/precision/nodeIndex.ts';
@@ -150,7 +150,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
   const { file, onnx: named } = await readRules(positionals[0]!, values.onnx);
   const onnx = requireModel(named);
-  await spareInputs(out, [positionals[0], values.log, values.layers]);
+  await checkOutput(out, [positionals[0], onnx, values.log, values.layers]);
   const context = await readContext({ ...values, onnx }, terminal);
   const { errors } = planOf(positionals[0]!, file, context, terminal);
   const { signal } = terminal;

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileTrouble, Unusable } from '../builder/unusable.ts';
 import { importCommand } from '../core/precision/importCommand.ts';
 import { dialectOf } from '../core/precision/trtexecSpec.ts';
@@ -23,11 +24,17 @@ export async function importRules(args: string[], terminal: Terminal): Promise<n
     );
   for (const { severity, code, message } of imported.problems) terminal.note(`${severity} ${code}: ${message}`);
   if (values.output === undefined) await terminal.out(imported.text);
-  else
-    await writeFile(values.output, imported.text, { flag: 'wx' }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-        throw new Unusable(`${values.output} is there already; name another file to write`);
-      throw fileTrouble(values.output!, error);
-    });
+  else await writeNew(values.output, imported.text);
   return hasErrors(imported.problems) ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new Unusable(`${path} is there already; name another file to write`);
+    throw fileTrouble(path, error);
+  }
 }

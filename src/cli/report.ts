@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { askedPrecisions } from '../builder/askedPrecisions.ts';
-import { readBuildFolder, writeWhole } from '../builder/buildFolder.ts';
+import { filesOfBuild, readBuildFolder, writeWhole } from '../builder/buildFolder.ts';
+import { checkOutput, filesOfModel } from '../builder/checkOutput.ts';
 import { readBuildReport, readReport, toViewData } from '../builder/readBuild.ts';
-import { spareInputs } from '../builder/spareInputs.ts';
 import { fileTrouble, Unusable } from '../builder/unusable.ts';
 import type { ViewData } from '../core/scene/viewData.ts';
 import { readArguments } from './arguments.ts';
@@ -27,32 +27,44 @@ Writes one self-contained page with the graph and the fusion view; it loads noth
     const { values } = readArguments(args, options);
     const { output } = values;
     if (output === undefined) throw new Usage('-o report.html is missing');
-    await spareInputs(output, [values.onnx, values.log, values.layers, values.profile]);
-    await writeReport(output, await readData(values));
+    const files = { ...values, output };
+    await writeReport(output, values.build === undefined ? await ofFiles(files) : await ofBuild(values.build, files));
     terminal.note(`Written: ${output}`);
     return exitCodes.done;
   },
 };
 
-/** Writes the page, or its data alone where the name ends in `.json`. */
+/** Writes the page, or its data alone where the name ends in `.json`; its folder is made where it is missing. */
 export async function writeReport(output: string, data: ViewData): Promise<void> {
+  await mkdir(dirname(output), { recursive: true }).catch((error: unknown) => {
+    throw fileTrouble(dirname(output), error);
+  });
   await writeWhole(output, output.endsWith('.json') ? JSON.stringify(data) : await page(data));
 }
 
-async function readData(values: {
-  build?: string;
+interface Values {
   onnx?: string;
   layers?: string;
   log?: string;
   profile?: string;
-}): Promise<ViewData> {
-  if (values.build === undefined)
-    return toViewData(await readReport({ ...values, onnx: requireBuildFiles(values) }), null);
-  if (values.log !== undefined || values.layers !== undefined || values.profile !== undefined)
+  output: string;
+}
+
+async function ofFiles(values: Values): Promise<ViewData> {
+  const onnx = requireBuildFiles(values);
+  const { log, layers, profile, output } = values;
+  await checkOutput(output, [...(await filesOfModel(onnx)), log, layers, profile]);
+  return toViewData(await readReport({ ...values, onnx }), null);
+}
+
+async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {
+  if (log !== undefined || layers !== undefined || profile !== undefined)
     throw new Usage('--build goes without --log, --layers and --profile: the folder has its own');
-  const build = await readBuildFolder(values.build);
-  if (!build) throw new Unusable(`${values.build}: no build folder: manifest.json is missing or damaged`);
-  const read = await readBuildReport(build, values.onnx);
+  const build = await readBuildFolder(folder);
+  if (!build) throw new Unusable(`${folder}: no build folder: manifest.json is missing or damaged`);
+  const model = onnx ?? resolve(folder, build.manifest.model.file);
+  await checkOutput(output, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
+  const read = await readBuildReport(build, model);
   return { ...toViewData(read, build.manifest), asked: await askedPrecisions(build, read) };
 }
 

@@ -127,6 +127,19 @@ describe('options reach TensorRT', () => {
     expect(readFileSync(join(made, 'build.log'), 'utf8').split('\n')[0]).toContain('--compute-capability=12.0');
   });
 
+  test('a timing cache, whose folder is made, and which a build reads again', async () => {
+    const timingCache = file('new/folder/timing.cache');
+    const made = await build(modelPath('unnamed'), { timingCache });
+    expect(made.manifest).toMatchObject({ result: 'passed' });
+    expect(made.manifest.command.join(' ')).not.toContain(timingCache);
+    expect(readdirSync(made.folder).filter((name) => name.includes('.tmp'))).toEqual([]);
+    const content = readFileSync(timingCache);
+    const again = await build(modelPath('unnamed'), { timingCache });
+    expect(again.manifest).toMatchObject({ result: 'passed' });
+    expect(again.manifest.warnings).toBeUndefined();
+    expect(readFileSync(timingCache).length).toBe(content.length);
+  });
+
   test('what TensorRT-RTX cannot do is refused before it begins', async () => {
     await expect(build(modelPath('unnamed'), { precision: 'fp16' })).rejects.toThrow(/strongly typed networks only/);
     await expect(build(modelPath('unnamed'), { layerPrecisions: [{ name: 'x', type: 'fp32' }] })).rejects.toThrow(

@@ -1,7 +1,11 @@
 import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runBuild } from '../../../src/builder/runBuild.ts';
+import { importBuild } from '../../../src/builder/importBuild.ts';
+import { readModelFile } from '../../../src/builder/readBuild.ts';
+import { type BuildOptions, runBuild } from '../../../src/builder/runBuild.ts';
+import { externalLocations } from '../../../src/builder/writeModel.ts';
+import { build } from '../../../src/cli/build.ts';
 import type { Command } from '../../../src/cli/command.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
@@ -24,9 +28,26 @@ function copyOfModel(): { place: string; model: string; before: Buffer } {
   return { place, model, before: readFileSync(model) };
 }
 
+const noProgram = join(folder, 'none-trtexec');
+
+/** Begins a build that gets no further than to its program. */
+const beginBuild = (model: string, options: Partial<BuildOptions>) =>
+  runBuild({
+    model,
+    backend: 'calibrationCache' in options ? 'polygraphy' : 'trtexec',
+    trtexec: noProgram,
+    driver: '',
+    confirm: () => Promise.reject(new Error('asked')),
+    ...options,
+  });
+
 async function run(command: Command, ...args: string[]): Promise<{ code: number; out: string }> {
   const ran = { code: 0, out: '' };
-  const terminal = { out: (text: string) => Promise.resolve(void (ran.out += text)), note: () => undefined };
+  const terminal = {
+    out: (text: string) => Promise.resolve(void (ran.out += text)),
+    note: () => undefined,
+    status: () => undefined,
+  };
   ran.code = await command.run(args, terminal as unknown as Parameters<Command['run']>[1]);
   return ran;
 }
@@ -36,12 +57,23 @@ describe('what a command reads is not what it writes', () => {
     const { place, model, before } = copyOfModel();
     symlinkSync(model, join(place, 'page.json'));
     for (const output of [model, join(place, 'page.json'), join(place, '..', place.slice(folder.length), 'net.onnx')])
-      await expect(run(report, '--onnx', model, '--log', log, '-o', output)).rejects.toThrow(
-        'would be overwritten, and is read as',
-      );
+      await expect(run(report, '--onnx', model, '--log', log, '-o', output)).rejects.toThrow('would take the place of');
     expect(readFileSync(model).equals(before)).toBe(true);
     expect((await run(report, '--onnx', model, '--log', log, '-o', join(place, 'new.json'))).code).toBe(0);
     expect((await run(report, '--onnx', model, '--log', log, '-o', join(place, 'new.json'))).code).toBe(0);
+  });
+
+  test('a report takes the place of neither the weights nor what a build folder keeps', async () => {
+    const { place, model } = copyOfModel();
+    const weights = join(place, [...externalLocations((await readModelFile(model)).value)][0]!);
+    writeFileSync(weights, 'weights');
+    await expect(run(report, '--onnx', model, '--log', log, '-o', weights)).rejects.toThrow('would take the place of');
+    const { folder: build } = await importBuild({ model, pieces: [{ file: log }], folder: join(place, 'builds') });
+    for (const output of [model, weights, join(build, 'manifest.json'), join(build, 'build.log')])
+      await expect(run(report, '--build', build, '-o', output)).rejects.toThrow('would take the place of');
+    expect(readFileSync(weights, 'utf8')).toBe('weights');
+    expect((await run(report, '--build', build, '-o', join(build, 'missing/report.json'))).code).toBe(0);
+    expect((await run(report, '--build', build, '-o', join(build, 'missing/report.json'))).code).toBe(0);
   });
 
   test('files beside a build folder are not passed over in silence', async () => {
@@ -59,32 +91,74 @@ describe('what a command reads is not what it writes', () => {
     expect(readFileSync(rules, 'utf8')).toBe('op:Softmax fp32\n');
   });
 
-  test.each(['engine', 'timingCache'] as const)(
+  test.each(['engine', 'timingCache', 'calibrationCache'] as const)(
     'a build whose %s would be the model does not begin',
     async (option) => {
       const { model, before } = copyOfModel();
-      const options = {
-        model,
-        backend: 'trtexec',
-        trtexec: join(folder, 'none'),
-        driver: '',
-        [option]: model,
-      } as const;
-      const confirm = () => Promise.reject(new Error('asked'));
-      await expect(runBuild({ ...options, confirm })).rejects.toThrow('would be overwritten');
+      await expect(beginBuild(model, { [option]: model })).rejects.toThrow('would take the place of');
       expect(readFileSync(model).equals(before)).toBe(true);
     },
   );
+
+  test.each([
+    ['engine', 'timingCache'],
+    ['engine', 'calibrationCache'],
+    ['timingCache', 'calibrationCache'],
+  ] as const)('two results of a build are not one file: %s, %s', async (one, other) => {
+    const { place, model } = copyOfModel();
+    const [path, same] = [join(place, 'new'), join(place, '.', 'sub', '..', 'new')];
+    await expect(beginBuild(model, { [one]: path, [other]: same })).rejects.toThrow('would take the place of');
+  });
+
+  test.each([
+    ['timingCache', 'is no timing cache and would be overwritten'],
+    ['calibrationCache', 'is no calibration cache and would be overwritten'],
+  ])('a %s takes the place of no other kind of file', async (option, message) => {
+    const { place, model } = copyOfModel();
+    const rules = join(place, 'net.trtprec');
+    writeFileSync(rules, 'base fp16\nop:Softmax fp32\n');
+    await expect(beginBuild(model, { [option]: rules })).rejects.toThrow(message);
+    expect(readFileSync(rules, 'utf8')).toContain('Softmax');
+  });
 });
 
-test('a timing cache takes the place of no other kind of file', async () => {
-  const { place, model } = copyOfModel();
-  const rules = join(place, 'net.trtprec');
-  writeFileSync(rules, 'base fp16\nop:Softmax fp32\n');
-  const options = { model, backend: 'trtexec', trtexec: join(folder, 'none'), driver: '', timingCache: rules } as const;
-  const confirm = () => Promise.reject(new Error('asked'));
-  await expect(runBuild({ ...options, confirm })).rejects.toThrow('is no timing cache and would be overwritten');
-  expect(readFileSync(rules, 'utf8')).toContain('Softmax');
+describe('what cannot be written is said before the build', () => {
+  const bad = (place: string): [string, string][] => [
+    [join(place, 'net.onnx', 'out'), 'a part of this path is no folder'],
+    [join(place, 'net.onnx', 'deep', 'out'), 'a part of this path is no folder'],
+    [place, 'is a folder; name the file to write'],
+    [join(place, 'missing') + sep, 'names no file to write'],
+    ['', 'names no file to write'],
+    [join(place, 'x'.repeat(300)), 'the name is too long'],
+    ...(process.platform === 'linux' ? [['/dev/null', 'is no regular file'] as [string, string]] : []),
+  ];
+
+  test.each(['engine', 'timingCache', 'report'] as const)('%s', async (option) => {
+    const { place, model } = copyOfModel();
+    const begin = (path: string) =>
+      option === 'report'
+        ? run(build, model, '--backend', 'trtexec', '--trtexec', noProgram, '--report', path)
+        : beginBuild(model, { [option]: path });
+    for (const [path, message] of bad(place)) await expect(begin(path)).rejects.toThrow(message);
+    // All is well with a folder that is not there yet: the build begins, and finds no trtexec.
+    await expect(begin(join(place, 'new', 'folder', 'out'))).rejects.toThrow(noProgram);
+  });
+
+  test('a page goes to a folder that is made for it', async () => {
+    const { place, model } = copyOfModel();
+    const page = join(place, 'new', 'folder', 'page.json');
+    expect((await run(report, '--onnx', model, '--log', log, '-o', page)).code).toBe(0);
+    expect(readFileSync(page, 'utf8')).toContain('"graph"');
+  });
+
+  test('imported rules, too', async () => {
+    const { place } = copyOfModel();
+    const rules = join(place, 'new', 'net.trtprec');
+    const command = ['import', '-o', rules, '--', 'trtexec', '--layerPrecisions=a:fp32'];
+    expect((await run(precision, ...command)).code).toBe(0);
+    expect(readFileSync(rules, 'utf8')).toContain('fp32');
+    await expect(run(precision, ...command)).rejects.toThrow('is there already');
+  });
 });
 
 test('a page whose folder is a file', async () => {
