@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import {
   DidOpenTextDocumentNotification,
+  ErrorAction,
   LanguageClient,
   RevealOutputChannelOn,
   State,
@@ -108,7 +109,16 @@ export class LanguageService implements vscode.Disposable {
 
   async #start(): Promise<void> {
     const server: ServerOptions = { module: this.#module, transport: TransportKind.ipc };
-    const client = new LanguageClient('tensorrtLens.language', 'TensorRT Lens', server, this.#options());
+    const client: LanguageClient = new LanguageClient('tensorrtLens.language', 'TensorRT Lens', server, {
+      ...this.#options(),
+      errorHandler: {
+        // What is written to a server that has just died fails. The client's own handler takes the third such error
+        // for a reason to give up; the end of the connection says the same, and starts another server.
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => restarts.closed(),
+      },
+    });
+    const restarts = client.createDefaultErrorHandler(4);
     this.#client = client;
     client.onNotification(languageMessages.modelPath, ({ uri, path }: ModelPathParams) =>
       this.#feed.named(vscode.Uri.parse(uri, true), path),
@@ -149,7 +159,6 @@ export class LanguageService implements vscode.Disposable {
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       // Bodies of models' names are text, never commands or HTML.
       markdown: { isTrusted: false, supportHtml: false },
-      connectionOptions: { maxRestartCount: 4 },
     };
   }
 
