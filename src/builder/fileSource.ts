@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type ByteSource, bytesOf } from '../core/text/byteSource.ts';
@@ -23,17 +23,9 @@ const largestUnpacked = 2 ** 31 - 1;
  * @throws {Unusable} when it cannot be opened or unpacked
  */
 export async function openFile(path: string, { unpack: unpacks = true } = {}): Promise<FileSource> {
-  let handle: FileHandle;
-  try {
-    handle = await open(path, 'r');
-  } catch (error) {
-    throw fileTrouble(path, error);
-  }
+  const handle = await openReadable(path);
   try {
     const status = await handle.stat();
-    if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not a file`);
-    // Many devices never end: what a model's link or an override file names must not fill the memory.
-    if (status.isCharacterDevice() || status.isBlockDevice()) throw new Unusable(`${path}: is a device, not a file`);
     // A pipe has no size and no random access.
     const whole = status.isFile() ? undefined : await handle.readFile();
     const head = whole?.subarray(0, 2) ?? (await readAt(handle, 0, 2));
@@ -45,16 +37,31 @@ export async function openFile(path: string, { unpack: unpacks = true } = {}): P
   }
 }
 
+/** Opens what can be read to its end. The look comes first: opening alone may wait for ever. */
+async function openReadable(path: string): Promise<FileHandle> {
+  try {
+    const status = await stat(path);
+    if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not a file`);
+    // Many devices never end: what a model's link or an override file names must not fill the memory.
+    if (status.isCharacterDevice() || status.isBlockDevice()) throw new Unusable(`${path}: is a device, not a file`);
+    // One that a shell passes on has somebody at its other end; of one with a name nobody knows.
+    if (status.isFIFO() && !/^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path))
+      throw new Unusable(`${path}: is a named pipe, not a file; save what comes out of it to a file`);
+    return await open(path, 'r');
+  } catch (error) {
+    throw error instanceof Unusable ? error : fileTrouble(path, error);
+  }
+}
+
 /** Whether a file is gzip-compressed, whatever its name. */
 export async function isGzip(path: string): Promise<boolean> {
-  let handle: FileHandle | undefined;
+  const handle = await openReadable(path);
   try {
-    handle = await open(path, 'r');
     return isGzipHead(await readAt(handle, 0, 2));
   } catch (error) {
     throw fileTrouble(path, error);
   } finally {
-    await handle?.close();
+    await handle.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { stopIfCancelled } from './unusable.ts';
+import { fileTrouble, stopIfCancelled } from './unusable.ts';
 
 /**
  * Runs `work` while no other process does so for the same folder: the file `<folder>.lock` names the process that is
@@ -14,7 +14,9 @@ export async function withFolderLock<T>(
   { waiting, signal }: { waiting?: () => void; signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
   const lock = `${folder}.lock`;
-  await mkdir(dirname(lock), { recursive: true });
+  await mkdir(dirname(lock), { recursive: true }).catch((error: unknown) => {
+    throw fileTrouble(dirname(lock), error);
+  });
   let told = false;
   while (!(await take(lock))) {
     stopIfCancelled(signal);

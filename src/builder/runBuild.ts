@@ -94,6 +94,8 @@ async function checkModel(path: string): Promise<void> {
     throw fileTrouble(path, error);
   });
   if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not an ONNX file`);
+  // TensorRT reads it by its name, and so do we, before and after.
+  if (!status.isFile()) throw new Unusable(`${path}: is no regular file; save the model to one`);
 }
 
 /** What passed is moved there, perhaps hours later. */

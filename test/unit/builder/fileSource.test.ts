@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -43,7 +44,7 @@ test('says when a compressed file is damaged or cut off', async () => {
   const packed = gzipSync(Buffer.from('x'.repeat(100_000)));
   const cut = file('cut.gz', packed.subarray(0, packed.length - 20));
   await expect(openFile(cut)).rejects.toThrow(/cut\.gz: this gzip file is damaged or cut off/);
-  await expect(openFile(file('two.gz', '\x1f\u008b'.slice(0, 1) + '\x00'))).resolves.toBeDefined();
+  await (await openFile(file('two.gz', '\x1f\x00'))).close();
   await expect(readWhole(file('head.gz', Buffer.from([0x1f, 0x8b])))).rejects.toThrow('damaged');
 });
 
@@ -51,4 +52,10 @@ test.runIf(process.platform === 'linux')('does not read a device, which may neve
   const link = join(folder, 'endless.onnx');
   symlinkSync('/dev/zero', link);
   for (const read of [openFile, readWhole]) await expect(read(link)).rejects.toThrow('is a device, not a file');
+});
+
+test.skipIf(process.platform === 'win32')('does not wait at a named pipe that nobody may ever write to', async () => {
+  const pipe = join(folder, 'pipe.log');
+  execFileSync('sh', ['-c', 'mkfifo "$0"', pipe]);
+  for (const read of [openFile, readWhole, isGzip]) await expect(read(pipe)).rejects.toThrow('is a named pipe');
 });

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { withFolderLock } from '../../../src/builder/folderLock.ts';
-import { Cancelled } from '../../../src/builder/unusable.ts';
+import { Cancelled, Unusable } from '../../../src/builder/unusable.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -35,6 +35,14 @@ test('is free again after a failure', async () => {
   const target = join(folder, 'b');
   await expect(withFolderLock(target, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(withFolderLock(target, () => Promise.resolve(1))).resolves.toBe(1);
+});
+
+test('a place that cannot be made is said with its name', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const tried = withFolderLock(join(file, 'deep', 'c'), () => Promise.resolve(1));
+  await expect(tried).rejects.toThrow(new Unusable(`${join(file, 'deep')}: a part of this path is no folder`));
+  rmSync(file);
 });
 
 test('a lock whose owner is gone counts for nothing', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -146,6 +146,18 @@ describe('fusion', () => {
       [vitLog[1]!, plain].map((log) => trtlens(['fusion', ...vit, '--log', log, '--json'])),
     );
     expect(unpacked!.out.replaceAll('plain.log', 'log.txt.gz')).toBe(packed!.out);
+  });
+
+  test.runIf(process.platform === 'linux')('what a shell passes on by a pipe is read like a file', async () => {
+    const { out } = await trtlens(['fusion', ...vit, ...vitLog, ...vitLayers, '--json']);
+    const script = 'zcat "$3" | "$0" "$1" fusion --onnx <(cat "$2") --log /dev/stdin --layers <(cat "$4") --json';
+    const files = [modelPath('vit_tiny'), vitLog[1]!, vitLayers[1]!];
+    const ran = spawnSync('bash', ['-c', script, process.execPath, file('cli.cjs'), ...files], { maxBuffer: 2 ** 30 });
+    expect(ran.stderr.toString()).toBe('');
+    const { model, ...report } = JSON.parse(ran.stdout.toString()) as FusionReport;
+    const { model: named, ...same } = JSON.parse(out) as FusionReport;
+    expect(report).toEqual(same);
+    expect({ ...model, file: named.file }).toEqual(named);
   });
 
   test('megabytes arrive whole in a pipe whose reader is slow', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -120,6 +121,14 @@ describe('what a command reads is not what it writes', () => {
     await expect(beginBuild(model, { [option]: rules })).rejects.toThrow(message);
     expect(readFileSync(rules, 'utf8')).toContain('Softmax');
   });
+});
+
+test.skipIf(process.platform === 'win32')('a model that is no regular file is not built', async () => {
+  const { place } = copyOfModel();
+  const pipe = join(place, 'pipe.onnx');
+  execFileSync('sh', ['-c', 'mkfifo "$0"', pipe]);
+  await expect(beginBuild(pipe, {})).rejects.toThrow('is no regular file');
+  await expect(beginBuild('/dev/null', {})).rejects.toThrow('is no regular file');
 });
 
 describe('what cannot be written is said before the build', () => {
