@@ -18,12 +18,18 @@ const modelOf = (uri: vscode.Uri): vscode.Uri => vscode.Uri.parse(uri.query, tru
  */
 export class NodeList implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #reader: FactsReader;
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #subscription: vscode.Disposable;
+
+  readonly onDidChange = this.#changed.event;
 
   constructor(reader: FactsReader, sessions: Sessions) {
     this.#reader = reader;
     this.#subscription = vscode.Disposable.from(
+      this.#changed,
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      // Else its lines would be those of other nodes.
+      sessions.onDidChange(({ uri }) => this.#changed.fire(nodeListUri(uri))),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor: { document }, selections }) => {
         if (document.uri.scheme !== scheme) return;
         const session = sessions.find(modelOf(document.uri));
