@@ -12,15 +12,30 @@ interface Query {
   side: 'before' | 'after';
 }
 
-/** Gives the texts in which two replays are compared, from the replays as the editor has them. */
+const queryOf = ({ query }: vscode.Uri): Query => JSON.parse(query) as Query;
+
+/** Texts that are open and no longer what the replays say. */
+const changed = new vscode.EventEmitter<vscode.Uri>();
+
+/** Gives the texts in which two replays are compared, from the replays as the editor has them; anew when one has changed. */
 export function registerReplayComparison(): vscode.Disposable {
-  return vscode.workspace.registerTextDocumentContentProvider(replayComparisonScheme, {
-    provideTextDocumentContent: async ({ query }) => {
-      const { files, side } = JSON.parse(query) as Query;
-      const [before, after] = await Promise.all(files.map(read));
-      return before && after ? comparisonText(diffReplays(before, after), side) : '';
-    },
-  });
+  return vscode.Disposable.from(
+    vscode.workspace.registerTextDocumentContentProvider(replayComparisonScheme, {
+      onDidChange: changed.event,
+      provideTextDocumentContent: async (uri) => {
+        const { files, side } = queryOf(uri);
+        const [before, after] = await Promise.all(files.map(read));
+        return before && after ? comparisonText(diffReplays(before, after), side) : '';
+      },
+    }),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      // Once it is saved, or read again: not at every keystroke.
+      if (document.isDirty) return;
+      for (const { uri } of vscode.workspace.textDocuments)
+        if (uri.scheme === replayComparisonScheme && queryOf(uri).files.includes(document.uri.toString()))
+          changed.fire(uri);
+    }),
+  );
 }
 
 /** Shows how a replay differs from another one by meaning: layers that differ, their choices in words. */
@@ -50,13 +65,10 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
       path: `${uri.path}.txt`,
       query: JSON.stringify({ files, side: which } satisfies Query),
     });
+  const texts = [side(pair[0], 'before'), side(pair[1], 'after')];
+  for (const text of texts) changed.fire(text);
   const [before, after] = pair.map((uri) => vscode.workspace.asRelativePath(uri));
-  await vscode.commands.executeCommand(
-    'vscode.diff',
-    side(pair[0], 'before'),
-    side(pair[1], 'after'),
-    `${before} ↔ ${after}`,
-  );
+  await vscode.commands.executeCommand('vscode.diff', ...texts, `${before} ↔ ${after}`);
 }
 
 async function read(uri: string) {
