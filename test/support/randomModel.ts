@@ -115,7 +115,10 @@ class Maker {
       },
       () => add('Concat', [any(), this.weight([2, 0, 4])], [intOf('axis', 1)]),
       () => add('Add', [any(), add('ConstantOfShape', [add('Shape', [any()])])]),
-      () => add('SequenceAt', [add('SequenceConstruct', [any(), any()]), this.count64(1, [])]),
+      () => {
+        const pair = add('SequenceConstruct', [any(), any()]);
+        return add('SequenceAt', [this.below(2) ? pair : add('Identity', [pair]), this.count64(1, [])]);
+      },
       () => (depth < 2 ? this.scan(nodes, made, depth) : null),
       () => add('Add', [any(), add('Constant', [], [tensorOf('value', this.tensor('', shape, this.below(2) === 0))])]),
       () => add('Cast', [add('Cast', [any()], [intOf('to', DOUBLE)])], [intOf('to', FLOAT)]),

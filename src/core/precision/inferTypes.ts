@@ -1,7 +1,7 @@
 import type { DataType, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
-import { outputTypes } from './outputTypes.ts';
+import { containerOf, contentOf, outputTypes } from './outputTypes.ts';
 
-/** The element type of every tensor of a model; shapes are not needed for it. */
+/** The element type of every tensor of a model, `seq(float)` of what holds tensors; shapes are not needed for it. */
 export interface TensorTypes {
   /** The type of a tensor as seen in the graph with this path ('' is the main graph); null: cannot be told. */
   typeOf(graphPath: string, tensor: string): DataType | null;
@@ -51,6 +51,15 @@ class Scope {
   }
 }
 
+const callOf = (domain: string, name: string, overload = ''): string => [domain, name, overload].join('\n');
+
+/** What a node's subgraphs get, from its inputs. */
+function givenTo(op: string, inputs: (DataType | null)[]): (DataType | null)[] {
+  if (op === 'If') return [];
+  if (op === 'Loop') return ['int64', 'bool', ...inputs.slice(2)];
+  return op === 'SequenceMap' ? inputs.map((type) => contentOf(type)) : inputs;
+}
+
 const deepest = 64;
 
 class TypeWalker {
@@ -61,7 +70,7 @@ class TypeWalker {
   private depth = 0;
 
   constructor(functions: readonly OnnxFunction[]) {
-    for (const fn of functions) this.functions.set(`${fn.domain}\n${fn.name}`, fn);
+    for (const fn of functions) this.functions.set(callOf(fn.domain, fn.name, fn.overload), fn);
   }
 
   graph(graph: OnnxGraph, around: Scope | null, inputs: (DataType | null)[] = []): (DataType | null)[] {
@@ -87,8 +96,9 @@ class TypeWalker {
     this.depth++;
     try {
       if (node.subgraphs.length > 0) return this.control(node, inputs, scope);
-      const fn = this.functions.get(`${node.domain}\n${node.op}`);
-      if (fn) return this.call(fn, `${node.domain}\n${node.op}`, inputs);
+      const call = callOf(node.domain, node.op, node.overload);
+      const fn = this.functions.get(call);
+      if (fn) return this.call(fn, call, inputs);
       return outputTypes(node, inputs);
     } finally {
       this.depth--;
@@ -96,10 +106,10 @@ class TypeWalker {
   }
 
   private control(node: OnnxNode, inputs: (DataType | null)[], scope: Scope): (DataType | null)[] {
-    const carried = node.op === 'Loop' ? ['int64', 'bool', ...inputs.slice(2)] : inputs;
-    const results = node.subgraphs.map(({ graph }) => this.graph(graph, scope, node.op === 'If' ? [] : carried));
+    const results = node.subgraphs.map(({ graph }) => this.graph(graph, scope, givenTo(node.op, inputs)));
     const first = results[0] ?? [];
     if (node.op === 'Loop') return first.slice(1);
+    if (node.op === 'SequenceMap') return first.map((type) => containerOf('seq', type));
     return first.map((type, i) => type ?? results[1]?.[i] ?? null);
   }
 

@@ -1,6 +1,6 @@
-import type { OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
+import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
 import { inferTypes } from './inferTypes.ts';
-import { elementType } from './outputTypes.ts';
+import { elementType, isContainer } from './outputTypes.ts';
 import type { TensorTypes } from './inferTypes.ts';
 import { isFloatType } from '../onnx/tensorTypes.ts';
 
@@ -58,12 +58,17 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
       op: node.op,
       domain: node.domain,
       outputs: node.outputs,
-      types: types.outputsOf(node),
+      types: tensorTypesOf(node, types),
       role: roles.get(node.id) ?? 'compute',
       ...(casts.has(node.id) && { casts: casts.get(node.id)! }),
     })),
     sources: sourcesOf(model),
   };
+}
+
+/** Element types of a node's outputs; null also for one that is no tensor. */
+function tensorTypesOf(node: OnnxNode, types: TensorTypes): (DataType | null)[] {
+  return types.outputsOf(node).map((type) => (isContainer(type) ? null : type));
 }
 
 /** Outputs that nothing but one Cast reads. */
@@ -145,7 +150,7 @@ function originOf(node: OnnxNode, origins: ReadonlyMap<string, Origin>): Origin 
 function roleOf(node: OnnxNode, origin: Origin, types: TensorTypes): NodeRole {
   if (control.has(node.op) && node.subgraphs.length > 0) return 'control';
   if (origin === 'constant') return 'constant';
-  const outputs = types.outputsOf(node);
+  const outputs = tensorTypesOf(node, types);
   const whole =
     outputs.length > 0 && outputs.every((type, i) => node.outputs[i] === '' || (type !== null && !isFloatType(type)));
   if (origin === 'shape') return 'shape';

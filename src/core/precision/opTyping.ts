@@ -15,49 +15,32 @@ export function isRealType(type: DataType | null): type is RealType {
  */
 export type Typing = 'free' | 'inputs' | 'fixed';
 
-/** Operators that name their output's type in an attribute, quantise, or work on sequences. */
-const fixed: ReadonlySet<string> = new Set([
-  'Constant',
-  'ConstantOfShape',
-  'EyeLike',
-  'RandomNormal',
-  'RandomUniform',
-  'RandomNormalLike',
-  'RandomUniformLike',
-  'Multinomial',
-  'Bernoulli',
-  'HannWindow',
-  'HammingWindow',
-  'BlackmanWindow',
-  'MelWeightMatrix',
-  'TfIdfVectorizer',
-  'Cast',
-  'CastLike',
-  'BitCast',
-  'QuantizeLinear',
-  'DequantizeLinear',
-  'DynamicQuantizeLinear',
-  'QLinearConv',
-  'QLinearMatMul',
-  'ConvInteger',
-  'MatMulInteger',
-  'SequenceConstruct',
-  'SequenceInsert',
-  'SequenceErase',
-  'SequenceAt',
-  'SequenceEmpty',
-  'SequenceLength',
-  'SequenceMap',
-  'SplitToSequence',
-  'ConcatFromSequence',
-  'Optional',
-  'OptionalGetElement',
-  'OptionalHasElement',
-  'ImageDecoder',
-]);
+/**
+ * Operators of ONNX's domain whose floating-point inputs and outputs share one type. ONNX's others name their output's
+ * type in an attribute, quantise, run graphs, or work on sequences; all else may be a plugin that takes one type only,
+ * but for the one that ONNX Runtime writes.
+ */
+const sharing: ReadonlySet<string> = new Set(
+  (
+    'Abs Acos Acosh Add AffineGrid And ArgMax ArgMin Asin Asinh Atan Atanh Attention AveragePool BatchNormalization ' +
+    'BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CausalConvWithState Ceil Celu CenterCropPad Clip Col2Im ' +
+    'Compress Concat Conv ConvTranspose Cos Cosh CumProd CumSum DFT DeformConv DepthToSpace Det Div Dropout Einsum ' +
+    'Elu Equal Erf Exp Expand Flatten Floor GRU Gather GatherElements GatherND Gelu Gemm GlobalAveragePool ' +
+    'GlobalLpPool GlobalMaxPool Greater GreaterOrEqual GridSample GroupNormalization HardSigmoid HardSwish Hardmax ' +
+    'Identity InstanceNormalization IsInf IsNaN LRN LSTM LayerNormalization LeakyRelu Less LessOrEqual ' +
+    'LinearAttention Log LogSoftmax LpNormalization LpPool MatMul Max MaxPool MaxRoiPool MaxUnpool Mean ' +
+    'MeanVarianceNormalization Min Mish Mod Mul Neg NegativeLogLikelihoodLoss NonMaxSuppression NonZero Not OneHot Or ' +
+    'PRelu Pad Pow RMSNormalization RNN Range Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ' +
+    'ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize ReverseSequence RoiAlign ' +
+    'RotaryEmbedding Round STFT Scatter ScatterElements ScatterND Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice ' +
+    'Softmax SoftmaxCrossEntropyLoss Softplus Softsign SpaceToDepth Split Sqrt Squeeze StringConcat StringNormalizer ' +
+    'Sub Sum SwiGLU Swish Tan Tanh TensorScatter ThresholdedRelu Tile TopK Transpose Trilu Unique Unsqueeze Upsample ' +
+    'Where Xor SimplifiedLayerNormalization'
+  ).split(' '),
+);
 
 /** Operators of other domains that are known to share one type among inputs and outputs. */
-const knownContrib: ReadonlySet<string> = new Set([
+const sharingContrib: ReadonlySet<string> = new Set([
   'BiasGelu',
   'FastGelu',
   'FusedConv',
@@ -71,11 +54,16 @@ const knownContrib: ReadonlySet<string> = new Set([
   'SkipSimplifiedLayerNormalization',
 ]);
 
+/** Whether all floating-point inputs and outputs of a node have one type, as far as its operator is known here. */
+export function sharesOneType({ op, domain }: OnnxNode): boolean {
+  if (domain === 'com.microsoft') return sharingContrib.has(op);
+  return (domain === '' || domain === 'ai.onnx') && sharing.has(op);
+}
+
 /** How a node's types hang together. `calls` are local functions (`domain` newline `name`), whose bodies stay as they are. */
 export function typingOf(node: OnnxNode, types: (DataType | null)[], calls: ReadonlySet<string>): Typing {
   if (node.subgraphs.length > 0 || calls.has(`${node.domain}\n${node.op}`)) return 'fixed';
-  const standard = node.domain === '' || node.domain === 'ai.onnx';
-  if (standard ? fixed.has(node.op) : !(node.domain === 'com.microsoft' && knownContrib.has(node.op))) return 'fixed';
+  if (!sharesOneType(node)) return 'fixed';
   return types.some((type) => isRealType(type) || type === 'double') ? 'free' : 'inputs';
 }
 
@@ -90,8 +78,10 @@ export function followsType(node: OnnxNode, input: number): boolean {
 }
 
 /** Whether an output follows the node's type: statistics of a normalisation have a type of their own. */
-export function outputFollows(node: OnnxNode, output: number): boolean {
-  return !(node.op === 'LayerNormalization' && output > 0);
+export function outputFollows({ op }: OnnxNode, output: number): boolean {
+  const statistics = /^(Skip)?(?:Simplified)?LayerNormalization$/.exec(op);
+  // What skips also gives the sum, after the statistics.
+  return !statistics || output === 0 || (statistics[1] !== undefined && output === 3);
 }
 
 /** Operators that read any type and give nothing that depends on their input's values' type. */

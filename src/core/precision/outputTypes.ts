@@ -1,5 +1,6 @@
 import type { DataType, OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
 import { dataTypeName } from '../onnx/tensorTypes.ts';
+import { sharesOneType } from './opTyping.ts';
 
 type Types = (DataType | null)[];
 type TypeRule = (node: OnnxNode, inputs: Types) => Types;
@@ -15,9 +16,9 @@ const input =
 
 /** Operators whose output types are not simply their first input's. */
 const rules: Readonly<Record<string, TypeRule>> = {
-  ...each(['Shape', 'Size', 'NonZero', 'ArgMax', 'ArgMin', 'NonMaxSuppression', 'StringToHash'], always('int64')),
+  ...each(['Shape', 'Size', 'NonZero', 'ArgMax', 'ArgMin', 'NonMaxSuppression', 'SequenceLength'], always('int64')),
   ...each(['Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual', 'And', 'Or', 'Xor', 'Not'], always('bool')),
-  ...each(['IsNaN', 'IsInf', 'IsOutOfRange'], always('bool')),
+  ...each(['IsNaN', 'IsInf', 'RegexFullMatch', 'OptionalHasElement'], always('bool')),
   ...each(['MatMulInteger', 'ConvInteger'], always('int32')),
   Constant: (node) => [constantType(node)],
   ConstantOfShape: (node) => [tensorAttribute(node, 'value')?.type ?? 'float'],
@@ -36,6 +37,8 @@ const rules: Readonly<Record<string, TypeRule>> = {
   BlackmanWindow: (node) => [elementType(node, 'output_datatype') ?? 'float'],
   MelWeightMatrix: (node) => [elementType(node, 'output_datatype') ?? 'float'],
   Where: input(1),
+  RMSNormalization: input(1),
+  BatchNormalization: (node, inputs) => node.outputs.map((_, i) => inputs[i === 0 ? 0 : 3] ?? null),
   OneHot: input(2),
   TopK: (_, inputs) => [inputs[0] ?? null, 'int64'],
   Unique: (_, inputs) => [inputs[0] ?? null, 'int64', 'int64', 'int64'],
@@ -50,13 +53,28 @@ const rules: Readonly<Record<string, TypeRule>> = {
     const stash = elementType(node, 'stash_type') ?? 'float';
     return [inputs[0] ?? null, stash, stash];
   },
-  Split: same,
-  SplitToSequence: always(null),
-  SequenceAt: always(null),
+  ...each(['SequenceConstruct', 'SplitToSequence'], (_, inputs) => [containerOf('seq', inputs[0])]),
+  SequenceEmpty: (node) => [containerOf('seq', elementType(node, 'dtype') ?? 'float')],
+  ...each(['SequenceAt', 'ConcatFromSequence'], (_, inputs) => [contentOf(inputs[0])]),
+  ...each(['SequenceInsert', 'SequenceErase'], first),
+  Optional: (_, inputs) => [containerOf('optional', inputs[0])],
+  // What it is given may be no optional at all.
+  OptionalGetElement: (_, inputs) => [contentOf(inputs[0], 'optional')],
+  StringSplit: always('string', 'int64'),
+  ImageDecoder: always('uint8'),
   TfIdfVectorizer: always('float'),
-  LabelEncoder: always(null),
+  SimplifiedLayerNormalization: (_, inputs) => [inputs[1] ?? null, 'float'],
   // Contrib operators that exporters write often.
-  'com.microsoft/SkipLayerNormalization': same,
+  ...each(
+    ['Attention', 'GroupQueryAttention', 'MatMulNBits', 'MultiHeadAttention', 'RotaryEmbedding'].map(contrib),
+    first,
+  ),
+  ...each(['SkipLayerNormalization', 'SkipSimplifiedLayerNormalization'].map(contrib), (_, inputs) => [
+    inputs[0] ?? null,
+    'float',
+    'float',
+    inputs[0] ?? null,
+  ]),
   'com.microsoft/EmbedLayerNormalization': (_, inputs) => [inputs[2] ?? null, 'int32', inputs[2] ?? null],
   'com.microsoft/QuantizeLinear': (_, inputs) => [inputs[2] ?? null],
   'com.microsoft/DequantizeLinear': input(1),
@@ -68,15 +86,29 @@ export function outputTypes(node: OnnxNode, inputs: Types): Types {
   const key = standard ? node.op : `${node.domain}/${node.op}`;
   const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
   if (rule) return rule(node, inputs);
-  if (!standard && node.domain !== 'com.microsoft') return node.outputs.map(() => null);
-  // All others keep the type of their first given input in every output: arithmetic, activations, pooling, movement,
-  // normalisations, recurrent nets.
-  return same(node, inputs);
+  // Arithmetic, activations, pooling, movement, normalisations, recurrent nets; a plugin may make anything.
+  const type = sharesOneType(node) ? (inputs[0] ?? null) : null;
+  return node.outputs.map(() => type);
 }
 
-function same(node: OnnxNode, inputs: Types): Types {
-  const type = first(node, inputs)[0] ?? null;
-  return node.outputs.map(() => type);
+/** The type of a sequence, or of a value that may be missing: `seq(float)`. */
+export function containerOf(kind: 'seq' | 'optional', content: DataType | null | undefined): DataType | null {
+  return content ? `${kind}(${content})` : null;
+}
+
+/** Whether a type is one of `containerOf`. */
+export function isContainer(type: DataType | null): boolean {
+  return type !== null && type.endsWith(')');
+}
+
+/** What a container holds; a type that is no such container is its own content. */
+export function contentOf(type: DataType | null | undefined, kind = 'seq'): DataType | null {
+  if (!type) return null;
+  return type.startsWith(`${kind}(`) ? type.slice(kind.length + 1, -1) : type;
+}
+
+function contrib(op: string): string {
+  return `com.microsoft/${op}`;
 }
 
 function each(ops: string[], rule: TypeRule): Record<string, TypeRule> {

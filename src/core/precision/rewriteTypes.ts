@@ -4,7 +4,7 @@ import { graphPathOf } from './inferTypes.ts';
 import type { TensorTypes } from './inferTypes.ts';
 import { modelFacts, standardOpset } from './modelFacts.ts';
 import { halfSince } from './opTypes.ts';
-import { followsType, isRealType, typingOf } from './opTyping.ts';
+import { followsType, isRealType, outputFollows, typingOf } from './opTyping.ts';
 import type { RealType, Typing } from './opTyping.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
 import { onnxTypeOf } from './precisionType.ts';
@@ -106,7 +106,9 @@ class Chooser {
       if (wish || this.plan.base !== 'keep') this.count('kept-double', node);
       return { ...chosen, typing: 'fixed' };
     }
-    return wish ? this.wished(chosen, wish) : this.based(chosen);
+    if (wish) return this.wished(chosen, wish);
+    const followers = outputTypes.filter((_, i) => outputFollows(node, i));
+    return this.based(chosen, new Set([...followers, ...inputTypes].filter(isRealType)).size > 1);
   }
 
   private wished(chosen: ChosenType, wish: PlannedNode): ChosenType {
@@ -124,13 +126,15 @@ class Chooser {
     return { ...chosen, type: able ? type : chosen.type, asked: true, outputs };
   }
 
-  private based(chosen: ChosenType): ChosenType {
+  /** `mixed`: some operators may have inputs of several types. Left alone, such a node keeps them. */
+  private based(chosen: ChosenType, mixed: boolean): ChosenType {
     const { base } = this.plan;
-    if (base === 'keep') return chosen;
+    const left: ChosenType = mixed ? { ...chosen, typing: 'fixed' } : chosen;
+    if (base === 'keep') return left;
     const type = base === 'fp16' ? 'float16' : 'bfloat16';
     if (this.quantised.has(chosen.node.id)) {
       if (type !== chosen.type) this.count('base-skips-quantised', chosen.node);
-      return chosen;
+      return left;
     }
     return this.able(chosen.node, type, 'base') ? { ...chosen, type } : { ...chosen, type: 'float' };
   }
@@ -190,7 +194,7 @@ class Chooser {
         severity: 'warning',
         code: 'unknown-types',
         text: (ops, n) =>
-          `${n} (${ops}) left alone: the types of the inputs are not known. Run shape inference on the model first.`,
+          `${n} (${ops}) left alone: the types of the inputs are not known. Run shape inference on the model first, or declare what a plugin makes (value_info).`,
       },
       'kept-double': {
         severity: 'warning',

@@ -43,3 +43,11 @@ test('a function that calls itself ends, and nothing is known of it', () => {
   };
   expect(inferTypes(modelOf(functions)).typeOf('', 'y')).toBeNull();
 });
+
+test('of functions with one name the overload that is called says what comes out', () => {
+  const model = modelOf({ F0: [node('Relu', 'a', 'o', '')] });
+  model.functions.push({ ...model.functions[0]!, overload: 'size', nodes: [node('Size', 'a', 'o', '')] });
+  expect(inferTypes(model).typeOf('', 'y')).toBe('float16');
+  model.nodes[0]!.overload = 'size';
+  expect(inferTypes(model).typeOf('', 'y')).toBe('int64');
+});

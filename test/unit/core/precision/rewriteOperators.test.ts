@@ -9,7 +9,7 @@ import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
 import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
 
 interface Parts {
-  /** `name = Op(input, …)`: a node of this name, with one output of this name. */
+  /** `name = Op(input, …)`, `name = domain::Op(input, …)`: a node of this name, with one output of this name. */
   nodes: string[];
   inputs?: Record<string, string>;
   initializers?: Record<string, string>;
@@ -20,10 +20,10 @@ interface Parts {
 
 function modelOf({ nodes: lines, inputs = { x: 'float' }, outputs, values = {}, ...parts }: Parts): OnnxModel {
   const nodes = lines.map((line, i): OnnxNode => {
-    const [, name = '', op = '', given = ''] = /^(\w+) = (\w+)\((.*)\)$/.exec(line)!;
+    const [, name = '', domain = '', op = '', given = ''] = /^(\w+) = (?:(.+)::)?(\w+)\((.*)\)$/.exec(line)!;
     const read = given === '' ? [] : given.split(', ');
-    const empty = { domain: '', attributes: [], subgraphs: [], metadata: [] };
-    return { id: String(i), name, op, inputs: read, outputs: [name], ...empty };
+    const empty = { attributes: [], subgraphs: [], metadata: [] };
+    return { id: String(i), name, op, domain, inputs: read, outputs: [name], ...empty };
   });
   const valuesOf = (types: Record<string, string>) =>
     Object.entries(types).map(([name, type]) => ({ name, type, shape: null }));
@@ -194,4 +194,64 @@ test('what only moves FP8 has no type to choose, and double precision is said to
   const model = modelOf({ nodes, inputs, initializers, outputs: { y: 'float', d: 'double' }, opset: 19 });
   expect(rewrite(model, 'base fp16')).toMatchObject({ nodes: [], problems: [{ code: 'kept-double' }] });
   expect(rewrite(model, 't fp32')).toMatchObject({ nodes: [], problems: [{ code: 'kept-operator' }] });
+});
+
+describe('what is no tensor, or not known to be one', () => {
+  test('a sequence and an optional are not cast; what comes out of them has a type again', () => {
+    const nodes = [
+      'a = Tanh(x)',
+      's = SequenceConstruct(a, x)',
+      'same = Identity(s)',
+      'both = ConcatFromSequence(same)',
+      'maybe = Optional(both)',
+      'still = Identity(maybe)',
+      'got = OptionalGetElement(still)',
+      'y = Sigmoid(got)',
+    ];
+    const plan = rewrite(modelOf({ nodes, outputs: { y: 'float' } }), 'base fp16');
+    expect(casts(plan)).toEqual([
+      'x_fp16 = x as float16',
+      'a_fp32 = a as float',
+      'got_fp16 = got as float16',
+      'y = y_fp16 as float',
+    ]);
+    expect(plan.problems.map(({ code }) => code)).toEqual(['base-skips-operator']);
+  });
+
+  test("a plugin of ONNX's own domain keeps its inputs, and what it makes is not guessed", () => {
+    const nodes = ['a = Tanh(x)', 'count = EfficientNMS_TRT(a)', 'y = Mul(count, count)'];
+    const plan = rewrite(modelOf({ nodes, outputs: { y: 'int32' } }), 'base fp16');
+    expect(casts(plan)).toEqual(['x_fp16 = x as float16', 'a_fp32 = a as float']);
+    expect(plan.problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      expect.stringMatching(/^base-skips-operator 1 node \(EfficientNMS_TRT\)/),
+      expect.stringMatching(/^unknown-types 1 node \(Mul\).*declare what a plugin makes/),
+    ]);
+  });
+
+  test('a product of quantised numbers in another domain gives no type that it does not say', () => {
+    const nodes = [
+      'q = QuantizeLinear(x, s, z)',
+      'm = com.microsoft::MatMulIntegerToFloat(q, wq, s, s)',
+      't = Tanh(x)',
+      'y = Add(m, t)',
+    ];
+    const initializers = { s: 'float', z: 'uint8', wq: 'int8' };
+    const unknown = rewrite(modelOf({ nodes, initializers, outputs: { y: 'float' } }), 'base fp16');
+    expect(casts(unknown)).toEqual(['x_fp16 = x as float16', 't_fp32 = t as float']);
+    const told = modelOf({ nodes, initializers, values: { m: 'float' }, outputs: { y: 'float' } });
+    expect(casts(rewrite(told, 'base fp16'))).toContain('m_fp16 = m as float16');
+  });
+});
+
+test('a node that no rule is for keeps its inputs, where these have several types', () => {
+  const nodes = ['a = Pow(h, two)', 'b = RMSNormalization(a, scale)', 'c = Exp(b)', 'y = Tanh(c)'];
+  const initializers = { two: 'float', scale: 'float' };
+  const model = modelOf({ nodes, inputs: { h: 'float16' }, initializers, outputs: { y: 'float' }, opset: 23 });
+  const plan = rewrite(model, 'op:Exp fp16');
+  expect(plan.inputs.map(({ node, tensor }) => [node, tensor])).toEqual([
+    ['2', 'b_fp16'],
+    ['3', 'c_fp32'],
+  ]);
+  expect(plan.initializers).toEqual([]);
+  expect(rewrite(model, 'base fp16').initializers.map(({ name }) => name)).toEqual(['two', 'scale']);
 });
