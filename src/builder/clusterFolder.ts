@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { arrayScript, kubernetesJob, slurmScript } from '../core/build/clusterScripts.ts';
 import { driverCommand, driverPrecisions } from '../core/build/driverCommand.ts';
@@ -7,8 +7,9 @@ import { pathThere } from '../core/build/launcher.ts';
 import type { Matrix, MatrixJob, MatrixTarget } from '../core/build/matrix.ts';
 import { polygraphyCommand } from '../core/build/polygraphyCommand.ts';
 import { trtexecCommand } from '../core/build/trtexecCommand.ts';
+import { quoteCommand } from '../core/build/quoteCommand.ts';
 import { parseVersion } from '../core/build/trtexecFlags.ts';
-import { type Build, writeManifest } from './buildFolder.ts';
+import { type Build, writeManifest, writeWhole } from './buildFolder.ts';
 import { applyOverrides } from './buildOverrides.ts';
 import { refusals } from './buildPlan.ts';
 import { fillWeights } from './fillWeights.ts';
@@ -51,10 +52,11 @@ export interface Collected {
 
 /**
  * Writes what a cluster needs to run the builds: for each target a folder with run.sh, the job's file and a folder for each
- * build. Everything is decided here, so that the nodes need nothing but TensorRT.
+ * build. Everything is decided here, so that the nodes need nothing but TensorRT. What builds left there is not deleted.
  * @param base folder that the matrix' paths are relative to
  * @param out must be on a file system that the nodes share
- * @throws {Unusable} when a build cannot be had on that target, or a file lies where the nodes do not see it
+ * @throws {Unusable} when a build cannot be had on that target, a file lies where the nodes do not see it, or builds have
+ * begun in that folder
  */
 export async function writeClusterFolder(
   matrix: Matrix,
@@ -63,24 +65,55 @@ export async function writeClusterFolder(
 ): Promise<ClusterTarget[]> {
   const { base, out, kind, driver } = options;
   const targets: ClusterTarget[] = [];
-  for (const target of matrix.targets) {
-    const own = jobs.filter((job) => job.target === target);
-    if (own.length === 0) continue;
-    const folder = join(resolve(out), target.name);
+  const wanted = matrix.targets
+    .map((target) => ({ target, own: jobs.filter((job) => job.target === target) }))
+    .filter(({ own }) => own.length > 0);
+  const folderOf = ({ name }: MatrixTarget) => join(resolve(out), name);
+  for (const { target } of wanted) await refuseBegun(folderOf(target), out);
+  for (const { target, own } of wanted) {
+    const folder = folderOf(target);
     const place = new Place(matrix, folder, base, driver);
     const written: ClusterJobs = { schema: 1, target: target.name, jobs: [] };
+    await claim(folder, written);
     for (const [index, job] of own.entries())
       // oxlint-disable-next-line no-await-in-loop -- each may write a copy of its model
       written.jobs.push(await place.write(job, index));
     const count = own.length;
     await put(join(folder, 'run.sh'), arrayScript(written.jobs.map(({ command }) => command)));
-    await put(join(folder, 'jobs.json'), `${JSON.stringify(written, null, 2)}\n`);
+    await put(join(folder, jobsName), `${JSON.stringify(written, null, 2)}\n`);
     const file = join(folder, kind === 'slurm' ? 'job.sbatch' : 'job.yaml');
     if (kind === 'slurm') await put(file, slurmScript(target, count, matrix.concurrency));
     else await put(file, kubernetesText(matrix, target, place.there(join(folder, 'run.sh')), count));
     targets.push({ name: target.name, folder, file, count });
   }
   return targets;
+}
+
+const jobsName = 'jobs.json';
+
+/** The folder must be new, or one that was written before and of which no build has begun. */
+async function refuseBegun(folder: string, out: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    throw fileTrouble(folder, error);
+  });
+  if (names.length > 0 && !names.includes(jobsName))
+    throw new Unusable(`${folder}: holds files that are not from here; name another folder`);
+  for (const name of names) {
+    if (!/^\d+$/.test(name) || !(await exists(join(folder, name, 'started')))) continue;
+    const collect = quoteCommand(['trtlens', 'matrix', '--collect', out]);
+    throw new Unusable(
+      `${folder}: builds have begun there, and are not written over. Name another folder, or remove this one when they have ended and are collected (${collect})`,
+    );
+  }
+}
+
+/** Says whose the folder is before there is anything else in it. */
+async function claim(folder: string, jobs: ClusterJobs): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw fileTrouble(folder, error);
+  });
+  if (!(await exists(join(folder, jobsName)))) await put(join(folder, jobsName), JSON.stringify(jobs));
 }
 
 /** JSON is YAML, so kubectl reads it as it is. */
@@ -216,10 +249,10 @@ function absolute(options: Partial<EngineOptions>, base: string): Partial<Engine
 export async function collectClusterFolder(folder: string, cache?: string): Promise<Collected[]> {
   let written: ClusterJobs;
   try {
-    written = JSON.parse(await readFile(join(folder, 'jobs.json'), 'utf8')) as ClusterJobs;
+    written = JSON.parse(await readFile(join(folder, jobsName), 'utf8')) as ClusterJobs;
     if (written.schema !== 1 || !Array.isArray(written.jobs)) throw new Error('no list of jobs');
   } catch (error) {
-    throw new Unusable(`${join(folder, 'jobs.json')}: cannot be read: ${(error as Error).message}`);
+    throw new Unusable(`${join(folder, jobsName)}: cannot be read: ${(error as Error).message}`);
   }
   const all: Collected[] = [];
   for (const [index, job] of written.jobs.entries())
@@ -264,7 +297,7 @@ async function collect(
       manifest.error = `ended with exit status ${code}${code === 127 ? ': no such program there' : ''}`;
     } else if (code === 0 && manifest.result === 'passed') manifest.files.engine = engine;
     await writeManifest(build);
-    await writeFile(join(folder, 'collected.json'), JSON.stringify(build));
+    await writeWhole(join(folder, 'collected.json'), JSON.stringify(build));
     return { name: job.name, job, build, error: null };
   } catch (error) {
     if (!(error instanceof Unusable)) throw error;
@@ -283,6 +316,12 @@ const flat = (options: EngineOptions): Build['manifest']['options'] =>
           ? value
           : JSON.stringify(value),
       ]),
+  );
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
   );
 
 const put = (path: string, text: string): Promise<void> =>

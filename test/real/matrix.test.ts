@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -122,6 +122,23 @@ describe('a SLURM job array', () => {
       ['missing', expect.stringMatching(/ended with exit status 127/)],
       ['missing', 'not started'],
     ]);
+
+    // What has begun is not written over, be it collected or not, and nothing else is written then.
+    rmSync(join(out, 'c'), { recursive: true });
+    const again = trtlens([matrix, '--slurm', out]);
+    expect(again.status).toBe(2);
+    expect(again.stderr).toContain(`${join(out, 'a')}: builds have begun there`);
+    expect(readFileSync(join(out, 'a/0/build.log'), 'utf8')).toContain('MyCustomOp');
+    expect(existsSync(join(out, 'c'))).toBe(false);
+    // A task that is run again by hand is a new build.
+    spawnSync('sh', [join(out, 'a', 'run.sh'), '0']);
+    const folders = () =>
+      trtlens(['--collect', out, '--json'])
+        .jobs()
+        .map((row) => row.folder);
+    const [second] = folders();
+    expect(second).not.toBe(collected.jobs()[0]!.folder);
+    expect(folders()[0]).toBe(second);
   });
 });
 

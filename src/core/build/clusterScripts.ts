@@ -15,7 +15,7 @@ ${cases.join('\n')}
 *) echo "run.sh: there is no build '$n'" >&2; exit 2 ;;
 esac
 here=$(cd "$(dirname "$0")" && pwd)/$n
-mkdir -p "$here" && rm -f "$here/exit" || exit 2
+mkdir -p "$here" && rm -f "$here/exit" "$here/collected.json" || exit 2
 date +%s >"$here/started"
 "$@" >"$here/build.log" 2>&1 </dev/null
 code=$?

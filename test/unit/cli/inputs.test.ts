@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importBuild } from '../../../src/builder/importBuild.ts';
@@ -198,10 +198,39 @@ test.each([precision, replay])('$name: a verb that is none', async (command) => 
   await expect(run(command)).rejects.toThrow('what to do? There are check');
 });
 
-test('a file in the place of a cluster folder', async () => {
-  const { place, model } = copyOfModel();
-  const file = join(place, 'net.json');
-  const target = { name: 'h100', tensorrt: '10.6' };
-  writeFileSync(file, JSON.stringify({ models: [model], targets: [target] }));
-  await expect(run(matrix, file, '--slurm', file)).rejects.toThrow('a part of this path is no folder');
+describe('a cluster folder', () => {
+  const written = (targets: object[]) => {
+    const { place, model } = copyOfModel();
+    const file = join(place, 'net.json');
+    writeFileSync(file, JSON.stringify({ models: [model], targets }));
+    return { place, file, out: join(place, 'out') };
+  };
+  const h100 = { name: 'h100', tensorrt: '10.6' };
+
+  test('a file in its place', async () => {
+    const { file } = written([h100]);
+    await expect(run(matrix, file, '--slurm', file)).rejects.toThrow('a part of this path is no folder');
+  });
+
+  test('files of somebody else in its place stay', async () => {
+    const { file, out } = written([h100]);
+    mkdirSync(join(out, 'h100', '0'), { recursive: true });
+    writeFileSync(join(out, 'h100', '0', 'photo'), 'mine');
+    await expect(run(matrix, file, '--slurm', out)).rejects.toThrow('holds files that are not from here');
+    expect(readFileSync(join(out, 'h100', '0', 'photo'), 'utf8')).toBe('mine');
+  });
+
+  test('is written again until a build has begun, also after a refusal', async () => {
+    const { place, file, out } = written([h100, { name: 'old' }]);
+    await expect(run(matrix, file, '--slurm', out)).rejects.toThrow('has no "tensorrt"');
+    const { file: mended } = written([h100, { name: 'old', tensorrt: '8.6' }]);
+    expect((await run(matrix, mended, '--slurm', out)).code).toBe(0);
+    expect((await run(matrix, mended, '--slurm', out)).code).toBe(0);
+    for (const left of ['started', 'build.log']) writeFileSync(join(out, 'h100', '0', left), 'left');
+    const { file: more } = written([{ name: 'a100', tensorrt: '10.6' }, h100]);
+    await expect(run(matrix, more, '--slurm', out)).rejects.toThrow(`--collect ${out}`);
+    expect(readFileSync(join(out, 'h100', '0', 'build.log'), 'utf8')).toBe('left');
+    expect(readdirSync(out)).not.toContain('a100');
+    expect((await run(matrix, more, '--slurm', join(place, 'new'))).code).toBe(0);
+  });
 });
