@@ -22,6 +22,8 @@ export interface OnnxModel {
   metadata: { key: string; value: string }[];
   graph: OnnxGraph;
   functions: OnnxFunction[];
+  /** It says how to train it, too (`training_info`), which is passed over. */
+  trains?: true;
   /** Every node in file order, each subgraph's nodes right after their owner. Functions' bodies are not part of it. */
   nodes: OnnxNode[];
 }

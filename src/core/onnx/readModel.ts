@@ -154,6 +154,10 @@ function* readModelFields(reading: ModelReading, model: OnnxModel): Reading {
       case MODEL.function:
         readFunction(reading, model.functions);
         break;
+      case MODEL.trainingInfo:
+        model.trains = true;
+        cursor.skip();
+        break;
       default:
         cursor.skip();
     }

@@ -6,8 +6,8 @@ import { standardOpset } from './modelFacts.ts';
 import { outOfOrder } from './nodeOrder.ts';
 import type { TensorTypes } from './inferTypes.ts';
 import type { PrecisionPlan } from './precisionPlan.ts';
-import { rewriteEdits } from './rewriteEdits.ts';
-import type { NewCast, RewritePlan } from './rewritePlan.ts';
+import { type Edits, rewriteEdits } from './rewriteEdits.ts';
+import type { RewritePlan } from './rewritePlan.ts';
 import { chooseTypes } from './rewriteTypes.ts';
 import type { RealType } from './opTyping.ts';
 
@@ -39,11 +39,11 @@ export function planRewrite(
   }
   return finish(before, 0, 0);
 
-  function finish(edits: ReturnType<typeof rewriteEdits>, grownNodes: number, castsSaved: number): RewritePlan {
+  function finish(edits: Edits, grownNodes: number, castsSaved: number): RewritePlan {
     const byType: Record<RealType, number> = { float: 0, float16: 0, bfloat16: 0 };
     const nodes = [...choice.nodes.values()].filter((chosen) => chosen.typing === 'free');
     for (const { type } of nodes) byType[type]++;
-    const problems = [...choice.problems, ...problemsOf(model, edits.casts)];
+    const problems = [...choice.problems, ...problemsOf(model, edits)];
     return {
       ...edits,
       nodes: nodes.map(({ node, type, asked }) => ({ id: node.id, name: node.name, type, asked })),
@@ -53,10 +53,15 @@ export function planRewrite(
   }
 }
 
-/** What no Cast can be added to. */
-function problemsOf(model: OnnxModel, casts: NewCast[]): Problem[] {
-  if (casts.length === 0) return [];
+/** What no Cast can be added to, and what no longer fits the edited graph. */
+function problemsOf(model: OnnxModel, { casts, initializers }: Edits): Problem[] {
   const problems: Problem[] = [];
+  if (model.trains && casts.length + initializers.length > 0) {
+    const message =
+      'How to train the model (training_info) is left as it is, and does not fit the new types. TensorRT passes it over; train the original.';
+    problems.push({ severity: 'warning', code: 'training-left', message });
+  }
+  if (casts.length === 0) return problems;
   const opset = standardOpset(model);
   if (opset < 6) {
     const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'names none, or the first'}. Convert it first (onnx.version_converter).`;

@@ -256,10 +256,12 @@ test('metadata of model, graph and node, opsets, overload; unknown fields are pa
     len(8, len(1, 'ai.onnx.ml'), int(2, 3)),
     len(8, int(2, 24)),
     entry(14),
+    len(20, len(3, len(1, 'w'), len(2, 'w2'))),
   );
   expect(problems).toEqual([]);
   expect(value).toMatchObject({
     irVersion: 10,
+    trains: true,
     producer: 'pytorch',
     producerVersion: '2.9',
     domain: 'ai.acme',

@@ -255,3 +255,10 @@ test('a node that no rule is for keeps its inputs, where these have several type
   expect(plan.initializers).toEqual([]);
   expect(rewrite(model, 'base fp16').initializers.map(({ name }) => name)).toEqual(['two', 'scale']);
 });
+
+test('how to train a model is said not to fit its new types', () => {
+  const model = modelOf({ nodes: ['y = MatMul(x, w)'], initializers: { w: 'float' }, outputs: { y: 'float' } });
+  model.trains = true;
+  expect(rewrite(model, 'base fp16').problems).toMatchObject([{ severity: 'warning', code: 'training-left' }]);
+  expect(rewrite(model, '** fp32').problems).toEqual([]);
+});
