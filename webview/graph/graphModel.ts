@@ -57,7 +57,9 @@ export class GraphModel {
   /** What override rules asked of nodes, by the node's id. */
   readonly asked: ReadonlyMap<string, AskedPrecision>;
   readonly #moduleTimes = new Map<number, number | null>();
+  /** That of the picture; the next layout that is asked for has `#next`. */
   hierarchy: Hierarchy;
+  #next: Hierarchy;
   overlay: Overlay;
   picture: Picture | null = null;
   regions: Region[] = [];
@@ -70,7 +72,7 @@ export class GraphModel {
     this.data = data;
     this.graph = indexGraph(data.graph);
     this.nested = buildHierarchy(this.graph);
-    this.hierarchy = this.nested;
+    this.hierarchy = this.#next = this.nested;
     this.fusion = fusionGroups(this.graph, data.report);
     this.idle = idlePoints(this.graph, this.fusion);
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
@@ -83,13 +85,13 @@ export class GraphModel {
     this.structure = `${data.title}\n${data.graph.nodes.length}\n${this.graph.from.length}`;
   }
 
+  /** Shows every node on its own from the next layout on. */
   setFlat(flat: boolean): void {
-    if (flat) this.#flat ??= flatHierarchy(this.graph);
-    this.hierarchy = flat ? this.#flat! : this.nested;
+    this.#next = flat ? (this.#flat ??= flatHierarchy(this.graph)) : this.nested;
   }
 
   get flat(): boolean {
-    return this.hierarchy !== this.nested;
+    return this.#next !== this.nested;
   }
 
   setOverlay(kind: OverlayKind): void {
@@ -99,8 +101,8 @@ export class GraphModel {
 
   /** What the layout has to place for a set of open modules. */
   request(open: ReadonlySet<string>): { scene: Scene; input: LayoutInput } {
-    const scene = buildScene(this.graph, this.hierarchy, open);
-    const sizes = itemSizes(this.graph, this.hierarchy, scene);
+    const scene = buildScene(this.graph, this.#next, open);
+    const sizes = itemSizes(this.graph, this.#next, scene);
     const isOpen = Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0));
     return {
       scene,
@@ -108,7 +110,9 @@ export class GraphModel {
     };
   }
 
+  /** Takes the places of what was asked for last. */
   setPicture(scene: Scene, layout: LayoutResult): void {
+    this.hierarchy = this.#next;
     const count = scene.kind.length;
     const subtreeEnd = new Int32Array(count);
     for (let item = count - 1; item >= 0; item--) {
