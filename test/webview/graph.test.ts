@@ -384,6 +384,22 @@ describe('precision overrides on the graph', () => {
   });
 });
 
+describe('flat', () => {
+  it('shows the picture that there is until every node has its place', async () => {
+    const view = await open();
+    const shown = await data('deep_encoder_11k');
+    await show(view, { ...shown, report: null, build: null });
+    const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+    const stage = view.page.locator('.graph-stage');
+    await view.page.getByRole('button', { name: 'Flat' }).click();
+    for (let x = 100; x < 900; x += 100) await stage.hover({ position: { x, y: 300 } });
+    await settled(view, before);
+    expect(await view.page.locator('.graph-legend .legend-count').allTextContents()).toEqual(['14,163']);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
 describe('what survives', () => {
   it('keeps place, selection and open modules when data comes again', async () => {
     const view = await open();
@@ -604,8 +620,9 @@ describe('export', () => {
     await show(view, shown);
     await view.page.getByRole('button', { name: 'SVG' }).click();
     await view.page.getByRole('button', { name: 'PNG' }).click();
-    // What is selected is not part of the picture.
+    // What is selected, and from how far one looks, is not part of the picture.
     await view.post('select', { kind: 'foreignNode', id: 0 });
+    for (let i = 0; i < 5; i++) await view.page.keyboard.press('-');
     await still(view);
     await view.page.getByRole('button', { name: 'SVG' }).click();
     const [svg, png, again] = (await view.sent()).filter(({ method }) => method === 'exportPicture');
@@ -623,6 +640,26 @@ describe('export', () => {
     expect(parsed.errors).toBe(0);
     expect(parsed.texts).toContain('▸ softmax_attention');
     expect(parsed.texts.some((label) => label.startsWith('ForeignNode 0'))).toBe(true);
+    // Who gets the picture can read it: the legend is part of it, with what occurs and nothing else.
+    expect(parsed.texts).toContain('Colours: Fusion groups');
+    const legend = view.page.locator('.graph-legend');
+    const lines = await legend.locator('.legend-label').allTextContents();
+    const at = parsed.texts.indexOf(lines[0]!, parsed.texts.indexOf('Colours: Fusion groups'));
+    const next = (label: string, from: number) => parsed.texts.indexOf(label, from);
+    expect(lines.reduce((from, label) => next(label, from), at)).toBeGreaterThan(at);
+    expect(parsed.texts).not.toContain('Unknown');
+    expect(parsed.texts).toContain('Double line');
+    expect(parsed.texts).not.toContain('Thick line');
+    for (const swatch of await legend.locator('.swatch').all())
+      expect(text).toContain(await swatch.evaluate((one) => getComputedStyle(one).getPropertyValue('--swatch')));
+    // With other colours another legend; what is switched off is said to be.
+    await legend.locator('select').selectOption('evidence');
+    await legend.getByRole('button', { name: /^Folded/ }).click();
+    await view.page.getByRole('button', { name: 'SVG' }).click();
+    const other = String((await view.sent()).findLast(({ method }) => method === 'exportPicture')?.args[1]);
+    expect(other).toContain('>Colours: Evidence<');
+    expect(other).toContain('>switched off: drawn without colour in this picture<');
+    expect(other).not.toContain('>Fused layers<');
     expect(Buffer.from(String(png?.args[1]), 'base64').subarray(1, 4).toString()).toBe('PNG');
     expect(await view.faults()).toEqual([]);
     await view.close();

@@ -6,6 +6,7 @@ import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { blockSize } from './graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
+import { isBroken } from './palette.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
 const smallBox = 7;
@@ -108,43 +109,34 @@ interface Box {
 function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
   const { model, picture, palette, camera, dimmed } = frame;
   const point = picture.scene.ref[item]!;
-  const dim = dimmed?.[point] === 1;
-  const paint = dim ? paints.plain : model.overlay.paintOf[point]!;
-  const strong = dim ? palette.theme.border : palette.strong(paint);
+  const paint = dimmed?.[point] === 1 ? paints.off : model.overlay.paintOf[point]!;
   if (height < smallBox) {
-    if (height >= 0.4) brush.box(x, y, width, Math.max(1, height), { fill: dim ? palette.card : strong });
+    if (height >= 0.4) brush.box(x, y, width, Math.max(1, height), { fill: palette.solid(paint) });
     return;
   }
-  const gone = paint === paints.grey || paint === paints.unknown;
   if (height < plainBox) {
-    brush.box(x, y, width, height, { fill: strong });
-    if (height > 4)
-      brush.box(x + 1, y + 1, width - 2, height - 2, { fill: dim ? palette.theme.background : palette.soft(paint) });
+    // Without text and corners an outline alone tells only colours apart.
+    const whole = paint >= paints.derived;
+    brush.box(x, y, width, height, { fill: whole ? palette.solid(paint) : palette.strong(paint) });
+    if (!whole) brush.box(x + 1, y + 1, width - 2, height - 2, { fill: palette.soft(paint) });
     return;
   }
-  const radius = 5 * Math.min(1, camera.k);
-  brush.box(x, y, width, height, {
-    fill: dim ? palette.theme.background : palette.soft(paint),
-    stroke: strong,
-    lineWidth: 1,
-    dashed: gone,
-    radius,
-  });
-  const band = paint === paints.unknown ? 9 : 4;
-  if (!dim && paint !== paints.plain && paint !== paints.grey) {
-    brush.box(x + 1, y + 1, band * Math.min(1, camera.k), height - 2, {
-      fill: paint === paints.unknown ? { stripes: palette.theme.foreground, over: palette.theme.background } : strong,
-      radius: radius * 0.6,
-    });
+  const scale = Math.min(1, camera.k);
+  const dashed = isBroken(paint);
+  const radius = 5 * scale;
+  brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
+  if (paint < paints.grey || paint === paints.unknown) {
+    // Stripes need room to be seen.
+    const band = (dashed ? 9 : 4) * scale;
+    brush.box(x + 1, y + 1, band, height - 2, { fill: palette.solid(paint), radius: radius * 0.6 });
   }
-  const colour = dim || paint === paints.grey ? palette.theme.muted : textOn(frame, paint);
   twoLines(
     brush,
     frame,
-    { x: x + 6 * Math.min(1, camera.k), y, width: width - 8 * Math.min(1, camera.k), height },
+    { x: x + 6 * scale, y, width: width - 8 * scale, height },
     model.graph.data.nodes[point]!.op,
     () => (height < 30 * camera.k ? '' : shortName(model.graph, model.hierarchy, point)),
-    colour,
+    paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),
     'end',
     true,
   );
@@ -244,7 +236,7 @@ function moduleNote({ model, picture }: Frame, item: number): string {
 /** What is in a module, as a bar: colours, grey for what is not computed, stripes for what is unknown. */
 function bar(
   brush: Brush,
-  { model, palette }: Frame,
+  { palette }: Frame,
   stretches: { paint: number; share: number }[],
   x: number,
   y: number,
@@ -253,16 +245,8 @@ function bar(
 ): void {
   let at = x;
   for (const { paint, share } of stretches) {
-    const part = share * width;
-    const fill =
-      paint === paints.unknown && height > 3
-        ? { stripes: palette.theme.foreground, over: palette.theme.background }
-        : palette.strong(paint);
-    // Solid grey is what is not computed: what no rule asks for is outlined, as in the legend.
-    if (paint === paints.plain && model.overlay.kind === 'overrides' && height > 3 && part > 2)
-      brush.box(at + 0.5, y + 0.5, part - 1, height - 1, { fill: palette.soft(paint), stroke: palette.strong(paint) });
-    else brush.box(at, y, Math.max(0.5, part), height, { fill });
-    at += part;
+    brush.box(at, y, Math.max(0.5, share * width), height, { fill: palette.solid(paint) });
+    at += share * width;
   }
 }
 

@@ -13,6 +13,33 @@ const margins = { foreign: 12, fused: 7, single: 5 };
 /** Whether a group has a boundary of its own on this picture: one node alone shows its colour itself. */
 const hasBoundary = (group: FusionGroup, region: Region): boolean => group.kind === 'foreign' || region.items > 1;
 
+/** Which kinds of boundaries a frame has, as far as they lie on the picture. */
+export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer' | 'derived' | 'kernel'> {
+  const kinds = new Set<'foreign' | 'layer' | 'derived' | 'kernel'>();
+  for (const region of model.regions) {
+    const group = model.fusion.groups[region.group]!;
+    if (hasBoundary(group, region))
+      kinds.add(!group.exact ? 'derived' : group.kind === 'foreign' ? 'foreign' : 'layer');
+  }
+  if (showsKernels(model, camera.k) && model.kernelRegions.some(isKernelDrawn)) kinds.add('kernel');
+  return kinds;
+}
+
+const showsKernels = ({ overlay }: Frame['model'], scale: number): boolean => scale > 0.35 && overlay.kind === 'fusion';
+const isKernelDrawn = ({ items }: Region): boolean => items > 1;
+
+/** An outline as boxes over each other, the largest first: how far each goes beyond what it surrounds. */
+export function outlineOf(double: boolean, exact: boolean, colour: string, background: string): [number, Fill][] {
+  if (!exact) return [[2, { stripes: colour, over: background }]];
+  return double
+    ? [
+        [4.5, colour],
+        [3, background],
+        [1.2, colour],
+      ]
+    : [[2, colour]];
+}
+
 /**
  * Boundaries around groups: the union of a group's boxes, drawn as larger boxes in the outline's colour with smaller
  * ones in the fill's on top. A ForeignNode has a double line, what is derived a broken one.
@@ -27,25 +54,21 @@ export function drawRegions(brush: Brush, frame: Frame): void {
     const strong = palette.strong(group.colour);
     const margin = Math.max(1.5, margins[group.kind] * Math.min(1, camera.k));
     const marked = frame.group === region.group ? 2 : 0;
-    if (group.kind === 'foreign' && group.exact && !thin) {
-      fill(brush, frame, region, margin + 4.5 + marked, strong);
-      fill(brush, frame, region, margin + 3, palette.theme.background);
-      fill(brush, frame, region, margin + 1.2, strong);
-    } else {
-      const outline: Fill = group.exact ? strong : { stripes: strong, over: palette.theme.background };
-      fill(brush, frame, region, margin + (thin ? 1 : 2) + marked, outline);
-    }
+    const outline = outlineOf(group.kind === 'foreign' && !thin, group.exact, strong, palette.theme.background);
+    outline.forEach(([beyond, paint], i) =>
+      fill(brush, frame, region, margin + (thin ? 1 : beyond) + (i === 0 ? marked : 0), paint),
+    );
     // Where colours say something else, a boundary is a line only.
     const area = model.overlay.kind === 'fusion' ? palette.area(group.colour, 0) : palette.theme.background;
     fill(brush, frame, region, margin, area);
   }
-  if (camera.k > 0.35 && model.overlay.kind === 'fusion') drawKernels(brush, frame);
+  if (showsKernels(model, camera.k)) drawKernels(brush, frame);
 }
 
 function drawKernels(brush: Brush, frame: Frame): void {
   const { model, palette, camera } = frame;
   for (const region of model.kernelRegions) {
-    if (region.items < 2 || !onScreen(frame, region.left, region.top, region.right, region.bottom)) continue;
+    if (!isKernelDrawn(region) || !onScreen(frame, region.left, region.top, region.right, region.bottom)) continue;
     const kernel = model.fusion.kernels[region.group]!;
     const group = model.fusion.groups[kernel.group]!;
     const margin = 5 * Math.min(1, camera.k);

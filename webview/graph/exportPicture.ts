@@ -1,21 +1,32 @@
 import { CanvasBrush } from './brush.ts';
+import type { Brush } from './brush.ts';
 import { drawFrame } from './drawFrame.ts';
+import { drawLegend, legendSize } from './drawLegend.ts';
 import type { Frame } from './drawView.ts';
 import { SvgBrush } from './svgBrush.ts';
 
 /** Browsers give up on canvases beyond this. */
 const longestSide = 8192;
 const margin = 40;
+/** Between the legend and the graph: a boundary's name stands above it. */
+const below = 80;
+/** Beside a narrow graph, for the names that stand there. */
+const beside = 320;
+const wide = 1400;
 
-/** The frame around the whole graph at scale 1 (or what still fits into `longest` pixels), nothing selected. */
+/** The whole graph under its legend, at scale 1 or what still fits into `longest` pixels, with nothing selected. */
 function wholeFrame(frame: Frame, longest: number): Frame {
   const { totalWidth, totalHeight } = frame.picture.layout;
-  const k = Math.min(1, (longest - 2 * margin) / Math.max(totalWidth, totalHeight));
+  const legend = legendSize({ ...frame, camera: { k: 1, x: 0, y: 0 } });
+  const top = margin + legend.height + below;
+  const k = Math.min(1, (longest - 2 * margin) / totalWidth, (longest - top - margin) / totalHeight);
+  const drawn = totalWidth * k;
+  const width = Math.ceil(Math.max(Math.max(drawn, legend.width) + 2 * margin, Math.min(drawn + 2 * beside, wide)));
   return {
     ...frame,
-    camera: { k, x: margin, y: margin },
-    width: Math.ceil(totalWidth * k + 2 * margin),
-    height: Math.ceil(totalHeight * k + 2 * margin),
+    camera: { k, x: (width - drawn) / 2, y: top },
+    width,
+    height: Math.ceil(top + totalHeight * k + margin),
     selected: null,
     hits: null,
     group: -1,
@@ -24,11 +35,16 @@ function wholeFrame(frame: Frame, longest: number): Frame {
   };
 }
 
+function draw(brush: Brush, whole: Frame): void {
+  drawFrame(brush, whole);
+  drawLegend(brush, whole, margin, margin);
+}
+
 /** The whole graph as SVG text. */
 function exportSvg(frame: Frame, family: string): string {
   const whole = wholeFrame(frame, Infinity);
   const brush = new SvgBrush(family);
-  drawFrame(brush, whole);
+  draw(brush, whole);
   return brush.finish(whole.width, whole.height, whole.palette.theme.background, whole.model.data.title);
 }
 
@@ -41,7 +57,7 @@ function exportPng(frame: Frame, family: string): string {
   const context = canvas.getContext('2d')!;
   context.fillStyle = whole.palette.theme.background;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  drawFrame(new CanvasBrush(context, family), whole);
+  draw(new CanvasBrush(context, family), whole);
   return canvas.toDataURL('image/png').replace(/^data:image\/png;base64,/, '');
 }
 

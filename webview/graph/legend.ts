@@ -3,6 +3,7 @@ import type { Overlay, OverlayKind } from '../../src/core/scene/overlay.ts';
 import { count } from '../shared/strings.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
+import { isDerived } from './palette.ts';
 import type { Palette } from './palette.ts';
 
 /** The choice of overlay and the legend, whose lines switch what they stand for off and on. */
@@ -32,14 +33,18 @@ export class Legend {
 
   /** Shows an overlay's categories; what was switched off stays off while the overlay is the same kind. */
   show(overlay: Overlay, palette: Palette): void {
+    const swatch = (paint: number) => {
+      const made = element('span', { class: `swatch ${swatchClass(paint)}` });
+      made.style.setProperty('--swatch', palette.strong(paint));
+      const fill = palette.solid(paint);
+      made.style.setProperty('--swatch-fill', typeof fill === 'string' ? fill : fill.stripes);
+      return made;
+    };
     if (overlay.kind !== this.#kind) this.#off.clear();
     this.#kind = overlay.kind;
     this.#select.value = overlay.kind;
     this.#list.replaceChildren(
-      ...overlay.categories.map(({ key, label, paint, nodes, meaning }) => {
-        const swatch = element('span', { class: `swatch ${swatchClass(paint)}`, 'aria-hidden': 'true' });
-        swatch.style.setProperty('--swatch', palette.strong(paint));
-        swatch.style.setProperty('--swatch-soft', palette.soft(paint));
+      ...overlay.categories.map(({ key, label, paints: own, nodes, meaning }) => {
         const line = element(
           'button',
           {
@@ -49,7 +54,7 @@ export class Legend {
             title: meaning,
             'data-category': key,
           },
-          swatch,
+          element('span', { class: 'swatches', 'aria-hidden': 'true' }, ...swatchPaints(own).map(swatch)),
           element('span', { class: 'legend-label' }, label),
           element('span', { class: 'legend-count muted' }, count(nodes)),
         );
@@ -68,8 +73,11 @@ export class Legend {
   }
 }
 
+/** As many colours of one line of the legend as there is room for. */
+export const swatchPaints = (all: readonly number[]): readonly number[] => all.slice(0, 4);
+
 function swatchClass(paint: number): string {
   if (paint === paints.grey) return 'gone';
   if (paint === paints.unknown) return 'unknown';
-  return paint === paints.plain ? 'plain' : 'painted';
+  return isDerived(paint) ? 'derived' : 'painted';
 }

@@ -1,3 +1,4 @@
+import { CanvasBrush } from './brush.ts';
 import type { Camera, Frame } from './drawView.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
@@ -81,15 +82,14 @@ export class Minimap {
     const { scene, layout } = picture;
     context.fillStyle = palette.theme.background;
     context.fillRect(0, 0, this.#picture.width, this.#picture.height);
-    for (const { group, boxes } of model.regions) {
-      context.fillStyle = palette.area(model.fusion.groups[group]!.colour, 1);
+    const brush = new CanvasBrush(context, '');
+    // Where colours say something else, boundaries have none.
+    for (const { group, boxes } of model.overlay.kind === 'fusion' ? model.regions : []) {
+      const fill = palette.area(model.fusion.groups[group]!.colour, 1);
       for (let i = 0; i < boxes.length; i += 4) {
-        context.fillRect(
-          boxes[i]! * scale - 1,
-          boxes[i + 1]! * scale - 1,
-          boxes[i + 2]! * scale + 2,
-          boxes[i + 3]! * scale + 2,
-        );
+        const width = boxes[i + 2]! * scale + 2;
+        const height = boxes[i + 3]! * scale + 2;
+        brush.box(boxes[i]! * scale - 1, boxes[i + 1]! * scale - 1, width, height, { fill });
       }
     }
     for (let item = 0; item < scene.kind.length; item++) {
@@ -102,14 +102,13 @@ export class Minimap {
       if (kind === 'closed') {
         let at = x;
         for (const { paint, share } of model.stretches.get(item) ?? []) {
-          context.fillStyle = palette.strong(paint);
-          context.fillRect(at, y, share * width, height);
+          brush.box(at, y, share * width, height, { fill: palette.solid(paint) });
           at += share * width;
         }
         continue;
       }
-      context.fillStyle = palette.strong(model.overlay.paintOf[scene.ref[item]!]!);
-      context.fillRect(x, y, width, height);
+      const fill = kind === 'node' ? palette.solid(model.overlay.paintOf[scene.ref[item]!]!) : palette.theme.strong;
+      brush.box(x, y, width, height, { fill });
     }
   }
 }

@@ -1,6 +1,7 @@
 import { scaleSequential } from 'd3-scale';
 import { paints } from '../../src/core/scene/overlay.ts';
 import type { Theme } from '../shared/theme.ts';
+import type { Fill } from './brush.ts';
 
 type Rgb = [red: number, green: number, blue: number];
 
@@ -10,6 +11,8 @@ export interface Palette {
   /** Outline of what is painted so, and its fill. */
   strong(paint: number): string;
   soft(paint: number): string;
+  /** A box without an outline: too small for one, or a part of a bar. What is not painted is paler than grey. */
+  solid(paint: number): Fill;
   /** Fill of a boundary around a group of that colour; `level` 1 is a boundary within a boundary. */
   area(colour: number, level: 0 | 1): string;
   /** A box that is painted with nothing. */
@@ -29,9 +32,10 @@ export function makePalette(theme: Theme): Palette {
     const hues = theme.categorical.length;
     if (paint < hues) return theme.categorical[paint]!;
     if (paint < 2 * hues) return text(mix(parse(theme.categorical[paint - hues]!), foreground, 0.4));
-    if (paint >= paints.time && paint < paints.time + paints.timeSteps) return warm(paint - paints.time);
+    if (isTime(paint)) return warm(paint - paints.time);
+    if (isDerived(paint)) return theme.categorical[paint - paints.derived]!;
     if (paint === paints.grey) return theme.grey;
-    return theme.strong;
+    return paint === paints.off ? theme.border : theme.strong;
   };
   const softs = new Map<string, string>();
   const softer = (paint: number, share: number): string => {
@@ -43,20 +47,36 @@ export function makePalette(theme: Theme): Palette {
     }
     return colour;
   };
+  const card = text(mix(background, foreground, theme.contrast ? 0 : 0.05));
   const fill = theme.contrast ? 0 : theme.dark ? 0.3 : 0.2;
   const area = theme.contrast ? 0 : theme.dark ? 0.16 : 0.1;
   return {
     theme,
     strong,
     soft: (paint) => {
-      if (paint === paints.grey || paint === paints.unknown) return theme.background;
+      if (paint === paints.grey || paint === paints.unknown || paint === paints.off) return theme.background;
       if (paint === paints.plain) return softer(paint, theme.contrast ? 0 : 0.12);
-      return paint >= paints.time ? softer(paint, theme.contrast ? 0 : 0.85) : softer(paint, fill);
+      return isTime(paint) ? softer(paint, theme.contrast ? 0 : 0.85) : softer(paint, fill);
+    },
+    solid: (paint) => {
+      if (paint === paints.unknown) return { stripes: theme.foreground, over: theme.background };
+      if (isDerived(paint)) return { stripes: strong(paint), over: theme.background };
+      if (paint === paints.off) return card;
+      return paint === paints.plain && !theme.contrast ? softer(paint, 0.5) : strong(paint);
     },
     area: (colour, level) => softer(colour, level === 0 ? area : area + (theme.contrast ? 0 : 0.09)),
-    card: text(mix(background, foreground, theme.contrast ? 0 : 0.05)),
+    card,
   };
 }
+
+const isTime = (paint: number): boolean => paint >= paints.time && paint < paints.time + paints.timeSteps;
+
+/** Whether a paint stands for what is derived or only probable, which is drawn in stripes. */
+export const isDerived = (paint: number): boolean => paint >= paints.derived && paint < paints.grey;
+
+/** Whether the outline of a node of that paint is broken: it is not computed, unknown or derived. */
+export const isBroken = (paint: number): boolean =>
+  paint === paints.grey || paint === paints.unknown || isDerived(paint);
 
 function parse(colour: string): Rgb {
   const found = colour.match(/[\d.]+/g)?.map(Number) ?? [];

@@ -10,15 +10,18 @@ import type { AskedPrecision } from './viewData.ts';
 export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'none'] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
 
-/** 0 … 15: a colour of its own, in two shades; then steps of the time scale; not computed; unknown; nothing to say. */
-export const paints = { time: 16, timeSteps: 7, grey: 32, unknown: 33, plain: 34 } as const;
+/**
+ * 0 … 15: a colour of its own, in two shades; then steps of the time scale; the first eight colours again for what is
+ * derived or only probable; not computed; unknown; nothing to say; switched off in the legend.
+ */
+export const paints = { time: 16, timeSteps: 7, derived: 24, grey: 32, unknown: 33, plain: 34, off: 35 } as const;
 
 /** One line of the legend, which is also a switch. */
 export interface Category {
   key: string;
   label: string;
-  /** Paint of its nodes; for groups that have colours of their own, that of the first. */
-  paint: number;
+  /** Paints of its nodes, as they were met: several where groups have colours of their own. */
+  paints: number[];
   nodes: number;
   /** A word on what it means, for the tooltip; '' where the label says it all. */
   meaning: string;
@@ -80,9 +83,10 @@ class OverlayDraft {
   put(point: number, key: string, label: string, paint: number, meaning: string): void {
     let entry = this.#categories.get(key);
     if (entry === undefined) {
-      entry = { index: this.#categories.size, category: { key, label, paint, nodes: 0, meaning } };
+      entry = { index: this.#categories.size, category: { key, label, paints: [], nodes: 0, meaning } };
       this.#categories.set(key, entry);
     }
+    if (!entry.category.paints.includes(paint)) entry.category.paints.push(paint);
     entry.category.nodes += 1;
     this.#categoryOf[point] = entry.index;
     this.#paintOf[point] = paint;
@@ -196,8 +200,8 @@ const verdicts: Record<Verdict, [label: string, paint: number, meaning: string]>
     paints.unknown,
     'an override rule asks for a type; nothing in the build shows which it has',
   ],
-  probable: ['Probably obeyed', 6, 'what shows of the type is what an override rule asks for'],
-  obeyed: ['Obeyed', 14, 'computed in the type that an override rule asks for'],
+  probable: ['Probably obeyed', paints.derived + 6, 'what shows of the type is what an override rule asks for'],
+  obeyed: ['Obeyed', 6, 'computed in the type that an override rule asks for'],
 };
 
 function overridesOverlay(
@@ -286,7 +290,7 @@ const evidenceLabels: Record<Evidence, [label: string, colour: number, meaning: 
   metadata: ['Layer metadata', 2, 'TensorRT named the node in its layer information'],
   log: ['Build log', 0, 'TensorRT named the node in its log'],
   name: ['Layer name', 5, 'read from the fused layer’s name'],
-  reach: ['Derived', 3, 'derived: reachable between the ends of a ForeignNode'],
+  reach: ['Derived', paints.derived + 3, 'derived: reachable between the ends of a ForeignNode'],
 };
 
 function evidenceOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {

@@ -79,7 +79,24 @@ describe('buildOverlay', () => {
       'Not asked 1',
       'Folded 1',
     ]);
-    expect([...overlay.paintOf].slice(0, 6)).toEqual([14, 6, 1, paints.unknown, paints.plain, paints.grey]);
+    expect([...overlay.paintOf].slice(0, 6)).toEqual([
+      6,
+      paints.derived + 6,
+      1,
+      paints.unknown,
+      paints.plain,
+      paints.grey,
+    ]);
+  });
+
+  it('names every paint of a line of the legend', () => {
+    // Two layers of one node next to each other have different shades of one colour.
+    const data = graphOf('a = A(x)\nb = B(a)\nc = C(b)', ['x'], ['c']);
+    const report = reportOf(data, [layer(0, ['0']), layer(1, ['1']), layer(2, ['2'])]);
+    const graph = indexGraph(data);
+    const { categories, paintOf } = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
+    expect(categories.map(({ paints: own }) => own)).toEqual([[...new Set(paintOf.subarray(0, 3))]]);
+    expect(categories[0]!.paints).toHaveLength(2);
   });
 
   it('shows plain nodes without a report', () => {
