@@ -19,17 +19,7 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
     await tellUntrusted();
     return false;
   }
-  if (uri.scheme !== 'file') {
-    await vscode.window.showWarningMessage(
-      plainText(
-        vscode.l10n.t(
-          '{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.',
-          uri.path,
-        ),
-      ),
-    );
-    return false;
-  }
+  if (!(await isOnDisk(uri))) return false;
   if (builds.runningOf(uri) === undefined) return true;
   // Two builds of one model would share its GPU's times, caches and engine.
   const cancel = vscode.l10n.t('Cancel It');
@@ -38,12 +28,27 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   return false;
 }
 
-/** Builds a model as a task, so that it has a terminal and can be found and ended like any other. `more` is the rest of its definition. */
+/** Whether a file lies where a build can read it; if not, the person is told. */
+export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
+  if (uri.scheme === 'file') return true;
+  await vscode.window.showWarningMessage(
+    plainText(
+      vscode.l10n.t('{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.', uri.path),
+    ),
+  );
+  return false;
+}
+
+/**
+ * Builds a model as a task, so that it has a terminal and can be found and ended like any other. `more` is the rest of
+ * its definition; a task that is not the model's usual one says so by `note` in its name.
+ */
 export async function startBuild(
   { sessions, tasks }: Pick<BuildParts, 'sessions' | 'tasks'>,
   uri: vscode.Uri,
   more: Record<string, unknown> = {},
-): Promise<void> {
+  note?: string,
+): Promise<vscode.TaskExecution> {
   sessions.setCurrent(uri);
-  await vscode.tasks.executeTask(tasks.taskFor(uri, more));
+  return vscode.tasks.executeTask(tasks.taskFor(uri, more, note));
 }

@@ -43,6 +43,7 @@ export class LanguageFeatures implements vscode.Disposable {
   readonly #parts: vscode.Disposable;
 
   constructor({ extensionUri, log, sessions, builds, tasks }: LanguageSurroundings) {
+    const building = { sessions, builds, tasks };
     const reader = new FactsReader(log);
     const feed = new FactsFeed(sessions, reader);
     const language = new LanguageService(extensionUri, feed, log);
@@ -61,10 +62,10 @@ export class LanguageFeatures implements vscode.Disposable {
       [languageCommands.showNodes]: show,
       [languageCommandIds.showNodesHere]: show,
       [languageCommands.openLogLine]: served((target) => openNewestLog(feed, target)),
-      [languageCommands.buildWithOverrides]: served((target) => buildWithOverrides(sessions, feed, tasks, target)),
+      [languageCommands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
       [languageCommands.applyOverrides]: served((target, to) => applyOverrides(feed, target, to)),
       [languageCommands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
-      [languageCommands.buildWithReplay]: served((target) => buildWithReplay(sessions, feed, tasks, target)),
+      [languageCommands.buildWithReplay]: served((target) => buildWithReplay(building, feed, target)),
       [languageCommandIds.openOverrides]: async (argument) => {
         const model = await pickModel(argument, sessions);
         if (model !== undefined) await vscode.window.showTextDocument(await openOverrides(model));
@@ -76,7 +77,7 @@ export class LanguageFeatures implements vscode.Disposable {
         const session = model && sessions.find(model);
         if (session && Array.isArray(ids)) await keepFp32(session, ids.map(String), language);
       },
-      [languageCommandIds.recordReplay]: (argument) => recordReplay(sessions, builds, tasks, argument),
+      [languageCommandIds.recordReplay]: (argument) => recordReplay(building, argument),
       [languageCommandIds.pinLayer]: served((target) => pinLayer(feed, target)),
       [languageCommandIds.freeLayer]: (target) => freeLayer(target),
       [languageCommandIds.compareReplays]: compareReplays,

@@ -1,17 +1,16 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { isOnDisk, mayBuild, startBuild } from '../commands/startBuild.ts';
+import type { BuildParts } from '../commands/startBuild.ts';
 import { commandTarget, savedDocument } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
-import type { Sessions } from '../workspace/sessions.ts';
 
 /** Builds a model with an override file: as a typed copy of the model, or as flags where TensorRT has them. */
 export async function buildWithOverrides(
-  sessions: Sessions,
+  parts: Pick<BuildParts, 'sessions' | 'builds' | 'tasks'>,
   feed: FactsFeed,
-  tasks: BuildTaskProvider,
   argument: unknown,
 ): Promise<void> {
   if (!mayRun()) return tellUntrusted();
@@ -25,17 +24,6 @@ export async function buildWithOverrides(
     await vscode.window.showErrorMessage(plainText(problem || vscode.l10n.t('No model is known for this file.')));
     return;
   }
-  if (model.scheme !== 'file' || target.uri.scheme !== 'file') {
-    await vscode.window.showWarningMessage(
-      plainText(
-        vscode.l10n.t(
-          '{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.',
-          model.path,
-        ),
-      ),
-    );
-    return;
-  }
-  sessions.setCurrent(model);
-  await vscode.tasks.executeTask(tasks.taskFor(model, { overrides: target.uri.fsPath }, basename(target.uri.fsPath)));
+  if (!(await isOnDisk(target.uri)) || !(await mayBuild(parts, model))) return;
+  await startBuild(parts, model, { overrides: target.uri.fsPath }, nameOf(target.uri));
 }

@@ -1,14 +1,10 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { PrecisionMode } from '../../core/build/engineOptions.ts';
-import type { Builds } from '../builds/builds.ts';
 import { pickModel } from '../commands/pickModel.ts';
-import { mayBuild } from '../commands/startBuild.ts';
+import { mayBuild, startBuild } from '../commands/startBuild.ts';
+import type { BuildParts } from '../commands/startBuild.ts';
 import { plainText } from '../platform/plainText.ts';
-import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
-import type { Sessions } from '../workspace/sessions.ts';
 import { buildOfReplay } from './replayBuild.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
@@ -17,33 +13,24 @@ import { nameOf } from '../platform/nameOf.ts';
  * What else TensorRT offered stays in the build's folder.
  */
 export async function recordReplay(
-  sessions: Sessions,
-  builds: Builds,
-  tasks: BuildTaskProvider,
+  parts: Pick<BuildParts, 'sessions' | 'builds' | 'tasks'>,
   argument: unknown,
 ): Promise<void> {
-  if (!mayRun()) return tellUntrusted();
-  const model = await pickModel(argument, sessions);
-  if (model === undefined) return;
-  if (model.scheme !== 'file') {
-    await vscode.window.showWarningMessage(vscode.l10n.t('Builds are kept for models on this computer’s disk only.'));
-    return;
-  }
-  if (!(await mayBuild({ builds }, model))) return;
+  const model = await pickModel(argument, parts.sessions);
+  if (model === undefined || !(await mayBuild(parts, model))) return;
   const precision = await askForPrecision();
   if (precision === undefined) return;
   const replay = model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.replay.json` });
   if (!(await mayReplace(replay))) return;
-  sessions.setCurrent(model);
-  const listener = builds.onDidEnd(({ build }) => {
+  const listener = parts.builds.onDidEnd(({ build }) => {
     if (buildOfReplay([build], '--save-tactics', replay) === undefined) return;
     listener.dispose();
     if (build.manifest.result === 'passed') void openTextAt(replay, 1);
   });
   const extraArguments = ['--save-tactics', replay.fsPath];
-  const options = { precision, backend: 'polygraphy', recordChoices: true, extraArguments } as const;
+  const options = { precision, backend: 'polygraphy', recordChoices: true, extraArguments };
   try {
-    const recording = await vscode.tasks.executeTask(tasks.taskFor(model, options, basename(replay.fsPath)));
+    const recording = await startBuild(parts, model, options, nameOf(replay));
     const ended = vscode.tasks.onDidEndTask(({ execution }) => {
       if (execution !== recording) return;
       ended.dispose();
