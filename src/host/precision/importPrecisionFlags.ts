@@ -41,7 +41,9 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
   });
   const rules = found(pasted ?? '')?.rules;
   if (rules === undefined) return;
-  await addRules(open ?? (await vscode.workspace.openTextDocument({ language: overrideLanguageId })), rules);
+  // While the question stood, the file may have been closed: what it held then is not what it holds now.
+  const document = open?.isClosed === false ? open : undefined;
+  await addRules(document ?? (await vscode.workspace.openTextDocument({ language: overrideLanguageId })), rules);
 }
 
 /** Why a command line gives nothing to add; undefined: it gives something. */

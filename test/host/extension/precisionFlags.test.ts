@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { accepting, inWorkspace, lens, openModel } from './support.ts';
+import { accepting, inWorkspace, lens, openModel, until } from './support.ts';
 
 const rules = inWorkspace('flags.trtprec');
 const model = inWorkspace('fp16_overflow.onnx');
@@ -68,6 +68,26 @@ describe('precision flags', () => {
     assert.equal((await features.feed.modelOf(document.uri))?.toString(), model.toString());
     await vscode.commands.executeCommand('undo');
     assert.equal(document.getText(), '');
+  });
+
+  it('become a new file where the open one was closed while they were asked for', async () => {
+    // A file that only the editor has opened: one that a test opens, it keeps for minutes.
+    const other = inWorkspace('flagsClosed.trtprec');
+    writeFileSync(other.fsPath, 'base fp16\nop:Softmax fp16\n');
+    try {
+      await vscode.commands.executeCommand('vscode.open', other);
+      const before = vscode.window.activeTextEditor!.document;
+      await vscode.env.clipboard.writeText('trtexec --precisionConstraints=obey --layerPrecisions=a:fp32');
+      const work = vscode.commands.executeCommand('tensorrtLens.importPrecisionFlags');
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await until(vscode.workspace.onDidCloseTextDocument, () => before.isClosed);
+      await accepting(work);
+      const { document } = vscode.window.activeTextEditor!;
+      assert.equal(document.isUntitled, true);
+      assert.equal(document.getText(), 'a fp32\n');
+    } finally {
+      rmSync(other.fsPath, { force: true });
+    }
   });
 
   it('are copied for each program, and read back as they were', async () => {
