@@ -113,6 +113,7 @@ export class FactsFeed implements vscode.Disposable {
     this.#served.delete(uri.toString());
     served.generation += 1;
     served.hold?.dispose();
+    this.#forgetUnused(served.model);
     served.known();
   }
 
@@ -170,6 +171,13 @@ export class FactsFeed implements vscode.Disposable {
     });
   }
 
+  /** What is known of a model takes memory: kept as long as a document is about it. */
+  #forgetUnused(model: vscode.Uri | null): void {
+    if (model === null) return;
+    const key = model.toString();
+    if (![...this.#served.values()].some((served) => served.model?.toString() === key)) this.#reader.forget(model);
+  }
+
   async #read(served: Served, generation: number): Promise<void> {
     const current = this.#sessions.current?.uri;
     const { uri: model, problem } =
@@ -178,12 +186,14 @@ export class FactsFeed implements vscode.Disposable {
         : await findModel(served.uri, served.named ?? null, current);
     if (generation !== served.generation) return;
     if (model?.toString() !== served.model?.toString()) {
-      const before = served.hold;
+      const { hold, model: before } = served;
       served.model = model;
       served.hold = model === null ? undefined : this.#sessions.acquire(model);
-      before?.dispose();
+      hold?.dispose();
+      this.#forgetUnused(before);
     }
     const facts = model === null ? undefined : await this.#reader.read(model);
+    this.#forgetUnused(model);
     this.#findModels(served);
     const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];
     if (generation !== served.generation) return;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
@@ -69,6 +69,10 @@ const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
 
 const provide = <T>(command: string, ...args: unknown[]) =>
   vscode.commands.executeCommand<T>(`vscode.${command}`, ...args);
+const tabsOf = (uri: vscode.Uri): vscode.Tab[] =>
+  vscode.window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.toString() === uri.toString());
 const textOf = (hovers: vscode.Hover[]): string =>
   hovers.flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value)).join('\n');
 
@@ -122,6 +126,39 @@ describe('override files', () => {
     assert.ok(items.some(({ label }) => label === './fp16_overflow.onnx'));
     await retype(document, 'model ./fp16_overflow.onnx\nop:Softmax fp32\n');
     await diagnosed();
+  });
+
+  it('let go of what is known of a model with the last of them', async () => {
+    const { features } = await lens();
+    // Models and files of its own: what a test opens itself, the editor keeps for minutes.
+    const own = inWorkspace('languageOwn.onnx');
+    copyFileSync(model.fsPath, own.fsPath);
+    const [one, other] = [inWorkspace('languageOne.trtprec'), inWorkspace('languageOther.trtprec')];
+    const show = async (uri: vscode.Uri) => {
+      writeFileSync(uri.fsPath, 'model ./languageOwn.onnx\nop:Softmax fp32\n');
+      await vscode.commands.executeCommand('vscode.open', uri, { preview: false });
+      // oxlint-disable-next-line no-await-in-loop -- until the server has it
+      while (!features.feed.isServed(uri)) await nextTurn();
+      return features.feed.settled(uri);
+    };
+    const close = async (uri: vscode.Uri) => {
+      await vscode.window.tabGroups.close(tabsOf(uri));
+      // oxlint-disable-next-line no-await-in-loop -- until the server has let it go
+      while (features.feed.isServed(uri)) await nextTurn();
+    };
+    try {
+      const known = await show(one);
+      assert.ok(known?.model);
+      assert.ok((await show(other)) === known);
+      await close(one);
+      assert.ok((await show(one)) === known);
+      await close(one);
+      await close(other);
+      assert.ok((await show(one)) !== known);
+      await close(one);
+    } finally {
+      rmSync(own.fsPath, { force: true });
+    }
   });
 
   it('complete names, operators and types', async () => {
