@@ -345,7 +345,10 @@ class LineReader {
     }
     if (last && this.typeBehindColon(last)) return;
     const arrow = this.tokens[this.at]?.kind === 'arrow';
-    const fixes = insertAt(this.line, end + 1, arrow ? ['fp32 ', 'fp16 '] : [' fp32', ' fp16'], 'Write');
+    // `/a->fp16` has no blank before the arrow, and nothing but the arrow has none before it.
+    const gap = end === 0 || /\s/.test(this.text.charAt(end - 1)) ? '' : ' ';
+    const types = arrow ? [`${gap}fp32 `, `${gap}fp16 `] : [' fp32', ' fp16'];
+    const fixes = insertAt(this.line, end + 1, types, 'Write');
     const message = arrow
       ? 'A compute type is missing before the arrow, such as fp32.'
       : 'A type is missing at the end of this rule, such as fp32.';

@@ -80,6 +80,8 @@ describe('quick fixes', () => {
     ['/layers.1/atn/Softmax fp32', '/layers.1/attn/Softmax fp32'],
     ['op:Softmax fp322', 'op:Softmax fp32'],
     ['A + B fp32', '"A + B" fp32'],
+    ['op:Softmax->fp16', 'op:Softmax fp32 ->fp16'],
+    ['op:Softmax -> fp16', 'op:Softmax fp32 -> fp16'],
   ])('%s', (text, expected) => {
     const { analysis } = overrides(text);
     const diagnostics = overrideDiagnostics(analysis);
