@@ -39,10 +39,15 @@ interface ContextFiles {
 
 /**
  * Reads a model and what its build left, as far as they are given; what is wrong inside of them is noted.
+ * @param unnoted codes of problems that do not matter to the caller
  * @throws {Usage} for build files without a model, and a `--tensorrt` that is no version
  * @throws {Unusable} when a file cannot be read
  */
-export async function readContext(files: ContextFiles, terminal: Terminal): Promise<BuildContext> {
+export async function readContext(
+  files: ContextFiles,
+  terminal: Terminal,
+  unnoted: readonly string[] = [],
+): Promise<BuildContext> {
   const { onnx, log, layers, tensorrt } = files;
   const asked = tensorrt === undefined ? null : readTarget(tensorrt);
   const nothing = { product: null, version: null, capability: null };
@@ -64,7 +69,10 @@ export async function readContext(files: ContextFiles, terminal: Terminal): Prom
     };
   }
   const read = await readReport({ onnx, log, layers });
-  note(read.report.problems, terminal);
+  note(
+    read.report.problems.filter(({ code }) => !unnoted.includes(code)),
+    terminal,
+  );
   const build = buildFacts(read.report, read.log ?? null, read.layers ?? null);
   const own = targetOfBuild(build);
   return {

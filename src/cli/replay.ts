@@ -4,6 +4,7 @@ import { Unusable } from '../builder/unusable.ts';
 import { targetOf } from '../core/precision/tensorrtTarget.ts';
 import { checkReplay } from '../core/replay/checkReplay.ts';
 import { diffReplays } from '../core/replay/diffReplays.ts';
+import { offersFor } from '../core/replay/alternatives.ts';
 import { choicesOfLog, type Choices, readChoices } from '../core/replay/readChoices.ts';
 import { choicesOfMismatches, readMismatches } from '../core/replay/readMismatches.ts';
 import { readReplay } from '../core/replay/readReplay.ts';
@@ -52,7 +53,10 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const read = readReplay(text);
   // A log alone says what was offered, too; only what became of the model's nodes needs the model.
   const { onnx, log: logPath, ...rest } = values;
-  const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal);
+  // A build that refused its replay has no layers, and is what to ask.
+  const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal, [
+    'no-layers',
+  ]);
   const log = context.log ?? (logPath === undefined ? null : (await readLogFile(logPath)).value);
   const { index, build } = context;
   const known = rest.tensorrt !== undefined || log === null;
@@ -63,6 +67,7 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   if (mismatches.length > 0) choices.push(choicesOfMismatches(mismatches));
   if (values.choices !== undefined) choices.push(await readChoicesFile(values.choices, terminal));
   if (log) choices.push(choicesOfLog(log));
+  noteUnknown(read.value, choices, terminal);
   const problems = checkReplay(text, read, { index, build, target, choices, mismatches }).map((problem) =>
     // Here the TensorRT is the one that was asked about, or that of the log that was given.
     problem.code === 'no-replay-support' ? { ...problem, severity: 'error' as const } : problem,
@@ -77,6 +82,18 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   } else await terminal.out(checkText(path, problems, read.value));
   // A record of debug runs has nothing wrong with it, and is no replay.
   return hasErrors(problems) || !read.value ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+/** Silence about a layer of which nothing is known must not pass for a check. */
+function noteUnknown(file: ReplayFile | undefined, choices: Choices[], terminal: Terminal): void {
+  const layers = file?.entries.map(({ layer }) => layer) ?? [];
+  const unknown = layers.filter((layer) => offersFor(layer, choices).length === 0);
+  if (unknown.length === 0) return;
+  const which =
+    unknown.length === layers.length ? 'these layers' : `${countLayers(unknown.length)} of ${layers.length}`;
+  terminal.note(
+    `note: What TensorRT offers for ${which} is not known here, so that is not checked. Give --choices, a verbose log, or the log of the build that refused the replay.`,
+  );
 }
 
 const countLayers = (count: number): string => `${count.toLocaleString('en-US')} ${count === 1 ? 'layer' : 'layers'}`;

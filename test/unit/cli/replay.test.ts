@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/cli/replay.ts';
-import { fixturePath } from '../../support/fixtures.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -65,6 +65,25 @@ describe('replay', () => {
     const rtx = await run('check', good, '--log', capture('tensorrt-rtx-1.7.1/vit_tiny/log.txt.gz'));
     expect(rtx.out).toContain('error no-replay-support: TensorRT-RTX');
     await expect(run('check', good, '--layers', log)).rejects.toThrow(/--onnx MODEL.onnx is missing/);
+  });
+
+  test('check: what is not known to be offered is not passed over in silence', async () => {
+    const unknown = 'not known here, so that is not checked';
+    const model = ['--onnx', modelPath('vit_tiny')];
+    expect((await run('check', good)).err).toBe(
+      `note: What TensorRT offers for these layers is ${unknown}. Give --choices, a verbose log, or the log of the build that refused the replay.\n`,
+    );
+    const failed = await run(
+      'check',
+      edited(),
+      ...model,
+      '--log',
+      capture('tensorrt-10.6.0/vit_tiny.poly_replay/log2.txt'),
+    );
+    expect(failed.code).toBe(1);
+    expect(failed.err).toMatch(/^note: What TensorRT offers for 1 layer of 2 is not known here[^\n]*\n$/);
+    const whole = await run('check', good, ...model, '--choices', choices);
+    expect(whole).toMatchObject({ code: 0, err: '' });
   });
 
   test('check: a byte order mark, which Python does not take', async () => {
