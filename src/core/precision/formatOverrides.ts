@@ -75,7 +75,9 @@ function isRepeated(statement: Rule | OverrideLine['statement'], file: OverrideF
 }
 
 function selectorsText(rule: Rule, raw: string): string {
-  return rule.selectors.map((selector) => selectorText(selector, raw)).join(', ');
+  const texts = rule.selectors.map((selector) => selectorText(selector, raw));
+  // After a blank, a pattern such as `#*` would be a comment.
+  return texts.map((text, i) => (i === 0 ? text : text.startsWith('#') ? `,${text}` : `, ${text}`)).join('');
 }
 
 /** A selector as it is written; a bare name that the grammar wants in quotes gets them. */

@@ -52,23 +52,36 @@ test('a block of 200,000 rules', () => {
 
 test('keeps line ends, is idempotent and changes no meaning', () => {
   expect(formatOverrides('a  fp32\r\nb fp16\rc fp32\n')).toBe('a  fp32\r\nb  fp16\rc  fp32\n');
-  const line = fc.constantFrom(
-    'a fp32',
-    '  b,c  half ->fp32 # x',
-    '',
-    '# c',
-    'base fp16',
-    'model "a b.onnx"',
-    'oops',
-    '**/x , not:y fp16',
-    '"q, r" bf16',
-    'op:A  fp32->fp16,fp32',
+  const line = fc.oneof(
+    fc.constantFrom(
+      'a fp32',
+      '  b,c  half ->fp32 # x',
+      '',
+      '# c',
+      'base fp16',
+      'model "a b.onnx"',
+      'oops',
+      '**/x , not:y fp16',
+      '"q, r" bf16',
+      'op:A  fp32->fp16,fp32',
+    ),
+    fc
+      .array(
+        fc.constantFrom(
+          ...['a', ' ', '  ', '\t', ',', '->', ' -> ', '"', '"q, r"', "'", '\\', '*', '**/', '[', ']', '::', '\u2028'],
+          ...['#', '# c', 'fp32', ' fp16', ' half', 'not:', 'op:', 'group:', 'base ', 'model ', 'require obey', '😀'],
+        ),
+        { maxLength: 9 },
+      )
+      .map((pieces) => pieces.join('')),
   );
   const meaning = (text: string) => {
-    const { rules, model, base } = readOverrides(text);
+    const { rules, model, base, require, problems } = readOverrides(text);
     return [
+      problems.map(({ line: at, code }) => [at, code]),
       model?.value,
       base?.value,
+      require?.value,
       rules.map(({ selectors, type, outputs, usable }) => [
         usable,
         selectors.map(({ kind, text: t, negated, domain }) => [kind, t, negated, domain]),
@@ -85,6 +98,7 @@ test('keeps line ends, is idempotent and changes no meaning', () => {
       expect(meaning(once)).toEqual(meaning(text));
       expect(once.split(end)).toHaveLength(lines.length || 1);
     }),
-    { numRuns: 2000 },
+    { numRuns: 5000 },
   );
+  expect(formatOverrides('a,#* fp16')).toBe('a,#*  fp16');
 });

@@ -48,6 +48,36 @@ describe('an override file while it is typed', () => {
     );
   });
 
+  test('is read as if for the first time, whatever is typed', () => {
+    const piece = fc.constantFrom(
+      'a',
+      ' ',
+      ',',
+      '->',
+      '"',
+      '#',
+      'fp32',
+      ' fp16',
+      'not:',
+      'op:',
+      '[',
+      '*',
+      'base ',
+      '\n',
+    );
+    const text = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 2, maxLength: 5 }), (texts) => {
+        let file = readOverrides('');
+        for (const each of texts) {
+          file = readOverrides(each, file);
+          expect(file).toEqual(readOverrides(each));
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
   test('lines that stand as they stood are the same rules; those that moved are read again', () => {
     const before = readOverrides('a fp32\nb fp32\nc fp32');
     const after = readOverrides('a fp32\nB fp32\nc fp32\nd fp32', before);
