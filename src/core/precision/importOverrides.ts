@@ -110,7 +110,8 @@ function selectorOf(name: string, dialect: TrtexecDialect, problems: Problem[]):
   if (!isWild(name, dialect)) return writeName(name);
   const star = name.indexOf('*');
   const [head, tail] = [name.slice(0, star), name.slice(star + 1)];
-  const glob = `${plainInGlob(head, name, problems)}**${plainInGlob(tail, name, problems)}`;
+  const pattern = `${plainInGlob(head, name, problems)}**${plainInGlob(tail, name, problems)}`;
+  const glob = pattern.replace(/^(op|group|not):/, '$1[:]');
   // "a/**/b" here also stands for "a/b", which trtexec's "a/*/b" does not fit.
   const collapses = tail.startsWith('/') && (head === '' || head.endsWith('/'));
   const collapsed = head + tail.slice(1);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseVersion } from '../../../../src/core/build/trtexecFlags.ts';
 import { autocastArguments, nameRegex } from '../../../../src/core/precision/autocastLists.ts';
 import { importAutocast, importPolygraphy, importTrtexec } from '../../../../src/core/precision/importOverrides.ts';
 import type { ModelFacts } from '../../../../src/core/precision/modelFacts.ts';
@@ -12,13 +13,24 @@ import { resolveOverrides } from '../../../../src/core/precision/resolveOverride
 import { missingCapability, targetOf } from '../../../../src/core/precision/tensorrtTarget.ts';
 import { dialectOf } from '../../../../src/core/precision/trtexecSpec.ts';
 import { smallModel, transformer } from './overrideFixtures.ts';
-import { layerPrecisions, plausible, ported } from './trtexecPort.ts';
+import { InvalidArgument, layerPrecisions, plausible, ported } from './trtexecPort.ts';
+import type { PortedDialect } from './trtexecPort.ts';
 
 function planOf(text: string, facts: ModelFacts = transformer): { plan: PrecisionPlan; index: NodeIndex } {
   const index = new NodeIndex(facts);
   const file = readOverrides(text);
   expect(file.problems).toEqual([]);
   return { index, plan: planPrecision(file, index, resolveOverrides(file, index, null)) };
+}
+
+/** What trtexec makes of a value; null: it refuses it. */
+function readSpecs(value: string, port: PortedDialect): Map<string, string> | null {
+  try {
+    return layerPrecisions(value, port);
+  } catch (error) {
+    if (error instanceof InvalidArgument) return null;
+    throw error;
+  }
 }
 
 const trt106 = targetOf('tensorrt', '10.6', null);
@@ -187,25 +199,37 @@ describe('imports', () => {
     ).toBe('** fp32\nx fp16\n');
   });
 
-  test('imported rules decide as trtexec does, on 5,000 random flags', () => {
-    const unit = fc.constantFrom('a', 'b', 'ab', '/', '*', '.', ':');
+  test.each([
+    ['8.4.3', ported.v84],
+    ['8.6.1', ported.v86],
+    ['10.6.0', ported.v10],
+  ])('imported rules decide as trtexec %s does, on 5,000 random flags', (version, port) => {
+    const dialect = dialectOf(parseVersion(version));
+    const word = fc.constantFrom('a', 'b', 'ab', '/', '*', '.', ':', '?', '[', ']', '-', '!', 'op:', 'not:', 'group:');
     const spec = fc.tuple(
-      fc.array(unit, { minLength: 1, maxLength: 5 }).map((p) => p.join('')),
+      fc.array(word, { minLength: 1, maxLength: 5 }).map((p) => p.join('')),
       fc.constantFrom('fp32', 'fp16'),
     );
     const layers = fc.uniqueArray(
-      fc.array(fc.constantFrom('a', 'b', '/', '.', ':'), { minLength: 1, maxLength: 5 }).map((p) => p.join('')),
+      fc
+        .array(fc.constantFrom('a', 'b', '/', '.', ':', '*', '?', '[', '-', 'op:', 'not:'), {
+          minLength: 1,
+          maxLength: 5,
+        })
+        .map((p) => p.join('')),
       { minLength: 1, maxLength: 5 },
     );
     let matched = 0;
     fc.assert(
       fc.property(fc.array(spec, { maxLength: 4 }), layers, (specs, names) => {
         const value = specs.map(([name, type]) => `${name}:${type}`).join(',');
-        const map = layerPrecisions(value, ported.v10);
-        const { text } = importTrtexec({ layerPrecisions: value, precisionConstraints: 'obey' }, dialectOf([10, 6, 0]));
+        const { text, problems } = importTrtexec({ layerPrecisions: value, precisionConstraints: 'obey' }, dialect);
+        const map = readSpecs(value, port);
+        expect(map === null).toBe(problems.some(({ code }) => code === 'bad-spec'));
+        if (!map) return;
         const decided = nodesOf(text, smallModel(...names.map((name) => ({ name, op: 'Add' }))));
         for (const name of names) {
-          const { keys } = plausible(map, name, ported.v10);
+          const { keys } = plausible(map, name, port);
           const types = keys.map((key) => map.get(key));
           if (keys.length === 0) expect(decided.get(name), `${name} by ${value}`).toBeUndefined();
           else expect(types, `${name} by ${value}`).toContain(decided.get(name));
@@ -214,7 +238,8 @@ describe('imports', () => {
       }),
       { numRuns: 5000 },
     );
-    expect(matched).toBeGreaterThan(1000);
+    expect(matched).toBeGreaterThan(200);
+    expect(importTrtexec({ layerPrecisions: 'not:*a:fp16' }, dialectOf(null)).text).toBe('not[:]**a fp16\n');
   });
 
   test('Polygraphy splits at the last colon', () => {
