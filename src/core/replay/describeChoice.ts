@@ -127,11 +127,14 @@ export function titlesOf(choices: readonly OfferedChoice[]): string[] {
 
 /** An algorithm in full, as lines of plain text. */
 export function describeAlgorithm(algorithm: Algorithm): string[] {
-  const lines = [implementationName(algorithm.implementation)];
-  if (isMyelin(algorithm))
-    lines.push('ForeignNode: the choice is only about the types and layouts at its border; its tactic is always 0.');
-  else lines.push(`Tactic ${tacticHex(algorithm.tactic)} (${algorithm.tactic})`);
-  for (const [i, format] of algorithm.inputs.entries()) lines.push(`Input ${i}: ${formatWords(format)}`);
-  for (const [i, format] of algorithm.outputs.entries()) lines.push(`Output ${i}: ${formatWords(format)}`);
-  return lines;
+  const inFull = (format: TensorFormat): string =>
+    formatWords(format) + (format.strides ? ` (strides ${format.strides.join(', ')})` : '');
+  return [
+    implementationName(algorithm.implementation),
+    isMyelin(algorithm)
+      ? 'ForeignNode: the choice is only about the types and layouts at its border; its tactic is always 0.'
+      : `Tactic ${tacticHex(algorithm.tactic)} (${algorithm.tactic})`,
+    ...algorithm.inputs.map((format, i) => `Input ${i}: ${inFull(format)}`),
+    ...algorithm.outputs.map((format, i) => `Output ${i}: ${inFull(format)}`),
+  ];
 }

@@ -710,9 +710,10 @@ describe('in words', () => {
     expect(describeAlgorithm(conv!.algorithm)).toEqual([
       'CaskConvolution (0x80000009)',
       'Tactic 0x112767cf498572ea (1236070762725864170)',
-      'Input 0: FP16, vectors of 4 along dimension 1, channels last',
-      'Output 0: FP16, vectors of 8 along dimension 1, channels last',
+      'Input 0: FP16, vectors of 4 along dimension 1, channels last (strides 50176, 1, 224, 1)',
+      expect.stringMatching(/^Output 0: FP16, vectors of 8 along dimension 1, channels last \(strides [\d, ]+\)$/),
     ]);
+    expect(describeAlgorithm(file(inForm(forms.A)).entries[0]!.algorithm)).toContain('Input 0: FP32, LINEAR');
     expect(choiceTitle(foreign!.algorithm)).toBe('FP16 → FP32, Myelin (0x80000023)');
   });
 
@@ -795,7 +796,7 @@ describe('in words', () => {
       '',
       '/patch_embed/proj/Conv',
       '    CaskConvolution (0x80000009)',
-      '    Tactic 0x112767cf498572ea',
+      '    Tactic 0x112767cf498572ea (1236070762725864170)',
       '    Input 0: FP16, vectors of 4 along dimension 1, channels last (strides 50176, 1, 224, 1)',
     ]);
     const changed = before.flatMap((line, i) => (line === after[i] ? [] : [line.trim().replace(/:.*/, '')]));
