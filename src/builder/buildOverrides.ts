@@ -95,7 +95,7 @@ function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildO
   if (stronglyTyped) return 'model';
   if (hasLayerFlags(target) !== false) return 'flags';
   const old = target.product !== 'tensorrt-rtx' && (target.version?.[0] ?? 11) < 11;
-  if (old) throw new Unusable(`${noLayerFlags(target)} It has no strongly typed networks either: use a newer one.`);
+  if (old) throw new Unusable(noLayerFlags(target));
   return 'model';
 }
 

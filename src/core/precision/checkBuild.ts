@@ -57,23 +57,15 @@ function bytesOf(index: NodeIndex): Int32Array {
 function checkFlags(context: FileContext): void {
   const { file, target } = context;
   if (hasLayerFlags(target) !== false) return;
-  const instead = '"trtlens precision apply" writes such a model';
   if (file.require) {
-    const message = `${noLayerFlags(target)} "require" has no effect; ${instead}.`;
+    const message = `${noLayerFlags(target)} "require" has no effect.`;
     report(context, file.require.range, 'warning', 'no-layer-flags', message, [
       { title: 'Remove this line', edits: [removeLine(file.require.range.line)], preferred: true },
     ]).unnecessary = true;
     return;
   }
   const first = file.rules.find(({ usable, type }) => usable && type !== null);
-  if (first?.type)
-    report(
-      context,
-      first.type.range,
-      'info',
-      'no-layer-flags',
-      `${noLayerFlags(target)} ${instead[0]?.toUpperCase() ?? ''}${instead.slice(1)}.`,
-    );
+  if (first?.type) report(context, first.type.range, 'info', 'no-layer-flags', noLayerFlags(target));
 }
 
 /** What the last build was run with that makes rules idle. */

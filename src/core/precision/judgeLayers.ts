@@ -59,7 +59,7 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
   const want = node.compute;
   if (layer.inputs.length + layer.outputs.length === 0) {
     return unseen(
-      'The engine was recorded with names only, so types cannot be seen. Build with detailed profiling verbosity.',
+      'Of its layers only the names are known, so types cannot be seen. The layer info, or the end of the verbose log, of a build with detailed profiling verbosity has them.',
       layer.name,
     );
   }

@@ -68,7 +68,7 @@ export function trtexecArguments(
 ): PrecisionArguments {
   const problems: Problem[] = [];
   if (hasLayerFlags(target) === false && plan.nodes.length + Number(plan.base !== 'keep') > 0) {
-    problems.push(error('no-layer-flags', `${noLayerFlags(target)} Use "trtlens precision apply".`));
+    problems.push(error('no-layer-flags', noLayerFlags(target)));
     return { args: [], problems };
   }
   const dialect = dialectOf(target.version);
@@ -135,7 +135,7 @@ const polygraphyWords: Readonly<Record<PrecisionType, string>> = {
 export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget): PrecisionArguments {
   const problems: Problem[] = [];
   if (hasLayerFlags(target) === false && plan.nodes.length + Number(plan.base !== 'keep') > 0) {
-    problems.push(error('no-layer-flags', `${noLayerFlags(target)} Use "trtlens precision apply".`));
+    problems.push(error('no-layer-flags', noLayerFlags(target)));
     return { args: [], problems };
   }
   const wishes = layerWishes(plan);

@@ -95,6 +95,12 @@ describe('precision flags', () => {
       /none of trtexec, polygraphy, autocast/,
     );
   });
+
+  test('before 8.4.1 there is nothing to do but to use a newer one', async () => {
+    await expect(run(precision, 'flags', rules, '--tensorrt', '8.2')).rejects.toThrow(
+      /came with 8\.4\.1\) and no strongly typed networks: use a newer one\.$/,
+    );
+  });
 });
 
 describe('precision import', () => {
