@@ -6,6 +6,8 @@ import type { RowGraph } from './orderRanks.ts';
  */
 export interface LevelInput {
   count: number;
+  /** Least height of the level: its lower border, with the ports on it, lies there or below. */
+  least: number;
   width: Float32Array;
   height: Float32Array;
   /** From 0, without gaps; every line leads to a later row. */

@@ -7,7 +7,7 @@ export interface LayoutInput {
   parent: Int32Array;
   /** 1: an open box, as large as what is in it needs. */
   open: Uint8Array;
-  /** Size in pixels at scale 1; for an open box the least width. */
+  /** Size in pixels at scale 1; for an open box the least that it has. */
   width: Float32Array;
   height: Float32Array;
   /** Edges between items that are not open. */

@@ -296,7 +296,7 @@ function placeLevel(
   const shift = (total - result.width) / 2;
   if (box >= 0) {
     width[box] = total;
-    height[box] = Math.max(result.height, input.height[box]!);
+    height[box] = result.height;
   }
   const crossings = (ports: Map<number, number>) =>
     new Map([...ports].map(([signal, vertex]) => [signal, result.x[vertex]! + shift] as const));
@@ -318,8 +318,10 @@ function levelInput(
   const begin = levels.childStart[level]!;
   const size = levels.childStart[level + 1]! - begin;
   const count = size + entries.size + exits.size;
+  const box = levels.box[level]!;
   const local: LevelInput = {
     count,
+    least: box < 0 ? 0 : input.height[box]!,
     width: new Float32Array(count).fill(4),
     height: new Float32Array(count),
     row: new Int32Array(count),

@@ -21,7 +21,9 @@ export interface Rows {
 
 /** Room between columns, and for each line in it. */
 const gutterWidth = 56;
-const track = 10;
+export const track = 10;
+/** How far the control points of a turn between two columns lie out; the turn itself goes three quarters as far. */
+export const swing = 34;
 
 /** Tops of rows, and columns: moves `x` of all vertices to their column. */
 export function placeRows(
@@ -38,7 +40,7 @@ export function placeRows(
   const { size, sideways, crossing, choice } = measure(input, chains, graph, x, options);
   const { column } = choice;
   const spread = spreadColumns(graph, x, width, column, choice.count, crossing);
-  const start = topRow ? options.header : options.header;
+  const start = choice.count > 1 ? Math.max(options.header, 0.75 * swing) : options.header;
   const rows: Rows = {
     top: new Float64Array(count),
     size,
@@ -61,6 +63,7 @@ export function placeRows(
   for (const bottom of rows.bottom) rows.height = Math.max(rows.height, bottom + options.padding, start);
   // A turn below the last row of a column needs room.
   if (choice.count > 1) rows.height += options.rowGap;
+  rows.height = Math.max(rows.height, input.least);
   if (topRow) rows.top[0] = 0;
   if (bottomRow) rows.top[count - 1] = rows.height;
   return rows;

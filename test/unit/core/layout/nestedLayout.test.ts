@@ -9,6 +9,8 @@ import { nestedLayout } from '../../../../src/core/layout/nestedLayout.ts';
 interface Box {
   parent: number;
   open: boolean;
+  width?: number;
+  height?: number;
 }
 
 function inputOf(boxes: Box[], edges: [number, number][], portalSpan = defaultLayout.portalSpan): LayoutInput {
@@ -16,29 +18,56 @@ function inputOf(boxes: Box[], edges: [number, number][], portalSpan = defaultLa
   return {
     parent: Int32Array.from(boxes, ({ parent }) => parent),
     open: Uint8Array.from(boxes, ({ open }) => (open ? 1 : 0)),
-    width: Float32Array.from(boxes, (_, i) => 60 + ((i * 29) % 90)),
-    height: Float32Array.from(boxes, (_, i) => 22 + ((i * 13) % 40)),
+    width: Float32Array.from(boxes, ({ width }, i) => width ?? 60 + ((i * 29) % 90)),
+    height: Float32Array.from(boxes, ({ height }, i) => height ?? 22 + ((i * 13) % 40)),
     from: Int32Array.from(sorted, ([from]) => from),
     to: Int32Array.from(sorted, ([, to]) => to),
     options: { ...defaultLayout, portalSpan },
   };
 }
 
-/** Random boxes in boxes with random edges between the closed ones, cycles between boxes included. */
-const graphs = fc
-  .array(fc.record({ parent: fc.nat(), open: fc.boolean() }), { minLength: 1, maxLength: 40 })
-  .chain((raw) => {
+/**
+ * Random boxes in boxes, several deep and of very different sizes, with random edges between the closed ones: chains that
+ * stand in columns, long edges that become portals, edges against the direction, many into one box.
+ */
+const pictures: fc.Arbitrary<LayoutInput> = fc
+  .record({
+    raw: fc.array(
+      fc.record({
+        // One in five leaves the box that was opened last, one in five opens.
+        leaves: fc.nat(4),
+        opens: fc.nat(4),
+        width: fc.oneof({ weight: 8, arbitrary: fc.constant(70) }, fc.integer({ min: 20, max: 260 })),
+        height: fc.oneof({ weight: 8, arbitrary: fc.constant(42) }, fc.integer({ min: 10, max: 240 })),
+      }),
+      { minLength: 1, maxLength: 90 },
+    ),
+    linked: fc.nat(10),
+    portalSpan: fc.constantFrom(2, 4, 24, 24),
+  })
+  .chain(({ raw, linked, portalSpan }) => {
     const boxes: Box[] = [];
-    raw.forEach(({ parent, open }, i) => {
-      const opened = boxes.flatMap((box, index) => (box.open ? [index] : []));
-      const pick = opened.length === 0 ? -1 : (opened[parent % (opened.length + 1)] ?? -1);
-      boxes.push({ parent: pick, open: open && i % 2 === 0 });
+    const around: number[] = [];
+    raw.forEach(({ leaves, opens, width, height }, i) => {
+      if (leaves === 0) around.pop();
+      boxes.push({ parent: around.at(-1) ?? -1, open: opens === 0, width, height });
+      if (opens === 0) around.push(i);
     });
-    const leaves = boxes.flatMap(({ open }, i) => (open ? [] : [i]));
-    const leaf = fc.constantFrom(...(leaves.length > 0 ? leaves : [-1]));
-    return fc
-      .array(fc.tuple(leaf, leaf), { maxLength: 80 })
-      .map((edges) => ({ boxes, edges: edges.filter(([a, b]) => a >= 0 && b >= 0 && a !== b) }));
+    const closed = boxes.flatMap(({ open }, i) => (open ? [] : [i]));
+    const at = fc.nat(Math.max(0, closed.length - 1));
+    const near = (a: number, by: number): [number, number] => [a, Math.min(closed.length - 1, a + by)];
+    const edge = fc.oneof(
+      { weight: 6, arbitrary: fc.tuple(at, fc.integer({ min: 1, max: 6 })).map(([a, by]) => near(a, by)) },
+      { weight: 3, arbitrary: fc.tuple(at, at).map(([a, b]): [number, number] => [Math.min(a, b), Math.max(a, b)]) },
+      { weight: 1, arbitrary: fc.tuple(at, at) },
+    );
+    return fc.array(edge, { maxLength: 120 }).map((some) => {
+      const chain = closed.flatMap((_, i): [number, number][] => ((i * 7) % 10 < linked ? [near(i, 1)] : []));
+      const edges = [...some, ...chain]
+        .filter(([a, b]) => a !== b && closed.length > 0)
+        .map(([a, b]): [number, number] => [closed[a]!, closed[b]!]);
+      return inputOf(boxes, edges, portalSpan);
+    });
   });
 
 const box = ({ x, y, width, height }: LayoutResult, i: number) => ({
@@ -81,11 +110,50 @@ function expectWholeEdges(input: LayoutInput): void {
   }
 }
 
+/** Points along the lines of an edge. */
+function* pointsAlong({ pieces, edgePieces, edgeStart }: LayoutResult, edge: number): Generator<[number, number]> {
+  for (let i = edgeStart[edge]!; i < edgeStart[edge + 1]!; i++) {
+    const at = edgePieces[i]! * pieceSize;
+    const [x0, y0, x1, y1, y2, c] = [...pieces.subarray(at, at + pieceSize)] as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const cubic = (t: number, a: number, b: number, d: number, e: number) =>
+      (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t * t * d + t ** 3 * e;
+    for (let t = 0; t <= 1; t += 1 / 32) yield [cubic(t, x0, x0, x1, x1), cubic(t, y0, c, c, y1)];
+    for (let t = 0; t <= 1; t += 1 / 8) yield [x1, y1 + (y2 - y1) * t];
+  }
+}
+
+/** Holds that lines stay on the picture and run through no box but those that one of their ends is in. */
+function expectClearLines(input: LayoutInput): void {
+  const result = nestedLayout(input);
+  const boxes = Array.from(input.parent, (_, i) => box(result, i));
+  for (let e = 0; e < input.from.length; e++) {
+    const own = new Set<number>();
+    for (const end of [input.from[e]!, input.to[e]!]) for (let at = end; at >= 0; at = input.parent[at]!) own.add(at);
+    const others = boxes.filter((_, i) => !own.has(i));
+    for (const [x, y] of pointsAlong(result, e)) {
+      const hit = others.find(
+        ({ left, top, right, bottom }) => x > left + 1 && x < right - 1 && y > top + 1 && y < bottom - 1,
+      );
+      expect(hit, `edge ${e} at ${x}, ${y}`).toBeUndefined();
+      const isIn = x > -0.1 && x < result.totalWidth + 0.1 && y > -0.1 && y < result.totalHeight + 0.1;
+      expect(isIn, `edge ${e} at ${x}, ${y} leaves the picture`).toBe(true);
+    }
+  }
+}
+
 describe('nestedLayout', () => {
   it('keeps boxes apart and inside the box around them', () => {
     fc.assert(
-      fc.property(graphs, ({ boxes, edges }) => {
-        const result = nestedLayout(inputOf(boxes, edges));
+      fc.property(pictures, (input) => {
+        const result = nestedLayout(input);
+        const boxes = Array.from(input.parent, (parent) => ({ parent }));
         for (let i = 0; i < boxes.length; i++) {
           const a = box(result, i);
           const parent = boxes[i]!.parent;
@@ -115,9 +183,48 @@ describe('nestedLayout', () => {
 
   it('leads every drawn edge from its source to its reader, without a gap', () => {
     fc.assert(
-      fc.property(graphs, ({ boxes, edges }) => expectWholeEdges(inputOf(boxes, edges))),
+      fc.property(pictures, (input) => expectWholeEdges(input)),
       { numRuns: 300 },
     );
+  });
+
+  it('leads no line through a box that it has nothing to do with, or off the picture', () => {
+    fc.assert(
+      fc.property(pictures, (input) => expectClearLines(input)),
+      { numRuns: 300 },
+    );
+  });
+
+  it('leads a line down beside a lower box before it turns', () => {
+    const flat = (heights: number[]) => heights.map((height) => ({ parent: -1, open: false, width: 70, height }));
+    const edges: [number, number][] = [
+      [2, 5],
+      [2, 7],
+      [2, 3],
+      [5, 6],
+    ];
+    expectClearLines(inputOf(flat([42, 42, 42, 42, 175, 42, 42, 42]), edges));
+    // The same where it turns into the next column.
+    const pile = flat(Array.from({ length: 40 }, (_, i) => (i === 12 ? 240 : 42)));
+    const pairs = pile.flatMap((_, i): [number, number][] =>
+      i < 38
+        ? [
+            [i, i + 2],
+            [i, i + 1 + (i % 2)],
+          ]
+        : [],
+    );
+    expectClearLines(inputOf(pile, pairs));
+  });
+
+  it('leads a line out at the end of an open box that is higher than what is in it', () => {
+    const boxes = [
+      { parent: -1, open: true, height: 90 },
+      { parent: 0, open: false, height: 22 },
+      { parent: -1, open: false },
+    ];
+    expectWholeEdges(inputOf(boxes, [[1, 2]]));
+    expect(nestedLayout(inputOf(boxes, [[1, 2]])).height[0]).toBe(90);
   });
 
   it('does so where a line into an open box arrives at its middle', () => {
