@@ -1,10 +1,11 @@
-import { forwardOrder } from './forwardOrder.ts';
 import { layeredLevel } from './layeredLevel.ts';
 import type { LevelInput } from './chains.ts';
 import type { Level } from './layeredLevel.ts';
 import { pieceSize } from './layoutTypes.ts';
 import type { LayoutInput, LayoutResult } from './layoutTypes.ts';
-import { rankNodes, rowsBy } from './rankNodes.ts';
+import { nestedRows } from './nestedRows.ts';
+import type { Edges, Levels } from './nestedRows.ts';
+import { rowsBy } from './rankNodes.ts';
 
 /**
  * Places boxes in rows from top to bottom, each open box a picture of its own inside its parent's. Depends on the
@@ -13,167 +14,22 @@ import { rankNodes, rowsBy } from './rankNodes.ts';
  * Never fails; edges between unknown or open boxes must not be given.
  */
 export function nestedLayout(input: LayoutInput): LayoutResult {
-  const count = input.parent.length;
-  const levels = gatherLevels(input);
-  const edges = classify(input, levels);
-  rankLevels(input, levels, edges);
-  const portal = findPortals(input, levels, edges);
-  const records = gatherRecords(input, levels, edges, portal);
-  const width = input.width.slice();
-  const height = input.height.slice();
-  const placed: Placed[] = [];
+  const { levels, edges } = nestedRows(input);
+  const records = gatherRecords(input, levels, edges);
+  const work: Work = { input, levels, records, width: input.width.slice(), height: input.height.slice(), placed: [] };
   // Children were numbered after their parents, so this goes from the inside out.
-  for (let level = levels.box.length - 1; level >= 0; level--)
-    placed[level] = placeLevel(input, levels, records, level, width, height, placed);
-  return assemble(input, levels, edges, portal, records, placed, width, height, count);
+  for (let level = levels.box.length - 1; level >= 0; level--) work.placed[level] = placeLevel(work, level);
+  return assemble(work, edges);
 }
 
-/** Level 0 is the whole picture; each open box has a level of its own. */
-interface Levels {
-  /** The open box of each level, -1 for the first. */
-  box: number[];
-  /** The level in which each item lies, and the level inside an open one (else -1). */
-  around: Int32Array;
-  inside: Int32Array;
-  depth: Int32Array;
-  childStart: Int32Array;
-  children: Int32Array;
-  /** Place of an item among its level's children in forward order, and its row. */
-  local: Int32Array;
-  row: Int32Array;
-  rows: Int32Array;
-}
-
-function gatherLevels({ parent, open }: LayoutInput): Levels {
-  const count = parent.length;
-  const box = [-1];
-  const around = new Int32Array(count);
-  const inside = new Int32Array(count).fill(-1);
-  const depth = new Int32Array(count);
-  for (let i = 0; i < count; i++) {
-    const p = parent[i]!;
-    around[i] = p < 0 ? 0 : inside[p]!;
-    depth[i] = p < 0 ? 0 : depth[p]! + 1;
-    if (open[i] === 1) {
-      inside[i] = box.length;
-      box.push(i);
-    }
-  }
-  const { start, list } = rowsBy(box.length, around);
-  const local = new Int32Array(count);
-  const row = new Int32Array(count);
-  return {
-    box,
-    around,
-    inside,
-    depth,
-    childStart: start,
-    children: list,
-    local,
-    row,
-    rows: new Int32Array(box.length),
-  };
-}
-
-/** Edges in the order of their sources; for each the level where its ends meet and the two boxes there. */
-interface Edges {
-  sorted: Int32Array;
-  level: Int32Array;
-  first: Int32Array;
-  second: Int32Array;
-  back: Uint8Array;
-}
-
-function classify({ parent, from, to }: LayoutInput, levels: Levels): Edges {
-  const edges = from.length;
-  const level = new Int32Array(edges);
-  const first = new Int32Array(edges);
-  const second = new Int32Array(edges);
-  for (let e = 0; e < edges; e++) {
-    let a = from[e]!;
-    let b = to[e]!;
-    while (parent[a] !== parent[b]) {
-      if (levels.depth[a]! >= levels.depth[b]!) a = parent[a]!;
-      else b = parent[b]!;
-    }
-    level[e] = levels.around[a]!;
-    first[e] = a;
-    second[e] = b;
-  }
-  return { sorted: rowsBy(parent.length, from).list, level, first, second, back: new Uint8Array(edges) };
-}
-
-function rankLevels(input: LayoutInput, levels: Levels, edges: Edges): void {
-  const byLevel = rowsBy(levels.box.length, edges.level);
-  for (let level = 0; level < levels.box.length; level++) {
-    const begin = levels.childStart[level]!;
-    const size = levels.childStart[level + 1]! - begin;
-    for (let i = 0; i < size; i++) levels.local[levels.children[begin + i]!] = i;
-    const from: number[] = [];
-    const to: number[] = [];
-    const kept: number[] = [];
-    for (let i = byLevel.start[level]!; i < byLevel.start[level + 1]!; i++) {
-      const e = byLevel.list[i]!;
-      const a = levels.local[edges.first[e]!]!;
-      const b = levels.local[edges.second[e]!]!;
-      if (a === b) continue;
-      from.push(a);
-      to.push(b);
-      kept.push(e);
-    }
-    const position = forwardOrder(size, Int32Array.from(from), Int32Array.from(to));
-    for (let i = 0; i < size; i++) levels.local[levels.children[begin + i]!] = position[i]!;
-    const forwardFrom: number[] = [];
-    const forwardTo: number[] = [];
-    kept.forEach((e, k) => {
-      const a = position[from[k]!]!;
-      const b = position[to[k]!]!;
-      if (a > b) edges.back[e] = 1;
-      else {
-        forwardFrom.push(a);
-        forwardTo.push(b);
-      }
-    });
-    const rank = rankNodes(size, Int32Array.from(forwardFrom), Int32Array.from(forwardTo), input.options.portalSpan);
-    compress(rank);
-    let rows = 0;
-    for (let i = 0; i < size; i++) {
-      const child = levels.children[begin + i]!;
-      levels.row[child] = rank[levels.local[child]!]!;
-      rows = Math.max(rows, levels.row[child]! + 1);
-    }
-    levels.rows[level] = rows;
-  }
-}
-
-/** Rows that became empty when vertices moved down are dropped. */
-function compress(rank: Int32Array): void {
-  let highest = -1;
-  for (const r of rank) highest = Math.max(highest, r);
-  const used = new Int32Array(highest + 1);
-  for (const r of rank) used[r] = 1;
-  let next = 0;
-  for (let r = 0; r <= highest; r++) {
-    const present = used[r]!;
-    used[r] = next;
-    next += present;
-  }
-  for (let i = 0; i < rank.length; i++) rank[i] = used[rank[i]!]!;
-}
-
-function findPortals({ parent, from, to, options }: LayoutInput, levels: Levels, edges: Edges): Uint8Array {
-  const portal = new Uint8Array(from.length);
-  for (let e = 0; e < from.length; e++) {
-    const first = edges.first[e]!;
-    const second = edges.second[e]!;
-    let long = edges.back[e] === 1 || levels.row[second]! - levels.row[first]! > options.portalSpan;
-    for (let at = from[e]!; at !== first && !long; at = parent[at]!) {
-      long = levels.rows[levels.around[at]!]! - levels.row[at]! > options.portalSpan;
-    }
-    for (let at = to[e]!; at !== second && !long; at = parent[at]!) long = levels.row[at]! + 1 > options.portalSpan;
-    if (long) portal[e] = 1;
-  }
-  return portal;
+/** What is known while levels are placed; sizes of open boxes and `placed` fill up on the way. */
+interface Work {
+  input: LayoutInput;
+  levels: Levels;
+  records: Records;
+  width: Float32Array;
+  height: Float32Array;
+  placed: Placed[];
 }
 
 /**
@@ -191,7 +47,7 @@ interface Records {
   byLevel: { start: Int32Array; list: Int32Array };
 }
 
-function gatherRecords({ parent, from, to }: LayoutInput, levels: Levels, edges: Edges, portal: Uint8Array): Records {
+function gatherRecords({ parent, from, to }: LayoutInput, levels: Levels, edges: Edges): Records {
   const count = parent.length;
   const level: number[] = [];
   const signal: number[] = [];
@@ -214,7 +70,7 @@ function gatherRecords({ parent, from, to }: LayoutInput, levels: Levels, edges:
   for (const e of edges.sorted) {
     const list: number[] = [];
     lists[e] = list;
-    if (portal[e] === 1) continue;
+    if (edges.portal[e] === 1) continue;
     const u = from[e]!;
     const reach = (child: number, atSource: number): number => {
       if (into[child] !== u) {
@@ -265,15 +121,8 @@ interface Placed {
   exit: Map<number, number>;
 }
 
-function placeLevel(
-  input: LayoutInput,
-  levels: Levels,
-  records: Records,
-  level: number,
-  width: Float32Array,
-  height: Float32Array,
-  placed: Placed[],
-): Placed {
+function placeLevel(work: Work, level: number): Placed {
+  const { input, levels, records, width, height } = work;
   const begin = levels.childStart[level]!;
   const size = levels.childStart[level + 1]! - begin;
   const list = records.byLevel.list.subarray(records.byLevel.start[level]!, records.byLevel.start[level + 1]!);
@@ -287,7 +136,7 @@ function placeLevel(
     const signal = records.signal[record]!;
     if (records.target[record] === -1 && !exits.has(signal)) exits.set(signal, size + entries.size + exits.size);
   }
-  const local = levelInput(input, levels, records, level, list, entries, exits, width, height, placed);
+  const local = levelInput(work, level, { list, entries, exits });
   const options = level === 0 ? { ...input.options, header: input.options.padding } : input.options;
   const result = layeredLevel(local, options, entries.size > 0, exits.size > 0);
   const box = levels.box[level]!;
@@ -303,17 +152,17 @@ function placeLevel(
   return { level: result, size, shift, entry: crossings(entries), exit: crossings(exits) };
 }
 
+/** The records of a level, and the vertices of its ports by signal. */
+interface Lines {
+  list: Int32Array;
+  entries: Map<number, number>;
+  exits: Map<number, number>;
+}
+
 function levelInput(
-  input: LayoutInput,
-  levels: Levels,
-  records: Records,
+  { input, levels, records, width, height, placed }: Work,
   level: number,
-  list: Int32Array,
-  entries: Map<number, number>,
-  exits: Map<number, number>,
-  width: Float32Array,
-  height: Float32Array,
-  placed: Placed[],
+  { list, entries, exits }: Lines,
 ): LevelInput {
   const begin = levels.childStart[level]!;
   const size = levels.childStart[level + 1]! - begin;
@@ -365,17 +214,8 @@ function levelInput(
   return local;
 }
 
-function assemble(
-  input: LayoutInput,
-  levels: Levels,
-  edges: Edges,
-  portal: Uint8Array,
-  records: Records,
-  placed: Placed[],
-  width: Float32Array,
-  height: Float32Array,
-  count: number,
-): LayoutResult {
+function assemble({ input, levels, records, width, height, placed }: Work, { portal, back }: Edges): LayoutResult {
+  const count = input.parent.length;
   const x = new Float32Array(count);
   const y = new Float32Array(count);
   for (let i = 0; i < count; i++) {
@@ -427,7 +267,7 @@ function assemble(
     edgeStart,
     edgePieces: Int32Array.from(edgePieces),
     portal,
-    back: edges.back,
+    back,
     totalWidth: whole.level.width + 2 * input.options.padding,
     totalHeight: whole.level.height,
   };
