@@ -8,6 +8,7 @@ import { followsType, isRealType, outputFollows, typingOf } from './opTyping.ts'
 import type { RealType, Typing } from './opTyping.ts';
 import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
 import { onnxTypeOf } from './precisionType.ts';
+import type { PrecisionType } from './precisionType.ts';
 import { quantisedNodes } from './quantisedNodes.ts';
 
 /** The type of every node after the rewrite, with what the edits need to know of the model. */
@@ -34,6 +35,9 @@ export interface ChosenType {
 export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes): TypeChoice {
   return new Chooser(model, plan, types).choose();
 }
+
+/** What only Q/DQ nodes make of floating-point numbers. */
+const quantised: ReadonlySet<string> = new Set(['int8', 'fp8', 'int4'] satisfies PrecisionType[]);
 
 interface ReportText {
   severity: Problem['severity'];
@@ -117,7 +121,9 @@ class Chooser {
       this.count('needs-qdq', chosen.node);
       return chosen;
     }
-    const outputs = (wish.outputs ?? []).map((output) => {
+    const asked = wish.outputs ?? [];
+    if (asked.some((output) => quantised.has(output))) this.count('needs-qdq', chosen.node);
+    const outputs = asked.map((output) => {
       const real = onnxTypeOf(output);
       return isRealType(real) ? real : null;
     });
@@ -174,8 +180,8 @@ class Chooser {
       severity,
       code: 'kept-single',
       text: (ops, n) => {
-        const although = severity === 'warning' ? ` although a rule asks for ${type}` : '';
-        return `${n} left in FP32${although}: in opset ${this.opset} ONNX does not allow ${type} for ${ops}.${advice}`;
+        const fate = severity === 'warning' ? `not in ${type} although a rule asks for it` : 'in FP32';
+        return `${n} ${fate}: in opset ${this.opset} ONNX does not allow ${type} for ${ops}.${advice}`;
       },
     });
     const texts: Record<string, ReportText> = {

@@ -93,8 +93,14 @@ test('a type that the opset does not allow: a rule that asks for it is told loud
   const problems = (rules: string) =>
     rewrite(model, rules).problems.map(({ severity, message }) => [severity, message]);
   const why = 'in opset 17 ONNX does not allow BF16 for Conv. A newer opset allows it for most.';
-  expect(problems('base bf16')).toEqual([['info', `1 node left in FP32: ${why}`]]);
-  expect(problems('op:Conv bf16')).toEqual([['warning', `1 node left in FP32 although a rule asks for BF16: ${why}`]]);
+  expect(problems('base bf16')).toEqual([['info', `1 node in FP32: ${why}`]]);
+  expect(problems('op:Conv bf16')).toEqual([['warning', `1 node not in BF16 although a rule asks for it: ${why}`]]);
+});
+
+test('an output type that needs Q/DQ nodes is refused as such a compute type is', () => {
+  const model = modelOf({ nodes: ['y = Relu(x)'], outputs: { y: 'float' } });
+  for (const rules of ['y int8', 'y fp16 -> int8', 'y fp32 -> fp8'])
+    expect(rewrite(model, rules).problems).toMatchObject([{ severity: 'error', code: 'type-needs-qdq', node: '0' }]);
 });
 
 test('a new tensor takes no name for which the file declares a type', () => {
