@@ -8,6 +8,7 @@ import type { Selector } from './overrideFile.ts';
 import { removeLine, replaceRange } from './precisionProblem.ts';
 import type { Fix, PrecisionProblem } from './precisionProblem.ts';
 import { quoteName } from './quoteName.ts';
+import { directiveMeant, putInQuotes } from './readerFixes.ts';
 import { removeSelector } from './removeSelector.ts';
 import { groupsNamed } from './resolveOverrides.ts';
 import type { RuleMatch } from './resolveOverrides.ts';
@@ -21,6 +22,8 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
     const selected = match.selected[s] ?? new Int32Array(0);
     if (selected.length === 0) {
       const problem = explainNothing(context, selector);
+      if (problem.fixes.length === 0 && selector.kind === 'name' && !selector.quoted && rule.selectors.length === 1)
+        problem.fixes.push(...directiveMeant(selector.text, selector.range));
       if (problem.fixes.length === 0 && problem.code !== 'group-needs-build')
         problem.fixes.push(removeSelector(rule, s));
       continue;
@@ -56,11 +59,7 @@ function explainGlob(context: CheckContext, selector: Selector): PrecisionProble
   let hint = '';
   if (index.named(selector.text).length > 0) {
     hint = ' A node has exactly this name: a name with pattern characters goes in double quotes.';
-    fixes.push({
-      title: 'Put the name in double quotes',
-      edits: [replaceRange(selector.textRange, quoteName(selector.text))],
-      preferred: true,
-    });
+    fixes.push(putInQuotes(selector.text, selector.textRange));
   }
   for (const pattern of widerPatterns(selector.text)) {
     const found = index.matching(pattern).length;

@@ -2,6 +2,7 @@ import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import { counted, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
+import { editDistance } from './closestWords.ts';
 import { shorten } from './foreignNodeEvidence.ts';
 import { moduleOfDotted } from './nearPattern.ts';
 import type { NodeIndex } from './nodeIndex.ts';
@@ -25,6 +26,7 @@ export function explainUnknownName(context: CheckContext, selector: Selector): U
     explainEngineName(context, selector) ??
     tensorName(context, selector) ??
     moduleOrOp(context, selector) ??
+    misspeltPrefix(context, selector) ??
     nearNames(context, selector)
   );
 }
@@ -175,6 +177,19 @@ function moduleOrOp(context: CheckContext, selector: Selector): UnknownName | nu
     return { code: 'matches-nothing', message, fixes: [fix] };
   }
   return null;
+}
+
+/** `Op:Softmax`, `opp:Softmax`. */
+function misspeltPrefix({ index }: CheckContext, { text, textRange, quoted }: Selector): UnknownName | null {
+  const [, prefix = '', op = ''] = /^(\w+):(.+)$/s.exec(text) ?? [];
+  const count = quoted ? 0 : index.ofOp(op, null).length;
+  if (count === 0 || editDistance(prefix.toLowerCase(), 'op', 1) > 1) return null;
+  const title = `Change to op:${op}`;
+  return {
+    code: 'matches-nothing',
+    message: `No node is called ${JSON.stringify(text)}; ${counted(count, 'node')} of this type are reached by op:${op}.`,
+    fixes: [{ title, edits: [replaceRange(textRange, `op:${writeName(op)}`)], preferred: true }],
+  };
 }
 
 function nearNames(context: CheckContext, selector: Selector): UnknownName {

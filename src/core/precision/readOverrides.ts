@@ -6,7 +6,18 @@ import { problemAt, removeLine, replaceRange } from './precisionProblem.ts';
 import type { Fix, PrecisionProblem, TextRange } from './precisionProblem.ts';
 import { precisionType, precisionTypes } from './precisionType.ts';
 import { quoteName } from './quoteName.ts';
-import { closeQuote, colonBeforeType, commentOut, insertAt, mendEscapes } from './readerFixes.ts';
+import {
+  closeQuote,
+  colonBeforeType,
+  commentOut,
+  directiveMeant,
+  directiveNames,
+  flawText,
+  insertAt,
+  mendEscapes,
+  putInQuotes,
+  typeFixes,
+} from './readerFixes.ts';
 
 /**
  * Reads an override file. Never throws: a line that cannot be read is an error with its range, and the others count.
@@ -47,7 +58,6 @@ function placeDirective(file: OverrideFile, directive: Directive): void {
   file.problems.push(problem);
 }
 
-const directiveNames: readonly string[] = ['model', 'base', 'require'];
 const directiveValues: Readonly<Record<string, readonly string[]>> = {
   base: ['keep', 'fp16', 'bf16'],
   require: ['obey', 'prefer'],
@@ -258,11 +268,7 @@ class LineReader {
       if (start < 0 && open > 0) start = word.textStart;
       if (start < 0 || open > 0) continue;
       const range = this.range(start, word.end);
-      const fix = {
-        title: 'Put the name in double quotes',
-        edits: [replaceRange(range, quoteName(this.text.slice(start, word.end)))],
-        preferred: true,
-      };
+      const fix = putInQuotes(this.text.slice(start, word.end), range);
       this.problems.push(
         problemAt(range, 'error', 'unquoted-name', 'A name with commas goes in double quotes.', [fix]),
       );
@@ -317,16 +323,19 @@ class LineReader {
     const text = this.text.slice(word.start, word.end);
     const type = isType(word) ? precisionType(word.text) : null;
     if (type === null) {
-      const near = closestWords(text.toLowerCase(), precisionTypes, 2);
-      const fixes = (near.length > 0 ? near : ['fp32', 'fp16']).map((word, i) => ({
-        title: `Change to ${word}`,
-        edits: [replaceRange(range, word)],
-        preferred: near.length > 0 && i === 0,
-      }));
       const message = `"${text}" is no type. The types are ${precisionTypes.join(', ')}.`;
-      this.problems.push(problemAt(range, 'error', 'unknown-type', message, fixes));
+      this.problems.push(
+        problemAt(range, 'error', 'unknown-type', message, typeFixes(text, range, this.directiveFixes())),
+      );
     }
     return { type, text, range };
+  }
+
+  /** `mdoel ./net.onnx`: the directive that is meant. */
+  private directiveFixes(): Fix[] {
+    const first = this.tokens[0];
+    if (this.tokens.length > 2 || first?.kind !== 'word' || first.quoted || first.prefix !== null) return [];
+    return directiveMeant(first.text, this.range(first.start, first.end));
   }
 
   /** `a, fp32`: the comma made the type a selector. */
@@ -370,21 +379,24 @@ class LineReader {
     return true;
   }
 
-  /** `A + B fp32`: a name with blanks that is not in quotes. */
+  /** `A + B fp32`: a name with blanks that is not in quotes. `op: Softmax fp32`: a blank behind a prefix. */
   private unquotedName(words: WordToken[]): boolean {
     const stop = this.tokens.findIndex((token, i) => i >= this.at && token.kind === 'arrow');
     const before = this.tokens.slice(0, stop < 0 ? undefined : stop).filter((token) => token.kind === 'word');
     const last = before.at(-1);
-    const start = this.tokens[this.at - 1]?.start;
-    if (last === undefined || start === undefined || !isType(last) || !words.includes(last)) return false;
-    const name = this.text.slice(start, last.start).trimEnd();
-    const range = this.range(start, start + name.length);
-    const fix = {
-      title: 'Put the name in double quotes',
-      edits: [replaceRange(range, quoteName(name))],
-      preferred: true,
-    };
-    const message = 'A name with blanks goes in double quotes.';
+    const first = this.tokens[this.at - 1];
+    if (last === undefined || first?.kind !== 'word' || !isType(last) || !words.includes(last)) return false;
+    const name = this.text.slice(first.start, last.start).trimEnd();
+    const range = this.range(first.start, first.start + name.length);
+    const prefix = first.text === '' && !first.quoted ? this.text.slice(first.start, first.end) : '';
+    const blank = this.range(first.end, this.tokens[this.at]?.start ?? first.end);
+    const [message, fix]: [string, Fix] =
+      prefix === ''
+        ? ['A name with blanks goes in double quotes.', putInQuotes(name, range)]
+        : [
+            `No blank goes behind "${prefix}".`,
+            { title: 'Remove the blank', edits: [replaceRange(blank, '')], preferred: true },
+          ];
     this.problems.push(problemAt(range, 'error', 'unquoted-name', message, [fix]));
     return true;
   }
@@ -399,8 +411,7 @@ class LineReader {
     const range = this.range(word.textStart, word.end);
     if (word.flaw === 'unclosed') return [closeQuote(this.text, range)];
     if (word.flaw === 'escape') return [mendEscapes(this.text, range)];
-    const edits = [replaceRange(range, quoteName(word.text))];
-    return [{ title: 'Put the name in double quotes', edits, preferred: true }];
+    return [putInQuotes(word.text, range)];
   }
 
   private error(start: number, end: number, code: string, message: string, fixes: Fix[] = []): void {
@@ -427,10 +438,4 @@ function isType(word: WordToken): boolean {
 
 function list(name: string): string {
   return (directiveValues[name] ?? []).map((word) => `"${word}"`).join(' or ');
-}
-
-function flawText(word: WordToken): string {
-  if (word.flaw === 'unclosed') return 'The closing double quote is missing.';
-  if (word.flaw === 'escape') return 'This text has an escape that JSON does not have. A backslash is written "\\\\".';
-  return 'A name with a double quote in it goes in double quotes, and the inner one is written \\".';
 }

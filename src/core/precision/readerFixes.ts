@@ -1,11 +1,35 @@
+import { closestWords } from './closestWords.ts';
+import type { WordToken } from './lexOverrideLine.ts';
 import { replaceRange } from './precisionProblem.ts';
 import type { Fix, TextRange } from './precisionProblem.ts';
-import { precisionType } from './precisionType.ts';
+import { precisionType, precisionTypes } from './precisionType.ts';
 import { quoteName } from './quoteName.ts';
 
 /** The way out that every unreadable line has: its text stays, and means nothing. */
 export function commentOut(line: number, column: number): Fix {
   return { title: 'Make this line a comment', edits: [replaceRange({ line, column, endColumn: column }, '# ')] };
+}
+
+export const directiveNames: readonly string[] = ['model', 'base', 'require'];
+
+/** `mdoel`, `Base:`: where a word is nearly one that begins a directive, that one in its place. */
+export function directiveMeant(word: string, range: TextRange): Fix[] {
+  const near = closestWords(word.toLowerCase().replace(/[:=]$/, ''), directiveNames, 1);
+  return near.map((name) => ({ title: `Change to "${name}"`, edits: [replaceRange(range, name)], preferred: true }));
+}
+
+/** No rule can make a node of the other types: they are for models that are quantised to them. */
+const choosable = precisionTypes.filter((type) => type !== 'fp8' && type !== 'int4');
+
+/** For a word that is no type: the types that it nearly is, else `otherwise`, else the ones that most people want. */
+export function typeFixes(text: string, range: TextRange, otherwise: Fix[]): Fix[] {
+  const near = closestWords(text.toLowerCase(), choosable, 2);
+  if (near.length === 0 && otherwise.length > 0) return otherwise;
+  return (near.length > 0 ? near : ['fp32', 'fp16']).map((word, i) => ({
+    title: `Change to ${word}`,
+    edits: [replaceRange(range, word)],
+    preferred: near.length > 0 && i === 0,
+  }));
 }
 
 /** Text put in at a place, as the first of several ways out. */
@@ -15,6 +39,11 @@ export function insertAt(line: number, column: number, texts: readonly string[],
     edits: [replaceRange({ line, column, endColumn: column }, text)],
     ...(i === 0 && { preferred: true }),
   }));
+}
+
+/** A name with characters that mean something else outside of double quotes. */
+export function putInQuotes(name: string, range: TextRange): Fix {
+  return { title: 'Put the name in double quotes', edits: [replaceRange(range, quoteName(name))], preferred: true };
 }
 
 /** `"a b fp32`: the quote closes before the types that end the line, else at its end. */
@@ -48,4 +77,11 @@ export function mendEscapes(text: string, range: TextRange): Fix {
 export function colonBeforeType(text: string): number | null {
   const colon = text.lastIndexOf(':');
   return colon > 0 && precisionType(text.slice(colon + 1)) !== null ? colon : null;
+}
+
+/** What is wrong inside a word. */
+export function flawText(word: WordToken): string {
+  if (word.flaw === 'unclosed') return 'The closing double quote is missing.';
+  if (word.flaw === 'escape') return 'This text has an escape that JSON does not have. A backslash is written "\\\\".';
+  return 'A name with a double quote in it goes in double quotes, and the inner one is written \\".';
 }

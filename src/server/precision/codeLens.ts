@@ -1,4 +1,5 @@
 import type { CodeLens, Command } from 'vscode-languageserver';
+import { counted } from '../../core/precision/checkContext.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import type { CommandArguments } from '../../protocol/language.ts';
 import { toRange } from '../places.ts';
@@ -37,7 +38,7 @@ export function resolveOverrideLens(analysis: OverrideAnalysis, lens: CodeLens):
   const position = ruleOf(lens.data);
   const nodes = analysis.check.resolution?.matches[position]?.nodes ?? new Int32Array(0);
   const ids = Array.from(nodes.subarray(0, mostNodes), (i) => analysis.facts.index?.nodes[i]?.id ?? '');
-  const title = `Show ${nodes.length.toLocaleString('en-US')} ${nodes.length === 1 ? 'node' : 'nodes'} in the graph`;
+  const title = `Show ${counted(nodes.length, 'node')} in the graph`;
   return { ...lens, command: command(title, languageCommands.showNodes, { uri: analysis.document.uri, nodes: ids }) };
 }
 

@@ -1,5 +1,6 @@
 import { CompletionItemKind } from 'vscode-languageserver';
 import type { CompletionItem, CompletionList, Position, Range } from 'vscode-languageserver';
+import { counted } from '../../core/precision/checkContext.ts';
 import { lexOverrideLine } from '../../core/precision/lexOverrideLine.ts';
 import type { OverrideToken, WordToken } from '../../core/precision/lexOverrideLine.ts';
 import { precisionType } from '../../core/precision/precisionType.ts';
@@ -135,6 +136,8 @@ function selectorItems(
 ): CompletionList {
   const { index } = analysis.facts;
   const start = word ? word.textStart : place.character;
+  // Inside "op:" or "not:" nothing can be put in.
+  if (place.character < start) return none;
   const typed = word ? typedText(word, place) : '';
   const range: Range = { start: { line: place.line, character: start }, end: wordRange(place, word).end };
   if (word?.prefix === 'op') return { isIncomplete: false, items: opItems(index, range, '', word.quoted) };
@@ -180,7 +183,7 @@ function patternItems(index: NodeIndex, typed: string, range: Range): Completion
     const nodes = index.matching(pattern).length;
     return {
       label: pattern,
-      detail: `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`,
+      detail: counted(nodes, 'node'),
       kind: pattern.endsWith('/**') ? CompletionItemKind.Folder : CompletionItemKind.Value,
       textEdit: { range, newText: pattern },
     };
@@ -232,7 +235,7 @@ function opItems(index: NodeIndex | null, range: Range, prefix: string, quoted =
       const written = quoted ? quoteName(op) : writeName(op);
       return {
         label: `${prefix}${op}`,
-        detail: `${count.toLocaleString('en-US')} ${count === 1 ? 'node' : 'nodes'}`,
+        detail: counted(count, 'node'),
         kind: CompletionItemKind.Class,
         sortText: `1${String(i).padStart(4, '0')}`,
         filterText: prefix + written,
@@ -246,7 +249,7 @@ function groupItems({ build }: OverrideAnalysis, range: Range, prefix: string): 
   for (const { foreign } of build?.nodes ?? []) counts.set(foreign, (counts.get(foreign) ?? 0) + 1);
   return (build?.foreignNodes ?? []).slice(0, most).map(({ name }, i) => ({
     label: `${prefix}${name}`,
-    detail: `ForeignNode with ${(counts.get(i) ?? 0).toLocaleString('en-US')} nodes`,
+    detail: `ForeignNode with ${counted(counts.get(i) ?? 0, 'node')}`,
     kind: CompletionItemKind.Module,
     filterText: `${prefix}${quoteName(name)}`,
     sortText: `2${String(i).padStart(4, '0')}`,
@@ -271,7 +274,7 @@ function nameItems(index: NodeIndex, typed: string, range: Range): CompletionIte
     if (writeName(module) !== module) continue;
     items.set(pattern, {
       label: pattern,
-      detail: `module, ${count.toLocaleString('en-US')} ${count === 1 ? 'node' : 'nodes'}`,
+      detail: `module, ${counted(count, 'node')}`,
       kind: CompletionItemKind.Folder,
       sortText: `3${pattern}`,
       textEdit: { range, newText: pattern },

@@ -1,5 +1,6 @@
 import { InlayHintKind } from 'vscode-languageserver';
 import type { InlayHint, Range } from 'vscode-languageserver';
+import { counted } from '../../core/precision/checkContext.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
 /** At each rule's end: how many nodes it selects, and how many of them are inside which ForeignNode. */
@@ -9,7 +10,7 @@ export function overrideInlayHints(analysis: OverrideAnalysis, range: Range): In
   const hints: InlayHint[] = [];
   for (const { rule, line, nodes, effective, foreign, groups } of check.rules) {
     if (!rule.usable || line - 1 < range.start.line || line - 1 > range.end.line) continue;
-    const parts = [`${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`];
+    const parts = [counted(nodes, 'node')];
     if (effective < nodes) parts.push(`${effective.toLocaleString('en-US')} decided here`);
     const largest = groups[0];
     if (foreign > 0 && build && largest) {

@@ -1,4 +1,5 @@
 import type { CodeLens } from 'vscode-languageserver';
+import { counted } from '../../core/precision/checkContext.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import { spanRange } from '../places.ts';
 import { command } from '../precision/codeLens.ts';
@@ -17,7 +18,7 @@ export function replayLenses(analysis: ReplayAnalysis): CodeLens[] {
   for (const hint of hints) {
     const range = spanRange(document, hint.entry.key);
     if (hint.nodes.length > 0) {
-      const title = `Show ${hint.nodes.length.toLocaleString('en-US')} ${hint.nodes.length === 1 ? 'node' : 'nodes'} in the graph`;
+      const title = `Show ${counted(hint.nodes.length, 'node')} in the graph`;
       lenses.push({
         range,
         command: command(title, languageCommands.showNodes, { uri, nodes: idsOf(analysis, hint) }),

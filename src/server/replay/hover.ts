@@ -1,5 +1,6 @@
 import { MarkupKind } from 'vscode-languageserver';
 import type { Hover, Position } from 'vscode-languageserver';
+import { counted } from '../../core/precision/checkContext.ts';
 import { sameAlgorithm } from '../../core/replay/algorithm.ts';
 import { bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
 import { describeAlgorithm, titleOf } from '../../core/replay/describeChoice.ts';
@@ -38,10 +39,7 @@ function nodesText({ hints, facts }: ReplayAnalysis, layer: string): string[] {
   const source =
     hint.source === 'build' ? (hint.exact ? 'TensorRT named them' : 'derived from the graph') : 'from the name alone';
   const time = hint.averageMs === null ? '' : `, ${milliseconds(hint.averageMs)} in the last build`;
-  return [
-    `**${names.length.toLocaleString('en-US')} ${names.length === 1 ? 'node' : 'nodes'}** (${source})${time}`,
-    codeList(names),
-  ];
+  return [`**${counted(names.length, 'node')}** (${source})${time}`, codeList(names)];
 }
 
 function offerText({ facts, read }: ReplayAnalysis, layer: string): string[] {

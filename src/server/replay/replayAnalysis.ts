@@ -1,5 +1,6 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { counted } from '../../core/precision/checkContext.ts';
 import { checkReplay } from '../../core/replay/checkReplay.ts';
 import { readReplay, sniffReplay } from '../../core/replay/readReplay.ts';
 import type { ReplayRead } from '../../core/replay/readReplay.ts';
@@ -43,9 +44,7 @@ export function entryAt({ document, read }: ReplayAnalysis, place: Position): Re
 export function hintText({ kind, nodes, source, exact, foreign, averageMs }: ReplayHint): string {
   const parts: string[] = [];
   if (nodes.length > 0)
-    parts.push(
-      `${nodes.length.toLocaleString('en-US')} ${nodes.length === 1 ? 'node' : 'nodes'}${source === 'build' && !exact ? ' (derived)' : ''}`,
-    );
+    parts.push(`${counted(nodes.length, 'node')}${source === 'build' && !exact ? ' (derived)' : ''}`);
   if (kind === 'foreign') parts.push(foreign >= 0 ? `ForeignNode ${foreign}` : 'ForeignNode');
   if (kind === 'fused' && source === 'build') parts.push('fused');
   if (averageMs !== null) parts.push(milliseconds(averageMs));
