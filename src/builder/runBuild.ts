@@ -3,23 +3,21 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import { driverPrecisions } from '../core/build/driverCommand.ts';
 import type { CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
-import type { BuildLog } from '../core/engine/buildLog.ts';
-import type { BuildTelescope } from '../core/build/buildTelescope.ts';
 import { borrowCaches } from './borrowCaches.ts';
 import { applyOverrides, typedCopyFolder } from './buildOverrides.ts';
 import { checkCache, checkOutput, filesOfModel } from './checkOutput.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from './buildFolder.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
-import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
+import { chosenOptions } from './chosenOptions.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { expectedSeconds, removeCutOff } from './buildHistory.ts';
 import { fillWeights } from './fillWeights.ts';
 import { withFolderLock } from './folderLock.ts';
 import { Launch } from './launch.ts';
-import { LogFile } from './logFile.ts';
-import { causeOf, LogWatch } from './logWatch.ts';
+import { causeOf } from './logWatch.ts';
 import { moveWhole } from './moveWhole.ts';
 import type { PlannedFiles } from './plannedFiles.ts';
+import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
 import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
 
@@ -32,26 +30,18 @@ export interface BuildOptions extends EngineOptions, BuildTools {
 }
 
 /** What a caller may follow while a build runs. All are optional. */
-export interface BuildEvents {
+export interface BuildEvents extends OutputEvents {
   /** Another build of the same model runs, here or in another program: this one begins when it has ended. */
   waiting?: () => void;
   /** The command is about to run. The folder exists, its manifest says `running`. */
   started?: (build: Build, notes: CommandNote[]) => void;
-  /** A line of the log as it goes to `build.log`, `[V] [TRT] …`. A message of several lines comes as one. */
-  log?: (text: string) => void;
-  /** Python backends only. */
-  progress?: (progress: BuildProgress) => void;
-  /** The build went on: `telescope.state(ms)` says how far. Comes often; look at it no more often than can be shown. */
-  changed?: (telescope: BuildTelescope) => void;
-  /** The parser's errors, with the nodes that they name. */
-  parserErrors?: (errors: ParserError[]) => void;
 }
 
 /**
- * Runs one build, after any other of the same model, and leaves a folder behind: `build.log`, `layers.json` and `profile.json` where the build gives them,
- * the engine, `manifest.json`. A build that fails or is cancelled is a result, too (`manifest.result`, with one line
- * in `manifest.error`): its folder keeps the log, never an engine or a temporary file. Cancelling through `signal` ends
- * the whole process group within two seconds.
+ * Runs one build, after any other of the same model, and leaves a folder behind: `build.log`, `layers.json` and
+ * `profile.json` where the build gives them, the engine, `manifest.json`. A build that fails or is cancelled is a result,
+ * too (`manifest.result`, with one line in `manifest.error`): its folder keeps the log, never an engine or a temporary
+ * file. Cancelling through `signal` ends the whole process group within two seconds.
  * @throws {Cancelled} when it was cancelled before it began
  * @throws {Unusable} when the build cannot begin: no such model, no TensorRT, a wish that this version cannot meet
  */
@@ -133,13 +123,7 @@ class Run {
   readonly #plan: BuildPlan;
   readonly #folder: string;
   readonly #events: BuildEvents;
-  readonly #log: LogFile;
-  readonly #watch: LogWatch;
-  #layers: Promise<void> | undefined;
-  #end: Extract<DriverEvent, { event: 'done' | 'error' }> | undefined;
-  #start: Extract<DriverEvent, { event: 'start' }> | undefined;
-  #lastError = '';
-  #args: string[] = [];
+  readonly #output: ProgramOutput;
   #environment: Record<string, string> = {};
   /** The program was told to record choices. */
   #recording = false;
@@ -158,9 +142,8 @@ class Run {
     this.#plan = plan;
     this.#folder = folder;
     this.#events = events;
-    this.#log = new LogFile(join(folder, names.log));
-    const expectedMs = expectedSeconds === null ? null : expectedSeconds * 1000;
-    this.#watch = new LogWatch(expectedMs, (telescope) => this.#events.changed?.(telescope));
+    const files = { log: this.#path('log'), layers: this.#path('layers') };
+    this.#output = new ProgramOutput(files, plan.output, expectedSeconds, events);
   }
 
   async start(id: string, started: Date, signal: AbortSignal | undefined): Promise<Build> {
@@ -188,16 +171,15 @@ class Run {
     if (refused.length > 0) throw new Unusable(refused.join(' '));
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
 
-    this.#args = args;
     this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     await writeManifest(build);
     this.#events.started?.(build, [...applied.notes, ...notes]);
+    // A model that is gone meanwhile fails the build itself, with a better reason.
     const hashed = fingerprint(this.#options.model).catch(() => undefined);
     await this.#begin(signal);
     const end = await this.#process(args, signal);
-    await this.#layers;
     build.manifest.model = { ...build.manifest.model, ...(await hashed) };
     build.manifest.seconds = (Date.now() - started.getTime()) / 1000;
     await this.#finish(build.manifest, end.cancelled, end.code, caches.giveBack);
@@ -207,7 +189,7 @@ class Run {
 
   /** Ends what `start` has begun, where it did not get to its own end. Never rejects. */
   async close(): Promise<void> {
-    await this.#log.end().catch(() => {});
+    await this.#output.close().catch(() => {});
   }
 
   async #begin(signal: AbortSignal | undefined): Promise<void> {
@@ -222,19 +204,20 @@ class Run {
 
   async #process(args: string[], signal: AbortSignal | undefined): Promise<ProcessEnd> {
     const [program = '', ...rest] = this.#command(args);
+    this.#output.begin(args);
     try {
       return await runProcess({
         program,
         args: rest,
         ...(!this.#launch && { environment: this.#environment }),
-        stdout: (line) => this.#read(line),
-        stderr: (line) => this.#write(this.#plan.output === 'log' ? line : `[W] [stderr] ${line}`),
+        stdout: (line) => this.#output.stdout(line),
+        stderr: (line) => this.#output.stderr(line),
         leftovers: temporary.map((name) => join(this.#folder, name)),
         ...(signal && { signal }),
       });
     } finally {
       await this.#launch?.end(results(this.#folder), signal);
-      await this.#log.end();
+      await this.#output.close();
     }
   }
 
@@ -297,69 +280,20 @@ class Run {
     };
   }
 
-  #read(line: string): void {
-    const event = this.#plan.output === 'events' ? readDriverEvent(line) : undefined;
-    if (event === undefined) return this.#write(line);
-    switch (event.event) {
-      case 'log':
-        return this.#write(`[${event.severity}] [TRT] ${event.message}`);
-      case 'progress':
-        this.#watch.step(event);
-        return this.#events.progress?.(event);
-      case 'start':
-        this.#start = event;
-        return this.#frame('RUNNING');
-      case 'network':
-        return;
-      case 'layers':
-        this.#layers = writeFile(this.#path('layers'), event.text);
-        // Awaited at the end; until then a failure must not count as unhandled.
-        this.#layers.catch(() => {});
-        return;
-      case 'done':
-        this.#end = event;
-        return this.#frame('PASSED');
-      case 'error':
-        this.#end = event;
-        if (event.details?.length) this.#events.parserErrors?.(event.details);
-        // A cancelled build's log ends without a verdict, as trtexec's does.
-        if (event.stage === 'cancelled') return;
-        this.#write(`[E] ${event.message}`);
-        return this.#frame('FAILED');
-    }
-  }
-
-  /** The frame that trtexec puts around its log: it names product, version and outcome. */
-  #frame(word: 'RUNNING' | 'PASSED' | 'FAILED'): void {
-    if (!this.#start) return;
-    const program = `${this.#start.module === 'tensorrt_rtx' ? 'TensorRT_RTX' : 'TensorRT'}.build_engine`;
-    const [major = 0, minor = 0, patch = 0, build = 0] = this.#start.version.split('.').map(Number);
-    const short = major < 10 && program.startsWith('TensorRT.');
-    const number = short ? `${major}${minor}${two(patch)}` : `${major}${two(minor)}${two(patch)}`;
-    const command = this.#args.join(' ').replaceAll(/[\r\n]/g, ' ');
-    this.#write(`&&&& ${word} ${program} [TensorRT v${number}] [b${build}] # ${command}`);
-  }
-
-  #write(line: string): void {
-    if (/^(\[[\d/:-]+\] )?\[[EF]\] /.test(line)) this.#lastError = line;
-    this.#log.write(line);
-    this.#events.log?.(line);
-    this.#watch.line(line);
-  }
-
   async #finish(
     manifest: BuildManifest,
     cancelled: boolean,
     code: number | null,
     giveBack: () => Promise<void>,
   ): Promise<void> {
-    const { log, timeLine } = this.#watch.end();
+    const said = this.#output.said();
+    const { log, timeLine, start, end } = said;
     const engine = await size(this.#path('partial'));
-    const passed = !cancelled && code === 0 && engine > 0 && this.#end?.event !== 'error';
+    const passed = !cancelled && code === 0 && engine > 0 && end?.event !== 'error';
     manifest.result = cancelled ? 'cancelled' : passed ? 'passed' : 'failed';
-    manifest.gpu = this.#start?.gpu ?? log.gpu;
-    manifest.driver = this.#start?.driver ?? null;
-    manifest.tensorrt.version = this.#start?.version ?? manifest.tensorrt.version ?? log.version;
+    manifest.gpu = start?.gpu ?? log.gpu;
+    manifest.driver = start?.driver ?? null;
+    manifest.tensorrt.version = start?.version ?? manifest.tensorrt.version ?? log.version;
     manifest.timeLine = timeLine;
     delete manifest.pid;
     await this.#nameResults(manifest);
@@ -369,7 +303,7 @@ class Run {
       });
       await this.#keepEngine(manifest);
     } else {
-      manifest.error = cancelled ? 'cancelled' : await this.#failure(code, engine, log);
+      manifest.error = cancelled ? 'cancelled' : await this.#failure(code, engine, said);
     }
     await this.#removeLeftovers();
   }
@@ -398,15 +332,15 @@ class Run {
     }
   }
 
-  async #failure(code: number | null, engine: number, log: BuildLog): Promise<string> {
+  async #failure(code: number | null, engine: number, { log, end, lastError }: Said): Promise<string> {
     // People know the model by their own path, whatever copy was parsed.
-    if (this.#end?.event === 'error') return this.#end.message.replaceAll(this.#copy, this.#options.model);
+    if (end?.event === 'error') return end.message.replaceAll(this.#copy, this.#options.model);
     const how = code === null ? 'was killed, perhaps for want of memory' : `ended with exit status ${code}`;
     const what = code === 0 && engine === 0 ? 'ended well but left no engine' : how;
     const program = basename(this.#plan.program);
     const cause = (await causeOf(log, this.#copy))?.replaceAll(this.#copy, this.#options.model);
     if (cause) return `${cause} (${program} ${what})`;
-    return `${program} ${what}${this.#lastError ? `: ${this.#lastError}` : ''}`;
+    return `${program} ${what}${lastError ? `: ${lastError}` : ''}`;
   }
 
   /** A killed process may leave its temporary files. */
@@ -416,34 +350,6 @@ class Run {
         await rm(join(this.#folder, name), { recursive: true, force: true });
   }
 }
-
-/** The options that a person chose, for comparing two builds: neither tools nor what has its own place in the manifest. */
-function chosenOptions(options: BuildOptions): BuildManifest['options'] {
-  const left = new Set([
-    'model',
-    'backend',
-    'driver',
-    'python',
-    'trtexec',
-    'polygraphy',
-    'launcher',
-    'cache',
-    'folder',
-    'environment',
-    'signal',
-  ]);
-  const chosen: BuildManifest['options'] = {};
-  if (options.launcher) chosen['launcher'] = options.launcher.command;
-  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
-    if (left.has(name) || value === undefined || typeof value === 'function') continue;
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') chosen[name] = value;
-    else if (Array.isArray(value) && value.every((one) => typeof one === 'string')) chosen[name] = value;
-    else chosen[name] = JSON.stringify(value);
-  }
-  return chosen;
-}
-
-const two = (number: number): string => String(number).padStart(2, '0');
 
 const size = (path: string): Promise<number> =>
   stat(path).then(
