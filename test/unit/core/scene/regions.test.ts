@@ -16,11 +16,11 @@ import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
 
 /** Everything that a view does between data and drawing. */
-function draw(data: GraphData, report: FusionReport, openAll = true) {
+function draw(data: GraphData, report: FusionReport, isOpen: (id: string, at: number) => boolean = () => true) {
   const graph = indexGraph(data);
   const hierarchy = buildHierarchy(graph);
   const fusion = fusionGroups(graph, report);
-  const scene = buildScene(graph, hierarchy, new Set(openAll ? hierarchy.modules.map(({ id }) => id) : []));
+  const scene = buildScene(graph, hierarchy, new Set(hierarchy.modules.map(({ id }) => id).filter(isOpen)));
   const layout = nestedLayout({
     parent: scene.parent,
     open: Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0)),
@@ -106,7 +106,7 @@ describe('buildRegions', () => {
       [layer(0, ['0', '1', '2'], { kind: 'foreign', foreignNode: 0 }), layer(1, ['3'])],
       [foreignNode(0, ['0', '1', '2'], [0])],
     );
-    const { regions, fusion, layout, scene } = draw(data, report, false);
+    const { regions, fusion, layout, scene } = draw(data, report, () => false);
     const item = scene.kind.indexOf('closed');
     const widths = regions.map(({ group, boxes }) => [fusion.groups[group]!.id, boxes[2]! / layout.width[item]!]);
     expect(widths).toEqual([
@@ -127,22 +127,33 @@ describe('buildRegions', () => {
     );
   });
 
-  it('never fails on random groups', () => {
+  it('puts a boundary around random groups and around nothing else', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.record({ reads: fc.array(fc.nat(20), { maxLength: 3 }), group: fc.nat(4), module: fc.nat(3) }), {
-          minLength: 1,
-          maxLength: 40,
-        }),
-        (nodes) => {
+        fc.array(
+          fc.record({
+            reads: fc.array(fc.nat(60), { maxLength: 3 }),
+            // Mostly near by, so that chains stand in columns; a group goes on for a while.
+            near: fc.nat(3),
+            group: fc.integer({ min: 0, max: 30 }),
+            path: fc.array(fc.nat(2), { maxLength: 3 }),
+          }),
+          { minLength: 1, maxLength: 60 },
+        ),
+        fc.array(fc.nat(), { maxLength: 6 }),
+        (nodes, opens) => {
+          let group = 0;
+          const groups = nodes.map((node) => (node.group < 6 ? (group = node.group) : group));
           const data: GraphData = {
             name: '',
-            nodes: nodes.map(({ reads, module }, i) => ({
+            nodes: nodes.map(({ reads, near, path }, i) => ({
               id: String(i),
-              name: `/m${module}/n${i}`,
+              name: `${path.map((at) => `/m${at}`).join('')}/n${i}`,
               op: 'Add',
               domain: '',
-              inputs: reads.filter((at) => at < i).map((at) => `t${at}`),
+              inputs: [...reads.filter((at) => at < i), ...(near > 0 && i >= near ? [i - near] : [])].map(
+                (at) => `t${at}`,
+              ),
               outputs: [`t${i}`],
               attributes: [],
             })),
@@ -150,19 +161,24 @@ describe('buildRegions', () => {
             outputs: [],
             tensors: [],
           };
-          const layers = [0, 1, 2, 3].map((group) =>
-            layer(
-              group,
-              nodes.flatMap((node, i) => (node.group === group ? [String(i)] : [])),
-            ),
+          // Groups 0 and 1 are ForeignNodes, 5 is computed by nothing that is known.
+          const members = [0, 1, 2, 3, 4].map((one) => groups.flatMap((own, i) => (own === one ? [String(i)] : [])));
+          const layers = members.map((ids, one) =>
+            layer(one, ids, one < 2 ? { kind: 'foreign', foreignNode: one } : {}),
           );
-          for (const openAll of [true, false]) {
-            const { regions } = draw(data, reportOf(data, layers), openAll);
-            for (const { boxes } of regions) expect(boxes.every(Number.isFinite)).toBe(true);
+          const report = reportOf(
+            data,
+            layers,
+            [0, 1].map((one) => foreignNode(one, members[one]!, [one])),
+          );
+          for (const open of [() => true, () => false, (_: string, i: number) => opens.includes(i)]) {
+            const drawn = draw(data, report, open);
+            for (const { boxes } of drawn.regions) expect(boxes.every(Number.isFinite)).toBe(true);
+            checkRegions(drawn);
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 150 },
     );
   });
 });
