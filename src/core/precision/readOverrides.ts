@@ -295,7 +295,10 @@ class LineReader {
       const output = rule.outputs.length === 0 && rest === this.tokens.at(-1) && rest.kind === 'word' && isType(rest);
       const fixes = [
         ...(output ? insertAt(this.line, column, ['-> '], 'Make it the type of the outputs:') : []),
-        { title: 'Make it a comment', edits: [replaceRange(this.range(rest.start, rest.start), '# ')] },
+        {
+          title: 'Make it a comment',
+          edits: [replaceRange(this.range(rest.start, rest.start), `${this.gap(rest.start)}# `)],
+        },
       ];
       const message = 'The line should end here. A comment starts with "#" after a blank.';
       this.error(rest.start, this.end(), 'unexpected-text', message, fixes);
@@ -354,8 +357,7 @@ class LineReader {
     }
     if (last && this.typeBehindColon(last)) return;
     const arrow = this.tokens[this.at]?.kind === 'arrow';
-    // `/a->fp16` has no blank before the arrow, and nothing but the arrow has none before it.
-    const gap = end === 0 || /\s/.test(this.text.charAt(end - 1)) ? '' : ' ';
+    const gap = this.gap(end);
     const types = arrow ? [`${gap}fp32 `, `${gap}fp16 `] : [' fp32', ' fp16'];
     const fixes = insertAt(this.line, end + 1, types, 'Write');
     const message = arrow
@@ -416,6 +418,11 @@ class LineReader {
 
   private error(start: number, end: number, code: string, message: string, fixes: Fix[] = []): void {
     this.problems.push(problemAt(this.range(start, Math.max(start, end)), 'error', code, message, fixes));
+  }
+
+  /** The blank to write at a place that has none before it, such as at the arrow of `/a->fp16`. */
+  private gap(at: number): '' | ' ' {
+    return at === 0 || /\s/.test(this.text.charAt(at - 1)) ? '' : ' ';
   }
 
   private range(start: number, end: number): TextRange {

@@ -122,6 +122,7 @@ describe('reading override files', () => {
     ['/a fp32 -> fp32,', '/a fp32 -> fp32, fp32'],
     ['/a fp32 fp16', '/a fp32 -> fp16'],
     ['/a fp32 because', '/a fp32 # because'],
+    ['/a fp32, b fp16', '/a fp32 # , b fp16'],
     ['/a:fp32', '/a fp32'],
     ['**:fp16', '** fp16'],
     [', a fp32', ' a fp32'],
