@@ -88,6 +88,7 @@ export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): voi
   if (camera.k < 0.3) return;
   const size = letterSize(11 * camera.k, 9, 11);
   const stub = 12 * camera.k;
+  const chips: { x: number; y: number; text: string; target: number }[] = [];
   brush.beginLines(palette.theme.strong, 1.2, true);
   for (const [item, edges] of picture.portalsOut) {
     if (!visible(frame, item)) continue;
@@ -97,26 +98,26 @@ export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): voi
       edges.length === 1
         ? `→ ${itemTitle(model.graph, model.hierarchy, scene, scene.to[edges[0]!]!)}`
         : graphStrings.portalTo(edges.length);
-    chip(x, y + stub, text, scene.to[edges[0]!]!, () => brush.line(x, y, x, y + stub, y + stub, y), labels);
+    brush.line(x, y, x, y + stub, y + stub, y);
+    chips.push({ x, y: y + stub, text, target: scene.to[edges[0]!]! });
   }
   for (const [item, edges] of picture.portalsIn) {
     if (!visible(frame, item)) continue;
     const x = (layout.x[item]! + layout.width[item]! * 0.22) * camera.k + camera.x;
     const y = layout.y[item]! * camera.k + camera.y;
-    const source = scene.from[edges[0]!]!;
+    const target = scene.from[edges[0]!]!;
     const more = edges.length > 1 ? ` +${edges.length - 1}` : '';
-    const text = graphStrings.portalFrom(itemTitle(model.graph, model.hierarchy, scene, source)) + more;
-    chip(x, y - stub - size - 4, text, source, () => brush.line(x, y - stub, x, y, y, y), labels);
+    const text = graphStrings.portalFrom(itemTitle(model.graph, model.hierarchy, scene, target)) + more;
+    brush.line(x, y - stub, x, y, y, y);
+    chips.push({ x, y: y - stub - size - 4, text, target });
   }
   brush.endLines();
-
-  function chip(x: number, y: number, text: string, target: number, line: () => void, space: LabelSpace): void {
+  for (const { x, y, text, target } of chips) {
     const fitted = frame.fit(text, 150, size, false, 'end');
-    if (fitted === '') return;
+    if (fitted === '') continue;
     const width = frame.fit.width(fitted, size, false) + 10;
     const box = { x: x - width / 2, y, width, height: size + 5, target: { kind: 'item', item: target } as const };
-    line();
-    if (!space.take(box)) return;
+    if (!labels.take(box)) continue;
     brush.box(box.x, box.y, box.width, box.height, {
       fill: palette.theme.background,
       stroke: palette.theme.strong,

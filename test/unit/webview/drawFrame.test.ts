@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { nestedLayout } from '../../../src/core/layout/nestedLayout.ts';
+import type { Brush } from '../../../webview/graph/brush.ts';
+import { drawFrame } from '../../../webview/graph/drawFrame.ts';
+import type { Frame } from '../../../webview/graph/drawView.ts';
+import { GraphModel } from '../../../webview/graph/graphModel.ts';
+import { makePalette } from '../../../webview/graph/palette.ts';
+import { graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
+
+/** Forty nodes in a row; the last one also reads the first one's output, which is too far away for a line. */
+function longGraph(): GraphModel {
+  const text = Array.from({ length: 40 }, (_, i) =>
+    i === 0 ? 'a0 = Conv(x)' : `a${i} = Add(a${i - 1}${i === 39 ? ', a0' : ''})`,
+  ).join('\n');
+  const graph = graphOf(text, ['x'], ['a39']);
+  const report = reportOf(graph, [layer(0, ['0', '1']), layer(1, ['2'])]);
+  const model = new GraphModel({ title: 'long.onnx', graph, report, build: null, hints: [] }, 'fusion');
+  model.setFlat(true);
+  const { scene, input } = model.request(new Set());
+  model.setPicture(scene, nestedLayout(input));
+  return model;
+}
+
+function frameOf(model: GraphModel): Frame {
+  const picture = model.picture!;
+  const fit = Object.assign((text: string) => text, {
+    width: (text: string, size: number) => text.length * size * 0.6,
+  });
+  const theme = {
+    kind: 'light',
+    dark: false,
+    contrast: false,
+    foreground: 'rgb(31, 35, 40)',
+    muted: 'rgb(87, 96, 106)',
+    background: 'rgb(255, 255, 255)',
+    panel: 'rgb(245, 246, 248)',
+    border: 'rgb(208, 213, 220)',
+    strong: 'rgb(134, 142, 153)',
+    active: 'rgb(214, 230, 247)',
+    focus: 'rgb(10, 93, 171)',
+    error: 'rgb(179, 38, 30)',
+    warning: 'rgb(138, 90, 0)',
+    grey: 'rgb(138, 145, 155)',
+    categorical: Array.from({ length: 8 }, (_, i) => `rgb(${20 * i}, 80, 120)`),
+  } as const;
+  return {
+    model,
+    picture,
+    camera: { k: 1, x: 40, y: 80 },
+    width: picture.layout.totalWidth + 80,
+    height: picture.layout.totalHeight + 120,
+    palette: makePalette(theme),
+    fit,
+    selected: null,
+    hits: null,
+    dimmed: null,
+    focused: -1,
+    hovered: -1,
+    group: -1,
+  };
+}
+
+describe('drawFrame', () => {
+  it('draws nothing else while it draws lines: on a canvas they would be lost', () => {
+    const frame = frameOf(longGraph());
+    const calls: string[] = [];
+    const texts: string[] = [];
+    let within = false;
+    const other = (what: string) => () => calls.push(within ? `${what} within lines` : what);
+    const brush: Brush = {
+      box: other('box'),
+      tip: other('tip'),
+      text: (text) => {
+        other('text')();
+        texts.push(text);
+      },
+      beginLines: () => (within = true),
+      endLines: () => (within = false),
+      line: () => calls.push(within ? 'line' : 'line on its own'),
+    };
+    drawFrame(brush, frame);
+    expect(texts).toContain('→ Add');
+    expect(texts).toContain('from Conv');
+    expect(new Set(calls)).toEqual(new Set(['box', 'tip', 'text', 'line']));
+  });
+});
