@@ -89,14 +89,7 @@ export function trtexecArguments(
     const message = `${JSON.stringify(name)}: TensorRT makes one layer for each output of a Split, and only the first has this name: the other output types are left out.`;
     problems.push({ severity: 'warning', code: 'output-types-left-out', message });
   }
-  for (const type of wishes.allow) {
-    const since = typeSince(type, target);
-    if (since)
-      problems.push(
-        error('type-unsupported-version', `--${type} came with TensorRT ${since}; it is given all the same.`),
-      );
-  }
-  const args: string[] = wishes.allow.map((type) => `--${type}`);
+  const args = switchesFor(wishes.allow, target, problems);
   if (kept.length > 0) args.push(`--precisionConstraints=${wishes.constraints}`);
   addSpecs(
     args,
@@ -106,6 +99,18 @@ export function trtexecArguments(
   );
   addSpecs(args, problems, 'layerOutputTypes', outputs);
   return { args, problems };
+}
+
+/** `--fp16` and its like. */
+function switchesFor(allow: LayerWishes['allow'], target: TensorrtTarget, problems: Problem[]): string[] {
+  for (const type of allow) {
+    const since = typeSince(type, target);
+    if (since)
+      problems.push(
+        error('type-unsupported-version', `--${type} came with TensorRT ${since}; it is given all the same.`),
+      );
+  }
+  return allow.map((type) => `--${type}`);
 }
 
 function addSpecs(args: string[], problems: Problem[], flag: string, specs: LayerSpec[]): void {
@@ -140,7 +145,13 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
   }
   const wishes = layerWishes(plan);
   problems.push(...sharedNames(plan));
-  const args: string[] = wishes.allow.map((type) => `--${type}`);
+  const args = switchesFor(
+    wishes.allow.filter((type) => type !== 'int4'),
+    target,
+    problems,
+  );
+  if (wishes.allow.includes('int4'))
+    problems.push(error('polygraphy-cannot-carry', 'Polygraphy has no option --int4: it is left out.'));
   if (wishes.layerPrecisions.length > 0) {
     args.push('--precision-constraints', wishes.constraints, '--layer-precisions');
     for (const { name, type } of wishes.layerPrecisions) {

@@ -152,6 +152,16 @@ describe('trtexec', () => {
 });
 
 describe('other programs', () => {
+  test('Polygraphy knows no INT4; of BF16 it knows, but not every TensorRT does', () => {
+    const { plan } = planOf('op:MatMul int4\nop:Softmax bf16');
+    const { args, problems } = polygraphyArguments(plan, targetOf('tensorrt', '8.6.1', null));
+    expect(args.slice(0, 2)).toEqual(['--bf16', '--precision-constraints']);
+    expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+      'type-unsupported-version: --bf16 came with TensorRT 9.3; it is given all the same.',
+      'polygraphy-cannot-carry: Polygraphy has no option --int4: it is left out.',
+    ]);
+  });
+
   test('Polygraphy', () => {
     const { plan } = planOf('base bf16\nop:Softmax fp32 -> fp32\nop:Conv fp16');
     const { args, problems } = polygraphyArguments(plan, trt106);
