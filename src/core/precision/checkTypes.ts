@@ -3,7 +3,9 @@ import { counted, report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { checkOutputs } from './checkOutputs.ts';
 import { checkQuantised } from './checkQuantised.ts';
+import { namesFix } from './explainUnknownName.ts';
 import type { NodeFacts, NodeRole } from './modelFacts.ts';
+import type { NodeIndex } from './nodeIndex.ts';
 import { halfSince } from './opTypes.ts';
 import type { Rule, TypeWord } from './overrideFile.ts';
 import { isFloating } from './precisionType.ts';
@@ -65,8 +67,22 @@ function checkRoles(context: CheckContext, match: RuleMatch): void {
       selected.length === 1
         ? `This node ${text}.`
         : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
-    report(context, selector.range, 'warning', code, message, [removeSelector(match.rule, s)]);
+    const whole = { ...selector, textRange: selector.range };
+    const inside = firstRole === 'control' ? namesFix(whole, namesInside(context.index, selected)) : [];
+    report(context, selector.range, 'warning', code, message, [...inside, removeSelector(match.rule, s)]);
   }
+}
+
+/** The nodes inside the subgraphs of nodes that can take a precision. */
+function namesInside(index: NodeIndex, owners: Int32Array): string[] {
+  const ids = new Set(Array.from(owners, (i) => index.nodes[i]?.id));
+  const names = new Set<string>();
+  for (const [i, { id, role }] of index.nodes.entries()) {
+    if (role !== 'compute') continue;
+    for (let end = id.indexOf('/'); end >= 0; end = id.indexOf('/', end + 1))
+      if (ids.has(id.slice(0, end))) names.add(index.names[i] ?? '');
+  }
+  return [...names];
 }
 
 /** A named node that the last build had no work for. */

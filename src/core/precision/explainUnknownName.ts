@@ -83,8 +83,8 @@ function namesAt(index: NodeIndex, positions: readonly number[]): string[] {
   return [...new Set(positions.map((i) => index.names[i] ?? ''))];
 }
 
-/** Names in place of a selector's text, each taken away where the selector is. */
-function namesFix(selector: Selector, names: readonly string[]): Fix[] {
+/** Names in place of a selector's text, each taken away where the selector is; none where there are too many to write. */
+export function namesFix(selector: Selector, names: readonly string[]): Fix[] {
   if (names.length === 0 || names.length > 30) return [];
   const title =
     names.length === 1

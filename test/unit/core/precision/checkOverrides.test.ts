@@ -164,6 +164,26 @@ describe('types and nodes that do not go together', () => {
     expect(codes(check(text, transformer, null, version).problems)).toEqual([expected]);
   });
 
+  test('in the place of an If, a Loop or a Scan stand the nodes inside', () => {
+    const nested = smallModel(
+      { name: 'loop', op: 'Loop', role: 'control' },
+      { id: '0/body/0', name: 'in/if', op: 'If', role: 'control' },
+      { id: '0/body/0/then_branch/0', name: 'a, b', op: 'MatMul' },
+      { id: '0/body/1', name: 'in/Add', op: 'Add' },
+      { id: '0/body/2', name: 'in/Less', op: 'Less', role: 'integer' },
+      { id: '1', name: 'if', op: 'If', role: 'control' },
+      { id: '10', name: 'other', op: 'MatMul' },
+    );
+    const fixed = (text: string) => {
+      const [problem] = check(text, nested).problems;
+      expect(problem?.code).toBe('control-node');
+      return applyEdits(text, problem!.fixes[0]!.edits);
+    };
+    expect(fixed('loop fp32')).toBe('"a, b", in/Add fp32');
+    expect(fixed('other, op:If fp32')).toBe('other, "a, b" fp32');
+    expect(fixed('if fp32')).toBe('');
+  });
+
   test('patterns over mixed nodes are fine, and count what takes a precision', () => {
     const { problems, rules } = check('/layers.1/** fp32');
     expect(problems).toEqual([]);
