@@ -144,9 +144,5 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
   }
 }
 
-const polygraphyType: Record<string, string> = {
-  fp32: 'float32',
-  fp16: 'float16',
-  bf16: 'bfloat16',
-  fp8: 'float8',
-};
+/** Polygraphy takes the names that TensorRT's Python module has for its types; all others are as they are here. */
+const polygraphyType: Record<string, string> = { fp32: 'float32', fp16: 'float16', bf16: 'bfloat16' };

@@ -31,6 +31,22 @@ it('uses only options that `polygraphy convert --help` lists', () => {
   expect(used.filter((option) => option !== '-vvv' && !help.includes(option))).toEqual([]);
 });
 
+it("calls types as TensorRT's Python module does", () => {
+  const types = ['fp32', 'fp16', 'bf16', 'fp8', 'int8', 'int4', 'int32', 'int64', 'bool'];
+  const { args } = command({ layerPrecisions: types.map((type) => ({ name: type, type })) });
+  expect(args.filter((arg) => /^\w+:/.test(arg)).map((arg) => arg.split(':')[1])).toEqual([
+    'float32',
+    'float16',
+    'bfloat16',
+    'fp8',
+    'int8',
+    'int4',
+    'int32',
+    'int64',
+    'bool',
+  ]);
+});
+
 it('records choices by a script for its configuration, where it takes one and TensorRT has a selector', () => {
   const flags = readPolygraphyHelp(readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8'))!;
   const recording = { ...files, choices: 'c.jsonl', recorder: 'C:/d/record_choices.py' };
