@@ -24,6 +24,8 @@ interface Tensor {
   readers: { node: string; index: number; type: RealType }[];
   /** A graph output: the type that it must have there. */
   promised: RealType | null;
+  /** A graph inside of this one gives it out. */
+  givenInside: boolean;
   graphInput: boolean;
 }
 
@@ -87,7 +89,9 @@ class EditWalk {
     for (const value of graph.outputs) {
       // Some exporters let a branch give out a tensor of the graph around it: then that one must keep its type.
       const tensor = scope.find(value.name);
-      if (tensor) tensor.promised = isRealType(value.type) ? value.type : tensor.declared;
+      if (!tensor) continue;
+      tensor.promised = isRealType(value.type) ? value.type : tensor.declared;
+      tensor.givenInside ||= tensor.graph !== graph.path;
     }
   }
 
@@ -111,6 +115,7 @@ class EditWalk {
       constant,
       readers: [],
       promised: null,
+      givenInside: false,
       graphInput,
     };
     scope.own.set(name, tensor);
@@ -244,7 +249,7 @@ class EditWalk {
       const only = [...wanted][0];
       if (wanted.size === 1 && only && tensor.promised === null) tensor.made = only;
     }
-    if (tensor.promised !== null && tensor.maker) tensor.promised = tensor.made;
+    if (tensor.promised !== null && tensor.maker && !tensor.givenInside) tensor.promised = tensor.made;
   }
 
   /** Declared types of tensors that changed theirs. */

@@ -6,6 +6,7 @@ import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
 import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
+import type { RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
 import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
 
 interface Parts {
@@ -54,11 +55,11 @@ function modelOf({ nodes: lines, inputs = { x: 'float' }, outputs, values = {}, 
   };
 }
 
-function rewrite(model: OnnxModel, rules: string): RewritePlan {
+function rewrite(model: OnnxModel, rules: string, options: RewriteOptions = {}): RewritePlan {
   const index = new NodeIndex(modelFacts(model, 'model.onnx'));
   const file = readOverrides(rules);
   expect(file.problems).toEqual([]);
-  return planRewrite(model, planPrecision(file, index, resolveOverrides(file, index, null)));
+  return planRewrite(model, planPrecision(file, index, resolveOverrides(file, index, null)), options);
 }
 
 const casts = ({ casts: made }: RewritePlan) => made.map(({ input, output, to }) => `${output} = ${input} as ${to}`);
@@ -267,4 +268,24 @@ test('how to train a model is said not to fit its new types', () => {
   model.trains = true;
   expect(rewrite(model, 'base fp16').problems).toMatchObject([{ severity: 'warning', code: 'training-left' }]);
   expect(rewrite(model, '** fp32').problems).toEqual([]);
+});
+
+test('a tensor that a branch gives out as it is keeps its type, also where outputs follow their makers', () => {
+  const model = modelOf({
+    nodes: ['t = Tanh(x)', 'chosen = If(c)', 'y = Exp(t)'],
+    inputs: { x: 'float', c: 'bool' },
+    outputs: { chosen: 'float', y: 'float' },
+  });
+  const branch = (attribute: string) => {
+    const outputs = [{ name: 't', type: 'float', shape: null }];
+    const graph = { name: '', path: `1/${attribute}`, nodes: [], inputs: [], outputs, values: [], initializers: [] };
+    return { attribute, graph };
+  };
+  model.nodes[1]!.subgraphs.push(branch('then_branch'), branch('else_branch'));
+  const plan = rewrite(model, 'base fp16', { io: 'follow' });
+  expect(casts(plan)).toEqual(['t = t_fp16 as float']);
+  expect(plan.values).toEqual([
+    { graph: '', name: 'x', to: 'float16' },
+    { graph: '', name: 'y', to: 'float16' },
+  ]);
 });
