@@ -115,8 +115,8 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     return;
   }
   if (height < plainBox) {
-    // Without text and corners an outline alone tells only colours apart.
-    const whole = paint >= paints.derived;
+    // Without text and corners an outline alone tells only colours and grey apart.
+    const whole = paint >= paints.derived && paint !== paints.grey;
     brush.box(x, y, width, height, { fill: whole ? palette.solid(paint) : palette.strong(paint) });
     if (!whole) brush.box(x + 1, y + 1, width - 2, height - 2, { fill: palette.soft(paint) });
     return;

@@ -166,17 +166,37 @@ function joinAlongEdges({ from, to, parent }: Scene, layout: LayoutResult, { who
     if (a === b) continue;
     const first = layout.edgeStart[edge]!;
     const count = layout.edgeStart[edge + 1]! - first;
-    if (count === 1 && parent[a] === parent[b]) {
+    if (parent[a] === parent[b]) {
       const left = Math.max(layout.x[a]!, layout.x[b]!);
       const right = Math.min(layout.x[a]! + layout.width[a]!, layout.x[b]! + layout.width[b]!);
       const top = layout.y[a]! + layout.height[a]!;
-      if (right - left >= overlap) {
+      if (right - left >= overlap && (count === 1 || isUpright(layout, edge, [top, layout.y[b]!], [left, right]))) {
         put(group, left, top, right - left, layout.y[b]! - top);
         continue;
       }
     }
     for (let k = 0; k < count; k++) follow(layout, layout.edgePieces[first + k]!, group, put);
   }
+}
+
+/** Whether an edge leads from one height to another in one piece and without leaving what lies between left and right. */
+function isUpright(
+  { pieces, edgePieces, edgeStart }: LayoutResult,
+  edge: number,
+  [top, bottom]: [number, number],
+  [left, right]: [number, number],
+): boolean {
+  return edgePieces.subarray(edgeStart[edge]!, edgeStart[edge + 1]!).some((piece) => {
+    const [x0, y0, x1, , y2] = pieces.subarray(piece * pieceSize) as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const within = Math.min(x0, x1) >= left && Math.max(x0, x1) <= right;
+    return within && Math.abs(y0 - top) < 1 && Math.abs(y2 - bottom) < 1;
+  });
 }
 
 /** The outermost open box around an item that is wholly in its group. */

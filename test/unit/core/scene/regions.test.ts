@@ -99,6 +99,17 @@ describe('buildRegions', () => {
     }
   });
 
+  it('is one shape where an edge leads straight into an open module', () => {
+    const data = graphOf('a = A(x)\nb @/m/B = B(a)\nc @/m/C = C(b)', ['x'], ['c']);
+    const { regions, layout, scene } = draw(data, reportOf(data, [layer(0, ['0', '1', '2'])]));
+    const open = scene.kind.indexOf('open');
+    const above = scene.kind.findIndex((kind, item) => kind === 'node' && scene.ref[item] === 0);
+    const height = (layout.y[above]! + layout.height[above]! + layout.y[open]!) / 2;
+    // As wide as the box above, not a strip along the edge.
+    expect(covers(regions[0]!, layout.x[above]! + 1, height)).toBe(true);
+    expect(covers(regions[0]!, layout.x[above]! + layout.width[above]! - 1, height)).toBe(true);
+  });
+
   it('covers of a closed module the share that each group computes', () => {
     const data = graphOf('a @/m/A = A(x)\nb @/m/B = B(a)\nc @/m/C = C(b)\nd @/m/D = D(c)', ['x'], ['d']);
     const report = reportOf(
