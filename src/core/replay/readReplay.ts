@@ -225,14 +225,15 @@ export class ReplayReader {
     const last = node.members.at(-1);
     const gap = last ? /\s*$/.exec(this.text.slice(0, last.keyStart))![0] : '';
     const at = last?.value.end ?? node.start + 1;
+    // In an object that is cut off, the place behind its last member is inside of something else.
+    const closed = at < node.end && this.text.charAt(node.end - 1) === '}';
     const edit = own
       ? { ...spanOf(own.value), text: wanted }
-      : { start: at, end: at, text: `,${gap}"${marker}": ${wanted}` };
+      : { start: at, end: at, text: `${last ? ',' : ''}${gap}"${marker}": ${wanted}` };
     const title = `${own ? 'Change to' : 'Add'} "${marker}": ${wanted}`;
     const message = `Polygraphy takes this for no ${name} without "${marker}": ${wanted}, and the build fails.`;
-    this.add(own ? spanOf(own.value) : place, 'error', 'bad-class', message, [
-      { title, edits: [edit], preferred: true },
-    ]);
+    const fixes = own || closed ? [{ title, edits: [edit], preferred: true }] : [];
+    this.add(own ? spanOf(own.value) : place, 'error', 'bad-class', message, fixes);
   }
 
   private variant(file: ReplayFile, variant: ReplayVariant, span: Span): void {

@@ -228,6 +228,21 @@ describe('reading', () => {
     },
   );
 
+  test('a missing class is put into an empty object, and not into one that is cut off', () => {
+    const fixed = (text: string) => {
+      const edits = readReplay(text).problems.flatMap(({ fixes }) => fixes.flatMap((fix) => fix.edits));
+      return applySpanEdits(text, edits);
+    };
+    expect(JSON.parse(fixed('{"replay": {"a": {}}}'))).toEqual({
+      replay: { a: { polygraphy_class: 'Algorithm' } },
+      polygraphy_class: 'TacticReplayData',
+    });
+    for (const cut of ['{"replay": {"a": {"implementation": 1}', '{"replay": {"a": {"tactic": 1}}'])
+      expect(fixed(cut)).not.toContain('TacticReplayData');
+    const cut = '{"replay": {"a": {"implementation": 1, "outputs": [';
+    expect(fixed(cut)).toBe(cut);
+  });
+
   test('an unsigned tactic id is none of TensorRT’s, and is written as it offers it', () => {
     const source = recorded().replace('1236070762725864170', '14666461089709386752');
     const { problems } = readReplay(source);
