@@ -5,8 +5,8 @@ import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
 import type { KernelFamily } from './kernelFamilies.ts';
-import { moduleEntries, nodesBelow, single, toModuleTree } from './moduleTree.ts';
-import type { ModuleEntry, ModuleNode } from './moduleTree.ts';
+import { moduleRows } from './moduleRows.ts';
+import { toModuleTree } from './moduleTree.ts';
 
 export type FlowColumn = 'modules' | 'groups' | 'kernels';
 
@@ -158,7 +158,7 @@ function moduleDrafts(
   byNode.delete(-1);
   const kept = [...byNode.keys()].toSorted((a, b) => a - b);
   const tree = toModuleTree(paths, kept);
-  const rows = moduleRows(tree, report, options);
+  const rows = moduleRows(tree, report.nodes, options.open, options.modules);
   const drafts = rows.map(({ id, label, detail, nodes, opens }): Draft => ({
     id: `module:${id}`,
     column: 'modules',
@@ -187,95 +187,6 @@ function moduleDrafts(
   }
   return drafts;
 }
-
-interface Row {
-  id: string;
-  label: string;
-  detail: string;
-  nodes: number[];
-  first: number;
-  opens: string | null;
-  /** What replaces it when it is opened. */
-  parts: (() => Row[]) | null;
-}
-
-/** Opens the largest module again and again while all of it still fits; then what a person opened. */
-function moduleRows(tree: ModuleNode, report: FusionReport, { open, modules: most }: FlowOptions): Row[] {
-  let rows = partsOf(tree, report, '');
-  const made = new Map<Row, Row[]>();
-  const partsOnce = (row: Row): Row[] => {
-    const parts = made.get(row) ?? row.parts?.() ?? [];
-    made.set(row, parts);
-    return parts;
-  };
-  for (;;) {
-    const largest = rows
-      .filter(({ parts }) => parts !== null)
-      .toSorted((a, b) => b.nodes.length - a.nodes.length)
-      .map((row) => ({ row, parts: partsOnce(row) }))
-      .find(({ row, parts }) => open.has(row.id) || rows.length - 1 + parts.length <= most);
-    if (largest === undefined) break;
-    const { row, parts } = largest;
-    const shown = open.get(row.id);
-    rows = rows.flatMap((other) => (other === row ? limited(row, parts, shown) : [other]));
-  }
-  return rows.toSorted((a, b) => a.first - b.first);
-}
-
-function limited(row: Row, parts: Row[], shown: number | undefined): Row[] {
-  if (shown === undefined || parts.length <= shown + 1) return parts;
-  const rest = parts.slice(shown);
-  const nodes = rest.flatMap((part) => part.nodes);
-  const more = {
-    id: `${row.id}/…`,
-    label: `${rest.length} more`,
-    detail: row.label,
-    nodes,
-    opens: row.id,
-    parts: null,
-  };
-  return [...parts.slice(0, shown), { ...more, first: rest[0]?.first ?? 0 }];
-}
-
-function partsOf(module: ModuleNode, report: FusionReport, within: string): Row[] {
-  const rows = moduleEntries(module, report.nodes).map((entry) => entryRow(entry, report));
-  if (module.own.length > 0) {
-    const label = within === '' ? 'top level' : within;
-    const detail = within === '' ? '' : 'directly in it';
-    const [first = 0] = module.own;
-    rows.push({ id: `${module.path}//`, label, detail, nodes: module.own, first, opens: null, parts: null });
-  }
-  return rows;
-}
-
-function entryRow(entry: ModuleEntry, report: FusionReport): Row {
-  const nodes = entry.members.flatMap(nodesBelow);
-  const [only] = entry.members;
-  const family = entry.members.length > 1;
-  const deeper = family || (only !== undefined && only.children.length > 0);
-  const detail = family
-    ? `×${entry.members.length}${entry.alike === true ? ', all alike' : ', fused differently'}`
-    : '';
-  const parts = (): Row[] => {
-    if (!family && only !== undefined) return partsOf(only, report, entry.label).map((row) => underneath(entry, row));
-    return entry.members.map((member) => entryRow(single(member), report));
-  };
-  return {
-    id: entry.id,
-    label: entry.short,
-    detail,
-    nodes,
-    first: nodes[0] ?? 0,
-    opens: deeper ? entry.id : null,
-    parts: deeper ? parts : null,
-  };
-}
-
-/** A part's label says whose part it is: `attn` alone would be one of many. */
-const underneath = (entry: ModuleEntry, row: Row): Row =>
-  row.id.endsWith('//') || row.label.startsWith(`${entry.label}.`)
-    ? row
-    : { ...row, label: `${entry.label}/${row.label}` };
 
 /* Groups */
 
