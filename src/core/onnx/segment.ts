@@ -28,19 +28,35 @@ export const segmentsSize = (segments: Segment[]): number =>
 /** Neighbours joined: copied ranges that follow on one another, and new bytes. */
 export function joinSegments(segments: Segment[]): Segment[] {
   const joined: Segment[] = [];
+  let fresh: Uint8Array[] = [];
+  const joinBytes = (): void => {
+    if (fresh.length > 0) joined.push({ bytes: fresh.length === 1 ? fresh[0]! : concatenated(fresh) });
+    fresh = [];
+  };
   for (const segment of segments) {
     if (segmentSize(segment) === 0) continue;
+    if ('bytes' in segment) {
+      fresh.push(segment.bytes);
+      continue;
+    }
+    joinBytes();
     const last = joined.at(-1);
     if (last && 'copy' in last && 'copy' in segment && continues(last.copy, segment.copy)) {
       joined[joined.length - 1] = { copy: { ...last.copy, length: last.copy.length + segment.copy.length } };
-    } else if (last && 'bytes' in last && 'bytes' in segment) {
-      const bytes = new Uint8Array(last.bytes.length + segment.bytes.length);
-      bytes.set(last.bytes);
-      bytes.set(segment.bytes, last.bytes.length);
-      joined[joined.length - 1] = { bytes };
     } else joined.push(segment);
   }
+  joinBytes();
   return joined;
+}
+
+function concatenated(pieces: Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 type Range = { file?: string; offset: number; length: number };

@@ -175,6 +175,22 @@ describe('random edits', () => {
   );
 });
 
+test('very many Casts at one place are put together in one go', async () => {
+  const count = 100_000;
+  const casts = Array.from({ length: count }, (_, i) => ({
+    graph: '',
+    name: `cast ${i}`,
+    input: 'x',
+    output: `x ${i}`,
+    to: 'float16',
+    after: null,
+  }));
+  const result = await open(await edited(model(node('Relu', ['x'], ['y']), len(12, len(1, 'y'))), { casts }));
+  expect(result.nodes).toHaveLength(count + 1);
+  expect(result.nodes.at(-2)).toMatchObject({ name: `cast ${count - 1}`, op: 'Cast' });
+  expect(result.nodes.at(-1)).toMatchObject({ op: 'Relu' });
+});
+
 /** The copied ranges go through the file in order, and leave out no more than the edited fields and length prefixes. */
 function expectCopied(bytes: Uint8Array, segments: EditedModel['segments'], edits: ModelEdits): void {
   let at = 0;
