@@ -14,9 +14,7 @@ export const languageMessages = {
   modelPath: 'tensorrtLens/modelPath',
   /** Host → server, request `DocumentParams` → `RuleVerdictInfo[]`: what became of each rule in the last build. */
   verify: 'tensorrtLens/verify',
-  /** Host → server, request `DocumentParams` → `RuleInfo[]`: each rule's nodes, for overlays. */
-  rules: 'tensorrtLens/rules',
-  /** Host → server, request `PlaceParams` → `NodesInfo`: the nodes that a place in the text is about. */
+  /** Host → server, request `PlaceParams` → `string[]`: ids, as in the fusion report, of the nodes that a place in the text is about. */
   nodesAt: 'tensorrtLens/nodesAt',
   /** Host → server, request `KeepParams` → `KeepInfo`: the edit that gives nodes a type. */
   keep: 'tensorrtLens/keep',
@@ -101,26 +99,6 @@ export interface PlaceParams {
   character: number;
 }
 
-export interface NodesInfo {
-  /** Ids as in the fusion report. */
-  nodes: string[];
-  /** What it is: the text of the selector or the layer's name. */
-  title: string;
-}
-
-export interface LineRange {
-  line: number;
-  start: number;
-  end: number;
-}
-
-export interface RuleInfo {
-  range: LineRange;
-  /** Ids of the nodes for which the rule decides. */
-  nodes: string[];
-  type: string;
-}
-
 export interface RuleVerdictInfo {
   line: number;
   verdict: 'obeyed' | 'disobeyed' | 'unseen';
@@ -128,7 +106,6 @@ export interface RuleVerdictInfo {
   certain: boolean;
   message: string;
   counts: { obeyed: number; disobeyed: number; unseen: number };
-  nodes: { id: string; verdict: 'obeyed' | 'disobeyed' | 'unseen'; reason: string }[];
 }
 
 export interface KeepParams {
@@ -147,14 +124,7 @@ export interface KeepInfo {
 }
 
 export interface ReplayEntryInfo {
-  layer: string;
-  /** Place of the key. */
+  /** Place of the key, the layer's name. */
   range: { startLine: number; startCharacter: number; endLine: number; endCharacter: number };
   kind: 'foreign' | 'fused' | 'single' | 'unknown';
-  /** Ids of the nodes that the layer computes. */
-  nodes: string[];
-  /** False where the nodes are derived. */
-  exact: boolean;
-  /** Short text for the end of the line: `453 nodes · ForeignNode · 0.35 ms`. */
-  text: string;
 }

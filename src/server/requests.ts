@@ -1,60 +1,35 @@
-import type {
-  KeepInfo,
-  KeepParams,
-  NodesInfo,
-  PlaceParams,
-  ReplayEntryInfo,
-  RuleInfo,
-  RuleVerdictInfo,
-} from '../protocol/language.ts';
+import type { KeepInfo, KeepParams, PlaceParams, ReplayEntryInfo, RuleVerdictInfo } from '../protocol/language.ts';
 import { precisionType } from '../core/precision/precisionType.ts';
 import { selectorsForNodes } from '../core/precision/selectorsForNodes.ts';
 import { spanRange } from './places.ts';
 import { nodesAt, ruleAt } from './precision/overrideAnalysis.ts';
 import type { OverrideAnalysis } from './precision/overrideAnalysis.ts';
-import { entryAt, hintText, idsOf } from './replay/replayAnalysis.ts';
+import { entryAt, idsOf } from './replay/replayAnalysis.ts';
 import type { ReplayAnalysis } from './replay/replayAnalysis.ts';
 
-const noNodes: NodesInfo = { nodes: [], title: '' };
-
-/** The nodes that a place in an override file is about. */
-export function overrideNodesAt(analysis: OverrideAnalysis, { line, character }: PlaceParams): NodesInfo {
+/** Ids of the nodes that a place in an override file is about. */
+export function overrideNodesAt(analysis: OverrideAnalysis, { line, character }: PlaceParams): string[] {
   const place = ruleAt(analysis, { line, character });
-  if (!place) return noNodes;
+  if (!place) return [];
   const { index } = analysis.facts;
-  const nodes = Array.from(nodesAt(analysis, place), (i) => index?.nodes[i]?.id ?? '');
-  return { nodes, title: place.selector?.text ?? '' };
+  return Array.from(nodesAt(analysis, place), (i) => index?.nodes[i]?.id ?? '');
 }
 
-/** The nodes of the entry around a place of a replay. */
-export function replayNodesAt(analysis: ReplayAnalysis, { line, character }: PlaceParams): NodesInfo {
+/** Ids of the nodes of the entry around a place of a replay. */
+export function replayNodesAt(analysis: ReplayAnalysis, { line, character }: PlaceParams): string[] {
   const entry = entryAt(analysis, { line, character });
   const hint = analysis.hints.find((one) => one.entry === entry);
-  return hint ? { nodes: idsOf(analysis, hint), title: hint.entry.layer } : noNodes;
-}
-
-/** Each usable rule with the nodes for which it decides. */
-export function ruleInfos({ check, facts }: OverrideAnalysis): RuleInfo[] {
-  const { resolution } = check;
-  if (!resolution || !facts.index) return [];
-  const nodes = check.rules.map((): string[] => []);
-  for (const [i, rule] of resolution.winner.entries()) nodes[rule]?.push(facts.index.nodes[i]?.id ?? '');
-  return check.rules.flatMap(({ rule, line }, i) => {
-    if (!rule.usable || !rule.type?.type) return [];
-    const range = { line: line - 1, start: rule.range.column - 1, end: rule.range.endColumn - 1 };
-    return [{ range, nodes: nodes[i] ?? [], type: rule.type.type }];
-  });
+  return hint ? idsOf(analysis, hint) : [];
 }
 
 /** What became of each rule in the last build. */
 export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
-  return analysis.verdicts().map(({ line, verdict, certain, message, counts, nodes }) => ({
+  return analysis.verdicts().map(({ line, verdict, certain, message, counts }) => ({
     line: line - 1,
     verdict,
     certain,
     message,
     counts,
-    nodes: nodes.map(({ node, verdict: own, reason }) => ({ id: node.id, verdict: own, reason })),
   }));
 }
 
@@ -82,17 +57,13 @@ export function keepInfo(analysis: OverrideAnalysis, { nodes, type }: KeepParams
   return { text: lines === '' || text === '' || text.endsWith('\n') ? lines : `\n${lines}`, selectors };
 }
 
-/** The entries of a replay with what their layers swallowed. */
+/** Where the entries of a replay are, and what their layers are. */
 export function replayEntryInfos(analysis: ReplayAnalysis): ReplayEntryInfo[] {
   return analysis.hints.map((hint) => {
     const { start, end } = spanRange(analysis.document, hint.entry.key);
     return {
-      layer: hint.entry.layer,
       range: { startLine: start.line, startCharacter: start.character, endLine: end.line, endCharacter: end.character },
       kind: hint.kind,
-      nodes: idsOf(analysis, hint),
-      exact: hint.exact,
-      text: hintText(hint),
     };
   });
 }

@@ -27,7 +27,7 @@ import { replayCompletion } from './replay/completion.ts';
 import { replayDiagnostics } from './replay/diagnostics.ts';
 import { replayHover } from './replay/hover.ts';
 import { replayInlayHints } from './replay/inlayHints.ts';
-import { keepInfo, overrideNodesAt, replayEntryInfos, replayNodesAt, ruleInfos, verdictInfos } from './requests.ts';
+import { keepInfo, overrideNodesAt, replayEntryInfos, replayNodesAt, verdictInfos } from './requests.ts';
 
 type Overrides = Extract<Analysis, { kind: 'overrides' }>;
 type Replay = Extract<Analysis, { kind: 'replay' }>;
@@ -178,14 +178,13 @@ export function serve(connection: Connection): void {
   connection.onFoldingRanges(({ textDocument: { uri } }) => overridesAt(uri, null, overrideFolding));
 
   connection.onRequest(languageMessages.verify, ({ uri }: DocumentParams) => overridesAt(uri, [], verdictInfos));
-  connection.onRequest(languageMessages.rules, ({ uri }: DocumentParams) => overridesAt(uri, [], ruleInfos));
   connection.onRequest(languageMessages.keep, (params: KeepParams) =>
     overridesAt(params.uri, { text: '', selectors: [] }, (analysis) => keepInfo(analysis, params)),
   );
   connection.onRequest(languageMessages.nodesAt, (params: PlaceParams) =>
     by(
       params.uri,
-      { nodes: [], title: '' },
+      [],
       (analysis) => overrideNodesAt(analysis, params),
       (analysis) => replayNodesAt(analysis, params),
     ),

@@ -9,13 +9,7 @@ import {
 } from 'vscode-languageclient/node';
 import type { LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
 import { languageMessages, overrideLanguageId, replayLanguageIds } from '../../protocol/language.ts';
-import type {
-  KeepInfo,
-  ModelPathParams,
-  NodesInfo,
-  ReplayEntryInfo,
-  RuleVerdictInfo,
-} from '../../protocol/language.ts';
+import type { KeepInfo, ModelPathParams, ReplayEntryInfo, RuleVerdictInfo } from '../../protocol/language.ts';
 import { FactsFeed } from './factsFeed.ts';
 import { nodeListUri } from './nodeList.ts';
 import { servedKind } from './servedDocuments.ts';
@@ -68,10 +62,10 @@ export class LanguageService implements vscode.Disposable {
     return this.#ask(uri, languageMessages.verify, { uri: uri.toString() }, []);
   }
 
-  /** The nodes that a place in a document is about. */
-  nodesAt(uri: vscode.Uri, { line, character }: vscode.Position): Promise<NodesInfo> {
+  /** Ids of the nodes that a place in a document is about. */
+  nodesAt(uri: vscode.Uri, { line, character }: vscode.Position): Promise<string[]> {
     const params = { uri: uri.toString(), line, character };
-    return this.#ask(uri, languageMessages.nodesAt, params, { nodes: [], title: '' });
+    return this.#ask(uri, languageMessages.nodesAt, params, []);
   }
 
   /** The rules to add so that nodes get a type; undefined: the server does not know the file's model. */
@@ -82,7 +76,7 @@ export class LanguageService implements vscode.Disposable {
     return this.#ask<KeepInfo | undefined>(uri, languageMessages.keep, { uri: uri.toString(), nodes, type }, undefined);
   }
 
-  /** The entries of a replay with what their layers swallowed. */
+  /** Where the entries of a replay are, and what their layers are. */
   replayEntries(uri: vscode.Uri): Promise<ReplayEntryInfo[]> {
     return this.#ask(uri, languageMessages.replayEntries, { uri: uri.toString() }, []);
   }

@@ -33,5 +33,5 @@ export async function showNodes(
 
 async function nodesAtCursor(uri: vscode.Uri, language: LanguageService): Promise<string[]> {
   const editor = editorOf(uri);
-  return editor === undefined ? [] : (await language.nodesAt(uri, editor.selection.active)).nodes;
+  return editor === undefined ? [] : language.nodesAt(uri, editor.selection.active);
 }

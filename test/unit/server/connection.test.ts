@@ -18,7 +18,7 @@ import {
 } from 'vscode-languageserver/node';
 import type { ProtocolConnection } from 'vscode-languageserver/node';
 import { languageMessages } from '../../../src/protocol/language.ts';
-import type { ModelPathParams, RuleInfo } from '../../../src/protocol/language.ts';
+import type { ModelPathParams } from '../../../src/protocol/language.ts';
 import { serve } from '../../../src/server/serve.ts';
 import { captureText } from '../../support/fixtures.ts';
 import { applied, factsFor, uri } from './serverFixtures.ts';
@@ -136,8 +136,8 @@ describe('the language server over a connection', () => {
     expect(edit?.newText).toBe('/layers.1/attn/Softmax');
     await client.change(3, 1, edit!.range.start.character, edit!.range.end.character, edit!.newText);
     await client.diagnosed(3, []);
-    const rules = await client.connection.sendRequest<RuleInfo[]>(languageMessages.rules, { uri });
-    expect(rules).toEqual([{ range: { line: 1, start: 0, end: 27 }, nodes: ['2'], type: 'fp32' }]);
+    const place = { uri, line: 1, character: 5 };
+    expect(await client.connection.sendRequest(languageMessages.nodesAt, place)).toEqual(['2']);
   });
 
   test('every feature answers', async () => {
@@ -211,6 +211,6 @@ describe('the language server over a connection', () => {
     await client.diagnosed(1, ['missing-type']);
     await client.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
     await client.until(() => client.diagnostics.at(-1)?.diagnostics.length === 0);
-    expect(await client.connection.sendRequest(languageMessages.rules, { uri })).toEqual([]);
+    expect(await client.connection.sendRequest(languageMessages.nodesAt, { uri, line: 0, character: 0 })).toEqual([]);
   });
 });

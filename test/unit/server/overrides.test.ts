@@ -13,7 +13,7 @@ import { overrideHover } from '../../../src/server/precision/hover.ts';
 import { overrideInlayHints } from '../../../src/server/precision/inlayHints.ts';
 import { overrideHighlights, overrideRename, prepareOverrideRename } from '../../../src/server/precision/rename.ts';
 import { overrideFolding, overrideSymbols } from '../../../src/server/precision/symbols.ts';
-import { keepInfo, overrideNodesAt, ruleInfos, verdictInfos } from '../../../src/server/requests.ts';
+import { keepInfo, overrideNodesAt, verdictInfos } from '../../../src/server/requests.ts';
 import { captured, smallModel } from '../core/precision/overrideFixtures.ts';
 import { applied, overrides, uri } from './serverFixtures.ts';
 
@@ -446,16 +446,10 @@ describe('rename, definition, format', () => {
 });
 
 describe('requests of the host', () => {
-  test('nodes at a place, rules with their nodes', () => {
+  test('nodes at a place', () => {
     const { analysis, place } = overrides('op:Softmax, /layers.1/norm1/LayerNorm|alization fp32\nop:Softmax fp16');
-    expect(overrideNodesAt(analysis, { uri, ...place })).toEqual({
-      nodes: ['3'],
-      title: '/layers.1/norm1/LayerNormalization',
-    });
-    expect(ruleInfos(analysis).map(({ nodes, type }) => [type, nodes])).toEqual([
-      ['fp32', ['3']],
-      ['fp16', ['2', '5', '7']],
-    ]);
+    expect(overrideNodesAt(analysis, { uri, ...place })).toEqual(['3']);
+    expect(overrideNodesAt(analysis, { uri, line: 1, character: 4 })).toEqual(['2', '5', '7']);
   });
 
   test('keep a selection: short selectors for exactly these nodes', async () => {
@@ -478,7 +472,8 @@ describe('requests of the host', () => {
     const { text } = keepInfo(other, { uri, nodes: block, type: 'fp32' });
     expect(text).not.toContain('/blocks/blocks.3/**');
     const again = overrides(`/blocks/blocks.3/attn/** fp32 -> fp16\n${text}`, index.facts, build).analysis;
-    const decided = new Set(ruleInfos(again).flatMap(({ nodes }) => nodes));
+    const { winner } = again.check.resolution!;
+    const decided = new Set(index.nodes.flatMap(({ id }, i) => (winner[i]! >= 0 ? [id] : [])));
     const computing = index.nodes.filter(({ role }) => role === 'compute').map(({ id }) => id);
     expect(computing.filter((id) => decided.has(id))).toEqual(computing.filter((id) => block.includes(id)));
     const everything = keepInfo(big, { uri, nodes: computing, type: 'fp32' });

@@ -179,15 +179,14 @@ describe('replay files', () => {
     );
     const [conv, foreign] = replayEntryInfos(analysis);
     expect(conv).toMatchObject({
-      layer: '/patch_embed/proj/Conv',
       kind: 'single',
       range: { startLine: 2, startCharacter: 8 },
     });
-    expect(foreign?.nodes.length).toBeGreaterThan(200);
-    expect(replayNodesAt(analysis, { uri, line: 10, character: 4 })).toEqual({
-      nodes: conv?.nodes,
-      title: '/patch_embed/proj/Conv',
-    });
-    expect(replayNodesAt(analysis, { uri, line: 0, character: 0 })).toEqual({ nodes: [], title: '' });
+    expect(foreign?.kind).toBe('foreign');
+    expect(replayNodesAt(analysis, { uri, line: foreign!.range.startLine, character: 20 }).length).toBeGreaterThan(200);
+    const [node, ...others] = replayNodesAt(analysis, { uri, line: 10, character: 4 });
+    expect(analysis.facts.index!.nodes.find(({ id }) => id === node)?.name).toBe('/patch_embed/proj/Conv');
+    expect(others).toEqual([]);
+    expect(replayNodesAt(analysis, { uri, line: 0, character: 0 })).toEqual([]);
   });
 });
