@@ -200,25 +200,42 @@ describe('whatever the report', () => {
     );
   });
 
+  const clicks = fc.array(fc.record({ at: fc.nat(), parts: fc.integer({ min: 1, max: 4 }) }), { maxLength: 6 });
+
   test('each column of the flow sums to the whole, and every ribbon has two ends', () => {
     fc.assert(
-      fc.property(anyReport, fc.constantFrom<Weight>('time', 'nodes'), fc.nat(8), (report, weight, most) => {
-        const flow = flowOf(report, weight, [], { modules: most, groups: most, kernels: most });
-        const sum = (items: { weight: number }[]) => items.reduce((total, item) => total + item.weight, 0);
-        expect(sum(flow.columns.modules)).toBeCloseTo(flow.total);
-        expect(sum(flow.columns.groups)).toBeCloseTo(flow.total);
-        const items = Object.values(flow.columns).flat();
-        const ids = new Set(items.map(({ id }) => id));
-        expect(ids.size).toBe(items.length);
-        for (const { from, to, weight: wide } of flow.links) {
-          expect(ids.has(from) && ids.has(to)).toBe(true);
-          expect(wide).toBeGreaterThan(0);
-        }
-        for (const item of flow.columns.kernels) {
-          const into = flow.links.filter(({ to }) => to === item.id);
-          expect(sum(into)).toBeCloseTo(item.weight);
-        }
-      }),
+      fc.property(
+        anyReport,
+        fc.constantFrom<Weight>('time', 'nodes'),
+        fc.nat(8),
+        clicks,
+        (report, weight, most, clicked) => {
+          const limits = { modules: most, groups: most, kernels: most };
+          // A person opens what can be opened, also what was opened before and shows more then.
+          const open = new Map<string, number>();
+          let flow = flowOf(report, weight, [], limits);
+          for (const { at, parts } of clicked) {
+            const handles = Object.values(flow.columns).flatMap((column) => column.flatMap(({ opens }) => opens ?? []));
+            const id = handles[at % Math.max(1, handles.length)];
+            if (id !== undefined) open.set(id, (open.get(id) ?? 0) + parts);
+            flow = flowOf(report, weight, [...open], limits);
+          }
+          const sum = (items: { weight: number }[]) => items.reduce((total, item) => total + item.weight, 0);
+          expect(sum(flow.columns.modules)).toBeCloseTo(flow.total);
+          expect(sum(flow.columns.groups)).toBeCloseTo(flow.total);
+          const items = Object.values(flow.columns).flat();
+          const ids = new Set(items.map(({ id }) => id));
+          expect(ids.size).toBe(items.length);
+          for (const { from, to, weight: wide } of flow.links) {
+            expect(ids.has(from) && ids.has(to)).toBe(true);
+            expect(wide).toBeGreaterThan(0);
+          }
+          for (const item of flow.columns.kernels) {
+            const into = flow.links.filter(({ to }) => to === item.id);
+            expect(sum(into)).toBeCloseTo(item.weight);
+          }
+        },
+      ),
     );
   });
 
