@@ -3,10 +3,10 @@ import type { ByteSource } from '../text/byteSource.ts';
 import type { Problem, Read } from '../text/problem.ts';
 import { isRealElement } from './convertElements.ts';
 import { ExternalData, retypeTensor, UnfitTensor } from './editTensor.ts';
-import { ModelIndex } from './modelIndex.ts';
+import { addTo, ModelIndex } from './modelIndex.ts';
 import type { MessagePatch } from './messagePatch.ts';
 import { ATTRIBUTE, GRAPH, NODE, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
-import type { DataType, OnnxModel, OnnxTensor, OnnxValue } from './onnxModel.ts';
+import type { DataType, OnnxModel, OnnxTensor } from './onnxModel.ts';
 import { readModel } from './readModel.ts';
 import { fieldEnd, scanFields } from './scanFields.ts';
 import { joinSegments, type Segment, segmentsSize } from './segment.ts';
@@ -125,8 +125,8 @@ class Editor {
   /** One after the other: each may read a little of the file. */
   async apply(edits: ModelEdits): Promise<void> {
     const rewired = new Map<string, Rewiring[]>();
-    for (const edit of edits.inputs ?? []) add(rewired, edit.node, { ...edit, list: 'inputs' });
-    for (const edit of edits.outputs ?? []) add(rewired, edit.node, { ...edit, list: 'outputs' });
+    for (const edit of edits.inputs ?? []) addTo(rewired, edit.node, { ...edit, list: 'inputs' });
+    for (const edit of edits.outputs ?? []) addTo(rewired, edit.node, { ...edit, list: 'outputs' });
     for (const [id, changes] of rewired) await this.rewire(id, changes);
     for (const { node, name } of edits.names ?? []) await this.rename(node, name);
     for (const cast of edits.casts ?? []) this.insertCast(cast);
@@ -189,8 +189,7 @@ class Editor {
     from: DataType;
     to: DataType;
   }): Promise<void> {
-    const graph = this.index.graphs.get(path)?.graph;
-    const tensors = graph?.initializers.filter((tensor) => tensor.name === name) ?? [];
+    const tensors = this.index.partsOf(path).initializers.get(name) ?? [];
     if (tensors.length === 0) return this.refuse(`There is no initializer "${name}"${path && ` in ${path}`}.`);
     for (const tensor of tensors) {
       const patch = this.index.graphPatch(path).child(tensor.span!, GRAPH.initializer);
@@ -224,25 +223,12 @@ class Editor {
   }
 
   private async retypeValues({ graph: path, name, to }: { graph: string; name: string; to: DataType }): Promise<void> {
-    const graph = this.index.graphs.get(path)?.graph;
     const number = dataTypeNumber(to);
     if (number === undefined) return this.refuse(`${to} is no data type of ONNX.`);
-    const lists: [OnnxValue[], number][] = graph
-      ? [
-          [graph.inputs, GRAPH.input],
-          [graph.outputs, GRAPH.output],
-          [graph.values, GRAPH.value],
-        ]
-      : [];
-    let found = false;
-    for (const [values, tag] of lists) {
-      for (const value of values) {
-        if (value.name !== name || value.type === null) continue;
-        found = true;
-        await this.retypeValue(this.index.graphPatch(path).child(value.span!, tag), number);
-      }
-    }
-    if (!found) this.refuse(`Graph "${path}" declares no type of tensor "${name}".`);
+    const declared = this.index.partsOf(path).types.get(name) ?? [];
+    if (declared.length === 0) return this.refuse(`Graph "${path}" declares no type of tensor "${name}".`);
+    for (const { value, tag } of declared)
+      await this.retypeValue(this.index.graphPatch(path).child(value.span!, tag), number);
   }
 
   private async retypeValue(patch: MessagePatch, number: number): Promise<void> {
@@ -265,12 +251,6 @@ interface Rewiring {
   list: 'inputs' | 'outputs';
   index: number;
   tensor: string;
-}
-
-function add<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const list = map.get(key);
-  if (list) list.push(item);
-  else map.set(key, [item]);
 }
 
 /** A Cast node as the field of a graph. */

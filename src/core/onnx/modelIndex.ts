@@ -1,6 +1,6 @@
 import { MessagePatch } from './messagePatch.ts';
 import { ATTRIBUTE, GRAPH, MODEL, NODE } from './onnxFields.ts';
-import type { ByteSpan, OnnxGraph, OnnxModel, OnnxNode } from './onnxModel.ts';
+import type { ByteSpan, OnnxGraph, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
 
 /** Where a node is: in which graph. */
 export interface NodePlace {
@@ -8,11 +8,18 @@ export interface NodePlace {
   graph: OnnxGraph;
 }
 
+/** Initializers and declared types of one graph by name, of which a file may have several. `tag`: of the type's field. */
+interface NamedParts {
+  initializers: Map<string, OnnxTensor[]>;
+  types: Map<string, { value: OnnxValue; tag: number }[]>;
+}
+
 /** Graphs by path and nodes by id, and the patches of their messages, which hang together up to the whole file. */
 export class ModelIndex {
   readonly file: MessagePatch;
   readonly graphs = new Map<string, { graph: OnnxGraph; owner: OnnxNode | null }>();
   readonly nodes = new Map<string, NodePlace>();
+  private readonly named = new Map<string, NamedParts>();
 
   /** `model` was read with spans, from a source of `size` bytes. */
   constructor(model: OnnxModel, size: number) {
@@ -26,6 +33,24 @@ export class ModelIndex {
       this.nodes.set(node.id, { node, graph });
       for (const { graph: body } of node.subgraphs) this.add(body, node);
     }
+  }
+
+  /** The parts of a graph that have names; none for a graph that is not there. */
+  partsOf(path: string): NamedParts {
+    const known = this.named.get(path);
+    if (known) return known;
+    const parts: NamedParts = { initializers: new Map(), types: new Map() };
+    this.named.set(path, parts);
+    const graph = this.graphs.get(path)?.graph;
+    for (const tensor of graph?.initializers ?? []) addTo(parts.initializers, tensor.name, tensor);
+    const lists = [
+      { values: graph?.inputs, tag: GRAPH.input },
+      { values: graph?.outputs, tag: GRAPH.output },
+      { values: graph?.values, tag: GRAPH.value },
+    ];
+    for (const { values = [], tag } of lists)
+      for (const value of values) if (value.type !== null) addTo(parts.types, value.name, { value, tag });
+    return parts;
   }
 
   /** The patch of a graph that has a span. */
@@ -51,3 +76,10 @@ export class ModelIndex {
 
 const isIn = (inner: ByteSpan, outer: ByteSpan): boolean =>
   inner.at >= outer.offset && inner.offset + inner.length <= outer.offset + outer.length;
+
+/** Adds to the list of a key. */
+export function addTo<T>(map: Map<string, T[]>, key: string, item: T): void {
+  const list = map.get(key);
+  if (list) list.push(item);
+  else map.set(key, [item]);
+}

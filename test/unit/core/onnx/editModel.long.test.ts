@@ -191,6 +191,21 @@ test('very many Casts at one place are put together in one go', async () => {
   expect(result.nodes.at(-1)).toMatchObject({ op: 'Relu' });
 });
 
+test('very many weights and declared types are found by their names', async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `w${i}`);
+  const typed = (name: string): Bytes => len(13, len(1, name), len(2, len(1, int(1, 1), len(2))));
+  const weights = names.map((name) => len(5, int(2, 1), len(8, name), len(9, new Uint8Array(4))));
+  const file = model(node('Sum', ['w0'], ['y']), ...weights, ...names.map(typed), len(12, len(1, 'y')));
+  const result = await open(
+    await edited(file, {
+      initializers: names.map((name) => ({ graph: '', name, from: 'float', to: 'float16' })),
+      values: names.map((name) => ({ graph: '', name, to: 'float16' })),
+    }),
+  );
+  for (const parts of [result.graph.initializers, result.graph.values])
+    expect(new Set(parts.map(({ type }) => type))).toEqual(new Set(['float16']));
+});
+
 /** The copied ranges go through the file in order, and leave out no more than the edited fields and length prefixes. */
 function expectCopied(bytes: Uint8Array, segments: EditedModel['segments'], edits: ModelEdits): void {
   let at = 0;
