@@ -1,3 +1,4 @@
+import { rowsBy } from '../../src/core/layout/compressedRows.ts';
 import type { LayoutInput, LayoutResult } from '../../src/core/layout/layoutTypes.ts';
 import { defaultLayout, pieceSize } from '../../src/core/layout/layoutTypes.ts';
 import { composeItems } from '../../src/core/scene/composition.ts';
@@ -120,8 +121,8 @@ export class GraphModel {
       const parent = scene.parent[item]!;
       if (parent >= 0) subtreeEnd[parent] = Math.max(subtreeEnd[parent]!, subtreeEnd[item]!);
     }
-    const [outStart, outEdges] = gather(count, scene.from);
-    const [inStart, inEdges] = gather(count, scene.to);
+    const { start: outStart, list: outEdges } = rowsBy(count, scene.from);
+    const { start: inStart, list: inEdges } = rowsBy(count, scene.to);
     const lastPiece = new Uint8Array(layout.pieces.length / pieceSize);
     const portalsOut = new Map<number, number[]>();
     const portalsIn = new Map<number, number[]>();
@@ -309,17 +310,4 @@ function put(map: Map<number, number[]>, key: number, value: number): void {
   const list = map.get(key);
   if (list === undefined) map.set(key, [value]);
   else list.push(value);
-}
-
-function gather(count: number, keys: Int32Array): [Int32Array, Int32Array] {
-  const start = new Int32Array(count + 1);
-  for (const key of keys) start[key + 1]! += 1;
-  for (let i = 0; i < count; i++) start[i + 1]! += start[i]!;
-  const next = start.slice(0, count);
-  const list = new Int32Array(keys.length);
-  keys.forEach((key, i) => {
-    list[next[key]!] = i;
-    next[key]! += 1;
-  });
-  return [start, list];
 }

@@ -1,3 +1,4 @@
+import { rowsBy } from './compressedRows.ts';
 import type { RowGraph } from './orderRanks.ts';
 
 /**
@@ -90,8 +91,8 @@ export function buildChains({ count, row, lineFrom, lineTo, lineSignal }: LevelI
 /** The same as rows of vertices. */
 export function rowGraph(input: LevelInput, chains: Chains): RowGraph {
   const { vertices, stepFrom, stepTo } = chains;
-  const [upStart, up] = neighbours(vertices, stepTo, stepFrom);
-  const [downStart, down] = neighbours(vertices, stepFrom, stepTo);
+  const { start: upStart, list: up } = rowsBy(vertices, stepTo, stepFrom);
+  const { start: downStart, list: down } = rowsBy(vertices, stepFrom, stepTo);
   let rowCount = 0;
   for (let v = 0; v < vertices; v++) rowCount = Math.max(rowCount, rowOf(input, chains, v) + 1);
   const rowStart = new Int32Array(rowCount + 1);
@@ -120,17 +121,3 @@ export function rowGraph(input: LevelInput, chains: Chains): RowGraph {
 /** Row of a box or of a passing vertex. */
 export const rowOf = (input: LevelInput, { passRow }: Chains, v: number): number =>
   v < input.count ? input.row[v]! : passRow[v - input.count]!;
-
-/** Compressed rows: `values` gathered by key. */
-export function neighbours(count: number, keys: Int32Array, values: Int32Array): [Int32Array, Int32Array] {
-  const start = new Int32Array(count + 1);
-  for (let i = 0; i < keys.length; i++) start[keys[i]! + 1]! += 1;
-  for (let v = 0; v < count; v++) start[v + 1]! += start[v]!;
-  const next = start.slice(0, count);
-  const list = new Int32Array(keys.length);
-  for (let i = 0; i < keys.length; i++) {
-    list[next[keys[i]!]!] = values[i]!;
-    next[keys[i]!]! += 1;
-  }
-  return [start, list];
-}

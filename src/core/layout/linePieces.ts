@@ -1,5 +1,6 @@
-import { neighbours, rowOf } from './chains.ts';
+import { rowOf } from './chains.ts';
 import type { Chains, LevelInput } from './chains.ts';
+import { rowsBy } from './compressedRows.ts';
 import { pieceSize } from './layoutTypes.ts';
 import type { RowGraph } from './orderRanks.ts';
 import { boxTop, swing, track } from './placeRows.ts';
@@ -129,8 +130,7 @@ function spreadArrivals(
 ): Float32Array {
   const { stepFrom, stepTo } = chains;
   const spread = new Float32Array(stepFrom.length);
-  const positions = Int32Array.from(stepTo, (_, i) => i);
-  const [start, steps] = neighbours(chains.vertices, stepTo, positions);
+  const { start, list: steps } = rowsBy(chains.vertices, stepTo);
   for (let v = 0; v < count; v++) {
     const begin = start[v]!;
     const arrivals = start[v + 1]! - begin;

@@ -5,7 +5,7 @@ import { pieceSize } from './layoutTypes.ts';
 import type { LayoutInput, LayoutResult } from './layoutTypes.ts';
 import { nestedRows } from './nestedRows.ts';
 import type { Edges, Levels } from './nestedRows.ts';
-import { rowsBy } from './rankNodes.ts';
+import { rowsBy } from './compressedRows.ts';
 
 /**
  * Places boxes in rows from top to bottom, each open box a picture of its own inside its parent's. Depends on the

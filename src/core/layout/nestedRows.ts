@@ -1,6 +1,7 @@
 import { forwardOrder } from './forwardOrder.ts';
 import type { LayoutInput } from './layoutTypes.ts';
-import { rankNodes, rowsBy } from './rankNodes.ts';
+import { rowsBy } from './compressedRows.ts';
+import { rankNodes } from './rankNodes.ts';
 
 /**
  * The level and row of every box and the level of every edge: what follows from the structure alone, before anything has

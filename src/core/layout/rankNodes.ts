@@ -1,3 +1,5 @@
+import { rowsBy } from './compressedRows.ts';
+
 /**
  * A row for every vertex, so that each edge leads to a later row. Vertices are numbered so that every edge runs from a
  * smaller to a larger number. Starts from the longest path and then moves vertices towards their readers where that
@@ -58,19 +60,4 @@ function spreadLoose(rank: Int32Array, inStart: Int32Array, outStart: Int32Array
   }
   const across = Math.max(4, Math.ceil(Math.sqrt(loose.length)));
   loose.forEach((v, i) => (rank[v] = Math.floor(i / across)));
-}
-
-/** Compressed rows: positions in `keys`, gathered by key. */
-export function rowsBy(count: number, keys: Int32Array): { start: Int32Array; list: Int32Array } {
-  const start = new Int32Array(count + 1);
-  for (let i = 0; i < keys.length; i++) start[keys[i]! + 1]! += 1;
-  for (let v = 0; v < count; v++) start[v + 1]! += start[v]!;
-  const next = start.slice(0, count);
-  const list = new Int32Array(keys.length);
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!;
-    list[next[key]!] = i;
-    next[key]! += 1;
-  }
-  return { start, list };
 }

@@ -1,3 +1,6 @@
+import { rowsBy } from '../layout/compressedRows.ts';
+import type { CompressedRows } from '../layout/compressedRows.ts';
+import { SmallestFirst } from '../layout/smallestFirst.ts';
 import type { GraphData, GraphTensor } from './viewData.ts';
 
 /**
@@ -46,8 +49,8 @@ export function indexGraph(data: GraphData): GraphIndex {
 
   const scope = scopesOf(data, byId);
   const edges = collectEdges(data, scope.paths);
-  const outgoing = rows(points, edges.from);
-  const incoming = rows(points, edges.to);
+  const outgoing = rowsBy(points, edges.from);
+  const incoming = rowsBy(points, edges.to);
   const order = topologicalOrder(data, edges, outgoing, incoming.start);
   const rank = new Int32Array(points);
   order.forEach((point, position) => (rank[point] = position));
@@ -151,27 +154,8 @@ function findMaker(makers: Map<string, Map<string, number>>, path: string, name:
   }
 }
 
-interface Rows {
-  start: Int32Array;
-  list: Int32Array;
-}
-
-/** Compressed rows: positions in `keys`, gathered by key, in their order. */
-export function rows(count: number, keys: Int32Array): Rows {
-  const start = new Int32Array(count + 1);
-  for (const key of keys) start[key + 1]! += 1;
-  for (let i = 0; i < count; i++) start[i + 1]! += start[i]!;
-  const next = start.slice(0, count);
-  const list = new Int32Array(keys.length);
-  keys.forEach((key, position) => {
-    list[next[key]!] = position;
-    next[key]! += 1;
-  });
-  return { start, list };
-}
-
 /** Of everything that could come next always the first in the file, so that a sorted file keeps its order. */
-function topologicalOrder(data: GraphData, edges: Edges, outgoing: Rows, inStart: Int32Array): Int32Array {
+function topologicalOrder(data: GraphData, edges: Edges, outgoing: CompressedRows, inStart: Int32Array): Int32Array {
   const nodes = data.nodes.length;
   const inputs = data.inputs.length;
   const points = nodes + inputs + data.outputs.length;
@@ -205,40 +189,4 @@ function topologicalOrder(data: GraphData, edges: Edges, outgoing: Rows, inStart
     }
   }
   return order;
-}
-
-/** A binary heap of numbers. */
-export class SmallestFirst {
-  #items: number[] = [];
-
-  push(value: number): void {
-    const items = this.#items;
-    let at = items.length;
-    items.push(value);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (items[parent]! <= value) break;
-      items[at] = items[parent]!;
-      at = parent;
-    }
-    items[at] = value;
-  }
-
-  pop(): number | undefined {
-    const items = this.#items;
-    const first = items[0];
-    const last = items.pop();
-    if (first === undefined || last === undefined || items.length === 0) return first;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && items[child + 1]! < items[child]!) child += 1;
-      if (items[child]! >= last) break;
-      items[at] = items[child]!;
-      at = child;
-    }
-    items[at] = last;
-    return first;
-  }
 }
