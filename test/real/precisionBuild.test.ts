@@ -261,6 +261,19 @@ describe('rewritten models become engines that obey', () => {
     expect(error).toBeLessThan(0.01 * largest!);
   });
 
+  test('a product alone in FP32, whose Casts TensorRT takes away, is told from one with a node beside it', async () => {
+    const rules = 'base fp16\n/layer4/layer4.0/conv1/Conv fp32\n/layer2/** fp32';
+    const made = await make('alone', await fillWeights(modelPath('resnet18')), rules);
+    const { rules: verdicts } = await verify(made, 1);
+    expect(verdicts.map(({ line, verdict }) => [line, verdict])).toEqual([
+      [3, 'disobeyed'],
+      [4, 'obeyed'],
+    ]);
+    // The model says FP32; the kernel that TensorRT made of it has other weights.
+    const [{ inputs, outputs }] = kernelsOf(made, '/layer4/layer4.0/conv1/Conv') as [FusionReport['layers'][number]];
+    expect([...inputs, ...outputs].map(({ type }) => type)).not.toContain('Float');
+  });
+
   test('the model that was not built is told from the one that was', async () => {
     const { log, rules } = await make(
       'mistaken',

@@ -61,6 +61,8 @@ export interface BuiltLayer {
   nodes: number[];
   inputs: BorderTensor[];
   outputs: BorderTensor[];
+  /** What is built into the kernel, where it is not listed among its inputs. */
+  constants?: BorderTensor[];
   /** Compute type where the layer says it (its weights' type), else null. */
   weights: string | null;
   averageMs: number | null;
@@ -81,6 +83,7 @@ export function buildFacts(
   const layerAt = new Map(report.layers.map((layer, i) => [layer.id, i]));
   const foreignAt = new Map(report.foreignNodes.map((group, i) => [group.id, i]));
   const weights = weightTypes(layerInfo);
+  const constants = constantsOf(log);
   const layers = report.layers.map((layer) => ({
     name: layer.name,
     type: layer.type,
@@ -89,6 +92,7 @@ export function buildFacts(
     nodes: at(layer.nodes),
     inputs: layer.inputs.map(border),
     outputs: layer.outputs.map(border),
+    ...(constants.has(layer.name) && { constants: constants.get(layer.name)!.map(border) }),
     weights: weights.get(layer.name) ?? null,
     averageMs: layer.averageMs,
   }));
@@ -131,6 +135,14 @@ function weightTypes(layerInfo: LayerInfo | null): Map<string, string> {
     if (typeof weights.Type === 'string') types.set(name, weights.Type);
   }
   return types;
+}
+
+/** `Constants` of the kernels that a log lists, by name. */
+function constantsOf(log: BuildLog | null): Map<string, EngineTensor[]> {
+  const found = new Map<string, EngineTensor[]>();
+  for (const { name, extra } of log?.engineLayers ?? [])
+    if (Array.isArray(extra['Constants'])) found.set(name, extra['Constants'] as EngineTensor[]);
+  return found;
 }
 
 /** Layers that the parser made for a node under another name. */

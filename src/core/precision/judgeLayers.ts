@@ -1,5 +1,6 @@
 import type { BorderTensor, BuildFacts, BuiltLayer } from './buildFacts.ts';
 import { shorten } from './foreignNodeEvidence.ts';
+import { products } from './modelFacts.ts';
 import type { PlannedNode } from './precisionPlan.ts';
 import { isFloating, typeOfEngineTensor } from './precisionType.ts';
 import type { PrecisionType } from './precisionType.ts';
@@ -13,9 +14,10 @@ export interface LayerJudgement {
   layer: string | null;
   /** A kernel that hides its inside, with other types around it than the one that was asked for. */
   otherwise?: true;
+  /** Told by the node's own weights, which no Cast around it explains. */
+  byWeights?: true;
 }
 
-const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
 /** Operators of which TensorRT makes one layer that normalises. */
 export const normalisations: ReadonlySet<string> = new Set([
   'LayerNormalization',
@@ -24,8 +26,12 @@ export const normalisations: ReadonlySet<string> = new Set([
   'RMSNormalization',
 ]);
 
-/** Judges a node by the data types at the borders of its layers: exact where a layer is its own, cautious where nodes share a kernel. */
-export function judgeLayers(node: PlannedNode, build: BuildFacts): LayerJudgement {
+/**
+ * Judges a node by the data types at the borders of its layers: exact where a layer is its own, or takes its weights,
+ * cautious where nodes share a kernel.
+ * @param weight elements of the node's weights, where it multiplies by some
+ */
+export function judgeLayers(node: PlannedNode, build: BuildFacts, weight: number | undefined): LayerJudgement {
   const own = build.nodes[node.position]?.layers ?? [];
   const layers = own.map((i) => build.layers[i]).filter((layer) => layer !== undefined);
   if (layers.length === 0) {
@@ -35,7 +41,10 @@ export function judgeLayers(node: PlannedNode, build: BuildFacts): LayerJudgemen
       : 'No layer of this engine names it, so its type cannot be seen.';
     return unseen(reason, null);
   }
-  const judged = telling(node, layers).map((layer) => judgeLayer(node, layer));
+  const multiplying = weight === undefined ? [] : layers.filter((layer) => weightsIn(layer, weight) !== null);
+  const judged = (multiplying.length > 0 ? multiplying : telling(node, layers)).map((layer) =>
+    judgeLayer(node, layer, weight),
+  );
   const worst =
     judged.find(({ verdict }) => verdict === 'disobeyed') ??
     judged.find(({ verdict }) => verdict === 'unseen') ??
@@ -54,7 +63,7 @@ function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
   return own.length > 0 ? own : candidates;
 }
 
-function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
+function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undefined): LayerJudgement {
   const name = shorten(layer.name);
   const want = node.compute;
   if (layer.inputs.length + layer.outputs.length === 0) {
@@ -73,8 +82,9 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
       ? { ...unseen(reason, layer.name), otherwise: true }
       : unseen(reason, layer.name);
   }
-  const weights = typeOfEngineTensor(layer.weights);
-  if (weights !== null) return byType(node, layer, weights === want, `its weights are ${weights}`);
+  const weights = typeOfEngineTensor(layer.weights) ?? (weight === undefined ? null : weightsIn(layer, weight));
+  if (weights !== null)
+    return { ...byType(node, layer, weights === want, `its weights are ${weights}`), byWeights: true };
   const outputs = floatTypes(layer.outputs);
   const inputs = floatTypes(large(layer.inputs));
   const all = [...inputs, ...outputs];
@@ -103,7 +113,7 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
  * FP32. FP16 constants are the rule in such a kernel, and may be a neighbour's.
  */
 function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgement {
-  const constants = layer.inputs.filter((tensor) => /(?:dconst|constant|_constant)/i.test(tensor.name));
+  const constants = constantsOf(layer);
   const wanted = constants.filter((tensor) => floatType(tensor) === node.compute);
   const elsewhere = large(layer.inputs).some(
     (tensor) => floatType(tensor) !== null && floatType(tensor) !== node.compute,
@@ -112,13 +122,41 @@ function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgem
     const reason = `Probably: the kernel ${name} takes ${wanted.length} constants (its scale and bias) in ${node.compute}, while other inputs are not.`;
     return { verdict: 'obeyed', certain: false, reason, layer: layer.name };
   }
-  const types = listed([...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)]);
+  const types = [...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)];
   const what = layer.nodes.length > 1 ? `computes ${layer.nodes.length} nodes and ` : '';
-  return unseen(
-    `The kernel ${name} ${what}has ${types} at its border: what this node computes in cannot be seen.`,
+  const hidden = unseen(
+    `The kernel ${name} ${what}has ${listed(types)} at its border: what this node computes in cannot be seen.`,
     layer.name,
   );
+  // Where a kernel has taken in Casts, its name has them; without any, all of it may be in the types of its border.
+  const converts = [...types, ...floatTypes(constants)].includes(node.compute) || takesCasts(layer.name);
+  return converts ? hidden : { ...hidden, otherwise: true };
 }
+
+/** Whether a kernel of Myelin converts inside, as its name says: the other side of that is what its border shows. */
+const takesCasts = (name: string): boolean => /cas/i.test(name);
+
+/** Whether a node may obey all the same in a strongly typed build: its kernel converts, and only the border was seen. */
+export const mayConvert = ({ verdict, byWeights, layer }: LayerJudgement): boolean =>
+  verdict === 'disobeyed' && !byWeights && takesCasts(layer ?? '');
+
+/** The type of a node's weights among a kernel's constants, told by their number; null: they are not there, or not alone. */
+function weightsIn(layer: BuiltLayer, weight: number): PrecisionType | null {
+  // As few as one are also a scale's or a bias's.
+  if (weight < 16) return null;
+  const types = new Set(
+    constantsOf(layer)
+      .filter(({ elements }) => elements === weight)
+      .map(floatType),
+  );
+  return types.size === 1 ? [...types][0]! : null;
+}
+
+/** TensorRT 10 lists them among the inputs. */
+const constantsOf = ({ inputs, constants = [] }: BuiltLayer): BorderTensor[] => [
+  ...inputs.filter(({ name }) => /dconst|constant/i.test(name)),
+  ...constants,
+];
 
 function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: string): LayerJudgement {
   const reason = `In the layer ${shorten(layer.name)} ${fact}${obeyed ? '' : `, not ${node.compute}`}.`;

@@ -29,6 +29,8 @@ export interface NodeFacts {
   role: NodeRole;
   /** Type to which the only reader of each output casts it; null: no Cast, or others read it too. Absent where there is none. */
   casts?: (string | null)[];
+  /** Of a product of data and a weight: the weight's number of elements. Absent for all others. */
+  weight?: number;
 }
 
 /**
@@ -49,6 +51,8 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
   rolesOf(model.graph, new Map(), types, roles);
   const casts = new Map<string, (string | null)[]>();
   castsOf(model.graph, casts);
+  const weights = new Map<string, number>();
+  weightsOf(model.graph, new Map(), weights);
   return {
     file,
     opset: standardOpset(model),
@@ -61,6 +65,7 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
       types: tensorTypesOf(node, types),
       role: roles.get(node.id) ?? 'compute',
       ...(casts.has(node.id) && { casts: casts.get(node.id)! }),
+      ...(weights.has(node.id) && { weight: weights.get(node.id)! }),
     })),
     sources: sourcesOf(model),
   };
@@ -89,6 +94,27 @@ function castsOf(graph: OnnxGraph, found: Map<string, (string | null)[]>): Set<s
     );
   }
   return new Set(readers.keys());
+}
+
+/** Operators that multiply data by weights. */
+export const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
+
+function weightsOf(graph: OnnxGraph, around: ReadonlyMap<string, number>, found: Map<string, number>): void {
+  const sizes = new Map(around);
+  // What the graph makes itself hides what is around it.
+  for (const name of [...graph.inputs.map((value) => value.name), ...graph.nodes.flatMap(({ outputs }) => outputs)])
+    sizes.delete(name);
+  for (const { name, shape } of graph.initializers)
+    sizes.set(
+      name,
+      shape.reduce((size, dim) => size * dim, 1),
+    );
+  for (const node of graph.nodes) {
+    for (const { graph: body } of node.subgraphs) weightsOf(body, sizes, found);
+    if (!products.has(node.op)) continue;
+    const [one, ...more] = node.inputs.slice(0, 2).flatMap((name) => sizes.get(name) ?? []);
+    if (one !== undefined && more.length === 0) found.set(node.id, one);
+  }
 }
 
 /** As many readers of a weight as somebody would put in one rule. */

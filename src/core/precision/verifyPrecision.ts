@@ -1,7 +1,7 @@
 import { before, parseVersion } from '../build/trtexecFlags.ts';
 import type { BuildFacts, BuiltLayer } from './buildFacts.ts';
 import { counted } from './checkContext.ts';
-import { judgeLayers, normalisations } from './judgeLayers.ts';
+import { judgeLayers, mayConvert, normalisations } from './judgeLayers.ts';
 import type { LayerJudgement } from './judgeLayers.ts';
 import { judgeOutputs } from './judgeOutputs.ts';
 import type { NodeFacts } from './modelFacts.ts';
@@ -23,7 +23,8 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
   const typed = isStronglyTyped(build) && build.layers.length > 0 ? index : null;
   for (const node of plan.nodes) {
     const facts = typed?.nodes[node.position] ?? null;
-    const judged = judgeNode(node, build, log, facts);
+    const seen = judgeLayers(node, build, index?.nodes[node.position]?.weight);
+    const judged = judgeNode(node, build, log, facts, seen);
     const verdict = judgeOutputs(judged, build, isStronglyTyped(build), facts);
     const found = byLine.get(node.line);
     if (found) found.push(verdict);
@@ -97,7 +98,13 @@ function readLines(build: BuildFacts): LogLines {
   return result;
 }
 
-function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: NodeFacts | null): NodeVerdict {
+function judgeNode(
+  node: PlannedNode,
+  build: BuildFacts,
+  log: LogLines,
+  typed: NodeFacts | null,
+  seen: LayerJudgement,
+): NodeVerdict {
   const give = (verdict: Verdict, reason: string, more: Partial<NodeVerdict> = {}): NodeVerdict => ({
     node,
     verdict,
@@ -120,10 +127,14 @@ function judgeNode(node: PlannedNode, build: BuildFacts, log: LogLines, typed: N
   }
   const { only } = log;
   if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
-  const seen = judgeLayers(node, build);
   const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
   const model = build.declared ? 'copy of the model that was built' : 'model';
   if (declared) return judgeTyped(node.compute, declared, model, seen, give);
+  // The model that was built is not known, and the kernel converts: it may well compute in what was asked for.
+  if (isStronglyTyped(build) && mayConvert(seen))
+    return give('unseen', `${seen.reason} It converts inside, so what it computes in cannot be seen.`, {
+      layer: seen.layer,
+    });
   if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
   if (only === node.compute && build.layers.length > 0) return give('obeyed', `The build allowed ${only} only.`);
   return judgeByLog(node, log, seen, give);
@@ -141,7 +152,11 @@ function judgeTyped(
 ): NodeVerdict {
   const { layer, verdict } = seen;
   const said = `he build was strongly typed, and in the ${model} this node makes ${declared}`;
-  const within = verdict === 'disobeyed' && declared === asked && /cas/i.test(layer ?? '');
+  const within = mayConvert(seen) && declared === asked;
+  if (verdict === 'disobeyed' && seen.byWeights && declared === asked) {
+    const advice = `TensorRT took the Casts around it away: keep a node beside it in ${asked}, too.`;
+    return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
+  }
   if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)
     return give(verdict, seen.reason, { certain: seen.certain, layer });
   if (declared !== asked) return give('disobeyed', `T${said}.`, { layer });

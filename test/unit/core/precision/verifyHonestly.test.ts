@@ -86,6 +86,80 @@ describe('obeyed only with evidence', () => {
     expect(verdictOf('__myl_Mul_myl0_1', 'fp32', 'fp32')).toMatchObject({ verdict: 'obeyed', certain: true });
   });
 
+  test('the weights of a product tell what it multiplies in, whatever Casts its kernel has taken in', async () => {
+    const capture = await captured('tensorrt-rtx-1.7.1/fp16_overflow_mixed');
+    const name = '/layers.2/ffn/up/MatMul';
+    const position = capture.index.names.indexOf(name);
+    const weight = capture.index.nodes[position]!.weight!;
+    expect(weight).toBeGreaterThan(1000);
+    const kernel = (made: string, border: string, constants: [string, number][]) => ({
+      ...capture.build.layers[0]!,
+      name: made,
+      kind: 'kernel' as const,
+      weights: null,
+      // Its Casts are nodes, too.
+      nodes: [position, position + 1, position + 2],
+      inputs: [{ name: 'in', type: border, elements: 64 }],
+      outputs: [{ name: 'out', type: border, elements: 64 }],
+      constants: constants.map(([type, elements], i) => ({ name: `__mye${i}`, type, elements })),
+    });
+    const verdictOf = (layer: ReturnType<typeof kernel>, declared: 'fp32' | null, index: NodeIndex | null) => {
+      const nodes = capture.build.nodes.map((node, i) => (i === position ? { ...node, layers: [0] } : node));
+      const { declared: _, ...rest } = capture.build;
+      const types = declared && capture.index.nodes.map(() => declared);
+      const build = { ...rest, layers: [layer], nodes, ...(types && { declared: types }) };
+      const file = readOverrides(`${name} fp32`);
+      const plan = planPrecision(file, capture.index, resolveOverrides(file, capture.index, build));
+      return verifyPrecision(plan, build, index)[0];
+    };
+    const casts = '__myl_CastFcCastAdd_myl0_1';
+    const half = kernel(casts, 'Half', [['Half', weight]]);
+    expect(verdictOf(half, 'fp32', capture.index)).toMatchObject({
+      verdict: 'disobeyed',
+      message:
+        'In the layer __myl_CastFcCastAdd_myl0_1 its weights are fp16, not fp32. TensorRT took the Casts around it away: keep a node beside it in fp32, too.',
+    });
+    const float = kernel(casts, 'Half', [
+      ['Float', weight],
+      ['Half', 64],
+    ]);
+    expect(verdictOf(float, 'fp32', capture.index)).toMatchObject({ verdict: 'obeyed', certain: true });
+    // Two constants of that size: nobody knows which of them it is.
+    const both = kernel(casts, 'Half', [
+      ['Float', weight],
+      ['Half', weight],
+    ]);
+    expect(verdictOf(both, 'fp32', capture.index)).toMatchObject({ verdict: 'obeyed', certain: false });
+    // Without Casts in it, nothing in the kernel is in FP32, whatever the model says.
+    const none = kernel('__myl_FcAdd_myl0_1', 'Half', [['Half', 64]]);
+    expect(verdictOf(none, 'fp32', capture.index)).toMatchObject({ verdict: 'unseen' });
+  });
+
+  test('a kernel that converts inside does not accuse a node while the model that was built is not known', async () => {
+    const capture = await captured('tensorrt-rtx-1.7.1/fp16_overflow_mixed');
+    const position = capture.index.names.indexOf('/layers.1/attn/scale/Mul');
+    const border = [{ name: 'tensor', type: 'Half', elements: 64 }];
+    const verdictOf = (name: string) => {
+      const layer = {
+        ...capture.build.layers[0]!,
+        name,
+        weights: null,
+        nodes: [position],
+        inputs: border,
+        outputs: border,
+      };
+      const nodes = capture.build.nodes.map((node, i) => (i === position ? { ...node, layers: [0] } : node));
+      const build = { ...capture.build, layers: [layer], nodes };
+      const file = readOverrides('/layers.1/attn/scale/Mul fp32');
+      return verifyPrecision(
+        planPrecision(file, capture.index, resolveOverrides(file, capture.index, build)),
+        build,
+      )[0];
+    };
+    expect(verdictOf('__myl_CastMulCast_myl0_1')).toMatchObject({ verdict: 'unseen' });
+    expect(verdictOf('__myl_Mul_myl0_1')).toMatchObject({ verdict: 'disobeyed' });
+  });
+
   test('a run that loads an engine says nothing of how it was built', () => {
     expect(flagsOfCommand(['trtexec', '--loadEngine=model.engine', '--dumpProfile'])).toBeNull();
     expect(flagsOfCommand(['polygraphy', 'run', 'model.engine', '--trt', '--model-type', 'engine'])).toBeNull();

@@ -57,7 +57,7 @@ test.each(builds)('%s: however the evidence is changed, nothing is obeyed that i
           // Without layers, or with all their types taken or changed to another, there is nothing to obey by.
           expect(own.map((one) => one.name)).toContain(layer);
           const shown = own.flatMap((one) =>
-            [...one.inputs, ...one.outputs].map((tensor) => tensor.type).concat(one.weights),
+            [...one.inputs, ...one.outputs, ...(one.constants ?? [])].map((tensor) => tensor.type).concat(one.weights),
           );
           expect(shown.map((type) => words[type as Word])).toContain(node.compute);
           if (own.every((one) => changed.has(one.name))) expect(words[how.type as Word]).toBe(node.compute);
@@ -93,6 +93,7 @@ function mutated(
         ...layer,
         inputs: retyped(layer.inputs),
         outputs: retyped(layer.outputs),
+        ...(layer.constants && { constants: retyped(layer.constants) }),
         weights: layer.weights && type,
       };
     }),
