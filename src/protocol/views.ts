@@ -1,12 +1,8 @@
+import type { PanelSelection } from '../core/scene/fusionPanel.ts';
 import type { ViewData } from '../core/scene/viewData.ts';
 
 /** What a person points at, the same in every view. Ids as in the fusion report. */
-export type Selection =
-  | { kind: 'nodes'; ids: string[] }
-  | { kind: 'layers'; ids: number[] }
-  | { kind: 'foreignNode'; id: number }
-  | { kind: 'fate'; fate: string }
-  | { kind: 'none' };
+export type Selection = PanelSelection;
 
 /** View → host. */
 export interface ViewHost {

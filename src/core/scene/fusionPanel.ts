@@ -16,7 +16,7 @@ import {
 } from './fusionText.ts';
 import type { GraphData } from './viewData.ts';
 
-/** What an item stands for, in the terms of `Selection` in src/protocol/views.ts. */
+/** What an item stands for: what a person selects by it. Ids as in the report. */
 export type PanelSelection =
   | { kind: 'nodes'; ids: string[] }
   | { kind: 'layers'; ids: number[] }

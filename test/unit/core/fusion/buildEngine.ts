@@ -1,3 +1,4 @@
+import { emptyBuildLog } from '../../../../src/core/engine/logState.ts';
 import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
 import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
 import type { LayerInfo } from '../../../../src/core/engine/layerInfo.ts';
@@ -35,23 +36,12 @@ export function layerInfo(layers: EngineLayer[], bindings: string[] = []): Layer
 /** A verbose log as a reader would give it, empty but for what is given. */
 export function buildLog(more: Partial<BuildLog> = {}): BuildLog {
   return {
+    ...emptyBuildLog(),
     product: 'tensorrt',
     version: '10.6.0',
     writer: 'trtexec',
-    gpu: null,
     outcome: 'passed',
     lines: 1,
-    parsedNodes: [],
-    phases: [],
-    engineLayers: [],
-    bindings: [],
-    finalLayers: [],
-    profile: [],
-    precision: [],
-    messages: [],
-    memory: { workspace: null, activation: null, weights: null, scratch: null },
-    timingCacheHits: 0,
-    seconds: { parse: null, build: null },
     ...more,
   };
 }

@@ -4,6 +4,7 @@ import type {
   ReportLayer,
   ReportNode,
 } from '../../../../src/core/fusion/fusionReport.ts';
+import { accountingOf } from '../../../../src/core/fusion/nodeFates.ts';
 import type { GraphData, GraphNode } from '../../../../src/core/scene/viewData.ts';
 
 /** `a = Conv(x)` a line: outputs, operator, inputs. The name is the first output with a slash in front, or given as `a @name`. */
@@ -97,7 +98,6 @@ export function reportOf(
       reason: '',
     };
   });
-  const count = (fate: string) => nodes.filter((node) => node.fate === fate).length;
   return {
     schema: 1,
     tensorrt: { product: 'tensorrt', version: '10.6.0' },
@@ -105,16 +105,7 @@ export function reportOf(
     layers,
     foreignNodes,
     nodes,
-    accounting: {
-      total: nodes.length,
-      foreign: count('foreign'),
-      fused: count('fused'),
-      single: count('single'),
-      folded: count('folded'),
-      removed: 0,
-      shape: 0,
-      unknown: 0,
-    },
+    accounting: accountingOf(nodes),
     funnel: [],
     remarks: [],
     problems: [],

@@ -5,29 +5,12 @@ import type {
   ReportLayer,
   ReportNode,
 } from '../../../../src/core/fusion/fusionReport.ts';
+import { accountingOf } from '../../../../src/core/fusion/nodeFates.ts';
+import { layer } from './graphBuilder.ts';
 
 /** A layer of a report written by hand; what is not given is what a report says when nothing is known. */
-export const handLayer = (
-  id: number,
-  kind: LayerKind,
-  nodes: string[],
-  more: Partial<ReportLayer> = {},
-): ReportLayer => ({
-  id,
-  name: `layer ${id}`,
-  type: 'type',
-  kind,
-  foreignNode: null,
-  nodes,
-  evidence: ['metadata'],
-  averageMs: null,
-  percent: null,
-  tactic: null,
-  inputs: [],
-  outputs: [],
-  line: null,
-  ...more,
-});
+export const handLayer = (id: number, kind: LayerKind, nodes: string[], more: Partial<ReportLayer> = {}): ReportLayer =>
+  layer(id, nodes, { type: 'type', kind, ...more });
 
 /** A report from nodes as `[name, op, fate]` and layers; the joins between them are made here. */
 export function handReport(
@@ -50,7 +33,6 @@ export function handReport(
       reason: `Node ${index} is ${fate}.`,
     };
   });
-  const sum = (fate: Fate) => nodes.filter(([, , own]) => own === fate).length;
   return {
     schema: 1,
     tensorrt: { product: 'tensorrt', version: '10.6.0' },
@@ -72,16 +54,7 @@ export function handReport(
       };
     }),
     nodes: reportNodes,
-    accounting: {
-      total: nodes.length,
-      foreign: sum('foreign'),
-      fused: sum('fused'),
-      single: sum('single'),
-      folded: sum('folded'),
-      removed: sum('removed'),
-      shape: sum('shape'),
-      unknown: sum('unknown'),
-    },
+    accounting: accountingOf(reportNodes),
     funnel: [],
     remarks: [],
     problems: [],
