@@ -1,11 +1,16 @@
 import * as vscode from 'vscode';
 import { rewriteModel } from '../../builder/rewriteModel.ts';
+import { checkOverrides } from '../../core/precision/checkOverrides.ts';
+import { NodeIndex } from '../../core/precision/nodeIndex.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { targetOfBuild } from '../../core/precision/tensorrtTarget.ts';
+import { Cancelled } from '../../builder/unusable.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
+import { ruleErrors } from './ruleErrors.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
@@ -25,6 +30,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
   const out = to instanceof vscode.Uri ? to : await askForTarget(model);
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
+  const rules = readOverrides(document.getText());
   const title = plainText(vscode.l10n.t('Applying {0}', nameOf(target.uri)));
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
@@ -33,7 +39,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
       token.onCancellationRequested(() => cancel.abort());
       return rewriteModel({
         model: model.fsPath,
-        rules: readOverrides(document.getText()),
+        rules,
         out: out.fsPath,
         build: facts?.build ?? null,
         signal: cancel.signal,
@@ -41,6 +47,9 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
     });
     const { byType, casts } = rewrite.counts;
     const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
+    const { build, target: other } = feed.paramsOf(target.uri) ?? {};
+    const index = facts?.model ? new NodeIndex(facts.model) : null;
+    const { problems } = checkOverrides(rules, index, build ?? null, targetOfBuild(other ?? build ?? null));
     void tellWritten(
       out,
       vscode.l10n.t(
@@ -51,18 +60,20 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
         byType.bfloat16,
         casts,
       ),
-      warnings.map(({ message }) => message),
+      [...ruleErrors(rules, problems), ...warnings.map(({ message }) => message)],
     );
   } catch (error) {
+    if (error instanceof Cancelled) return;
     await vscode.window.showErrorMessage(plainText(errorText(error)));
   }
 }
 
 async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): Promise<void> {
+  const more = warnings.length > 3 ? [vscode.l10n.t('And {0} more.', warnings.length - 3)] : [];
   const graph = vscode.l10n.t('Open Graph');
   const build = vscode.l10n.t('Build');
   const show = warnings.length > 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-  const answer = await show(plainText([text, ...warnings].join(' ')), graph, build);
+  const answer = await show(plainText([text, ...warnings.slice(0, 3), ...more].join(' ')), graph, build);
   if (answer === graph) await openGraph(out);
   if (answer === build) await vscode.commands.executeCommand(commands.build, out);
 }

@@ -11,6 +11,7 @@ import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
+import { ruleErrors } from './ruleErrors.ts';
 import { shell } from '../../builder/shell.ts';
 
 /**
@@ -48,14 +49,7 @@ export async function copyPrecisionFlags(
   const program = precisionPrograms.find((one) => one === to) ?? (await askForProgram(own));
   if (program === undefined) return;
   const { args, problems } = programArguments(program, plan, target, index);
-  const remarks = found
-    .filter(({ severity }) => severity === 'error')
-    .map((problem) =>
-      file.problems.includes(problem)
-        ? vscode.l10n.t('Line {0} is left out: {1}', problem.line, problem.message)
-        : vscode.l10n.t('Line {0}: {1}', problem.line, problem.message),
-    );
-  for (const { message } of problems) remarks.push(message);
+  const remarks = [...ruleErrors(file, found), ...problems.map(({ message }) => message)];
   if (args.length > 0) await vscode.env.clipboard.writeText(quoteCommand(args, shell));
   void tellCopied(log, args.length > 0, remarks);
 }

@@ -103,24 +103,35 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   );
   await w.page.keyboard.press('Escape');
 
+  // The same is said of a model that is written with what can be read of the rules.
+  const box = w.page.locator('.quick-input-widget');
+  await w.runCommand('TensorRT: Apply Precision Overrides to the Model…');
+  await box.getByText('Write the typed model').waitFor();
+  await w.page.keyboard.press('Enter');
+  const written = w.toast('Written: fp16_overflow.typed.onnx');
+  await written.waitFor();
+  assert.match(await written.innerText(), /Line 4 is left out: "\[fp23\]\u200b\(command:undo\)" is no type/);
+  await w.shot('flags-3-written');
+  await w.page.keyboard.press('Escape');
+  await w.page.keyboard.press('Escape');
+
   // The box has what is on the clipboard when that is a command line; what cannot be taken over becomes a comment.
   await w.page.evaluate(() =>
     navigator.clipboard.writeText('polygraphy convert --layer-precisions head:float32 x:fp23'),
   );
   await w.runCommand('TensorRT: Import Precision Flags');
-  const box = w.page.locator('.quick-input-widget');
   await box.getByText('A command line of trtexec').waitFor();
-  await w.shot('flags-3-import');
+  await w.shot('flags-4-import');
   await w.page.keyboard.press('Enter');
   await w.line(/^head fp32/).waitFor();
   await w.line(/^# "x:fp23" names no type that an override file has/).waitFor();
-  await w.shot('flags-4-imported');
+  await w.shot('flags-5-imported');
 
   // Anything else is refused, with what is missing.
   await w.runCommand('TensorRT: Import Precision Flags');
   await box.getByText('A command line of trtexec').waitFor();
   await box.locator('input').fill('trtexec --fp16');
   await box.getByText('No layer precisions are in this').waitFor();
-  await w.shot('flags-5-none');
+  await w.shot('flags-6-none');
   assert.deepEqual(w.violations, []);
 });

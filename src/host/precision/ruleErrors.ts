@@ -1,0 +1,15 @@
+import * as vscode from 'vscode';
+import type { OverrideFile } from '../../core/precision/overrideFile.ts';
+import type { PrecisionProblem } from '../../core/precision/precisionProblem.ts';
+
+/** The errors among an override file's problems, as they are told where something is made of its rules. */
+export function ruleErrors(file: OverrideFile, problems: readonly PrecisionProblem[]): string[] {
+  return problems
+    .filter(({ severity }) => severity === 'error')
+    .map((problem) =>
+      // What the reader cannot read, it passes over.
+      file.problems.includes(problem)
+        ? vscode.l10n.t('Line {0} is left out: {1}', problem.line, problem.message)
+        : vscode.l10n.t('Line {0}: {1}', problem.line, problem.message),
+    );
+}
