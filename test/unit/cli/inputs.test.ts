@@ -7,7 +7,6 @@ import { readModelFile } from '../../../src/builder/readBuild.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/runBuild.ts';
 import { externalLocations } from '../../../src/builder/writeModel.ts';
 import { build } from '../../../src/cli/build.ts';
-import type { Command } from '../../../src/cli/command.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
 import { precision } from '../../../src/cli/precision.ts';
@@ -15,6 +14,7 @@ import { replay } from '../../../src/cli/replay.ts';
 import { report } from '../../../src/cli/report.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import { runCommand as run } from './runCommand.ts';
 
 const folder = temporaryFolder();
 const log = fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz');
@@ -41,17 +41,6 @@ const beginBuild = (model: string, options: Partial<BuildOptions>) =>
     confirm: () => Promise.reject(new Error('asked')),
     ...options,
   });
-
-async function run(command: Command, ...args: string[]): Promise<{ code: number; out: string }> {
-  const ran = { code: 0, out: '' };
-  const terminal = {
-    out: (text: string) => Promise.resolve(void (ran.out += text)),
-    note: () => undefined,
-    status: () => undefined,
-  };
-  ran.code = await command.run(args, terminal as unknown as Parameters<Command['run']>[1]);
-  return ran;
-}
 
 describe('what a command reads is not what it writes', () => {
   test('a report takes the place of neither model nor log, by whatever name', async () => {
@@ -189,7 +178,7 @@ describe('diagnose', () => {
   });
 
   test('a log without errors', async () => {
-    expect(await run(diagnose, log)).toEqual({ code: 0, out: 'Nothing to report: the build passed.\n' });
+    expect(await run(diagnose, log)).toEqual({ code: 0, out: 'Nothing to report: the build passed.\n', err: '' });
   });
 });
 

@@ -3,10 +3,10 @@ import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
-import type { Command } from '../../../src/cli/command.ts';
 import { precision } from '../../../src/cli/precision.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import { runCommand as run } from './runCommand.ts';
 
 const folder = temporaryFolder();
 const capture = (name: string) => fixturePath(`captures/${name}`);
@@ -19,18 +19,6 @@ function rulesFile(text: string): { place: string; rules: string } {
   const rules = join(place, 'net.trtprec');
   writeFileSync(rules, text);
   return { place, rules };
-}
-
-/** Runs a command as `main` does, and gives what it writes. */
-async function run(command: Command, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: 0, out: '', err: '' };
-  const { signal } = new AbortController();
-  ran.code = await command.run(args, {
-    out: (text: string) => Promise.resolve(void (ran.out += text)),
-    note: (line: string) => void (ran.err += `${line}\n`),
-    signal,
-  } as Parameters<Command['run']>[1]);
-  return ran;
 }
 
 describe('precision check', () => {

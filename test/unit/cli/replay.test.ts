@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/cli/replay.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import { runCommand } from './runCommand.ts';
 
 const folder = temporaryFolder();
 const capture = (name: string) => fixturePath(`captures/${name}`);
@@ -15,17 +16,7 @@ function written(name: string, text: string): string {
   return path;
 }
 
-/** Runs `trtlens replay` as `main` does, and gives what it writes. */
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const ran = { code: 0, out: '', err: '' };
-  const { signal } = new AbortController();
-  ran.code = await replay.run(args, {
-    out: (text: string) => Promise.resolve(void (ran.out += text)),
-    note: (line: string) => void (ran.err += `${line}\n`),
-    signal,
-  } as Parameters<typeof replay.run>[1]);
-  return ran;
-}
+const run = (...args: string[]) => runCommand(replay, ...args);
 
 describe('replay', () => {
   const good = capture('tensorrt-10.6.0/vit_tiny.poly_replay/replay.json');
