@@ -76,13 +76,13 @@ export async function readBuildReport(
 }
 
 /** Everything a view needs, from what was read. */
-export function toViewData({ report, model }: ReportRead, build: BuildManifest | null, hints: string[] = []): ViewData {
+export function toViewData({ report, model }: ReportRead, build: BuildManifest | null): ViewData {
   return {
     title: report.model.file,
     graph: toGraphData(model),
     report,
     build,
-    hints: [...(build ? buildHints(build) : []), ...hints],
+    hints: build ? buildHints(build) : [],
   };
 }
 
