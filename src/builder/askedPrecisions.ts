@@ -1,4 +1,4 @@
-import { buildFacts, flagsOfCommand } from '../core/precision/buildFacts.ts';
+import { type BuildFacts, buildFacts, flagsOfCommand } from '../core/precision/buildFacts.ts';
 import { modelFacts } from '../core/precision/modelFacts.ts';
 import { NodeIndex } from '../core/precision/nodeIndex.ts';
 import { planPrecision } from '../core/precision/precisionPlan.ts';
@@ -11,17 +11,11 @@ import { readBuildOverrides } from './overridesRecord.ts';
 import type { ReportRead } from './readBuild.ts';
 
 /** What the override rules of a build asked of each node, held against what was built. [] for a build without rules. */
-export async function askedPrecisions(
-  { folder, manifest }: Build,
-  { report, model, log, layers }: ReportRead,
-): Promise<AskedPrecision[]> {
-  const overrides = await readBuildOverrides(folder);
+export async function askedPrecisions(build: Build, read: ReportRead): Promise<AskedPrecision[]> {
+  const overrides = await readBuildOverrides(build.folder);
   if (overrides === null) return [];
-  const index = new NodeIndex(modelFacts(model, report.model.file));
-  const flags = flagsOfCommand(manifest.command) ?? undefined;
-  const facts = buildFacts(report, log ?? null, layers ?? null, flags);
-  if (overrides.declared) facts.declared = overrides.declared;
-  facts.unfinished = manifest.result !== 'passed';
+  const index = new NodeIndex(modelFacts(read.model, read.report.model.file));
+  const facts = await factsOfBuild(build, read);
   // A build of the model as it was before an edit says nothing about these nodes.
   if (facts.nodes.length !== index.nodes.length) return [];
   const file = readOverrides(overrides.rules);
@@ -36,4 +30,14 @@ export async function askedPrecisions(
       reason,
     })),
   );
+}
+
+/** What a build made of its model, with what its manifest and its record of rules know beside the log. */
+export async function factsOfBuild(
+  { folder, manifest }: Build,
+  { report, log, layers }: ReportRead,
+): Promise<BuildFacts> {
+  const facts = buildFacts(report, log ?? null, layers ?? null, flagsOfCommand(manifest.command) ?? undefined);
+  const declared = (await readBuildOverrides(folder))?.declared;
+  return { ...facts, ...(declared && { declared }), unfinished: manifest.result !== 'passed' };
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../core/build/buildManifest.ts';
 import { cacheFolder } from './cacheFolder.ts';
-import { fileTrouble } from './unusable.ts';
+import { fileTrouble, Unusable } from './unusable.ts';
 
 /** One build on disk: its folder, and what `manifest.json` in it says. */
 export interface Build {
@@ -65,6 +65,16 @@ export async function readBuildFolder(folder: string): Promise<Build | undefined
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The same where there must be one.
+ * @throws {Unusable} when the folder holds none that can be read
+ */
+export async function requireBuild(folder: string): Promise<Build> {
+  const build = await readBuildFolder(folder);
+  if (!build) throw new Unusable(`${folder}: no build folder: manifest.json is missing or damaged`);
+  return build;
 }
 
 /** Paths of what a build folder keeps, the engine's also where it is elsewhere. */

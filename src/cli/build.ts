@@ -122,6 +122,10 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     if (passed) for (const hint of buildHints(made.manifest)) terminal.note(`note: ${hint}`);
     const { choices } = made.manifest.files;
     if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);
+    if (passed && values.overrides !== undefined) {
+      const verify = ['trtlens', 'precision', 'verify', values.overrides, '--build', made.folder];
+      terminal.note(`Whether the rules hold: ${quoteCommand(verify)}`);
+    }
     for (const line of made.manifest.timeLine ? timeText(made.manifest.timeLine) : []) terminal.note(line);
     terminal.note(summary(made, wanted));
     return passed ? exitCodes.done : exitCodes.cannot;

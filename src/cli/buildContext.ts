@@ -1,5 +1,8 @@
-import { readModelFile, readReport } from '../builder/readBuild.ts';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { factsOfBuild } from '../builder/askedPrecisions.ts';
+import { fingerprint, requireBuild } from '../builder/buildFolder.ts';
+import { readBuildReport, readModelFile, readReport, type ReportRead } from '../builder/readBuild.ts';
+import { Unusable } from '../builder/unusable.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import { buildFacts, type BuildFacts } from '../core/precision/buildFacts.ts';
 import { modelFacts } from '../core/precision/modelFacts.ts';
@@ -73,17 +76,38 @@ export async function readContext(
     read.report.problems.filter(({ code }) => !unnoted.includes(code)),
     terminal,
   );
-  const build = buildFacts(read.report, read.log ?? null, read.layers ?? null);
-  const own = targetOfBuild(build);
-  return {
-    index: new NodeIndex(modelFacts(read.model, basename(onnx))),
-    build,
-    log: read.log ?? null,
-    target: asked ? { ...asked, capability: own.capability } : own,
-    sameModel: !read.report.problems.some(({ code }) => code === 'unknown-node'),
-    damaged: hasErrors(read.report.problems),
-  };
+  const context = contextOf(read, buildFacts(read.report, read.log ?? null, read.layers ?? null));
+  return asked ? { ...context, target: { ...asked, capability: context.target.capability } } : context;
 }
+
+/**
+ * The same of a build folder, where more is known: what was built of a typed copy, and whether it is this model.
+ * @param onnx the model, where it is not where the build found it
+ * @throws {Unusable} when it is no build folder, a file cannot be read, or the model has changed since
+ */
+export async function readFolderContext(
+  folder: string,
+  onnx: string | undefined,
+  terminal: Terminal,
+): Promise<BuildContext> {
+  const made = await requireBuild(folder);
+  const { file, sha256 } = made.manifest.model;
+  const model = onnx ?? resolve(folder, file);
+  if (sha256 !== null && (await fingerprint(model)).sha256 !== sha256)
+    throw new Unusable(`${model}: is not the file that was built in ${folder}, or has changed since. Build it again`);
+  const read = await readBuildReport(made, model);
+  note(read.report.problems, terminal);
+  return contextOf(read, await factsOfBuild(made, read));
+}
+
+const contextOf = ({ report, model, log }: ReportRead, build: BuildFacts): BuildContext => ({
+  index: new NodeIndex(modelFacts(model, report.model.file)),
+  build,
+  log: log ?? null,
+  target: targetOfBuild(build),
+  sameModel: !report.problems.some(({ code }) => code === 'unknown-node'),
+  damaged: hasErrors(report.problems),
+});
 
 /**
  * `10.6`, `v10.6.0`, `rtx`, `rtx-1.7`

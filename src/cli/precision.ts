@@ -13,7 +13,7 @@ import type { RewritePlan } from '../core/precision/rewritePlan.ts';
 import type { RuleVerdict } from '../core/precision/precisionVerdict.ts';
 import { verifyPrecision } from '../core/precision/verifyPrecision.ts';
 import { readArguments } from './arguments.ts';
-import { type BuildContext, contextOptions, readContext } from './buildContext.ts';
+import { type BuildContext, contextOptions, readContext, readFolderContext } from './buildContext.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
 import { importRules } from './precisionImport.ts';
@@ -27,7 +27,7 @@ export const precision: Command = {
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
 trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
 trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow]
-trtlens precision verify RULES [--onnx M] [--log F] [--layers F] [--json]
+trtlens precision verify RULES [--onnx M] [--log F] [--layers F] | --build FOLDER [--json]
 trtlens precision import [--tensorrt 10.6] [-o RULES] -- COMMAND LINE
 
 RULES is a *.trtprec file: which nodes of a model compute in which type.
@@ -44,6 +44,7 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   --onnx FILE        the model; default: the rules' own line 'model FILE'. For verify: the one that was built
   --log FILE         verbose log of the last build of this model
   --layers FILE      layer info of the last build of this model
+  --build FOLDER     for verify: a build folder of trtlens, in place of model, log and layer info
   --tensorrt 10.6    the TensorRT to check for: a version, or rtx; default: the build's
   -o, --output FILE  the model to write; converted external weights go to FILE.data
   --base TYPE        what all other nodes compute in; default: the rules' line 'base', else keep
@@ -186,12 +187,11 @@ function oneOf<T extends string>(option: string, text: string | undefined, words
 }
 
 async function verify(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...contextOptions, ...json }, ['RULES']);
+  const options = { ...contextOptions, build: { type: 'string' }, ...json } as const;
+  const { values, positionals } = readArguments(args, options, ['RULES']);
   const path = positionals[0]!;
   const { file, onnx } = await readRules(path, values.onnx);
-  if (values.log === undefined && values.layers === undefined)
-    throw new Usage('at least one of --log BUILD.log (verbose) and --layers LAYERS.json is needed');
-  const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
+  const context = await builtContext(values, onnx, terminal);
   const { plan, errors } = planOf(path, file, context, terminal);
   // The types of another model say nothing of this build.
   const verdicts = verifyPrecision(plan, context.build!, context.sameModel ? context.index : null);
@@ -203,6 +203,20 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   if (context.damaged && verdicts.every(({ verdict }) => verdict === 'unseen')) return exitCodes.cannot;
   const disobeyed = verdicts.some(({ verdict }) => verdict === 'disobeyed');
   return disobeyed || errors ? exitCodes.doesNotHold : exitCodes.done;
+}
+
+type VerifyValues = { build?: string; onnx?: string; log?: string; layers?: string; tensorrt?: string };
+
+function builtContext(values: VerifyValues, onnx: string | undefined, terminal: Terminal): Promise<BuildContext> {
+  const { build, log, layers, tensorrt } = values;
+  if (build !== undefined) {
+    if (log !== undefined || layers !== undefined || tensorrt !== undefined)
+      throw new Usage('--build goes without --log, --layers and --tensorrt: the folder has its own');
+    return readFolderContext(build, values.onnx, terminal);
+  }
+  if (log === undefined && layers === undefined)
+    throw new Usage('--build FOLDER, or at least one of --log BUILD.log (verbose) and --layers LAYERS.json is needed');
+  return readContext({ ...values, onnx: requireModel(onnx) }, terminal);
 }
 
 const verdictJson = ({ line, verdict, certain, counts, message, nodes }: RuleVerdict) => ({

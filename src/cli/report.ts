@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { askedPrecisions } from '../builder/askedPrecisions.ts';
-import { filesOfBuild, readBuildFolder, writeWhole } from '../builder/buildFolder.ts';
+import { filesOfBuild, requireBuild, writeWhole } from '../builder/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../builder/checkOutput.ts';
 import { readBuildReport, readReport, toViewData } from '../builder/readBuild.ts';
-import { fileTrouble, Unusable } from '../builder/unusable.ts';
+import { fileTrouble } from '../builder/unusable.ts';
 import type { ViewData } from '../core/scene/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -60,8 +60,7 @@ async function ofFiles(values: Values): Promise<ViewData> {
 async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {
   if (log !== undefined || layers !== undefined || profile !== undefined)
     throw new Usage('--build goes without --log, --layers and --profile: the folder has its own');
-  const build = await readBuildFolder(folder);
-  if (!build) throw new Unusable(`${folder}: no build folder: manifest.json is missing or damaged`);
+  const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkOutput(output, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
   const read = await readBuildReport(build, model);

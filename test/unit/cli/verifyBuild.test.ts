@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
+import { precision } from '../../../src/cli/precision.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { temporaryFolder } from '../../support/rtx.ts';
+
+const folder = temporaryFolder();
+const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
+let count = 0;
+
+/** A build folder, with its model beside it. */
+function buildFolder(record?: object): { build: string; model: string; rules: string } {
+  const place = join(folder, String(count++));
+  const build = join(place, 'build');
+  mkdirSync(build, { recursive: true });
+  const model = join(place, 'net.onnx');
+  copyFileSync(modelPath('vit_tiny'), model);
+  copyFileSync(join(capture, 'log.txt.gz'), join(build, 'build.log'));
+  copyFileSync(join(capture, 'layers.json'), join(build, 'layers.json'));
+  const manifest: BuildManifest = {
+    schema: 1,
+    id: 'build',
+    model: { file: model, sha256: createHash('sha256').update(readFileSync(model)).digest('hex'), bytes: 1 },
+    backend: 'trtexec',
+    origin: 'built',
+    tensorrt: { product: 'tensorrt', version: '10.6.0' },
+    gpu: null,
+    driver: null,
+    command: [],
+    options: {},
+    started: '2026-01-15T10:00:00Z',
+    seconds: null,
+    result: 'passed',
+    error: null,
+    files: { log: 'build.log', layers: 'layers.json', profile: null, engine: null },
+  };
+  writeFileSync(join(build, 'manifest.json'), JSON.stringify(manifest));
+  if (record) writeFileSync(join(build, 'overrides.json'), JSON.stringify(record));
+  const rules = join(place, 'net.trtprec');
+  writeFileSync(rules, '/blocks/blocks.0/attn/Softmax fp32\n/patch_embed/proj/Conv fp16\n');
+  return { build, model, rules };
+}
+
+async function verify(...args: string[]): Promise<{ code: number; out: string }> {
+  const ran = { code: 0, out: '' };
+  const terminal = { out: (text: string) => Promise.resolve(void (ran.out += text)), note: () => undefined };
+  ran.code = await precision.run(['verify', ...args], terminal as unknown as Parameters<typeof precision.run>[1]);
+  return ran;
+}
+
+test('a build folder says what its files say', async () => {
+  const { build, model, rules } = buildFolder();
+  const files = ['--log', join(build, 'build.log'), '--layers', join(build, 'layers.json')];
+  expect(await verify(rules, '--build', build)).toEqual(await verify(rules, '--onnx', model, ...files));
+});
+
+test('and what its record knows: the types of the copy that was built', async () => {
+  const declared = Array.from({ length: 636 }, () => 'fp16');
+  const { build, rules } = buildFolder({ schema: 1, rules: '', way: 'model', declared, added: [] });
+  const { code, out } = await verify(rules, '--build', build);
+  expect(code).toBe(1);
+  expect(out).toContain(
+    ':1: disobeyed: The build was strongly typed, and in the copy of the model that was built this node makes fp16.',
+  );
+});
+
+test('a model that has changed since is not held against it', async () => {
+  const { build, model, rules } = buildFolder();
+  copyFileSync(model, `${model}.before`);
+  appendFileSync(model, Buffer.from([0x1a, 0]));
+  await expect(verify(rules, '--build', build)).rejects.toThrow(`${model}: is not the file that was built in ${build}`);
+  expect((await verify(rules, '--build', build, '--onnx', `${model}.before`)).code).toBe(0);
+});
+
+test('what does not go with it', async () => {
+  const { build, model, rules } = buildFolder();
+  await expect(verify(rules, '--build', build, '--log', model)).rejects.toThrow('the folder has its own');
+  await expect(verify(rules, '--build', folder)).rejects.toThrow(`${folder}: no build folder`);
+});
