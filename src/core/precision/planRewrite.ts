@@ -67,6 +67,13 @@ function problemsOf(model: OnnxModel, { casts, initializers }: Edits): Problem[]
     const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'names none, or the first'}. Convert it first (onnx.version_converter).`;
     problems.push({ severity: 'error', code: 'opset-too-old', message });
   }
+  const names = casts.flatMap(({ input, output }) => [input, output]);
+  // Made up from the tensor's, the other name of a Cast is the longer one.
+  const [odd] = names.filter((name) => name.includes('\ufffd')).sort((x, y) => x.length - y.length);
+  if (odd !== undefined) {
+    const message = `The name of tensor ${JSON.stringify(odd)} is no UTF-8 text, so no Cast can read it by that name. Give it another name first, or export the model with names in UTF-8.`;
+    problems.push({ severity: 'error', code: 'name-no-utf8', message });
+  }
   const early = outOfOrder(model.graph);
   if (early) {
     const { node, tensor } = early;

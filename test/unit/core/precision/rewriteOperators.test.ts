@@ -289,3 +289,9 @@ test('a tensor that a branch gives out as it is keeps its type, also where outpu
     { graph: '', name: 'y', to: 'float16' },
   ]);
 });
+
+test('a tensor whose name is no UTF-8 is not read by another name', () => {
+  const model = modelOf({ nodes: ['y = Relu(x\ufffd)'], inputs: { 'x\ufffd': 'float' }, outputs: { y: 'float' } });
+  expect(rewrite(model, 'base fp16').problems).toMatchObject([{ severity: 'error', code: 'name-no-utf8' }]);
+  expect(rewrite(model, 'y fp32').problems).toEqual([]);
+});
