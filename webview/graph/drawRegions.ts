@@ -141,10 +141,16 @@ function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Re
   const inside = (box: { x: number; y: number }) =>
     box.x >= 4 && box.x + width <= frame.width - 4 && box.y >= 4 && box.y + height <= frame.height - 4;
   let chosen = tries.find((box) => inside(box) && labels.take(box));
+  // Between its boxes, or at the screen's sides, as high as there is room.
+  const shown = Math.max(6, Math.min(left, frame.width - width - 6));
+  const lowest = Math.min(end, frame.height - height - 4);
+  for (let at = Math.max(6, y); at < lowest && chosen === undefined; at += 13)
+    chosen = [shown, frame.width - width - 6, 6]
+      .map((x) => place(x, at))
+      .find((box) => inside(box) && labels.take(box));
   if (chosen === undefined) {
     // Nowhere beside it: over its upper edge, or at the screen's.
-    const shown = Math.min(Math.max(y - height, 6), end - height);
-    chosen = place(Math.max(6, Math.min(left, frame.width - width - 6)), shown);
+    chosen = place(shown, Math.min(Math.max(y - height, 6), end - height));
     for (let row = 0; row < 4 && labels.hits(chosen); row++) chosen = { ...chosen, y: chosen.y + height + 3 };
     labels.force(chosen);
   }

@@ -23,7 +23,7 @@ import { firstOpen, toOpen } from './firstOpen.ts';
 import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
 import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
-import { bringIntoSight, centreItem, showFirst } from './navigate.ts';
+import { bringIntoSight, centreItem, showAll, showFirst } from './navigate.ts';
 import { Painter } from './painter.ts';
 import { makePalette } from './palette.ts';
 import { showBuilding } from './showBuilding.ts';
@@ -248,8 +248,7 @@ export class GraphView implements GraphCommands {
   }
 
   fit(): void {
-    const { totalWidth, totalHeight } = this.picture?.layout ?? { totalWidth: 0, totalHeight: 0 };
-    if (totalWidth > 0) this.#stage.show(0, 0, totalWidth, totalHeight);
+    if (this.picture !== null) showAll(this.#model!, this.#stage);
   }
 
   readonly zoomBy = (factor: number): void => this.#stage.zoomBy(factor);

@@ -1,11 +1,22 @@
 import type { GraphModel } from './graphModel.ts';
 import type { Stage } from './stage.ts';
 
-/** The whole graph where its names can be read, else its beginning. */
-export function showFirst(model: GraphModel, stage: Stage): void {
+/** Above the graph, for the names of boundaries that begin there. */
+const labelRoom = 24;
+
+/** The whole graph. */
+export function showAll(
+  model: GraphModel,
+  stage: Stage,
+  options: { animate?: boolean; readable?: boolean } = {},
+): void {
   const { totalWidth, totalHeight } = model.picture!.layout;
-  stage.show(0, 0, totalWidth, totalHeight, { animate: false, readable: true });
+  if (totalWidth > 0) stage.show(0, -labelRoom, totalWidth, totalHeight, options);
 }
+
+/** The whole graph where its names can be read, else its beginning. */
+export const showFirst = (model: GraphModel, stage: Stage): void =>
+  showAll(model, stage, { animate: false, readable: true });
 
 /** Brings an item to the middle, at a scale at which it can be read, unless it is in sight already. */
 export function centreItem(model: GraphModel, stage: Stage, item: number): void {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { nestedLayout } from '../../../src/core/layout/nestedLayout.ts';
 import type { Brush } from '../../../webview/graph/brush.ts';
-import { drawFrame } from '../../../webview/graph/drawFrame.ts';
+import { drawFrame, drawOver } from '../../../webview/graph/drawFrame.ts';
 import type { Frame } from '../../../webview/graph/drawView.ts';
 import { GraphModel } from '../../../webview/graph/graphModel.ts';
 import { makePalette } from '../../../webview/graph/palette.ts';
-import { graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
+import { foreignNode, graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
 
 /** Forty nodes in a row; the last one also reads the first one's output, which is too far away for a line. */
 function longGraph(): GraphModel {
@@ -60,6 +60,16 @@ function frameOf(model: GraphModel): Frame {
   };
 }
 
+const nothing = () => {};
+const silent: Brush = {
+  box: nothing,
+  tip: nothing,
+  text: nothing,
+  line: nothing,
+  beginLines: nothing,
+  endLines: nothing,
+};
+
 describe('drawFrame', () => {
   it('draws nothing else while it draws lines: on a canvas they would be lost', () => {
     const frame = frameOf(longGraph());
@@ -82,5 +92,35 @@ describe('drawFrame', () => {
     expect(texts).toContain('→ Add');
     expect(texts).toContain('from Conv');
     expect(new Set(calls)).toEqual(new Set(['box', 'tip', 'text', 'line']));
+  });
+
+  it('writes the name of a ForeignNode over no node, also where there is little room', () => {
+    // A chain with inputs above it and another node beside its upper end: only lower down there is room.
+    const chain = 'a = Conv(x)\nb = Relu(a)\nc = Relu(b)\nd = Relu(c)\ne = Relu(d)';
+    const graph = graphOf(`${chain}\nn @/somewhere/else/entirely = Gemm(z)`, ['x', 'z'], ['e']);
+    const ids = ['0', '1', '2', '3', '4'];
+    const own = layer(0, ids, { kind: 'foreign', foreignNode: 0 });
+    const report = reportOf(graph, [own, layer(1, ['5'])], [foreignNode(0, ids, [0])]);
+    const model = new GraphModel({ title: 'small.onnx', graph, report, build: null, hints: [] }, 'fusion');
+    model.setFlat(true);
+    const { scene, input } = model.request(new Set());
+    model.setPicture(scene, nestedLayout(input));
+    const { layout } = model.picture!;
+    const whole = frameOf(model);
+    const frame = {
+      ...whole,
+      camera: { k: 1, x: 20, y: 8 },
+      width: layout.totalWidth + 40,
+      height: layout.totalHeight + 16,
+    };
+    const [label] = drawOver(silent, frame).filter(({ target }) => target.kind === 'group');
+    for (let item = 0; item < scene.kind.length; item++) {
+      const apart =
+        label!.x >= layout.x[item]! + layout.width[item]! + 20 ||
+        label!.x + label!.width <= layout.x[item]! + 20 ||
+        label!.y >= layout.y[item]! + layout.height[item]! + 8 ||
+        label!.y + label!.height <= layout.y[item]! + 8;
+      expect(apart, `on item ${item}`).toBe(true);
+    }
   });
 });
