@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Terminal } from './terminal.ts';
+import { visibleText } from './visibleText.ts';
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
@@ -21,21 +22,20 @@ export function processTerminal(): Terminal {
     out: (text) =>
       new Promise((resolve, reject) => {
         clear();
-        stdout.write(text, (error) => {
+        stdout.write(stdout.isTTY ? visibleText(text) : text, (error) => {
           if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error);
           else resolve();
         });
       }),
     note: (line) => {
       clear();
-      stderr.write(`${line}\n`);
+      stderr.write(`${stderr.isTTY ? visibleText(line) : line}\n`);
     },
     status: (line) => {
       if (!stderr.isTTY) return;
       clear();
       if (line === null) return;
-      const plain = line.replaceAll(/[\x00-\x1f\x7f]/g, ' ');
-      stderr.write(plain.slice(0, Math.max(20, (stderr.columns || 80) - 1)));
+      stderr.write(visibleText(line.replaceAll('\n', ' ')).slice(0, Math.max(20, (stderr.columns || 80) - 1)));
       shown = true;
     },
     ask: async (question) => {
