@@ -11,9 +11,9 @@ import { precisionType } from '../core/precision/precisionType.ts';
 import { readOverrides } from '../core/precision/readOverrides.ts';
 import { hasLayerFlags, noLayerFlags, targetOf, type TensorrtTarget } from '../core/precision/tensorrtTarget.ts';
 import { listBuilds } from './buildHistory.ts';
-import { readWhole } from './fileSource.ts';
 import { type BuildOverrides, writeBuildOverrides } from './overridesRecord.ts';
 import { readBuildReport, readModelFile } from './readBuild.ts';
+import { readRules } from './readRules.ts';
 import { rewriteModel, type RewrittenModel } from './rewriteModel.ts';
 import { Unusable } from './unusable.ts';
 
@@ -43,7 +43,7 @@ export async function applyOverrides(
 ): Promise<AppliedOverrides> {
   const path = options.overrides;
   if (path === undefined) return { model, options: {}, notes: [] };
-  const rules = new TextDecoder().decode(await readWhole(path));
+  const rules = await readRules(path);
   const file = readOverrides(rules);
   const { value } = await readModelFile(model);
   const index = new NodeIndex(modelFacts(value, basename(options.model)));

@@ -37,7 +37,7 @@ export async function openExternal(folder: string, location: string): Promise<Fi
   const path = await externalPath(folder, location);
   const status = await lstat(path).catch((error: unknown) => {
     const { message } = fileTrouble(path, error);
-    throw new Unusable(`${message}. The model's weights are needed to convert them.`);
+    throw new Unusable(`${message}. The new model needs the weights, too.`);
   });
   if (!status.isFile()) throw new Unusable(`${path}: the model's external data is no regular file`);
   return openFile(path, { unpack: false });

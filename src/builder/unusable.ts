@@ -33,5 +33,5 @@ export function fileTrouble(path: string, error: unknown): Unusable {
     ELOOP: 'its symbolic links lead in a circle',
     EMFILE: 'too many open files',
   };
-  return new Unusable(`${path}: ${text[code] ?? (error instanceof Error ? error.message : String(error))}`);
+  return new Unusable(`${path || "''"}: ${text[code] ?? (error instanceof Error ? error.message : String(error))}`);
 }

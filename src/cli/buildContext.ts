@@ -114,11 +114,10 @@ const contextOf = ({ report, model, log }: ReportRead, build: BuildFacts): Build
  * @throws {Usage} when it is no version
  */
 export function readTarget(text: string): TensorrtTarget {
-  const [, rtx, version] = /^(?:tensorrt-)?(rtx)?-?(.*)$/i.exec(text)!;
-  const target = targetOf(rtx ? 'tensorrt-rtx' : 'tensorrt', version === '' ? null : version!, null);
-  if (target.version === null && (!rtx || version !== ''))
+  const [, alone, rtx, version] = /^(?:tensorrt-)?(?:(rtx)|(rtx-)?v?(\d+(?:\.\d+)*))$/i.exec(text) ?? [];
+  if (alone === undefined && version === undefined)
     throw new Usage(`--tensorrt: '${text}' is no version; write 10.6, 11 or rtx`);
-  return target;
+  return targetOf((alone ?? rtx) ? 'tensorrt-rtx' : 'tensorrt', version ?? null, null);
 }
 
 /** Says on stderr what is wrong in files that were read beside the one that is checked. */

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { checkOutput } from '../builder/checkOutput.ts';
-import { readWhole } from '../builder/fileSource.ts';
+import { readRules } from '../builder/readRules.ts';
 import { rewriteModel } from '../builder/rewriteModel.ts';
 import { Unusable } from '../builder/unusable.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/checkOverrides.ts';
@@ -68,8 +68,8 @@ interface RulesFile {
   onnx: string | undefined;
 }
 
-async function readRules(path: string, onnx: string | undefined): Promise<RulesFile> {
-  const file = readOverrides(new TextDecoder().decode(await readWhole(path)));
+async function readRulesFile(path: string, onnx: string | undefined): Promise<RulesFile> {
+  const file = readOverrides(await readRules(path));
   const named = file.model?.usable ? file.model.value : null;
   return { file, onnx: onnx ?? (named === null ? undefined : resolve(dirname(path), named)) };
 }
@@ -82,7 +82,7 @@ function requireModel(onnx: string | undefined): string {
 async function check(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, { ...contextOptions, ...json }, ['RULES']);
   const path = positionals[0]!;
-  const { file, onnx } = await readRules(path, values.onnx);
+  const { file, onnx } = await readRulesFile(path, values.onnx);
   const { index, build, target } = await readContext({ ...values, onnx }, terminal);
   if (!index) terminal.note('No model: only the text itself is checked. Give --onnx, or a line "model FILE".');
   const checked = checkOverrides(file, index, build, target);
@@ -119,7 +119,7 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
   const tool = oneOf('--for', values.for, precisionPrograms) ?? 'trtexec';
   if (values.tensorrt === undefined && tool !== 'autocast')
     throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
-  const { file, onnx } = await readRules(positionals[0]!, values.onnx);
+  const { file, onnx } = await readRulesFile(positionals[0]!, values.onnx);
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
   const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
   const { args: words, problems } = programArguments(tool, plan, context.target, context.index!);
@@ -149,7 +149,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const base = oneOf('--base', values.base, ['fp16', 'bf16', 'keep'] as const) satisfies
     PrecisionPlan['base'] | undefined;
   const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
-  const { file, onnx: named } = await readRules(positionals[0]!, values.onnx);
+  const { file, onnx: named } = await readRulesFile(positionals[0]!, values.onnx);
   const onnx = requireModel(named);
   await checkOutput(out, [positionals[0], onnx, values.log, values.layers]);
   const context = await readContext({ ...values, onnx }, terminal);
@@ -190,7 +190,7 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   const options = { ...contextOptions, build: { type: 'string' }, ...json } as const;
   const { values, positionals } = readArguments(args, options, ['RULES']);
   const path = positionals[0]!;
-  const { file, onnx } = await readRules(path, values.onnx);
+  const { file, onnx } = await readRulesFile(path, values.onnx);
   const context = await builtContext(values, onnx, terminal);
   const { plan, errors } = planOf(path, file, context, terminal);
   // The types of another model say nothing of this build.

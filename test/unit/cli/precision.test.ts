@@ -53,6 +53,37 @@ describe('precision check', () => {
   });
 });
 
+test.each(['apply', 'check', 'flags', 'verify'])('precision %s: a model in the place of its rules', async (verb) => {
+  const log = capture('tensorrt-10.6.0/vit_tiny.prec_obey/log.txt.gz');
+  const more = verb === 'apply' ? ['-o', join(folder, 'none.onnx')] : ['--tensorrt', '10.6'];
+  await expect(run(precision, verb, modelPath('vit_tiny'), ...more, '--log', log)).rejects.toThrow(
+    /vit_tiny\.onnx: is no text in UTF-8, as override rules \(\*\.trtprec\) are/,
+  );
+});
+
+test.each([
+  '10.6',
+  'v10.6.0',
+  '11',
+  'tensorrt-8.6.1.6',
+  'rtx',
+  'RTX',
+  'rtx-1.7',
+  'tensorrt-rtx',
+  '10.6.0+x',
+  '-1',
+  'ten',
+  '',
+  '10.',
+  'rtx10',
+  'rtx-',
+])('--tensorrt=%s', async (version) => {
+  const checked = run(precision, 'check', rulesFile('op:Softmax fp32').rules, `--tensorrt=${version}`);
+  if (/^(v?10\.6(\.0)?|11|tensorrt-8\.6\.1\.6|(tensorrt-)?rtx(-1\.7)?)$/i.test(version))
+    expect(await checked).toMatchObject({ code: 0 });
+  else await expect(checked).rejects.toThrow(`--tensorrt: '${version}' is no version; write 10.6, 11 or rtx`);
+});
+
 describe('precision flags', () => {
   const { rules } = rulesFile(`model ${modelPath('vit_tiny')}\nbase fp16\n/blocks/blocks.0/attn/Softmax fp32\n`);
 

@@ -6,6 +6,7 @@ import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
 import { precision } from '../../../src/cli/precision.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import { runCommand } from './runCommand.ts';
 
 const folder = temporaryFolder();
 const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
@@ -44,12 +45,7 @@ function buildFolder(record?: object): { build: string; model: string; rules: st
   return { build, model, rules };
 }
 
-async function verify(...args: string[]): Promise<{ code: number; out: string }> {
-  const ran = { code: 0, out: '' };
-  const terminal = { out: (text: string) => Promise.resolve(void (ran.out += text)), note: () => undefined };
-  ran.code = await precision.run(['verify', ...args], terminal as unknown as Parameters<typeof precision.run>[1]);
-  return ran;
-}
+const verify = (...args: string[]) => runCommand(precision, 'verify', ...args);
 
 test('a build folder says what its files say', async () => {
   const { build, model, rules } = buildFolder();
