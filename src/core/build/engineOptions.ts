@@ -1,3 +1,17 @@
+/** The words that an option takes, where it takes one of a few: what a person wrote may be any other. */
+export const optionWords = {
+  backend: ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'],
+  precision: ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'],
+  precisionConstraints: ['none', 'prefer', 'obey'],
+  hardwareCompatibility: ['none', 'ampere+', 'sameComputeCapability'],
+  verbosity: ['detailed', 'layer_names_only', 'none'],
+} as const;
+
+type Word<Name extends keyof typeof optionWords> = (typeof optionWords)[Name][number];
+
+export type Backend = Exclude<Word<'backend'>, 'auto'>;
+export type PrecisionMode = Word<'precision'>;
+
 /**
  * What a person asks of a build, whichever program runs it: the task definition of `tasks.json` and the command
  * line's options are this object. `commandLine` functions translate it for one program and version, or say why not.
@@ -14,7 +28,7 @@ export interface EngineOptions {
   /** Layer name and type, from the override file. */
   layerPrecisions?: { name: string; type: string }[];
   layerOutputTypes?: { name: string; types: string[] }[];
-  precisionConstraints?: 'none' | 'prefer' | 'obey';
+  precisionConstraints?: Word<'precisionConstraints'>;
   stronglyTyped?: boolean;
   /** One entry an optimization profile: input name → shapes as `1x3x224x224`. */
   profiles?: Record<string, ShapeRange>[];
@@ -28,10 +42,10 @@ export interface EngineOptions {
   timingCache?: string;
   calibrationCache?: string;
   versionCompatible?: boolean;
-  hardwareCompatibility?: 'none' | 'ampere+' | 'sameComputeCapability';
+  hardwareCompatibility?: Word<'hardwareCompatibility'>;
   /** Compute capabilities to build for, TensorRT-RTX only: `89`, `120`. */
   computeCapability?: string[];
-  verbosity?: 'detailed' | 'layer_names_only' | 'none';
+  verbosity?: Word<'verbosity'>;
   /** `all`, or tensor names to mark as outputs. */
   outputs?: 'all' | string[];
   /** Tensors to mark for debugging, which leaves fusion as it is (10.0 and later). */
@@ -44,9 +58,6 @@ export interface EngineOptions {
   extraArguments?: string[];
   environment?: Record<string, string>;
 }
-
-export type Backend = 'trtexec' | 'polygraphy' | 'python' | 'rtx';
-export type PrecisionMode = 'fp32' | 'fp16' | 'bf16' | 'int8' | 'fp8' | 'best';
 
 export interface ShapeRange {
   min: string;

@@ -1,4 +1,4 @@
-import type { EngineOptions } from './engineOptions.ts';
+import { type EngineOptions, optionWords } from './engineOptions.ts';
 import { type Launcher, readLauncher } from './launcher.ts';
 
 /** Options that each build of a matrix may have: the engine's own, but what the matrix itself gives. */
@@ -61,8 +61,6 @@ export interface MatrixJob {
   options: MatrixOptions;
 }
 
-const precisions = ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'] as const;
-const backends = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'] as const;
 /** Each option's type, by an example. */
 const optionTypes: Record<keyof MatrixOptions, unknown> = {
   overrides: '',
@@ -95,7 +93,7 @@ export function readMatrix(value: unknown): Matrix | string {
   const wrong =
     shapeOf(value, 'The matrix', {
       models: isNames,
-      precisions: (list) => isNames(list) && list.every((one) => precisions.some((known) => known === one)),
+      precisions: (list) => isNames(list) && list.every((one) => isWord('precision', one)),
       targets: (list) => Array.isArray(list) && list.length > 0,
       options: isObject,
       exclude: (list) => Array.isArray(list) && list.every((one) => isObject(one) && Object.values(one).every(isName)),
@@ -166,7 +164,7 @@ function targetTrouble(target: unknown): string | null {
   const what = `The target "${name}"`;
   const wrong = shapeOf(target, what, {
     name: isName,
-    backend: (backend) => backends.some((known) => known === backend),
+    backend: (backend) => isWord('backend', backend),
     program: isName,
     tensorrt: (version) => isName(version) && /^\d+\.\d+(\.\d+)*$/.test(version),
     launcher: isObject,
@@ -199,9 +197,16 @@ function optionsTrouble(options: unknown, what: string): string | null {
     const like = optionTypes[name as keyof MatrixOptions];
     const fits = name === 'outputs' && value === 'all' ? true : kindOf(value) === kindOf(like);
     if (!fits) return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected is a ${kindOf(like)}.`;
+    if (hasWords(name) && !isWord(name, value))
+      return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected is one of ${optionWords[name].join(', ')}.`;
   }
   return null;
 }
+
+const hasWords = (name: string): name is keyof typeof optionWords => Object.hasOwn(optionWords, name);
+
+const isWord = (name: keyof typeof optionWords, value: unknown): boolean =>
+  optionWords[name].some((known) => known === value);
 
 const kindOf = (value: unknown): string =>
   Array.isArray(value)

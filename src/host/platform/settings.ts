@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
+import { optionWords } from '../../core/build/engineOptions.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
 import { settingsSection } from '../ids.ts';
-
-export const backends = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'] as const satisfies (Backend | 'auto')[];
 
 /** The settings in use for one resource. Nobody else reads the configuration. */
 export interface Settings {
@@ -41,7 +40,7 @@ export function readSettings(resource?: vscode.Uri): Settings {
     polygraphyPath: text('polygraphy.path'),
     launchers: typeof launchers === 'object' && launchers !== null ? { ...launchers } : {},
     launcher: text('build.launcher'),
-    backend: backends.find((backend) => backend === text('build.backend')) ?? 'auto',
+    backend: optionWords.backend.find((backend) => backend === text('build.backend')) ?? 'auto',
     revealAfterBuild: configuration.get('build.reveal') !== false,
     keptBuilds: typeof kept === 'number' && kept >= 1 ? Math.floor(kept) : 20,
     keptMebibytes: typeof mebibytes === 'number' && mebibytes >= 1 ? mebibytes : 10_240,

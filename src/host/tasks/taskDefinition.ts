@@ -1,6 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { backends } from '../platform/settings.ts';
 import { optionKinds } from './taskProperties.ts';
 import type { OptionKind, TaskOptions } from './taskProperties.ts';
 
@@ -20,12 +19,7 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
   if (modelPath === undefined) {
     return vscode.l10n.t('"model": {0} is a relative path, but no folder is open.', JSON.stringify(model));
   }
-  const wanted: unknown = definition['backend'] ?? 'auto';
-  const backend = backends.find((known) => known === wanted);
-  if (backend === undefined) {
-    return vscode.l10n.t('"backend": {0} is not one of {1}.', JSON.stringify(wanted), backends.join(', '));
-  }
-  const options: Record<string, unknown> = { model: modelPath, backend };
+  const options: Record<string, unknown> = { model: modelPath, backend: 'auto' };
   for (const [name, kind] of Object.entries(optionKinds)) {
     const value: unknown = definition[name];
     if (value === undefined) continue;
@@ -52,6 +46,7 @@ function byName(value: unknown, fit: (one: unknown) => boolean): boolean {
 }
 
 function fits(value: unknown, kind: OptionKind): boolean {
+  if (typeof kind !== 'string') return kind.some((word) => word === value);
   switch (kind) {
     case 'text':
     case 'path':
@@ -78,7 +73,8 @@ const isRange = (value: unknown): boolean =>
 
 function expected(kind: OptionKind): string {
   const { t } = vscode.l10n;
-  const texts: Record<OptionKind, string> = {
+  if (typeof kind !== 'string') return t('one of {0}', kind.join(', '));
+  const texts: Record<typeof kind, string> = {
     text: t('a text'),
     path: t('a path'),
     flag: t('true or false'),

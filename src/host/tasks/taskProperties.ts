@@ -1,3 +1,4 @@
+import { optionWords } from '../../core/build/engineOptions.ts';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
 
 /** Options of a build as a task can give them. */
@@ -7,16 +8,26 @@ export interface TaskOptions extends EngineOptions {
   launcher?: string;
 }
 
-/** What a value of a task must look like. */
+/** What a value of a task must look like, or the words that it may be. */
 export type OptionKind =
-  'text' | 'path' | 'flag' | 'number' | 'texts' | 'textsOrAll' | 'numbersByName' | 'textsByName' | 'profiles';
+  | readonly string[]
+  | 'text'
+  | 'path'
+  | 'flag'
+  | 'number'
+  | 'texts'
+  | 'textsOrAll'
+  | 'numbersByName'
+  | 'textsByName'
+  | 'profiles';
 
-/** What a task of tasks.json may say, beside model and backend. package.json has the same as a schema. */
+/** What a task of tasks.json may say, beside the model. package.json has the same as a schema. */
 export const optionKinds = {
+  backend: optionWords.backend,
   engine: 'path',
-  precision: 'text',
+  precision: optionWords.precision,
   overrides: 'path',
-  precisionConstraints: 'text',
+  precisionConstraints: optionWords.precisionConstraints,
   stronglyTyped: 'flag',
   profiles: 'profiles',
   workspace: 'number',
@@ -26,9 +37,9 @@ export const optionKinds = {
   timingCache: 'path',
   calibrationCache: 'path',
   versionCompatible: 'flag',
-  hardwareCompatibility: 'text',
+  hardwareCompatibility: optionWords.hardwareCompatibility,
   computeCapability: 'texts',
-  verbosity: 'text',
+  verbosity: optionWords.verbosity,
   outputs: 'textsOrAll',
   debugTensors: 'texts',
   profileRun: 'flag',
@@ -40,4 +51,4 @@ export const optionKinds = {
   launcher: 'text',
 } as const satisfies Partial<Record<keyof TaskOptions, OptionKind>>;
 
-export const taskProperties: readonly string[] = ['model', 'backend', ...Object.keys(optionKinds)];
+export const taskProperties: readonly string[] = ['model', ...Object.keys(optionKinds)];

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
+import { toEngineOptions } from '../../../src/host/tasks/taskDefinition.ts';
 import { taskProperties } from '../../../src/host/tasks/taskProperties.ts';
 import {
   configuredTask,
@@ -80,6 +81,9 @@ describe('building', () => {
   it('refuses a definition that makes no sense, with exit code 1', async () => {
     assert.equal(await runTask(await configuredTask('wrong backend')), 1);
     assert.equal(await runTask(await configuredTask('wrong property')), 1);
+    const refused = toEngineOptions({ type: 'tensorrt', model: 'net.onnx', precision: 'FP16' }, '/nets');
+    assert.ok(typeof refused === 'string');
+    assert.match(refused, /^"precision": "FP16" is not what is expected here: one of fp32, fp16, /);
   });
 
   it('names the operator that TensorRT lacks', async function () {

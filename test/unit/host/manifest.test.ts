@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { optionWords } from '../../../src/core/build/engineOptions.ts';
 import {
   commands,
   contextKeys,
@@ -25,8 +26,8 @@ interface Manifest {
     views: Record<string, { id: string }[]>;
     viewsWelcome: { contents: string; when: string }[];
     customEditors: { viewType: string }[];
-    taskDefinitions: { type: string }[];
-    configuration: { properties: Record<string, { scope?: string; default: unknown }> };
+    taskDefinitions: { type: string; properties: Record<string, { enum?: string[] }> }[];
+    configuration: { properties: Record<string, { scope?: string; default: unknown; enum?: string[] }> };
     walkthroughs: { steps: { media: { svg: string } }[] }[];
   };
 }
@@ -48,6 +49,14 @@ it('contributes exactly the commands, views, editors and task types that the cod
   ).toEqual([fusionTreeId, historyTreeId]);
   expect(contributes.customEditors.map(({ viewType }) => viewType)).toEqual([graphViewType]);
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
+});
+
+it('offers the words that an option takes, and no others', () => {
+  const offered = Object.entries(contributes.taskDefinitions[0]!.properties).filter(
+    ([, one]) => one.enum !== undefined,
+  );
+  expect(Object.fromEntries(offered.map(([name, one]) => [name, one.enum]))).toEqual(optionWords);
+  expect(contributes.configuration.properties['tensorrtLens.build.backend']!.enum).toEqual(optionWords.backend);
 });
 
 it('gives every command the same category, so that they stand together in the palette', () => {

@@ -54,6 +54,7 @@ it.each([
   [{ models: ['a'], targets: [{ name: 'a', sbatch: ['--x\n#SBATCH --y'] }] }, /"sbatch" cannot be/],
   [{ models: ['a'], targets: [{ name: 'a', backend: 'cuda' }] }, /"backend" cannot be/],
   [{ models: ['a'], options: { workspace: '1G' } }, /"workspace" is "1G", expected is a number/],
+  [{ models: ['a'], options: { verbosity: 'loud' } }, /"verbosity" is "loud", expected is one of detailed, /],
   [{ models: ['a'], kubernetes: { claim: 'x' } }, /needs a "claim" and its "mount"/],
 ])('says what is wrong with %j', (value, message) => {
   expect(readMatrix(value)).toMatch(message);
