@@ -1,6 +1,6 @@
 import type { BoxStyle, Brush, Fill, TextStyle } from './brush.ts';
 
-/** Draws into SVG text. Names come from models: every text is escaped, control characters are dropped. */
+/** Draws into SVG text. Names come from models: every text is escaped, what XML cannot hold is dropped. */
 export class SvgBrush implements Brush {
   readonly #family: string;
   readonly #parts: string[] = [];
@@ -83,7 +83,7 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 
 function escape(text: string): string {
   return text
-    .replaceAll(/[\u0000-\u001f\u007f]/g, ' ')
+    .replaceAll(/[\u0000-\u001f\u007f\ufffe\uffff]|\p{Surrogate}/gu, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -15,16 +15,19 @@ export function textWidth(text: string, font: string): number {
   return width;
 }
 
+/** No place is so wide that more letters fit: names of models may be of any length, and what is measured is kept. */
+const mostLetters = 1000;
+
 /**
  * The text if it fits, else as much of it as does, with `…`. Names tell themselves apart at their end: `keep` says which
  * end stays. '' where not even three letters fit.
  */
 export function fitText(text: string, width: number, font: string, keep: 'start' | 'end' = 'start'): string {
-  if (textWidth(text, font) <= width) return text;
+  if (text.length <= mostLetters && textWidth(text, font) <= width) return text;
   const cut = (length: number) =>
     keep === 'start' ? `${text.slice(0, length)}…` : `…${text.slice(text.length - length)}`;
   let low = 0;
-  let high = text.length;
+  let high = Math.min(text.length, mostLetters);
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (textWidth(cut(middle), font) <= width) low = middle;
