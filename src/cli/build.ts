@@ -3,9 +3,10 @@ import type { Build } from '../builder/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../builder/checkOutput.ts';
 import { readBuildReport, toViewData } from '../builder/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
+import { shell } from '../builder/shell.ts';
 import { type BuildTelescope, stageWords, type TimeLine } from '../core/build/buildTelescope.ts';
 import { buildHints } from '../core/build/buildHints.ts';
-import type { Backend, PrecisionMode, ShapeRange } from '../core/build/engineOptions.ts';
+import { optionWords, type ShapeRange } from '../core/build/engineOptions.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';
 import { duration, shortName, telescopeLine } from '../core/build/telescopeLine.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
@@ -16,10 +17,12 @@ import { writeReport } from './report.ts';
 import { readLauncherFile } from './yamlFile.ts';
 import { printJson, type Terminal } from './terminal.ts';
 
-const backends: (Backend | 'auto')[] = ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'];
-const precisions: PrecisionMode[] = ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'];
-const hardware = ['none', 'ampere+', 'sameComputeCapability'] as const;
-const verbosities = ['detailed', 'layer_names_only', 'none'] as const;
+const {
+  backend: backends,
+  precision: precisions,
+  hardwareCompatibility: hardware,
+  verbosity: verbosities,
+} = optionWords;
 
 const options = {
   backend: { type: 'string' },
@@ -275,9 +278,7 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
       const { product, version } = manifest.tensorrt;
       const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
       terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}), log in ${folder}`);
-      terminal.note(
-        `Command: ${quoteCommand(manifest.command, process.platform === 'win32' ? 'powershell' : 'posix')}`,
-      );
+      terminal.note(`Command: ${quoteCommand(manifest.command, shell)}`);
     },
     log: (text) => {
       if (verbose) terminal.note(text);
