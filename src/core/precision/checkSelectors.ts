@@ -23,7 +23,7 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
     if (selected.length === 0) {
       const problem = explainNothing(context, selector);
       if (problem.fixes.length === 0 && selector.kind === 'name' && !selector.quoted && rule.selectors.length === 1)
-        problem.fixes.push(...directiveMeant(selector.text, selector.range));
+        problem.fixes.push(...directiveMeant(selector.text, selector.range, rule.usable));
       if (problem.fixes.length === 0 && problem.code !== 'group-needs-build')
         problem.fixes.push(removeSelector(rule, s));
       continue;

@@ -338,7 +338,7 @@ class LineReader {
   private directiveFixes(): Fix[] {
     const first = this.tokens[0];
     if (this.tokens.length > 2 || first?.kind !== 'word' || first.quoted || first.prefix !== null) return [];
-    return directiveMeant(first.text, this.range(first.start, first.end));
+    return directiveMeant(first.text, this.range(first.start, first.end), false);
   }
 
   /** `a, fp32`: the comma made the type a selector. */

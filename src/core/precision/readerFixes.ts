@@ -1,4 +1,4 @@
-import { closestWords } from './closestWords.ts';
+import { closestWords, editDistance } from './closestWords.ts';
 import type { WordToken } from './lexOverrideLine.ts';
 import { replaceRange } from './precisionProblem.ts';
 import type { Fix, TextRange } from './precisionProblem.ts';
@@ -12,10 +12,17 @@ export function commentOut(line: number, column: number): Fix {
 
 export const directiveNames: readonly string[] = ['model', 'base', 'require'];
 
-/** `mdoel`, `Base:`: where a word is nearly one that begins a directive, that one in its place. */
-export function directiveMeant(word: string, range: TextRange): Fix[] {
-  const near = closestWords(word.toLowerCase().replace(/[:=]$/, ''), directiveNames, 1);
-  return near.map((name) => ({ title: `Change to "${name}"`, edits: [replaceRange(range, name)], preferred: true }));
+/**
+ * `mdoel`, `Base:`: where a word is one that begins a directive but for a letter, or for their order, that one in its
+ * place. Before a type only "base" can stand.
+ */
+export function directiveMeant(word: string, range: TextRange, beforeType: boolean): Fix[] {
+  const written = word.toLowerCase().replace(/[:=]$/, '');
+  const letters = (text: string) => text.split('').toSorted().join('');
+  const far = (name: string) => (letters(name) === letters(written) ? 2 : 1);
+  return directiveNames
+    .filter((name) => (name === 'base' || !beforeType) && editDistance(written, name, 2) <= far(name))
+    .map((name) => ({ title: `Change to "${name}"`, edits: [replaceRange(range, name)], preferred: true }));
 }
 
 /** No rule can make a node of the other types: they are for models that are quantised to them. */

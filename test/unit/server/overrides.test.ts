@@ -86,6 +86,7 @@ describe('quick fixes', () => {
     ['op:Softmax fp', 'op:Softmax fp32'],
     ['mdoel ./net.onnx', 'model ./net.onnx'],
     ['base: fp16', 'base fp16'],
+    ['requre obey', 'require obey'],
     ['op:Softmax->fp16', 'op:Softmax fp32 ->fp16'],
     ['op:Softmax -> fp16', 'op:Softmax fp32 -> fp16'],
   ])('%s', (text, expected) => {

@@ -21,6 +21,10 @@ describe('what selects nothing', () => {
     ['/LAYERS.1/attn/softmax fp32', 'matches-nothing', '/layers.1/attn/Softmax fp32'],
     ['/layers.1/attn fp32', 'matches-nothing', '/layers.1/attn/** fp32'],
     ['Softmax fp32', 'matches-nothing', 'op:Softmax fp32'],
+    ['bsae fp16', 'matches-nothing', 'base fp16'],
+    // "base" is two letters away, and no type stands behind "model".
+    ['mask fp16', 'matches-nothing', ''],
+    ['modl fp16', 'matches-nothing', ''],
     ['op:Softmx fp32', 'matches-nothing', 'op:Softmax fp32'],
     ['op:ai.onnx::Gelu fp32', 'matches-nothing', 'op:Gelu fp32'],
     ['/layers.2/* fp32', 'matches-nothing', '/layers.2/** fp32'],
