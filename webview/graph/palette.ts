@@ -50,6 +50,13 @@ export function makePalette(theme: Theme): Palette {
   const card = text(mix(background, foreground, theme.contrast ? 0 : 0.05));
   const fill = theme.contrast ? 0 : theme.dark ? 0.3 : 0.2;
   const area = theme.contrast ? 0 : theme.dark ? 0.16 : 0.1;
+  const solid = (paint: number): Fill => {
+    if (paint === paints.unknown) return { stripes: theme.foreground, over: theme.background };
+    if (isDerived(paint)) return { stripes: strong(paint), over: theme.background };
+    if (paint === paints.off) return card;
+    return paint === paints.plain && !theme.contrast ? softer(paint, 0.5) : strong(paint);
+  };
+  const solids: Fill[] = [];
   return {
     theme,
     strong,
@@ -58,12 +65,7 @@ export function makePalette(theme: Theme): Palette {
       if (paint === paints.plain) return softer(paint, theme.contrast ? 0 : 0.12);
       return isTime(paint) ? softer(paint, theme.contrast ? 0 : 0.85) : softer(paint, fill);
     },
-    solid: (paint) => {
-      if (paint === paints.unknown) return { stripes: theme.foreground, over: theme.background };
-      if (isDerived(paint)) return { stripes: strong(paint), over: theme.background };
-      if (paint === paints.off) return card;
-      return paint === paints.plain && !theme.contrast ? softer(paint, 0.5) : strong(paint);
-    },
+    solid: (paint) => (solids[paint] ??= solid(paint)),
     area: (colour, level) => softer(colour, level === 0 ? area : area + (theme.contrast ? 0 : 0.09)),
     card,
   };
