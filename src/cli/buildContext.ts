@@ -121,7 +121,7 @@ export function readTarget(text: string): TensorrtTarget {
 }
 
 /** Says on stderr what is wrong in files that were read beside the one that is checked. */
-function note(problems: Problem[], terminal: Terminal): void {
+export function note(problems: Problem[], terminal: Terminal): void {
   for (const { severity, file, line, message } of problems)
     if (severity !== 'info')
       terminal.note(`${severity}: ${file ? `${file}${line ? `:${line}` : ''}: ` : ''}${message}`);

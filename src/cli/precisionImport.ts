@@ -17,7 +17,10 @@ export async function importRules(args: string[], terminal: Terminal): Promise<n
   const options = { tensorrt: { type: 'string' }, output: { type: 'string', short: 'o' } } as const;
   const { values } = readArguments(args.slice(0, end), options);
   const version = values.tensorrt === undefined ? null : readTarget(values.tensorrt).version;
-  const imported = importCommand(args.slice(end + 1), dialectOf(version));
+  const command = args.slice(end + 1);
+  if (command.length === 1 && /\s-/.test(command[0]!))
+    throw new Usage('give the command line as it is behind --, not in one pair of quotes');
+  const imported = importCommand(command, dialectOf(version));
   if (!imported)
     throw new Unusable(
       'this command line has no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions, or the lists of AutoCast)',

@@ -1,6 +1,8 @@
 import { readWhole } from '../builder/fileSource.ts';
 import { readLogFile } from '../builder/readBuild.ts';
+import { readTextBytes } from '../builder/readTextBytes.ts';
 import { Unusable } from '../builder/unusable.ts';
+import type { BuildLog } from '../core/engine/buildLog.ts';
 import { targetOf } from '../core/precision/tensorrtTarget.ts';
 import { checkReplay } from '../core/replay/checkReplay.ts';
 import { diffReplays } from '../core/replay/diffReplays.ts';
@@ -10,7 +12,7 @@ import { choicesOfMismatches, readMismatches } from '../core/replay/readMismatch
 import { readReplay } from '../core/replay/readReplay.ts';
 import type { ReplayFile, ReplayProblem } from '../core/replay/replayFile.ts';
 import { readArguments } from './arguments.ts';
-import { contextOptions, readContext } from './buildContext.ts';
+import { contextOptions, note, readContext } from './buildContext.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
 import { printJson, type Terminal } from './terminal.ts';
@@ -42,14 +44,16 @@ A tactic replay is what Polygraphy's --save-tactics writes.
 };
 
 /** A byte order mark stays: Python does not take a replay with one. */
-const readText = async (path: string): Promise<string> =>
-  new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readWhole(path));
+const readReplayText = async (path: string): Promise<string> =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readTextBytes(path, 'a tactic replay is'));
+
+const readText = async (path: string): Promise<string> => new TextDecoder().decode(await readWhole(path));
 
 async function check(args: string[], terminal: Terminal): Promise<number> {
   const options = { ...contextOptions, choices: { type: 'string' }, json: { type: 'boolean' } } as const;
   const { values, positionals } = readArguments(args, options, ['REPLAY']);
   const path = positionals[0]!;
-  const text = await readText(path);
+  const text = await readReplayText(path);
   const read = readReplay(text);
   // A log alone says what was offered, too; only what became of the model's nodes needs the model.
   const { onnx, log: logPath, ...rest } = values;
@@ -57,7 +61,7 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal, [
     'no-layers',
   ]);
-  const log = context.log ?? (logPath === undefined ? null : (await readLogFile(logPath)).value);
+  const log = context.log ?? (logPath === undefined ? null : await readLog(logPath, terminal));
   const { index, build } = context;
   const known = rest.tensorrt !== undefined || log === null;
   const target = known ? context.target : targetOf(log.product, log.version, log.gpu);
@@ -112,11 +116,17 @@ function checkText(path: string, problems: ReplayProblem[], file: ReplayFile | u
   return `${[...lines, `${entries}: ${countProblems(problems) || 'no errors or warnings'}`].join('\n')}\n`;
 }
 
+async function readLog(path: string, terminal: Terminal): Promise<BuildLog> {
+  const { value, problems } = await readLogFile(path);
+  note(problems, terminal);
+  return value;
+}
+
 async function readChoicesFile(path: string, terminal: Terminal): Promise<Choices> {
   const { value, problems } = readChoices(await readText(path));
-  for (const problem of problems) terminal.note(problemLine(path, problem));
   if (!value || (value.offered.size === 0 && value.chosen.size === 0))
     throw new Unusable(`${path}: has no recorded choices (one JSON object a line: {"layer": …, "choices": […]})`);
+  for (const problem of problems) terminal.note(problemLine(path, problem));
   return value;
 }
 
@@ -143,7 +153,7 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
 
 /** What of a replay can be read; what is wrong with it is noted, since it may be why something differs. */
 async function readReplayFile(path: string, terminal: Terminal): Promise<ReplayFile> {
-  const { value, problems } = readReplay(await readText(path));
+  const { value, problems } = readReplay(await readReplayText(path));
   if (!value) throw new Unusable(`${path}: ${problems.find(({ code }) => code.endsWith('-replay'))!.message}`);
   for (const problem of problems) if (problem.severity === 'error') terminal.note(problemLine(path, problem));
   return value;

@@ -158,6 +158,8 @@ describe('precision import', () => {
     });
     await expect(run(precision, 'import', '--', 'trtexec', '--fp16')).rejects.toThrow(/no layer precisions/);
     await expect(run(precision, 'import')).rejects.toThrow(/command line to import is missing/);
+    const quoted = run(precision, 'import', '--', 'trtexec --fp16 --layerPrecisions=a:fp32');
+    await expect(quoted).rejects.toThrow(/not in one pair of quotes/);
     expect(await run(precision, 'import', '--', 'trtexec', "--layerPrecisions='a:fp32")).toMatchObject({ code: 1 });
   });
 });

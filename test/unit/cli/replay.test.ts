@@ -109,5 +109,23 @@ describe('replay', () => {
     expect(await run('check', good, '--tensorrt', '11')).toMatchObject({ code: 1 });
     await expect(run('check', `${rules}.gone`)).rejects.toThrow(/no such file/);
     await expect(run('check', good, '--choices', rules)).rejects.toThrow(/no recorded choices/);
+    for (const args of [
+      ['check', modelPath('vit_tiny')],
+      ['diff', good, modelPath('vit_tiny')],
+    ])
+      await expect(run(...args)).rejects.toThrow(/vit_tiny.onnx: is no text in UTF-8, as a tactic replay is$/);
+  });
+
+  test('what is given beside it and is something else is said, once', async () => {
+    const log = await run('check', good, '--log', good);
+    expect(log.err).toMatch(/^warning: replay.json: Nothing in this text looks like a TensorRT build log\./);
+    const choices = replay.run(['check', good, '--choices', good], {
+      out: () => Promise.resolve(),
+      note: (line) => expect.fail(line),
+      status: () => undefined,
+      ask: () => Promise.resolve(undefined),
+      signal: new AbortController().signal,
+    });
+    await expect(choices).rejects.toThrow(/no recorded choices/);
   });
 });
