@@ -23,6 +23,8 @@ export interface BuildContext {
   sameModel: boolean;
   /** What was read of the build has errors, which have been noted. */
   damaged: boolean;
+  /** The model itself has: nodes may be missing. */
+  modelDamaged: boolean;
 }
 
 /** Options of every command that takes such a context. */
@@ -57,7 +59,15 @@ export async function readContext(
   if (onnx === undefined) {
     if (log !== undefined || layers !== undefined)
       throw new Usage('--onnx MODEL.onnx is missing: --log and --layers are of a build of it');
-    return { index: null, build: null, log: null, target: asked ?? nothing, sameModel: false, damaged: false };
+    return {
+      index: null,
+      build: null,
+      log: null,
+      target: asked ?? nothing,
+      sameModel: false,
+      damaged: false,
+      modelDamaged: false,
+    };
   }
   if (log === undefined && layers === undefined) {
     const { value, problems } = await readModelFile(onnx);
@@ -69,6 +79,7 @@ export async function readContext(
       target: asked ?? nothing,
       sameModel: false,
       damaged: false,
+      modelDamaged: hasErrors(problems),
     };
   }
   const read = await readReport({ onnx, log, layers });
@@ -107,6 +118,7 @@ const contextOf = ({ report, model, log }: ReportRead, build: BuildFacts): Build
   target: targetOfBuild(build),
   sameModel: !report.problems.some(({ code }) => code === 'unknown-node'),
   damaged: hasErrors(report.problems),
+  modelDamaged: hasErrors(report.problems.filter((problem) => problem.file === report.model.file)),
 });
 
 /**

@@ -83,13 +83,14 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, { ...contextOptions, ...json }, ['RULES']);
   const path = positionals[0]!;
   const { file, onnx } = await readRulesFile(path, values.onnx);
-  const { index, build, target } = await readContext({ ...values, onnx }, terminal);
+  const { index, build, target, modelDamaged } = await readContext({ ...values, onnx }, terminal);
   if (!index) terminal.note('No model: only the text itself is checked. Give --onnx, or a line "model FILE".');
   const checked = checkOverrides(file, index, build, target);
   if (values.json) {
     const rules = checked.rules.map(({ line, nodes, foreign }) => ({ line, nodes, foreign }));
     await printJson(terminal, { diagnostics: checked.problems.map(problemJson), rules });
   } else await terminal.out(checkText(path, checked));
+  if (modelDamaged) return exitCodes.cannot;
   return hasErrors(checked.problems) ? exitCodes.doesNotHold : exitCodes.done;
 }
 
@@ -121,6 +122,8 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
     throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
   const { file, onnx } = await readRulesFile(positionals[0]!, values.onnx);
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
+  // Flags for a part of the nodes would look like all of them.
+  if (context.modelDamaged) return exitCodes.cannot;
   const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
   const { args: words, problems } = programArguments(tool, plan, context.target, context.index!);
   const refused = problems.find(({ code }) => code === 'no-layer-flags');
@@ -200,7 +203,8 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
     const diagnostics = checkOverrides(file, context.index, context.build, context.target).problems.map(problemJson);
     await printJson(terminal, { tensorrt: { product, version }, rules: verdicts.map(verdictJson), diagnostics });
   } else await terminal.out(verdictText(path, verdicts));
-  if (context.damaged && verdicts.every(({ verdict }) => verdict === 'unseen')) return exitCodes.cannot;
+  const nothingSeen = verdicts.every(({ verdict }) => verdict === 'unseen');
+  if (context.modelDamaged || (context.damaged && nothingSeen)) return exitCodes.cannot;
   const disobeyed = verdicts.some(({ verdict }) => verdict === 'disobeyed');
   return disobeyed || errors ? exitCodes.doesNotHold : exitCodes.done;
 }

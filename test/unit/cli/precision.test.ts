@@ -84,6 +84,19 @@ test.each([
   else await expect(checked).rejects.toThrow(`--tensorrt: '${version}' is no version; write 10.6, 11 or rtx`);
 });
 
+test('of a model that is cut off no flags are made, and no check passes', async () => {
+  const { place, rules } = rulesFile('op:Softmax fp32\n');
+  const cut = join(place, 'cut.onnx');
+  writeFileSync(cut, readFileSync(modelPath('vit_tiny')).subarray(0, 100_000));
+  const more = ['--onnx', cut, '--tensorrt', '10.6'];
+  const error = expect.stringContaining('error: cut.onnx: The file is cut off') as unknown;
+  expect(await run(precision, 'check', rules, ...more)).toMatchObject({ code: 2, err: error });
+  expect(await run(precision, 'flags', rules, ...more)).toMatchObject({ code: 2, err: error, out: '' });
+  const log = capture('tensorrt-10.6.0/vit_tiny.prec_obey/log.txt.gz');
+  for (const verb of ['check', 'verify'])
+    expect(await run(precision, verb, rules, ...more, '--log', log)).toMatchObject({ code: 2, err: error });
+});
+
 describe('precision flags', () => {
   const { rules } = rulesFile(`model ${modelPath('vit_tiny')}\nbase fp16\n/blocks/blocks.0/attn/Softmax fp32\n`);
 
