@@ -2,14 +2,16 @@ import { writeName } from './quoteName.ts';
 
 /**
  * A selector with the meaning of a regular expression as Python's `re.match` takes it (from the start, open at the
- * end): plain text, escapes, `.`, `.*`, `.+`, `[^/]*`, `[abc]`, `^` and `$`. null for everything else.
+ * end): plain text, escapes, `.`, `.*`, `.+`, `[^/]*`, `[abc]`, `^` and `$`. null for everything else. Not `exact`:
+ * it differs where a `/` stands for `.` or a class, or where nothing stands before a `/`.
  */
-export function globOfRegex(regex: string): string | null {
+export function globOfRegex(regex: string): { selector: string; exact: boolean } | null {
   let rest = regex.startsWith('^') ? regex.slice(1) : regex;
   const closed = /(?:^|[^\\])(?:\\\\)*\$$/.test(rest);
   if (closed) rest = rest.slice(0, -1);
   let glob = '';
   let plain: string | null = '';
+  let exact = true;
   const token =
     /\.\*\??|\.\+\??|\[\^\/\]\*|\[\^\/\]\+|\[[\w./-]+\](?![*+?{])|\\[^A-Za-z0-9]|\.(?![*+?{])|[^\\.[\](){}|*+?^$](?![*+?{])/y;
   for (let at = 0; at < rest.length;) {
@@ -20,11 +22,20 @@ export function globOfRegex(regex: string): string | null {
     const piece = pieceOf(found);
     if (piece.plain === null || plain === null) plain = null;
     else plain += piece.plain;
-    glob += piece.glob;
+    // Two of them in a row are one: "**" means more.
+    if (piece.glob !== '*' || !glob.endsWith('*')) glob += piece.glob;
+    if (/^\.(?!\*)|^\[(?!\^).*\//.test(found)) exact = false;
   }
-  if (closed && plain !== null) return writeName(plain);
+  if (closed && plain !== null) return { selector: writeName(plain), exact };
   if (!closed && !glob.endsWith('**')) glob += '**';
-  return /[\s,"#]|->/.test(glob) ? null : glob.replace(/\*{3,}/g, '**');
+  if (/[\s,"#]|->/.test(glob)) return null;
+  glob = glob.replace(/\*{3,}/g, '**');
+  return { selector: bareGlob(glob), exact: exact && !/(?:^|\/)\*\*\//.test(glob) };
+}
+
+/** A pattern that begins like `op:` without being meant so. */
+export function bareGlob(glob: string): string {
+  return glob.replace(/^(op|group|not):/, '$1[:]');
 }
 
 function pieceOf(token: string): { glob: string; plain: string | null } {

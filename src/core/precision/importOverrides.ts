@@ -1,5 +1,5 @@
 import type { Problem } from '../text/problem.ts';
-import { globOfRegex } from './globOfRegex.ts';
+import { bareGlob, globOfRegex } from './globOfRegex.ts';
 import { precisionType } from './precisionType.ts';
 import { writeName } from './quoteName.ts';
 import { readLayerSpecs } from './trtexecSpec.ts';
@@ -110,8 +110,7 @@ function selectorOf(name: string, dialect: TrtexecDialect, problems: Problem[]):
   if (!isWild(name, dialect)) return writeName(name);
   const star = name.indexOf('*');
   const [head, tail] = [name.slice(0, star), name.slice(star + 1)];
-  const pattern = `${plainInGlob(head, name, problems)}**${plainInGlob(tail, name, problems)}`;
-  const glob = pattern.replace(/^(op|group|not):/, '$1[:]');
+  const glob = bareGlob(`${plainInGlob(head, name, problems)}**${plainInGlob(tail, name, problems)}`);
   // "a/**/b" here also stands for "a/b", which trtexec's "a/*/b" does not fit.
   const collapses = tail.startsWith('/') && (head === '' || head.endsWith('/'));
   const collapsed = head + tail.slice(1);
@@ -174,8 +173,8 @@ export function importAutocast(args: readonly string[]): ImportedOverrides {
     }
   };
   const regex = (word: string): string | null => {
-    const glob = globOfRegex(word);
-    if (glob === null) {
+    const found = globOfRegex(word);
+    if (found === null) {
       problems.push(
         problem(
           'warning',
@@ -183,8 +182,16 @@ export function importAutocast(args: readonly string[]): ImportedOverrides {
           `The regular expression ${JSON.stringify(word)} is more than a pattern can say. Write the names that it means.`,
         ),
       );
+    } else if (!found.exact) {
+      problems.push(
+        problem(
+          'info',
+          'regex-approximated',
+          `${found.selector} stands for the regular expression ${JSON.stringify(word)}: other than there, "?" and "[…]" fit no "/", and "**/" also fits nothing.`,
+        ),
+      );
     }
-    return glob;
+    return found?.selector ?? null;
   };
   add('--op_types_to_exclude', 'fp32', (op) => `op:${writeName(op)}`);
   add('--nodes_to_exclude', 'fp32', regex);

@@ -271,6 +271,36 @@ describe('imports', () => {
     ).toBe('base fp16\nop:Exp fp32\n/a/** fp32\n**norm** fp32\n');
   });
 
+  test('AutoCast: an imported expression decides as Python does, or says that it may not', () => {
+    const token = fc.constantFrom('a', 'b', '/', '\\.', '.', '.*', '.+', '[^/]*', '[^/]+', '[ab]', '[a/]', 'op:', '-');
+    const text = fc
+      .tuple(fc.constantFrom('', '^'), fc.array(token, { minLength: 1, maxLength: 5 }), fc.constantFrom('', '$'))
+      .map(([start, tokens, end]) => start + tokens.join('') + end)
+      .filter((one) => !one.startsWith('-'));
+    const name = fc
+      .array(fc.constantFrom('a', 'b', '/', '.', 'op:', '-'), { minLength: 1, maxLength: 6 })
+      .map((parts) => parts.join(''));
+    let [fitting, exact] = [0, 0];
+    fc.assert(
+      fc.property(text, fc.uniqueArray(name, { minLength: 1, maxLength: 6 }), (regex, names) => {
+        const { text: rules, problems } = importAutocast(['--nodes_to_exclude', regex]);
+        if (problems.length > 0) return;
+        exact++;
+        const decided = nodesOf(rules, smallModel(...names.map((one) => ({ name: one, op: 'Add' }))));
+        for (const one of names) {
+          const fits = new RegExp(`^(?:${regex})`).test(one);
+          if (fits) fitting++;
+          expect(decided.get(one) === 'fp32', `${regex} on ${one}: ${rules}`).toBe(fits);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+    expect(Math.min(fitting, exact)).toBeGreaterThan(300);
+    const told = importAutocast(['--nodes_to_exclude', '.*/attn/.*', '[^/]*[^/]*$', 'op:.*']);
+    expect(told.text).toBe('base fp16\n**/attn/** fp32\n* fp32\nop[:]** fp32\n');
+    expect(told.problems.map(({ severity, code }) => [severity, code])).toEqual([['info', 'regex-approximated']]);
+  });
+
   test('a name as a regular expression fits exactly itself', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
