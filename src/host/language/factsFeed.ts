@@ -63,6 +63,7 @@ export class FactsFeed implements vscode.Disposable {
         again(({ model }) => model?.toString() === uri.toString());
       }),
       sessions.onDidChange(({ key }) => again(({ model }) => model?.toString() === key)),
+      sessions.onDidChangeCurrent(() => again(({ model }) => model === null)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(settingsSection)) again(() => true);
       }),
@@ -167,7 +168,8 @@ export class FactsFeed implements vscode.Disposable {
     served.models = [];
     void modelsNear(served.uri).then((models) => {
       served.models = models;
-      if (models.length > 0 && this.isServed(served.uri)) this.#refresh(served);
+      // Not where the document was closed meanwhile, even if it is open again.
+      if (models.length > 0 && this.#served.get(served.uri.toString()) === served) this.#refresh(served);
     });
   }
 
