@@ -16,6 +16,15 @@ const parsed = (text: string): unknown =>
     Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(String(value)) ? String(value) : value,
   );
 
+function accepts(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe('proper JSON', () => {
   test('gives what JSON.parse gives, compact or indented', () => {
     fc.assert(
@@ -23,6 +32,38 @@ describe('proper JSON', () => {
         const text = JSON.stringify(value, null, indent);
         expect(plainValue(one(text))).toEqual(parsed(text));
       }),
+    );
+  });
+
+  test('as people and programs write it: any blanks, escapes and forms of numbers', () => {
+    const blank = fc.constantFrom('', ' ', '\n', '\t ', '\r\n');
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 2 }).map((text) => JSON.stringify(text).slice(1, -1)),
+      fc.constantFrom('\\u0041', '\\/', '\\ud83d\\ude00', '\\uD800', '\\b\\f', '\u2028', '//', '/*'),
+    );
+    const string = fc.array(piece, { maxLength: 4 }).map((pieces) => `"${pieces.join('')}"`);
+    const scalar = fc.constantFrom('0', '-0', '-12', '1.5', '1E+5', '2e-3', '0.0', '1e400', 'true', 'false', 'null');
+    const { value } = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        string,
+        scalar,
+        fc
+          .tuple(blank, fc.array(fc.tuple(tie('value'), blank), { maxLength: 3 }))
+          .map(([start, items]) => `[${start}${items.map((item) => item.join('')).join(`,${start}`)}]`),
+        fc
+          .tuple(blank, fc.array(fc.tuple(string, blank, tie('value')), { maxLength: 3 }))
+          .map(
+            ([start, members]) =>
+              `{${start}${members.map(([key, gap, held]) => `${key}${gap}:${gap}${held}`).join(`${start},`)}}`,
+          ),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (text) => {
+        expect(plainValue(one(text))).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 3000 },
     );
   });
 
@@ -170,6 +211,25 @@ describe('broken JSON', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  test('what JSON.parse refuses is never taken without a word, and what it takes is', () => {
+    const words = String.raw`{ } [ ] "a" "b" : , 1 -0 1e5 01 - null nul "\u0041" "\q" " "é" /*c*/ // 1. .5 +1 NaN None`;
+    const piece = fc.constantFrom(' ', '\n', '\u00a0', '12345678901234567890', ...words.split(' '));
+    let taken = 0;
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 9 }), (pieces) => {
+        const text = pieces.join('');
+        const { documents, problems } = readLosslessJson(text);
+        const isJson = accepts(text);
+        if (isJson) taken++;
+        if (isJson) expect(problems, text).toEqual([]);
+        // Several documents in a row, or none, are no JSON, and no problem either.
+        else if (problems.length === 0) expect(documents.length, text).not.toBe(1);
+      }),
+      { numRuns: 10_000 },
+    );
+    expect(taken).toBeGreaterThan(200);
   });
 
   test('a cut-off document keeps what was whole', () => {
