@@ -187,7 +187,7 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
     }
     default: {
       const program = name('trtexec');
-      const key = JSON.stringify([launcher, program]);
+      const key = JSON.stringify([launcher, program, options.environment]);
       const asked =
         askedThere.get(key) ?? helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
       askedThere.set(key, asked);

@@ -142,6 +142,20 @@ test('the cache lies where each platform keeps such things', () => {
   expect(cacheFolder({ TENSORRT_LENS_CACHE: '/x', XDG_CACHE_HOME: '/c' }, 'linux')).toBe('/x');
 });
 
+test('a launcher is asked once, and again where the build has other variables', async () => {
+  // Which TensorRT is found there may hang on them.
+  const versions = JSON.stringify({
+    '10': captureText('tensorrt-10.6.0/cli.help/log.txt'),
+    '8': captureText('tensorrt-8.6.1/cli.help/log.txt'),
+  });
+  const path = fakeTool(bin, 'there', `process.stdout.write(${versions}[args.includes('OLD=1') ? '8' : '10']);`);
+  const launcher = { command: [process.execPath, path, '{command}'], guard: false };
+  const version = async (environment?: Record<string, string>) =>
+    (await plan({ backend: 'trtexec', ...(environment && { environment }) }, { launcher })).version;
+  expect(await version()).toBe('10.6.0');
+  expect(await version({ OLD: '1' })).toBe('8.6.1');
+});
+
 describe('two builds ask the same trtexec at once', () => {
   /** Nobody gets an answer from the first that is started. */
   const slow = () => {
