@@ -16,6 +16,7 @@ import { fillWeights } from './fillWeights.ts';
 import { isGzip } from './fileSource.ts';
 import { importBuild } from './importBuild.ts';
 import { fileTrouble, Unusable } from './unusable.ts';
+import { errorText } from '../core/text/errorText.ts';
 
 /** `jobs.json` of a target's folder: what its run.sh runs, in order. */
 export interface ClusterJobs {
@@ -252,7 +253,7 @@ export async function collectClusterFolder(folder: string, cache?: string): Prom
     written = JSON.parse(await readFile(join(folder, jobsName), 'utf8')) as ClusterJobs;
     if (written.schema !== 1 || !Array.isArray(written.jobs)) throw new Error('no list of jobs');
   } catch (error) {
-    throw new Unusable(`${join(folder, jobsName)}: cannot be read: ${(error as Error).message}`);
+    throw new Unusable(`${join(folder, jobsName)}: cannot be read: ${errorText(error)}`);
   }
   const all: Collected[] = [];
   for (const [index, job] of written.jobs.entries())

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type ByteSource, bytesOf } from '../core/text/byteSource.ts';
 import { fileTrouble, Unusable } from './unusable.ts';
+import { errorText } from '../core/text/errorText.ts';
 
 /** A source over an open file. */
 export interface FileSource extends ByteSource {
@@ -137,6 +138,6 @@ async function unpack(path: string, packed: Uint8Array): Promise<Uint8Array> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE')
       throw new Unusable(`${path}: unpacks to more than 2 GiB; unpack it with gunzip first`);
-    throw new Unusable(`${path}: this gzip file is damaged or cut off (${(error as Error).message})`);
+    throw new Unusable(`${path}: this gzip file is damaged or cut off (${errorText(error)})`);
   }
 }

@@ -20,6 +20,7 @@ import type { PlannedFiles } from './plannedFiles.ts';
 import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
 import { fileTrouble, stopIfCancelled, Unusable } from './unusable.ts';
+import { errorText } from '../core/text/errorText.ts';
 
 /** What to build, with what, and where the result goes. */
 export interface BuildOptions extends EngineOptions, BuildTools {
@@ -299,7 +300,7 @@ class Run {
     await this.#nameResults(manifest);
     if (passed) {
       await giveBack().catch((error: unknown) => {
-        (manifest.warnings ??= []).push(`A cache could not be kept: ${(error as Error).message}.`);
+        (manifest.warnings ??= []).push(`A cache could not be kept: ${errorText(error)}.`);
       });
       await this.#keepEngine(manifest);
     } else {
@@ -328,7 +329,7 @@ class Run {
     } catch (error) {
       // It took minutes to build: it stays where it is.
       manifest.result = 'failed';
-      manifest.error = `${(error as Error).message}; the engine was built and is ${this.#path('engine')}`;
+      manifest.error = `${errorText(error)}; the engine was built and is ${this.#path('engine')}`;
     }
   }
 

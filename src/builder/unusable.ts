@@ -1,3 +1,4 @@
+import { errorText } from '../core/text/errorText.ts';
 /**
  * Something that was asked for cannot be done. The message is for people: what is wrong, where, and what to do next.
  * Whoever catches it shows the message alone; any other error is a defect and keeps its stack.
@@ -33,5 +34,5 @@ export function fileTrouble(path: string, error: unknown): Unusable {
     ELOOP: 'its symbolic links lead in a circle',
     EMFILE: 'too many open files',
   };
-  return new Unusable(`${path || "''"}: ${text[code] ?? (error instanceof Error ? error.message : String(error))}`);
+  return new Unusable(`${path || "''"}: ${text[code] ?? errorText(error)}`);
 }

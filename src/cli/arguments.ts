@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { Usage } from './command.ts';
+import { errorText } from '../core/text/errorText.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
@@ -14,7 +15,7 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     parsed = parse();
   } catch (error) {
     // Node's own text has advice about `--` behind the first sentence.
-    throw new Usage((error as Error).message.split('. ')[0]!);
+    throw new Usage(errorText(error).split('. ')[0]!);
   }
   const missing = positionals[parsed.positionals.length];
   if (missing !== undefined) throw new Usage(`${missing} is missing`);

@@ -2,6 +2,7 @@ import { parse } from 'yaml';
 import { readWhole } from '../builder/fileSource.ts';
 import { Unusable } from '../builder/unusable.ts';
 import { type Launcher, readLauncher } from '../core/build/launcher.ts';
+import { errorText } from '../core/text/errorText.ts';
 
 /**
  * Reads a YAML file; JSON is YAML, too.
@@ -13,7 +14,7 @@ export async function readYamlFile(path: string): Promise<unknown> {
     // An alias that names itself a thousand times is refused by `maxAliasCount`.
     return parse(text, { maxAliasCount: 100 });
   } catch (error) {
-    throw new Unusable(`${path}: ${(error as Error).message.split('\n')[0]!}`);
+    throw new Unusable(`${path}: ${errorText(error).split('\n')[0]!}`);
   }
 }
 
