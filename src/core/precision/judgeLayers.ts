@@ -14,8 +14,8 @@ export interface LayerJudgement {
   layer: string | null;
   /** A kernel that hides its inside, with other types around it than the one that was asked for. */
   otherwise?: true;
-  /** Told by the node's own weights, which no Cast around it explains. */
-  byWeights?: true;
+  /** Told by what a product multiplies, which no Cast around it explains. */
+  byOperands?: true;
 }
 
 /** Operators of which TensorRT makes one layer that normalises. */
@@ -82,9 +82,8 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undef
       ? { ...unseen(reason, layer.name), otherwise: true }
       : unseen(reason, layer.name);
   }
-  const weights = typeOfEngineTensor(layer.weights) ?? (weight === undefined ? null : weightsIn(layer, weight));
-  if (weights !== null)
-    return { ...byType(node, layer, weights === want, `its weights are ${weights}`), byWeights: true };
+  const told = judgeOperands(node, layer, weight);
+  if (told) return told;
   const outputs = floatTypes(layer.outputs);
   const inputs = floatTypes(large(layer.inputs));
   const all = [...inputs, ...outputs];
@@ -108,6 +107,19 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undef
   return shared(node, layer, name);
 }
 
+/** What a layer multiplies, where that shows: its weights, or all that a kernel of a library reads. */
+function judgeOperands(node: PlannedNode, layer: BuiltLayer, weight: number | undefined): LayerJudgement | null {
+  const want = node.compute;
+  const weights = typeOfEngineTensor(layer.weights) ?? (weight === undefined ? null : weightsIn(layer, weight));
+  if (weights !== null)
+    return { ...byType(node, layer, weights === want, `its weights are ${weights}`), byOperands: true };
+  if (!products.has(node.op) || !/^(?:gemm|correlation|deconv)$/.test(layer.type)) return null;
+  // Whatever Casts and sums such a kernel is made of, it has none inside.
+  const read = floatTypes(large(layer.inputs));
+  if (read.length === 0 || !read.every((type) => isFloating(type) && type !== want)) return null;
+  return { ...byType(node, layer, false, `it multiplies ${listed(read)}`), byOperands: true };
+}
+
 /**
  * A kernel of several nodes with several types: only a normalisation's own constants tell, and only where they are in
  * FP32. FP16 constants are the rule in such a kernel, and may be a neighbour's.
@@ -129,7 +141,8 @@ function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgem
     layer.name,
   );
   // Where a kernel has taken in Casts, its name has them; without any, all of it may be in the types of its border.
-  const converts = [...types, ...floatTypes(constants)].includes(node.compute) || takesCasts(layer.name);
+  const built = floatTypes(constants.filter(({ elements }) => elements !== 1));
+  const converts = [...types, ...built].includes(node.compute) || takesCasts(layer.name);
   return converts ? hidden : { ...hidden, otherwise: true };
 }
 
@@ -137,8 +150,8 @@ function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgem
 const takesCasts = (name: string): boolean => /cas/i.test(name);
 
 /** Whether a node may obey all the same in a strongly typed build: its kernel converts, and only the border was seen. */
-export const mayConvert = ({ verdict, byWeights, layer }: LayerJudgement): boolean =>
-  verdict === 'disobeyed' && !byWeights && takesCasts(layer ?? '');
+export const mayConvert = ({ verdict, byOperands, layer }: LayerJudgement): boolean =>
+  verdict === 'disobeyed' && !byOperands && takesCasts(layer ?? '');
 
 /** The type of a node's weights among a kernel's constants, told by their number; null: they are not there, or not alone. */
 function weightsIn(layer: BuiltLayer, weight: number): PrecisionType | null {
@@ -165,7 +178,7 @@ function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: str
 
 /** Without the scalars alpha and beta that FP16 gemms take in FP32. */
 function large(tensors: readonly BorderTensor[]): BorderTensor[] {
-  const named = tensors.filter(({ name }) => !/_(?:alpha|beta)$/.test(name));
+  const named = tensors.filter(({ name }) => !/_(?:alpha|beta)(?:_myl\d+)?$/.test(name));
   const several = named.filter(({ elements }) => elements === null || elements > 1);
   return several.length > 0 ? several : named;
 }

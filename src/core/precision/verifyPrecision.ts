@@ -153,7 +153,7 @@ function judgeTyped(
   const { layer, verdict } = seen;
   const said = `he build was strongly typed, and in the ${model} this node makes ${declared}`;
   const within = mayConvert(seen) && declared === asked;
-  if (verdict === 'disobeyed' && seen.byWeights && declared === asked) {
+  if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
     const advice = `TensorRT took the Casts around it away: keep a node beside it in ${asked}, too.`;
     return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
   }

@@ -130,6 +130,15 @@ describe('obeyed only with evidence', () => {
       ['Half', weight],
     ]);
     expect(verdictOf(both, 'fp32', capture.index)).toMatchObject({ verdict: 'obeyed', certain: false });
+    // A kernel of a library multiplies what it reads; scalars beside it mean nothing.
+    const gemm = { ...kernel('__mye12_myl0_3', 'Half', [['Float', 1]]), type: 'gemm' };
+    expect(verdictOf(gemm, 'fp32', capture.index)).toMatchObject({
+      verdict: 'disobeyed',
+      certain: true,
+      message: expect.stringContaining(
+        'In the layer __mye12_myl0_3 it multiplies fp16, not fp32. TensorRT took',
+      ) as unknown,
+    });
     // Without Casts in it, nothing in the kernel is in FP32, whatever the model says.
     const none = kernel('__myl_FcAdd_myl0_1', 'Half', [['Half', 64]]);
     expect(verdictOf(none, 'fp32', capture.index)).toMatchObject({ verdict: 'unseen' });
