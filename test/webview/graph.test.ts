@@ -400,6 +400,26 @@ describe('flat', () => {
   });
 });
 
+describe('flat and a selected module', () => {
+  it('keeps saying what is in the module, also when data comes again', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    await item(view, 'module:/blocks/blocks.0').click();
+    const panel = view.page.locator('.graph-inspector');
+    const said = await panel.textContent();
+    expect(said).toContain('blocks.0');
+    const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+    await view.page.getByRole('button', { name: 'Flat' }).click();
+    await settled(view, before);
+    expect(await panel.textContent()).toBe(said);
+    await show(view, shown);
+    expect(await panel.textContent()).toBe(said);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
 describe('what survives', () => {
   it('keeps place, selection and open modules when data comes again', async () => {
     const view = await open();

@@ -83,7 +83,7 @@ export class CarryOver {
         return point < 0 ? null : { kind: 'point', point };
       }
       case 'module': {
-        const module = this.#after.hierarchy.byId.get(this.#before.hierarchy.modules[subject.module]?.id ?? '');
+        const module = this.#after.nested.byId.get(this.#before.nested.modules[subject.module]?.id ?? '');
         return module === undefined ? null : { ...subject, module };
       }
       case 'group':

@@ -186,9 +186,9 @@ export class GraphModel {
   /** What is in a module by the legend's lines, in their order; several lines may share a paint. */
   categoriesIn(module: number): { label: string; nodes: number }[] {
     const counts = this.overlay.categories.map(({ label }) => ({ label, nodes: 0 }));
-    const { start, end } = this.hierarchy.modules[module]!;
+    const { start, end } = this.nested.modules[module]!;
     for (let i = start; i < end; i++) {
-      const count = counts[this.overlay.categoryOf[this.hierarchy.sequence[i]!]!];
+      const count = counts[this.overlay.categoryOf[this.nested.sequence[i]!]!];
       if (count !== undefined) count.nodes += 1;
     }
     return counts.filter(({ nodes }) => nodes > 0);
@@ -201,9 +201,9 @@ export class GraphModel {
     if (known !== undefined) return known;
     let sum = 0;
     let measured = false;
-    const { start, end } = this.hierarchy.modules[module]!;
+    const { start, end } = this.nested.modules[module]!;
     for (let i = start; i < end; i++) {
-      const ms = this.times[this.hierarchy.sequence[i]!]!;
+      const ms = this.times[this.nested.sequence[i]!]!;
       if (Number.isNaN(ms)) continue;
       sum += ms;
       measured = true;

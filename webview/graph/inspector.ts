@@ -229,7 +229,8 @@ export class Inspector {
   }
 
   #module(model: GraphModel, index: number, open: boolean): Node[] {
-    const module = model.hierarchy.modules[index]!;
+    // A module stays selected when the picture becomes a flat one, which has none.
+    const module = model.nested.modules[index]!;
     const rows: [string, string][] = [[words.contents, graphStrings.nodes(module.end - module.start)]];
     for (const { label, nodes } of model.categoriesIn(index)) rows.push([label, count(nodes)]);
     const ms = model.moduleTime(index);
@@ -242,7 +243,7 @@ export class Inspector {
       ]);
     else if (model.isOutlier(index)) rows.push([graphStrings.outlier, '']);
     const groups = new Set<number>();
-    for (let i = module.start; i < module.end; i++) groups.add(model.fusion.groupOf[model.hierarchy.sequence[i]!]!);
+    for (let i = module.start; i < module.end; i++) groups.add(model.fusion.groupOf[model.nested.sequence[i]!]!);
     groups.delete(-1);
     const list = element('ul', {});
     for (const group of [...groups].sort((a, b) => a - b).slice(0, 30)) {
