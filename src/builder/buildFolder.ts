@@ -60,12 +60,18 @@ export const writeManifest = ({ folder, manifest }: Build): Promise<void> =>
 export async function readBuildFolder(folder: string): Promise<Build | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BuildManifest;
-    const whole = manifest.schema === 1 && typeof manifest.id === 'string' && typeof manifest.model?.file === 'string';
-    return whole && typeof manifest.files === 'object' ? { folder, manifest } : undefined;
+    return manifest.schema === 1 && isWhole(manifest) ? { folder, manifest } : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** It may have been written by hand, or by somebody else. */
+const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>): boolean =>
+  typeof id === 'string' &&
+  typeof model?.file === 'string' &&
+  [files, tensorrt].every((part) => typeof part === 'object' && part !== null) &&
+  Array.isArray(command);
 
 /**
  * The same where there must be one.

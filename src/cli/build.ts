@@ -127,7 +127,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);
     if (passed && values.overrides !== undefined) {
       const verify = ['trtlens', 'precision', 'verify', values.overrides, '--build', made.folder];
-      terminal.note(`Whether the rules hold: ${quoteCommand(verify)}`);
+      terminal.note(`Whether the rules hold: ${quoteCommand(verify, shell)}`);
     }
     for (const line of made.manifest.timeLine ? timeText(made.manifest.timeLine) : []) terminal.note(line);
     terminal.note(summary(made, wanted));

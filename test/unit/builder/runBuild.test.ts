@@ -203,6 +203,8 @@ describe('the history of a model', () => {
       schema: 1,
       id,
       model: { file: 'net.onnx', sha256: null, bytes: 1 },
+      tensorrt: { product: null, version: null },
+      command: [],
       started,
       result: 'passed',
       files: {},

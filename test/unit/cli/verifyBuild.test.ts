@@ -75,4 +75,11 @@ test('what does not go with it', async () => {
   const { build, model, rules } = buildFolder();
   await expect(verify(rules, '--build', build, '--log', model)).rejects.toThrow('the folder has its own');
   await expect(verify(rules, '--build', folder)).rejects.toThrow(`${folder}: no build folder`);
+  const manifest = join(build, 'manifest.json');
+  const whole = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>;
+  for (const part of ['id', 'model', 'files', 'tensorrt', 'command']) {
+    writeFileSync(manifest, JSON.stringify({ ...whole, [part]: null }));
+    // oxlint-disable-next-line no-await-in-loop -- one file for all
+    await expect(verify(rules, '--build', build)).rejects.toThrow('manifest.json is missing or damaged');
+  }
 });
