@@ -4,6 +4,7 @@ import { driverCommand } from '../core/build/driverCommand.ts';
 import type { Backend, CommandLine, CommandNote, EngineOptions } from '../core/build/engineOptions.ts';
 import { type Polygraphy, polygraphyCommand } from '../core/build/polygraphyCommand.ts';
 import { trtexecCommand } from '../core/build/trtexecCommand.ts';
+import { Answers } from './answers.ts';
 import { askPolygraphy, findPolygraphy } from './findPolygraphy.ts';
 import { findProgram } from './findProgram.ts';
 import { findPython, probePython, type Python } from './findPython.ts';
@@ -12,7 +13,6 @@ import type { PlannedFiles } from './plannedFiles.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from './probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from './setUpRtx.ts';
-import { Cancelled } from './unusable.ts';
 
 /** The programs of this machine that a build may use, as far as somebody chose them. */
 export interface BuildTools {
@@ -160,7 +160,7 @@ const polygraphyPlan = (program: string, tool: Polygraphy): BuildPlan => ({
   command: (options, files) => polygraphyCommand(withoutEngine(options), files, tool),
 });
 
-const askedThere = new Map<string, Promise<TrtexecHelp>>();
+const askedThere = new Answers<TrtexecHelp>();
 
 /** The program is there, so it is asked there; `auto` is trtexec. */
 async function planLaunched(options: EngineOptions, tools: BuildTools, launcher: Launcher): Promise<BuildPlan> {
@@ -188,17 +188,9 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
     default: {
       const program = name('trtexec');
       const key = JSON.stringify([launcher, program, options.environment]);
-      const asked =
-        askedThere.get(key) ?? helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
-      askedThere.set(key, asked);
-      try {
-        return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', await asked);
-      } catch (error) {
-        if (askedThere.get(key) === asked) askedThere.delete(key);
-        // Who asked first gave up: that is no answer for the others.
-        if (error instanceof Cancelled && !tools.signal?.aborted) return planLaunched(options, tools, launcher);
-        throw error;
-      }
+      const asking = () => helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
+      const help = await askedThere.get(key, asking, tools.signal);
+      return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', help);
     }
   }
 }

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { readTrtexecHelp, type TrtexecHelp } from '../core/build/readTrtexecHelp.ts';
+import { Answers } from './answers.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
-import { Cancelled, stopIfCancelled, Unusable } from './unusable.ts';
+import { stopIfCancelled, Unusable } from './unusable.ts';
 
 /** A program that was found. */
 export interface FoundTool {
@@ -16,7 +17,7 @@ export interface ProbedTrtexec extends FoundTool {
   help: TrtexecHelp;
 }
 
-const probed = new Map<string, Promise<TrtexecHelp>>();
+const probed = new Answers<TrtexecHelp>();
 
 /**
  * Finds a trtexec and asks it for its flags and version, once as long as its file stays the same.
@@ -26,22 +27,10 @@ const probed = new Map<string, Promise<TrtexecHelp>>();
 export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promise<ProbedTrtexec> {
   const program = await findTool(chosen, 'Is TensorRT installed, and its bin folder on the PATH?');
   const { mtimeMs, size } = await stat(program);
-  const key = `${program}\n${mtimeMs}\n${size}`;
-  const asked = probed.get(key) ?? askTrtexec(program, signal);
-  probed.set(key, asked);
-  try {
-    const help = await asked;
-    return { program, product: /tensorrt_rtx(\.exe)?$/.test(program) ? 'tensorrt-rtx' : 'tensorrt', help };
-  } catch (error) {
-    if (probed.get(key) === asked) probed.delete(key);
-    // Who asked first gave up: that is no answer for the others.
-    if (error instanceof Cancelled && !signal?.aborted) return probeTrtexec(chosen, signal);
-    throw error;
-  }
+  const ask = () => helpOfTrtexec(program, (args) => printed(program, args, signal));
+  const help = await probed.get(`${program}\n${mtimeMs}\n${size}`, ask, signal);
+  return { program, product: /tensorrt_rtx(\.exe)?$/.test(program) ? 'tensorrt-rtx' : 'tensorrt', help };
 }
-
-const askTrtexec = (program: string, signal: AbortSignal | undefined): Promise<TrtexecHelp> =>
-  helpOfTrtexec(program, (args) => printed(program, args, signal));
 
 /**
  * What a trtexec says about itself.

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BuildTools, planBuild, refusals } from '../../../src/builder/buildPlan.ts';
 import { cacheFolder } from '../../../src/builder/cacheFolder.ts';
@@ -176,10 +177,26 @@ describe('two builds ask the same trtexec at once', () => {
     const more = where === 'here' ? { trtexec: path } : { launcher };
     const abort = new AbortController();
     const first = plan({ backend: 'trtexec' }, { ...more, signal: abort.signal });
-    const second = plan({ backend: 'trtexec' }, more);
     await began();
+    const second = plan({ backend: 'trtexec' }, more);
+    await wait(50);
     abort.abort();
     await expect(first).rejects.toThrow(Cancelled);
     await expect(second).resolves.toMatchObject({ backend: 'trtexec', version: '10.6.0' });
+  });
+
+  test.each(['here', 'by a launcher'])('%s: the one that did not ask need not wait for the other', async (where) => {
+    const { path, began } = slow();
+    const launcher = { command: [process.execPath, path, '{command}'], guard: false };
+    const more = where === 'here' ? { trtexec: path } : { launcher };
+    const [asks, waits] = [new AbortController(), new AbortController()];
+    const first = plan({ backend: 'trtexec' }, { ...more, signal: asks.signal });
+    await began();
+    const second = plan({ backend: 'trtexec' }, { ...more, signal: waits.signal });
+    await wait(50);
+    waits.abort();
+    await expect(second).rejects.toThrow(Cancelled);
+    asks.abort();
+    await expect(first).rejects.toThrow(Cancelled);
   });
 });
