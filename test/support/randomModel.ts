@@ -121,6 +121,8 @@ class Maker {
       },
       () => (depth < 2 ? this.scan(nodes, made, depth) : null),
       () => add('Add', [any(), add('Constant', [], [tensorOf('value', this.tensor('', shape, this.below(2) === 0))])]),
+      // Half precision has no such number.
+      () => add('Max', [any(), add('Constant', [], [floatOf('value_float', -3.4e38)])]),
       () => add('Cast', [add('Cast', [any()], [intOf('to', DOUBLE)])], [intOf('to', FLOAT)]),
       () => add('Cast', [add('Tanh', [add('Cast', [any()], [intOf('to', FLOAT16)])])], [intOf('to', FLOAT)]),
       () => {
@@ -275,6 +277,7 @@ function valueOf(name: string, elemType: number, dims: (number | 'any')[]): onnx
   return { name, type: { tensorType: { elemType, shape: { dim } } } };
 }
 
+const floatOf = (name: string, f: number): onnx.IAttributeProto => ({ name, f, type: AttributeType.FLOAT });
 const intOf = (name: string, i: number): onnx.IAttributeProto => ({ name, i, type: AttributeType.INT });
 const intsOf = (name: string, ints: number[]): onnx.IAttributeProto => ({ name, ints, type: AttributeType.INTS });
 function tensorOf(name: string, t: onnx.ITensorProto): onnx.IAttributeProto {

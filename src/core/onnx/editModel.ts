@@ -1,11 +1,11 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { ByteSource } from '../text/byteSource.ts';
 import type { Problem, Read } from '../text/problem.ts';
-import { isRealElement } from './convertElements.ts';
+import { elementBytes, isRealElement, type RealElement } from './convertElements.ts';
 import { ExternalData, retypeTensor, UnfitTensor } from './editTensor.ts';
 import { addTo, ModelIndex } from './modelIndex.ts';
 import type { MessagePatch } from './messagePatch.ts';
-import { ATTRIBUTE, GRAPH, NODE, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
+import { ATTRIBUTE, GRAPH, NODE, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
 import type { DataType, OnnxModel, OnnxTensor } from './onnxModel.ts';
 import { readModel } from './readModel.ts';
 import { fieldEnd, scanFields } from './scanFields.ts';
@@ -33,7 +33,7 @@ export interface ModelEdits {
   names?: { node: string; name: string }[];
   /** Initializers to convert: float, float16, bfloat16 and double into one another. */
   initializers?: { graph: string; name: string; from: DataType; to: DataType }[];
-  /** Constant nodes of which the tensor `value` is to be converted. */
+  /** Constant nodes of which the tensor `value`, or the number `value_float`, is to be converted. */
   constants?: { node: string; from: DataType; to: DataType }[];
   /** Declared types of graph inputs, outputs and inner tensors. */
   values?: { graph: string; name: string; to: DataType }[];
@@ -199,11 +199,34 @@ class Editor {
 
   private async retypeConstant({ node: id, from, to }: { node: string; from: DataType; to: DataType }): Promise<void> {
     const node = this.index.nodes.get(id)?.node;
+    const scalar = node?.attributes.find(({ name, kind }) => name === 'value_float' && kind === 'float');
+    if (scalar?.span && from === 'float' && isRealElement(to))
+      return this.retypeScalar(this.index.attributePatch(id, scalar.span), to);
     const attribute = node?.attributes.find(({ name, kind }) => name === 'value' && kind === 'tensor');
     const tensor = attribute?.value as OnnxTensor | null | undefined;
     if (!attribute?.span || !tensor?.span) return this.refuse(`Node ${id} is no constant with a tensor.`, id);
     const patch = this.index.attributePatch(id, attribute.span).child(tensor.span, ATTRIBUTE.tensor);
     await this.retype(patch, tensor, from, to, `constant ${id} "${node?.name}"`);
+  }
+
+  /** The attribute `value_float` becomes a `value` of the new type. */
+  private async retypeScalar(patch: MessagePatch, to: RealElement): Promise<void> {
+    const fields = await scanFields(this.source, patch.span);
+    const replaced = new Set([ATTRIBUTE.name, ATTRIBUTE.float, ATTRIBUTE.type]);
+    for (const field of fields) if (replaced.has(field.tag)) patch.replace(field.at, fieldEnd(field));
+    const number = fields.findLast(({ tag }) => tag === ATTRIBUTE.float);
+    const size = elementBytes[to];
+    const writer = protobuf.Writer.create().uint32(ATTRIBUTE.name).string('value');
+    writer.uint32(ATTRIBUTE.type).uint32(TENSOR_ATTRIBUTE);
+    const tensor = protobuf.Writer.create().uint32(TENSOR.dataType).uint32(dataTypeNumber(to)!);
+    tensor.uint32(TENSOR.rawData).uint32(size);
+    const head = tensor.finish();
+    writer.uint32(ATTRIBUTE.tensor).uint32(head.length + size);
+    const end = patch.span.offset + patch.span.length;
+    const value: Segment = number
+      ? { convert: { offset: number.offset - elementBytes.float, length: elementBytes.float, from: 'float', to } }
+      : { bytes: new Uint8Array(size) };
+    patch.insert(end, { bytes: writer.finish() }, { bytes: head }, value);
   }
 
   private async retype(
@@ -263,5 +286,6 @@ function castNode({ name, input, output }: { name: string; input: string; output
   return writer.ldelim().finish();
 }
 
-/** AttributeProto.AttributeType.INT. */
+/** AttributeProto.AttributeType.INT and TENSOR. */
 const INT_ATTRIBUTE = 2;
+const TENSOR_ATTRIBUTE = 4;

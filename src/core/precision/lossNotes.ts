@@ -10,6 +10,8 @@ export function lossNotes(model: OnnxModel, loss: ConversionLoss): Pick<Problem,
     const first = found.slice(0, 3).map(({ file, offset }) => names.get(placeKey(file, offset)));
     const known = first.filter((name) => name !== undefined).map((name) => JSON.stringify(name));
     const more = found.length - known.length;
+    // A number that stands in an attribute has no place of its own.
+    if (known.length === 0) return more === 1 ? 'a constant' : `${more.toLocaleString('en-US')} constants`;
     return `${known.join(', ')}${more > 0 ? ` and ${more.toLocaleString('en-US')} more` : ''}`;
   };
   const weights = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'weight' : 'weights'}`;

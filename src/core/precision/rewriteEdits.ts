@@ -281,7 +281,9 @@ function isConvertible({ sparse, data }: OnnxTensor): boolean {
 }
 
 function isConvertibleConstant({ op, domain, attributes: [attribute] }: OnnxNode): boolean {
-  if (op !== 'Constant' || domain !== '' || attribute?.name !== 'value' || attribute.kind !== 'tensor') return false;
+  if (op !== 'Constant' || domain !== '' || !attribute) return false;
+  if (attribute.name === 'value_float') return attribute.kind === 'float';
+  if (attribute.name !== 'value' || attribute.kind !== 'tensor') return false;
   const tensor = attribute.value as OnnxTensor | null;
   return tensor !== null && isConvertible(tensor);
 }

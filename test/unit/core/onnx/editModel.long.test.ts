@@ -10,7 +10,7 @@ import { segmentBytes, segmentSize } from '../../../../src/core/onnx/segment.ts'
 import { dataTypeNumber } from '../../../../src/core/onnx/tensorTypes.ts';
 import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
-import { type Bytes, concat, int, len, model, node, packed, varint } from '../../../support/wire.ts';
+import { type Bytes, concat, float, int, len, model, node, packed, varint } from '../../../support/wire.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -273,6 +273,17 @@ describe('weights', () => {
     );
     const tensor = graphAt(result, '0/then_branch').node![0]!.attribute![0]!.t!;
     expect(tensor).toMatchObject({ dataType: 16, rawData: [0x80, 0x3f, 0x00, 0xc0, 0xab, 0x3e] });
+  });
+
+  test('a constant of one number becomes a tensor, and what is too large stays finite', async () => {
+    const attribute = len(5, len(1, 'value_float'), float(2, -3e38), int(20, 1), len(13, 'a doc string'));
+    const file = model(node('Constant', [], ['c'], attribute), node('Relu', ['c'], ['y']), output);
+    const half = await edited(file, { constants: [{ node: '0', from: 'float', to: 'float16' }] });
+    const [found] = decode(half).graph!.node![0]!.attribute!;
+    expect(found).toMatchObject({ name: 'value', type: 4, docString: 'a doc string' });
+    expect(found!.t).toMatchObject({ dims: [], dataType: 10, rawData: [0xff, 0xfb] });
+    expect(found!.f ?? 0).toBe(0);
+    expect((await open(half)).nodes[0]!.attributes[0]).toMatchObject({ name: 'value', kind: 'tensor' });
   });
 
   test('external data goes to a file of its own, once for tied weights; what is not converted stays', async () => {

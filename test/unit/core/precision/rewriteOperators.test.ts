@@ -295,3 +295,11 @@ test('a tensor whose name is no UTF-8 is not read by another name', () => {
   expect(rewrite(model, 'base fp16').problems).toMatchObject([{ severity: 'error', code: 'name-no-utf8' }]);
   expect(rewrite(model, 'y fp32').problems).toEqual([]);
 });
+
+test('a constant of one number changes its type with its reader: a Cast could make it infinite', () => {
+  const model = modelOf({ nodes: ['low = Constant()', 'y = Max(x, low)'], outputs: { y: 'float' } });
+  model.nodes[0]!.attributes.push({ name: 'value_float', kind: 'float', value: -3e38 });
+  const plan = rewrite(model, 'base fp16');
+  expect(plan.constants).toEqual([{ node: '0', from: 'float', to: 'float16' }]);
+  expect(casts(plan)).toEqual(['x_fp16 = x as float16', 'y = y_fp16 as float']);
+});

@@ -28,6 +28,12 @@ export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {
     tensor.type = to;
   }
   for (const { node, from, to } of plan.constants) {
+    const [scalar] = nodeAt(node).attributes;
+    if (scalar?.name === 'value_float' && from === 'float') {
+      const value = { name: '', type: to, shape: [], data: null };
+      nodeAt(node).attributes = [{ name: 'value', kind: 'tensor', value }];
+      continue;
+    }
     const value = nodeAt(node).attributes.find(({ name }) => name === 'value')?.value;
     if (typeof value !== 'object' || value === null || Array.isArray(value) || value.type !== from)
       throw new Error(`${node} is no ${from} constant`);
