@@ -7,7 +7,7 @@ import { cacheFolder } from './cacheFolder.ts';
 import { isAlive } from './folderLock.ts';
 
 /**
- * The builds of a model, newest first. A build whose process is gone without a word is given as cancelled.
+ * The builds of a model, newest first. A build whose process is gone without a word is given as cancelled. Never rejects.
  * @param options.folder the parent of its build folders, where it is not the usual one
  */
 export async function listBuilds(model: string, options: { folder?: string; cache?: string } = {}): Promise<Build[]> {
@@ -90,6 +90,7 @@ async function foldersIn(folder: string): Promise<string[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
   } catch {
+    // Nothing was built yet, or nothing that can be read.
     return [];
   }
 }

@@ -81,7 +81,7 @@ export class HistoryTree
     this.#read += 1;
     const read = this.#read;
     const session = this.#sessions.current;
-    const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath).catch(() => []) : [];
+    const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath) : [];
     // A later look has overtaken this one.
     if (read !== this.#read) return;
     const shown = session?.state.newest?.build.id;

@@ -48,7 +48,7 @@ export class FactsReader {
   }
 
   async read(uri: vscode.Uri): Promise<KnownFacts> {
-    const builds = uri.scheme === 'file' ? await listBuilds(uri.fsPath).catch(() => []) : [];
+    const builds = uri.scheme === 'file' ? await listBuilds(uri.fsPath) : [];
     const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
     const status = await vscode.workspace.fs.stat(uri).then(
       ({ mtime, size }) => `${mtime} ${size}`,
