@@ -33,7 +33,7 @@ export interface ModelEdits {
   names?: { node: string; name: string }[];
   /** Initializers to convert: float, float16, bfloat16 and double into one another. */
   initializers?: { graph: string; name: string; from: DataType; to: DataType }[];
-  /** Constant nodes of which the tensor `value`, or the number `value_float`, is to be converted. */
+  /** Nodes of which the tensor `value`, or the number `value_float`, is to be converted. */
   constants?: { node: string; from: DataType; to: DataType }[];
   /** Declared types of graph inputs, outputs and inner tensors. */
   values?: { graph: string; name: string; to: DataType }[];

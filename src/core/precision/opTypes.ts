@@ -22,7 +22,7 @@ const bfloat: ReadonlyMap<string, number> = opsets({
   17: 'DFT LayerNormalization MelWeightMatrix STFT',
   18: 'CenterCropPad Col2Im GroupNormalization',
   19: 'DequantizeLinear QuantizeLinear',
-  20: 'AffineGrid Gelu IsInf',
+  20: 'AffineGrid ConstantOfShape Gelu IsInf',
   21: 'QLinearMatMul',
   22:
     'Acos Acosh Asin Asinh Atan Atanh AveragePool Bernoulli Conv ConvTranspose Cos Cosh DeformConv Det Elu EyeLike ' +

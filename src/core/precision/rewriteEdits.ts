@@ -1,5 +1,6 @@
 import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
-import { effectiveName } from './modelFacts.ts';
+import { effectiveName, standardOpset } from './modelFacts.ts';
+import { halfSince } from './opTypes.ts';
 import { followsType, isRealType, outputFollows, readsAnyType } from './opTyping.ts';
 import type { RealType } from './opTyping.ts';
 import type { NewCast, RewritePlan } from './rewritePlan.ts';
@@ -184,6 +185,8 @@ class EditWalk {
     const wanted = new Set(tensor.readers.map(({ type }) => type));
     const to = [...wanted][0];
     if (wanted.size !== 1 || !to || to === tensor.declared) return;
+    const node = tensor.maker?.node;
+    if (node && to !== 'float' && halfSince(node.op, node.domain, to) > standardOpset(this.choice.model)) return;
     tensor.made = to;
     const change = { from: tensor.declared, to };
     if (tensor.constant === 'initializer') {
@@ -281,7 +284,7 @@ function isConvertible({ sparse, data }: OnnxTensor): boolean {
 }
 
 function isConvertibleConstant({ op, domain, attributes: [attribute] }: OnnxNode): boolean {
-  if (op !== 'Constant' || domain !== '' || !attribute) return false;
+  if (!(op === 'Constant' || op === 'ConstantOfShape') || domain !== '' || !attribute) return false;
   if (attribute.name === 'value_float') return attribute.kind === 'float';
   if (attribute.name !== 'value' || attribute.kind !== 'tensor') return false;
   const tensor = attribute.value as OnnxTensor | null;

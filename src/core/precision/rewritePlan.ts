@@ -20,7 +20,7 @@ export interface RewritePlan {
   names: { node: string; name: string }[];
   /** Initializers whose type and bytes change. */
   initializers: { graph: string; name: string; from: RealType; to: RealType }[];
-  /** Constant nodes whose `value` tensor or `value_float` changes its type and bytes. */
+  /** Constant and ConstantOfShape nodes whose `value` tensor or `value_float` changes its type and bytes. */
   constants: { node: string; from: RealType; to: RealType }[];
   /** Declared types to change: entries of value_info, and graph inputs and outputs where `io` is `follow`. */
   values: { graph: string; name: string; to: DataType }[];

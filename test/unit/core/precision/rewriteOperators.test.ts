@@ -303,3 +303,17 @@ test('a constant of one number changes its type with its reader: a Cast could ma
   expect(plan.constants).toEqual([{ node: '0', from: 'float', to: 'float16' }]);
   expect(casts(plan)).toEqual(['x_fp16 = x as float16', 'y = y_fp16 as float']);
 });
+
+test('what fills a shape changes its type with its reader, where the opset allows it', () => {
+  const filled = (opset: number) => {
+    const nodes = ['size = Shape(x)', 'low = ConstantOfShape(size)', 'y = Max(x, low)'];
+    const model = modelOf({ nodes, outputs: { y: 'float' }, opset });
+    const value = { name: '', type: 'float', shape: [1], data: null };
+    model.nodes[1]!.attributes.push({ name: 'value', kind: 'tensor', value });
+    return model;
+  };
+  expect(rewrite(filled(17), 'base fp16').constants).toEqual([{ node: '1', from: 'float', to: 'float16' }]);
+  expect(rewrite(filled(17), 'base bf16').constants).toEqual([]);
+  expect(casts(rewrite(filled(17), 'base bf16'))).toContain('low_bf16 = low as bfloat16');
+  expect(rewrite(filled(20), 'base bf16').constants).toEqual([{ node: '1', from: 'float', to: 'bfloat16' }]);
+});
