@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { fusionPageViewType } from '../ids.ts';
-import { viewFolder, webviewPage } from '../platform/webviewPage.ts';
+import { setPage, viewFolder } from '../platform/setPage.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
 
@@ -33,11 +33,12 @@ export class FusionPages {
     panel.iconPath = vscode.Uri.joinPath(this.#extensionUri, 'media', 'fusion.svg');
     this.#panels.set(key, panel);
     const connection = this.#connections.connect('page', panel, session);
+    const page = setPage(panel, this.#extensionUri, 'fusion');
     panel.onDidDispose(() => {
       this.#panels.delete(key);
+      page.dispose();
       connection.dispose();
       dispose();
     });
-    panel.webview.html = webviewPage(panel.webview, this.#extensionUri, 'fusion');
   }
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { graphViewType } from '../ids.ts';
-import { viewFolder, webviewPage } from '../platform/webviewPage.ts';
+import { setPage, viewFolder } from '../platform/setPage.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
 
@@ -23,15 +23,15 @@ export class GraphEditorProvider implements vscode.CustomReadonlyEditorProvider 
 
   resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const { session, dispose } = this.#sessions.acquire(document.uri);
-    const { webview } = panel;
-    webview.options = { enableScripts: true, localResourceRoots: [viewFolder(this.#extensionUri)] };
+    panel.webview.options = { enableScripts: true, localResourceRoots: [viewFolder(this.#extensionUri)] };
     const connection = this.#connections.connect('graph', panel, session);
+    // Last: the page's first message must find somebody listening.
+    const page = setPage(panel, this.#extensionUri, 'graph');
     panel.onDidDispose(() => {
+      page.dispose();
       connection.dispose();
       dispose();
     });
-    // Last: the page's first message must find somebody listening.
-    webview.html = webviewPage(webview, this.#extensionUri, 'graph');
   }
 }
 

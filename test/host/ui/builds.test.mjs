@@ -76,6 +76,30 @@ test('the fusion page shows the build, and a click there selects in the side bar
   assert.deepEqual(w.violations, []);
 });
 
+test('a page whose script gets lost on its way is loaded again', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.row('vit_tiny.onnx').dblclick();
+  await w.view.locator('canvas').first().waitFor();
+  // As when VS Code's service worker is replaced meanwhile: no answer ever comes.
+  const workers = w.page.context().serviceWorkers();
+  const worker = workers.find((one) => one.url().includes('/webview/'));
+  assert.ok(worker, `No worker of the webviews among ${workers.map((one) => one.url()).join(', ')}`);
+  await worker.evaluate(() => {
+    const { create } = resourceRequestStore;
+    globalThis.lost = 0;
+    resourceRequestStore.create = function () {
+      if (globalThis.lost === 2) return create.call(this);
+      globalThis.lost += 1;
+      return { requestId: -globalThis.lost, promise: new Promise(() => {}) };
+    };
+  });
+  await w.runCommand('TensorRT: Open Fusion Page');
+  await w.tab('Fusion of vit_tiny.onnx').waitFor();
+  await w.view.locator('svg text', { hasText: 'No kernel names them' }).waitFor();
+  assert.equal(await worker.evaluate(() => globalThis.lost), 2);
+});
+
 test('a file that is no model says what it is, and where it breaks off', async () => {
   writeFileSync(join(folder, 'broken.onnx'), 'this is no model\n');
   const w = await open();

@@ -1,15 +1,51 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
+import { Retry } from './retry.ts';
 
 /** The folder that a view's page may load from, and nothing else. */
 export const viewFolder = (extensionUri: vscode.Uri): vscode.Uri =>
   vscode.Uri.joinPath(extensionUri, 'dist', 'webview');
 
 /**
+ * Gives a panel the page of a view, until the result is disposed. Where the page says nothing, it is set again: while
+ * VS Code replaces the service worker that its webviews load from, as it does when two of them are opened soon after
+ * each other, what the new page asked for can get lost, and the page would stay blank. After about a minute, says so.
+ */
+export function setPage(
+  panel: vscode.WebviewPanel,
+  extensionUri: vscode.Uri,
+  view: 'graph' | 'fusion',
+): vscode.Disposable {
+  const set = () => {
+    panel.webview.html = webviewPage(panel.webview, extensionUri, view);
+  };
+  const giveUp = () =>
+    void vscode.window.showErrorMessage(
+      vscode.l10n.t('This view does not load. Close it and open it again; if it stays empty, reload the window.'),
+    );
+  const retry = new Retry(set, giveUp);
+  let shown = panel.visible;
+  const follow = () => {
+    if (panel.visible === shown) return;
+    shown = panel.visible;
+    // A page that is hidden is thrown away, and loads anew when it is shown.
+    if (shown) retry.begin();
+    else retry.end();
+  };
+  set();
+  if (shown) retry.begin();
+  return vscode.Disposable.from(
+    panel.webview.onDidReceiveMessage(() => retry.end()),
+    panel.onDidChangeViewState(follow),
+    new vscode.Disposable(() => retry.end()),
+  );
+}
+
+/**
  * The page of a built view: one script, one style sheet, and a policy under which nothing else runs. Text reaches the
  * page by messages only, so nothing from a model is ever part of this HTML.
  */
-export function webviewPage(webview: vscode.Webview, extensionUri: vscode.Uri, view: 'graph' | 'fusion'): string {
+function webviewPage(webview: vscode.Webview, extensionUri: vscode.Uri, view: 'graph' | 'fusion'): string {
   const nonce = randomBytes(16).toString('base64');
   const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(viewFolder(extensionUri), name)).toString();
   const source = webview.cspSource;
