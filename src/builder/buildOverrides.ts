@@ -99,14 +99,14 @@ function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildO
   return 'model';
 }
 
-/** Types that a mode of precision allows beside FP32. */
+/** Types that a mode of precision allows beside FP32, whichever program builds: `best` is more in trtexec on some GPUs. */
 const allowedBy: Record<NonNullable<EngineOptions['precision']>, readonly string[]> = {
   fp32: [],
   fp16: ['fp16'],
   bf16: ['bf16'],
   int8: ['int8', 'fp16'],
   fp8: ['fp8', 'fp16'],
-  best: ['fp16', 'bf16', 'int8', 'fp8', 'int4'],
+  best: ['fp16', 'int8'],
 };
 
 function flagOptions(options: EngineOptions, plan: ReturnType<typeof planPrecision>): Partial<EngineOptions> {

@@ -53,6 +53,22 @@ test('trtexec 10 gets exact names as flags, and the rules stay with the build', 
   expect(await readBuildOverrides(folder)).toEqual({ schema: 1, rules, way: 'flags' });
 });
 
+test('best gets a flag for a type that it is not in every program', async () => {
+  const own = newFolder();
+  const { manifest } = await runBuild({
+    model,
+    backend: 'trtexec',
+    trtexec: playerTool(own, 'trtexec', { capture: 'tensorrt-10.6.0/fp16_overflow.fp16' }),
+    driver: 'unused',
+    cache: join(own, 'cache'),
+    precision: 'best',
+    overrides: rulesFile('/layers.1/attn/qk/MatMul bf16\nop:Softmax fp16\n'),
+    confirm: () => Promise.reject(new Error('asked')),
+  });
+  expect(manifest.command).toEqual(expect.arrayContaining(['--best', '--bf16']));
+  expect(manifest.command).not.toContain('--fp16');
+});
+
 test.each([
   ['tensorrt-rtx', '1.7.1', false],
   ['tensorrt', '11.2.1', false],
