@@ -150,7 +150,13 @@ export class Sessions implements vscode.Disposable {
       held.stale ? this.#source.readModel(session.uri) : undefined,
       this.#source.readNewestBuild(session.uri, session.chosenBuild),
     ]);
+    // Read before the editor has told that the file is gone.
+    const gone = model?.graph === null && session.state.graph !== null && !(await isThere(session.uri));
     if (generation !== session.generation || this.find(session.uri) !== session) return;
+    if (gone) {
+      this.#lose(held);
+      return;
+    }
     if (model !== undefined) held.stale = false;
     session.state =
       model === undefined
@@ -181,15 +187,19 @@ export class Sessions implements vscode.Disposable {
     watcher.onDidCreate(soon);
     watcher.onDidDelete(() => {
       const held = this.#held.get(uri.toString());
-      if (held === undefined) return;
-      // What was about to be read is gone: what was read before stays on view.
-      clearTimeout(held.settle);
-      const { session } = held;
-      session.generation += 1;
-      session.state = { ...session.state, model: 'missing', problem: vscode.l10n.t('The file is gone.') };
-      this.#changed.fire(session);
+      if (held !== undefined) this.#lose(held);
     });
     return watcher;
+  }
+
+  /** A model's file is gone, and with it what was about to be read: what was read before stays on view. */
+  #lose(held: Held): void {
+    const { session } = held;
+    clearTimeout(held.settle);
+    held.stale = false;
+    session.generation += 1;
+    session.state = { ...session.state, model: 'missing', problem: vscode.l10n.t('The file is gone.') };
+    this.#changed.fire(session);
   }
 
   #release(key: string): void {
@@ -200,5 +210,14 @@ export class Sessions implements vscode.Disposable {
     clearTimeout(held.settle);
     held.watcher.dispose();
     this.#held.delete(key);
+  }
+}
+
+async function isThere(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch (error) {
+    return !(error instanceof vscode.FileSystemError && error.code === 'FileNotFound');
   }
 }

@@ -85,4 +85,30 @@ describe('sessions', () => {
     assert.equal(session.state.graph?.name, 'first');
     sessions.dispose();
   });
+
+  it('show what was read before when a file is gone, also where it is read before that is told', async () => {
+    const uri = inWorkspace('gone.onnx');
+    let there = true;
+    const sessions = new Sessions({
+      readModel: () =>
+        Promise.resolve(
+          there
+            ? { graph: graph('first'), problem: '', hints: [] }
+            : { graph: null, problem: 'no such file', hints: [] },
+        ),
+      readNewestBuild: () => Promise.resolve(null),
+    });
+    const { session } = sessions.acquire(uri);
+    await until(sessions.onDidChange, () => session.state.model === 'ready');
+    there = false;
+    // A build that ends then reads nothing of the model, which is not there to be read.
+    for (const again of [sessions.reload(uri), sessions.reloadBuild(uri)]) {
+      await again;
+      assert.equal(session.state.model, 'missing');
+      assert.equal(session.state.graph?.name, 'first');
+    }
+    await sessions.reloadBuild(uri);
+    assert.equal(session.state.graph?.name, 'first');
+    sessions.dispose();
+  });
 });
