@@ -6,6 +6,7 @@ import { layerLabel, nodeLabel, shareOf, totalMs } from '../../src/core/scene/fu
 import { layerTitle } from '../../src/core/scene/kernelFamilies.ts';
 import type { Selection, ViewHost } from '../../src/protocol/views.ts';
 import { counted, milliseconds, strings } from '../shared/strings.ts';
+import { addTo } from '../../src/core/text/addTo.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
@@ -270,7 +271,7 @@ function nodesContent(report: FusionReport, nodes: ReportNode[], title: string):
       node.fate === 'foreign' && node.foreignNode !== null
         ? `ForeignNode ${node.foreignNode}`
         : strings.fates[node.fate];
-    parts.set(name, [...(parts.get(name) ?? []), node]);
+    addTo(parts, name, node);
   }
   const lines = [...parts].map(([text, own]): Line => ({
     text,

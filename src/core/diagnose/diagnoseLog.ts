@@ -3,6 +3,7 @@ import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { CONSEQUENCES, plain, RULES, WORKSPACE_ADVICE, type Finding } from './diagnosisRules.ts';
 import { closestWords } from '../precision/closestWords.ts';
+import { addTo } from '../text/addTo.ts';
 
 /**
  * What went wrong in a build, the first cause first; repeated texts are told once. With the model, the nodes concerned
@@ -179,8 +180,8 @@ class NodeFinder {
     this.#order = model?.nodes.map(({ id }) => id) ?? [];
     for (const node of model?.nodes ?? []) {
       const name = node.name || `node_of_${node.outputs[0] ?? ''}`;
-      for (const key of new Set([name, ...node.outputs])) push(this.#byName, key, node.id);
-      push(this.#byOp, node.op, node.id);
+      for (const key of new Set([name, ...node.outputs])) addTo(this.#byName, key, node.id);
+      addTo(this.#byOp, node.op, node.id);
       if (node.outputs[0] !== undefined) this.#producers.set(node.outputs[0], name);
     }
   }
@@ -212,10 +213,4 @@ class NodeFinder {
     const ids = new Set(pieces.flatMap((piece) => this.#byName.get(piece.trim()) ?? []));
     return this.#order.filter((id) => ids.has(id));
   }
-}
-
-function push(map: Map<string, string[]>, key: string, value: string): void {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }

@@ -1,5 +1,6 @@
 import { nodesInName } from './nodesInName.ts';
 import { claim, isFree, join, type Resolution } from './resolution.ts';
+import { addTo } from '../text/addTo.ts';
 
 /**
  * Nodes that no layer names though the log says that they were fused with one that is named: quantization that went
@@ -56,12 +57,7 @@ class Groups {
 
   all(): { nodes: number[]; line: number }[] {
     const groups = new Map<number, number[]>();
-    for (const node of this.#parent.keys()) {
-      const root = this.#find(node);
-      const group = groups.get(root);
-      if (group) group.push(node);
-      else groups.set(root, [node]);
-    }
+    for (const node of this.#parent.keys()) addTo(groups, this.#find(node), node);
     return [...groups].map(([root, nodes]) => ({
       nodes: nodes.toSorted((a, b) => a - b),
       line: this.#line.get(root) ?? 1,

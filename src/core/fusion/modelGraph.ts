@@ -1,4 +1,5 @@
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** One tensor of one graph. Names may repeat between a graph and its subgraphs; these do not. */
 export interface GraphTensor {
@@ -83,7 +84,7 @@ function addGraph(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
   }
   const outputs = source.outputs.map(({ name }) => lookup(name, scope)).filter((tensor) => tensor !== undefined);
   if (scope.owner < 0) graph.graphOutputs = outputs;
-  else graph.bodyOutputs.set(scope.owner, [...(graph.bodyOutputs.get(scope.owner) ?? []), ...outputs]);
+  else addTo(graph.bodyOutputs, scope.owner, ...outputs);
 }
 
 function define(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {

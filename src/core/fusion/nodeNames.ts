@@ -2,6 +2,7 @@ import type { ParsedNode } from '../engine/buildLog.ts';
 import type { KnownNames } from './layerName.ts';
 import type { MetadataToken } from './layerMetadata.ts';
 import type { ModelGraph } from './modelGraph.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** How a model's nodes are called in what TensorRT writes. */
 export interface NodeNames extends KnownNames {
@@ -40,7 +41,7 @@ const kernelSpelling = (name: string): string => name.replace(/[^A-Za-z0-9/]/g, 
  */
 export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
   const byName = new Map<string, number[]>();
-  graph.nodes.forEach((node, index) => append(byName, parserName(graph, index), index));
+  graph.nodes.forEach((node, index) => addTo(byName, parserName(graph, index), index));
   const registry = new Map<string, number>();
   const records = new Map<number, ParsedNode>();
   const unmatched = register(graph, byName, parsed, registry, records);
@@ -104,12 +105,6 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
 export function parserName(graph: ModelGraph, index: number): string {
   const node = graph.nodes[index]!;
   return node.name === '' ? `node_of_${node.outputs.find((name) => name !== '') ?? ''}` : node.name;
-}
-
-function append(map: Map<string, number[]>, key: string, value: number): void {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 /** Nodes that share a name are told apart by their order: the parser takes them as the file does. */
@@ -250,7 +245,7 @@ function callersOf(
 
 function spellings(byName: Iterable<readonly [string, readonly number[]]>): Map<string, number[]> {
   const map = new Map<string, number[]>();
-  for (const [name, nodes] of byName) for (const index of nodes) append(map, kernelSpelling(name), index);
+  for (const [name, nodes] of byName) for (const index of nodes) addTo(map, kernelSpelling(name), index);
   return map;
 }
 

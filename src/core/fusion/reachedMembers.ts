@@ -2,6 +2,7 @@ import { outsideName } from './engineView.ts';
 import { atomsOf } from './layerName.ts';
 import { bodyOf, readsOf } from './modelGraph.ts';
 import { claim, isFree, join, modelTensor, type Basis, type Resolution } from './resolution.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Second step: nodes that TensorRT does not name, from the graph between the tensors that it does name. */
 export function claimReached(to: Resolution): void {
@@ -105,12 +106,7 @@ function nativeReaders(to: Resolution): Map<string, number[]> {
   const readers = new Map<string, number[]>();
   to.view.layers.forEach(({ inputs }, layer) => {
     if (to.view.regionOf[layer]! >= 0) return;
-    for (const { name } of inputs) {
-      const outside = outsideName(to.view, name);
-      const known = readers.get(outside);
-      if (known) known.push(layer);
-      else readers.set(outside, [layer]);
-    }
+    for (const { name } of inputs) addTo(readers, outsideName(to.view, name), layer);
   });
   return readers;
 }
@@ -273,10 +269,7 @@ function endsOfNames(to: Resolution): Map<number, number[]> {
       const tensor = to.graph.byName.get(atom.replace(/\[Constant\]$/, ''));
       const nodes = to.names.nodesOfLayer(atom);
       const near = nodes.length > 0 ? nodes : tensor === undefined ? [] : to.graph.tensors[tensor]!.consumers;
-      if (near.length !== 1) continue;
-      const regions = ends.get(near[0]!);
-      if (regions) regions.push(index);
-      else ends.set(near[0]!, [index]);
+      if (near.length === 1) addTo(ends, near[0]!, index);
     }
   });
   return ends;

@@ -4,6 +4,7 @@ import type { FusionReport, Remark, ReportLayer } from './fusionReport.ts';
 import { quote } from './namedMembers.ts';
 import { nodesInName } from './nodesInName.ts';
 import type { Resolution } from './resolution.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Remarks of one kind beyond these are summed up in one. */
 const mostReformats = 50;
@@ -38,10 +39,7 @@ function passRemarks(from: Resolution, phase: BuildPhase): Remark[] {
   const passes = new Map<string, FusionEvent[]>();
   for (const event of phase.events) {
     if (event.kind === 'convert' || event.kind === 'swap') continue;
-    const key = `${event.kind} ${event.pass}`;
-    const list = passes.get(key);
-    if (list) list.push(event);
-    else passes.set(key, [event]);
+    addTo(passes, `${event.kind} ${event.pass}`, event);
   }
   for (const events of passes.values()) {
     const remark = passRemark(from, events);
@@ -186,12 +184,7 @@ function reformatRemark(layer: ReportLayer): Remark {
 /** What the log says about requested precisions, one remark a kind and reason. */
 function precisionRemarks(from: Resolution, report: FusionReport, lines: readonly PrecisionLine[]): Remark[] {
   const groups = new Map<string, PrecisionLine[]>();
-  for (const line of lines) {
-    const key = `${line.kind} ${line.type} ${line.reason}`;
-    const list = groups.get(key);
-    if (list) list.push(line);
-    else groups.set(key, [line]);
-  }
+  for (const line of lines) addTo(groups, `${line.kind} ${line.type} ${line.reason}`, line);
   return [...groups.values()].map((group) => {
     const found = new Set<number>();
     for (const { layer } of group) {

@@ -1,4 +1,5 @@
 import type { FusionReport, ReportLayer, ReportNode } from './fusionReport.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** No line of the text is longer. */
 const width = 100;
@@ -130,7 +131,7 @@ function groupsOf(report: FusionReport): Group[] {
   for (const layer of report.layers) {
     if (layer.foreignNode !== null) continue;
     if (layer.nodes.length > 0) groups.push(nativeGroup(layer));
-    else rest.set(layer.kind, [...(rest.get(layer.kind) ?? []), layer]);
+    else addTo(rest, layer.kind, layer);
   }
   for (const [kind, layers] of rest) {
     const timed = layers.filter((layer) => layer.percent !== null);
@@ -181,11 +182,7 @@ function unknownLines({ nodes }: FusionReport): string[] {
   const unknown = nodes.filter(({ fate }) => fate === 'unknown');
   if (unknown.length === 0) return [];
   const byReason = new Map<string, ReportNode[]>();
-  for (const node of unknown) {
-    const list = byReason.get(node.reason);
-    if (list) list.push(node);
-    else byReason.set(node.reason, [node]);
-  }
+  for (const node of unknown) addTo(byReason, node.reason, node);
   return [
     'Unknown',
     ...[...byReason].flatMap(([reason, list]) => [

@@ -3,7 +3,7 @@ import type { ByteSource } from '../text/byteSource.ts';
 import type { Problem, Read } from '../text/problem.ts';
 import { elementBytes, isRealElement, type RealElement } from './convertElements.ts';
 import { ExternalData, retypeTensor, UnfitTensor } from './editTensor.ts';
-import { addTo, ModelIndex } from './modelIndex.ts';
+import { ModelIndex } from './modelIndex.ts';
 import type { MessagePatch } from './messagePatch.ts';
 import { ATTRIBUTE, GRAPH, NODE, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
 import type { DataType, OnnxModel, OnnxTensor } from './onnxModel.ts';
@@ -13,6 +13,7 @@ import { joinSegments, type Segment, segmentsSize } from './segment.ts';
 import { dataTypeNumber } from './tensorTypes.ts';
 import { WireError } from './wireCursor.ts';
 import { errorText } from '../text/errorText.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** What to change in a model. Nodes are named by id, graphs by path ('' is the main graph), tensors by name. */
 export interface ModelEdits {

@@ -1,6 +1,7 @@
 import { MessagePatch } from './messagePatch.ts';
 import { ATTRIBUTE, GRAPH, MODEL, NODE } from './onnxFields.ts';
 import type { ByteSpan, OnnxGraph, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Where a node is: in which graph. */
 export interface NodePlace {
@@ -76,10 +77,3 @@ export class ModelIndex {
 
 const isIn = (inner: ByteSpan, outer: ByteSpan): boolean =>
   inner.at >= outer.offset && inner.offset + inner.length <= outer.offset + outer.length;
-
-/** Adds to the list of a key. */
-export function addTo<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const list = map.get(key);
-  if (list) list.push(item);
-  else map.set(key, [item]);
-}

@@ -3,6 +3,7 @@ import type { EngineTensor } from '../engine/engineLayer.ts';
 import type { LayerInfo } from '../engine/layerInfo.ts';
 import type { Fate, FusionReport, LayerKind } from '../fusion/fusionReport.ts';
 import type { PrecisionType } from './precisionType.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** What precision overrides need to know of the last build, as plain JSON: it also travels to the language server. */
 export interface BuildFacts {
@@ -148,11 +149,7 @@ function constantsOf(log: BuildLog | null): Map<string, EngineTensor[]> {
 /** Layers that the parser made for a node under another name. */
 function registeredAliases(log: BuildLog, report: FusionReport): { name: string; nodes: number[] }[] {
   const byName = new Map<string, number[]>();
-  for (const [i, node] of report.nodes.entries()) {
-    const found = byName.get(node.name);
-    if (found) found.push(i);
-    else byName.set(node.name, [i]);
-  }
+  for (const [i, node] of report.nodes.entries()) addTo(byName, node.name, i);
   const aliases = new Map<string, number[]>();
   for (const parsed of log.parsedNodes) {
     const nodes = byName.get(parsed.name);

@@ -1,4 +1,5 @@
 import type { BuildFacts } from './buildFacts.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Look-ups over a build's facts that every keystroke needs. */
 export interface BuildIndex {
@@ -39,10 +40,6 @@ export function buildIndexOf(build: BuildFacts): BuildIndex {
 
 function kernelNodes(build: BuildFacts): Map<string, number[]> {
   const kernels = new Map<string, number[]>();
-  for (const { tactic, nodes } of build.layers) {
-    const found = tactic === null ? null : kernels.get(tactic);
-    if (found) found.push(...nodes);
-    else if (tactic !== null) kernels.set(tactic, [...nodes]);
-  }
+  for (const { tactic, nodes } of build.layers) if (tactic !== null) addTo(kernels, tactic, ...nodes);
   return kernels;
 }

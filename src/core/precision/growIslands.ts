@@ -2,6 +2,7 @@ import type { OnnxGraph, OnnxNode } from '../onnx/onnxModel.ts';
 import { isCheap } from './opTyping.ts';
 import type { RealType } from './opTyping.ts';
 import type { ChosenType, TypeChoice } from './rewriteTypes.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Longest chain of cheap nodes between two kept ones that is taken along. */
 const longestChain = 4;
@@ -66,11 +67,7 @@ class Links {
     for (const node of graph.nodes) {
       if (node.op === 'Constant') for (const name of node.outputs) this.constants.add(name);
       for (const name of node.outputs) this.maker.set(name, node);
-      for (const name of new Set(node.inputs)) {
-        const found = this.readers.get(name);
-        if (found) found.push(node);
-        else this.readers.set(name, [node]);
-      }
+      for (const name of new Set(node.inputs)) addTo(this.readers, name, node);
     }
   }
 

@@ -2,6 +2,7 @@ import { editDistance } from './closestWords.ts';
 import { compileGlob, matchesGlob } from './glob.ts';
 import { effectiveName } from './modelFacts.ts';
 import type { ModelFacts, NodeFacts } from './modelFacts.ts';
+import { addTo } from '../text/addTo.ts';
 
 const none = new Int32Array(0);
 
@@ -40,8 +41,8 @@ export class NodeIndex {
     this.longest = this.names.reduce((most, name) => Math.max(most, name.length), 0);
     this.computes = Uint8Array.from(facts.nodes, ({ role }) => (role === 'compute' ? 1 : 0));
     this.computing = this.computes.reduce((sum, one) => sum + one, 0);
-    for (const [i, name] of this.names.entries()) push(this.byName, name, i);
-    for (const [i, node] of facts.nodes.entries()) push(this.byOp, node.op, i);
+    for (const [i, name] of this.names.entries()) addTo(this.byName, name, i);
+    for (const [i, node] of facts.nodes.entries()) addTo(this.byOp, node.op, i);
   }
 
   /** Whether a node has this name exactly. */
@@ -59,7 +60,7 @@ export class NodeIndex {
   namedInKernel(part: string): number[] {
     if (!this.lazyKernelNames) {
       this.lazyKernelNames = new Map();
-      for (const [i, name] of this.names.entries()) push(this.lazyKernelNames, name.replaceAll('.', '_'), i);
+      for (const [i, name] of this.names.entries()) addTo(this.lazyKernelNames, name.replaceAll('.', '_'), i);
     }
     return this.lazyKernelNames.get(part.replaceAll('.', '_')) ?? [];
   }
@@ -200,12 +201,6 @@ function distanceOf(lower: string, name: string, limit: number): number {
   if (candidate === lower) return 0;
   if (candidate.endsWith(`/${lower.replace(/^\//, '')}`)) return 1;
   return editDistance(lower, candidate, limit);
-}
-
-function push(map: Map<string, number[]>, key: string, value: number): void {
-  const found = map.get(key);
-  if (found) found.push(value);
-  else map.set(key, [value]);
 }
 
 function sameDomain(a: string, b: string): boolean {

@@ -11,6 +11,7 @@ import type { NodeVerdict, RuleVerdict, Verdict } from './precisionVerdict.ts';
 import { isFloatType } from '../onnx/tensorTypes.ts';
 import { precisionType, typeOfEngineTensor } from './precisionType.ts';
 import type { PrecisionType } from './precisionType.ts';
+import { addTo } from '../text/addTo.ts';
 
 /**
  * Holds a plan against the build that was made with it, rule by rule in the order of the file. `index` is the model that
@@ -26,9 +27,7 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
     const seen = judgeLayers(node, build, index?.nodes[node.position]?.weight);
     const judged = judgeNode(node, build, log, facts, seen);
     const verdict = judgeOutputs(judged, build, isStronglyTyped(build), facts);
-    const found = byLine.get(node.line);
-    if (found) found.push(verdict);
-    else byLine.set(node.line, [verdict]);
+    addTo(byLine, node.line, verdict);
   }
   for (const { line } of plan.skipped) if (!byLine.has(line)) byLine.set(line, []);
   return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
