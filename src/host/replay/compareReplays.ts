@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { comparisonText } from '../../core/replay/comparisonText.ts';
 import { diffReplays } from '../../core/replay/diffReplays.ts';
-import { readReplay } from '../../core/replay/readReplay.ts';
 import { pickFile } from '../commands/pickFile.ts';
 import { replayComparisonScheme } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import { plainText } from '../platform/plainText.ts';
+import { openReplay } from './openReplay.ts';
 
 interface Query {
   files: [before: string, after: string];
@@ -72,6 +72,5 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
 }
 
 async function read(uri: string) {
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true));
-  return readReplay(document.getText()).value;
+  return (await openReplay(vscode.Uri.parse(uri, true)))?.file;
 }

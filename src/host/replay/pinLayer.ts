@@ -3,25 +3,24 @@ import { typeSignature } from '../../core/replay/algorithm.ts';
 import { freeLayers } from '../../core/replay/alternatives.ts';
 import { titleOf } from '../../core/replay/describeChoice.ts';
 import { addEntry } from '../../core/replay/editReplay.ts';
-import { readReplay } from '../../core/replay/readReplay.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { applySpans } from './applySpans.ts';
+import { openReplay } from './openReplay.ts';
 
 /** Adds an entry for a layer that the replay leaves free: as it was chosen, or the fastest that TensorRT offered. */
 export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
   await feed.settled(target.uri);
-  const document = await vscode.workspace.openTextDocument(target.uri);
-  const { value } = readReplay(document.getText());
-  if (value === undefined) return;
+  const replay = await openReplay(target.uri);
+  if (replay === undefined) return;
   const records = (feed.paramsOf(target.uri)?.choices ?? []).map(({ source, offered, chosen }) => ({
     source,
     offered: new Map(offered),
     chosen: new Map(chosen),
   }));
-  const items = freeLayers(value.entries, records).map((free) => ({
+  const items = freeLayers(replay.file.entries, records).map((free) => ({
     label: free.layer,
     description: typeSignature(free.algorithm),
     detail: free.offered === null ? vscode.l10n.t('as TensorRT chose it') : titleOf(free.offered),
@@ -36,13 +35,10 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   const placeHolder = vscode.l10n.t('Which layer shall always run the same way?');
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
   if (picked === undefined) return;
-  // While the question stood, the text may have changed, and its entries moved.
-  const now = await vscode.workspace.openTextDocument(target.uri);
-  const text = now.getText();
-  const { value: file } = readReplay(text);
+  const now = await openReplay(target.uri);
   const { layer, algorithm } = picked.free;
-  if (file?.entries.some((entry) => entry.layer === layer)) return;
-  const edits = file && addEntry(text, file, layer, algorithm);
-  if (edits) await applySpans(now, edits);
+  if (now?.file.entries.some((entry) => entry.layer === layer)) return;
+  const edits = now && addEntry(now.text, now.file, layer, algorithm);
+  if (edits) await applySpans(now.document, edits);
   else await vscode.window.showWarningMessage(vscode.l10n.t('The choice cannot be written in the form of this file.'));
 }

@@ -1,0 +1,18 @@
+import * as vscode from 'vscode';
+import { readReplay } from '../../core/replay/readReplay.ts';
+import type { ReplayFile } from '../../core/replay/replayFile.ts';
+
+/** A replay as it is at this moment: after a question to a person, open it again, for its entries may have moved. */
+export interface OpenReplay {
+  document: vscode.TextDocument;
+  text: string;
+  file: ReplayFile;
+}
+
+/** Opens a file as a tactic replay; undefined where it is none. */
+export async function openReplay(uri: vscode.Uri): Promise<OpenReplay | undefined> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const text = document.getText();
+  const { value: file } = readReplay(text);
+  return file && { document, text, file };
+}
