@@ -6,6 +6,7 @@ import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { startViewServer } from './support/viewServer.ts';
 import type { ViewServer } from './support/viewServer.ts';
+import { accountingOf } from '../../src/core/fusion/nodeFates.ts';
 
 let server: ViewServer;
 let browser: Browser;
@@ -141,16 +142,7 @@ describe('the fusion page in an editor', () => {
   test('a build of a model without nodes, or without time, has shares of nothing', async () => {
     const data = structuredClone(vit);
     data.report!.nodes = [];
-    data.report!.accounting = {
-      total: 0,
-      foreign: 0,
-      fused: 0,
-      single: 0,
-      folded: 0,
-      removed: 0,
-      shape: 0,
-      unknown: 0,
-    };
+    data.report!.accounting = accountingOf([]);
     data.build = { ...data.build!, timeLine: { totalMs: 0, stages: [{ stage: 'parse', ms: 0 }], slowest: [] } };
     const opened = await openFusion(data);
     await opened.page.click('[data-weight="nodes"]');

@@ -6,6 +6,7 @@ import { askedPrecisions } from '../../../src/builder/askedPrecisions.ts';
 import { readReport } from '../../../src/builder/readBuild.ts';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -13,23 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const manifest: BuildManifest = {
-  schema: 1,
-  id: 'one',
+const manifest = buildManifest({
   model: { file: 'vit_tiny.onnx', sha256: null, bytes: 0 },
-  backend: 'trtexec',
-  origin: 'built',
-  tensorrt: { product: 'tensorrt', version: '10.6.0' },
-  gpu: null,
-  driver: null,
-  command: [],
-  options: {},
-  started: '2026-01-15T10:00:00Z',
-  seconds: null,
-  result: 'passed',
-  error: null,
   files: { log: 'log.txt', layers: 'layers.json', profile: null, engine: null },
-};
+});
 
 async function asked(record: object | string | null, result: BuildManifest['result'] = 'passed') {
   const text = typeof record === 'string' ? record : JSON.stringify(record);

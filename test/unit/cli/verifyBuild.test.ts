@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
 import { precision } from '../../../src/cli/precision.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 import { runCommand } from './runCommand.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
 
 const folder = temporaryFolder();
 const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
@@ -21,23 +21,10 @@ function buildFolder(record?: object): { build: string; model: string; rules: st
   copyFileSync(modelPath('vit_tiny'), model);
   copyFileSync(join(capture, 'log.txt.gz'), join(build, 'build.log'));
   copyFileSync(join(capture, 'layers.json'), join(build, 'layers.json'));
-  const manifest: BuildManifest = {
-    schema: 1,
-    id: 'build',
+  const manifest = buildManifest({
     model: { file: model, sha256: createHash('sha256').update(readFileSync(model)).digest('hex'), bytes: 1 },
-    backend: 'trtexec',
-    origin: 'built',
-    tensorrt: { product: 'tensorrt', version: '10.6.0' },
-    gpu: null,
-    driver: null,
-    command: [],
-    options: {},
-    started: '2026-01-15T10:00:00Z',
-    seconds: null,
-    result: 'passed',
-    error: null,
     files: { log: 'build.log', layers: 'layers.json', profile: null, engine: null },
-  };
+  });
   writeFileSync(join(build, 'manifest.json'), JSON.stringify(manifest));
   if (record) writeFileSync(join(build, 'overrides.json'), JSON.stringify(record));
   const rules = join(place, 'net.trtprec');

@@ -7,25 +7,18 @@ import { compareBuilds, comparisonTexts } from '../../../src/host/history/compar
 import { overLimit } from '../../../src/host/history/overLimit.ts';
 import { rerunOptions } from '../../../src/host/history/rerunOptions.ts';
 import { toGraphData } from '../../../src/core/scene/graphData.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
 
-const manifest = (more: Partial<BuildManifest> = {}): BuildManifest => ({
-  schema: 1,
-  id: '20261121-100000-00',
-  model: { file: '/m/vit.onnx', sha256: null, bytes: 0 },
-  backend: 'trtexec',
-  origin: 'built',
-  tensorrt: { product: 'tensorrt', version: '10.6.0' },
-  gpu: null,
-  driver: null,
-  command: ['trtexec'],
-  options: {},
-  started: '2026-11-21T10:00:00.000Z',
-  seconds: 10,
-  result: 'passed',
-  error: null,
-  files: { log: 'build.log', layers: null, profile: null, engine: null },
-  ...more,
-});
+const manifest = (more: Partial<BuildManifest> = {}): BuildManifest =>
+  buildManifest({
+    id: '20261121-100000-00',
+    model: { file: '/m/vit.onnx', sha256: null, bytes: 0 },
+    command: ['trtexec'],
+    started: '2026-11-21T10:00:00.000Z',
+    seconds: 10,
+    files: { log: 'build.log', layers: null, profile: null, engine: null },
+    ...more,
+  });
 
 const captures = 'test/fixtures/captures/tensorrt-10.6.0';
 const reportOf = async (capture: string) =>

@@ -8,6 +8,7 @@ import { toGraphData } from '../../../src/core/scene/graphData.ts';
 import type { ViewData } from '../../../src/core/scene/viewData.ts';
 import { bytesOf } from '../../../src/core/text/byteSource.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
 
 /**
  * What a view gets for a captured build: the model, and as much of log, layer info and profile as the capture has.
@@ -31,23 +32,14 @@ export async function captureData(model: string, capture: string): Promise<ViewD
     title: `${model}.onnx`,
     graph: toGraphData(value),
     report,
-    build: {
-      schema: 1,
+    build: buildManifest({
       id: capture,
       model: { file: `${model}.onnx`, sha256: null, bytes: 0 },
-      backend: 'trtexec',
       origin: 'recorded',
       tensorrt: report.tensorrt,
-      gpu: null,
-      driver: null,
-      command: [],
       options: capture.endsWith('fp16') ? { fp16: true } : {},
-      started: '2026-01-15T10:00:00Z',
-      seconds: null,
-      result: 'passed',
-      error: null,
       files: { log: 'log.txt', layers: null, profile: null, engine: null },
-    },
+    }),
     hints: profile === undefined ? ['No profile: run trtexec with --exportProfile to see where the time goes.'] : [],
   };
 }
