@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { effectiveName } from '../../core/precision/modelFacts.ts';
+import { registerChangingTexts } from '../platform/changingTexts.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { FactsReader } from './knownFacts.ts';
 
@@ -16,18 +17,16 @@ const modelOf = (uri: vscode.Uri): vscode.Uri => vscode.Uri.parse(uri.query, tru
  * A model's nodes as a text, so that "Go to Definition" and peeking work for names in override files. A line that is
  * selected there is selected in the graph, too.
  */
-export class NodeList implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class NodeList implements vscode.Disposable {
   readonly #reader: FactsReader;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #subscription: vscode.Disposable;
-
-  readonly onDidChange = this.#changed.event;
 
   constructor(reader: FactsReader, sessions: Sessions) {
     this.#reader = reader;
     this.#subscription = vscode.Disposable.from(
       this.#changed,
-      vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      registerChangingTexts(scheme, this.#changed, (uri) => this.#text(uri)),
       // Else its lines would be those of other nodes.
       sessions.onDidChange(({ uri }) => this.#changed.fire(nodeListUri(uri))),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor: { document }, selections }) => {
@@ -40,7 +39,11 @@ export class NodeList implements vscode.TextDocumentContentProvider, vscode.Disp
     );
   }
 
-  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+
+  async #text(uri: vscode.Uri): Promise<string> {
     const { model, problem, build } = await this.#reader.read(modelOf(uri));
     if (model === null) return problem;
     const width = Math.min(24, Math.max(0, ...model.nodes.map(({ op }) => op.length)));
@@ -50,10 +53,6 @@ export class NodeList implements vscode.TextDocumentContentProvider, vscode.Disp
       return `${oneLine(node.op).padEnd(width)}  ${name}${group === undefined ? '' : `  (${oneLine(group.name)})`}`;
     });
     return lines.join('\n');
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
   }
 }
 

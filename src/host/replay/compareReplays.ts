@@ -4,6 +4,7 @@ import { diffReplays } from '../../core/replay/diffReplays.ts';
 import { pickFile } from '../commands/pickFile.ts';
 import { replayComparisonScheme } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
+import { registerChangingTexts } from '../platform/changingTexts.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openReplay } from './openReplay.ts';
 
@@ -20,13 +21,10 @@ const changed = new vscode.EventEmitter<vscode.Uri>();
 /** Gives the texts in which two replays are compared, from the replays as the editor has them; anew when one has changed. */
 export function registerReplayComparison(): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.workspace.registerTextDocumentContentProvider(replayComparisonScheme, {
-      onDidChange: changed.event,
-      provideTextDocumentContent: async (uri) => {
-        const { files, side } = queryOf(uri);
-        const [before, after] = await Promise.all(files.map(read));
-        return before && after ? comparisonText(diffReplays(before, after), side) : '';
-      },
+    registerChangingTexts(replayComparisonScheme, changed, async (uri) => {
+      const { files, side } = queryOf(uri);
+      const [before, after] = await Promise.all(files.map(read));
+      return before && after ? comparisonText(diffReplays(before, after), side) : '';
     }),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
       // Once it is saved, or read again: not at every keystroke.

@@ -25,9 +25,13 @@ export function inRepository(name: string): string {
 
 /** Resolves with the first event that is accepted. Call it before the event is caused. */
 export function nextEvent<T>(event: vscode.Event<T>, accepts: (value: T) => boolean = () => true): Promise<T> {
+  // A test that runs out of time says nothing of the line that it waits in.
+  const { stack } = new Error(`Still no such event: ${String(accepts)}`);
   return new Promise((resolve) => {
+    const timer = setTimeout(() => console.error(stack), 40_000);
     const listener = event((value) => {
       if (!accepts(value)) return;
+      clearTimeout(timer);
       listener.dispose();
       resolve(value);
     });
