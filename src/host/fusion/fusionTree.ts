@@ -25,6 +25,8 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   #panel: FusionPanel | undefined;
   /** What the panel was made from: the same report with the same search and sorting gives the same items. */
   #made: { report: FusionReport; sort: PanelSort; search: string } | undefined;
+  /** Lines that are being brought into view: the tree then tells of them as selected, which is no person's doing. */
+  readonly #revealing = new Set<PanelItem>();
   #sort: PanelSort = 'time';
   #search = '';
 
@@ -49,7 +51,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
         if (visible) this.#catchUp();
       }),
       this.#view.onDidChangeSelection(({ selection: [item] }) => {
-        if (item !== undefined) this.#select(item);
+        if (item !== undefined && !this.#revealing.has(item)) this.#select(item);
       }),
     );
     this.#describe();
@@ -148,10 +150,13 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     if (this.#panel === undefined || !this.#view.visible || selection.kind === 'none') return;
     const item = innermost(locate(this.#panel, selection).at(-1));
     if (item === undefined || this.#view.selection[0] === item) return;
+    this.#revealing.add(item);
     try {
       await this.#view.reveal(item, { select: true, focus: false });
     } catch {
       // The tree was replaced meanwhile: the next refresh shows the new one.
+    } finally {
+      this.#revealing.delete(item);
     }
   }
 
