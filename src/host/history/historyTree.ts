@@ -29,7 +29,9 @@ export class HistoryTree
   readonly #diagnoses = new Map<string, Promise<NamedDiagnosis[]>>();
   #items: HistoryItem[] = [];
   #wasRunning = false;
-  #read = 0;
+  /** The look at the history that was begun last. */
+  #look: Promise<void> | undefined;
+  #looks = 0;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -76,14 +78,23 @@ export class HistoryTree
     return this.#items.flatMap(({ build, context }) => (build === null || context !== 'build' ? [] : [build]));
   }
 
-  /** Reads the history again. */
+  /** Reads the history again. Resolves when it is shown, also where a later look has overtaken this one. */
   async refresh(): Promise<void> {
-    this.#read += 1;
-    const read = this.#read;
+    this.#look = this.#readAndShow();
+    for (let look; look !== this.#look;) {
+      look = this.#look;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await look;
+    }
+  }
+
+  async #readAndShow(): Promise<void> {
+    this.#looks += 1;
+    const look = this.#looks;
     const session = this.#sessions.current;
     const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath) : [];
     // A later look has overtaken this one.
-    if (read !== this.#read) return;
+    if (look !== this.#looks) return;
     const shown = session?.state.newest?.build.id;
     const running = session === undefined ? undefined : this.#builds.runningOf(session.uri);
     const now = builds.find(({ folder }) => folder === running?.folder) ?? null;

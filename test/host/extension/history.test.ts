@@ -66,6 +66,11 @@ describe('the history', () => {
     const told = () => vscode.languages.getDiagnostics(model()).map(({ code }) => code);
     assert.deepEqual(told(), ['unsupported-op']);
     rmSync(newest!.folder, { recursive: true });
+    // Who asked first waits for what is shown, too.
+    const first = history.refresh();
+    void history.refresh();
+    await first;
+    assert.equal(history.builds.length, 1);
     await sessions.reloadBuild(model());
     await diagnostics.forgetDeleted();
     await history.refresh();
