@@ -3,6 +3,7 @@ import { effectiveName } from '../../core/precision/modelFacts.ts';
 import { writeName } from '../../core/precision/quoteName.ts';
 import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { applyAnew } from '../platform/applyAnew.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
@@ -29,11 +30,13 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
     const { viewColumn = shown } = await vscode.window.showTextDocument(document, { viewColumn: shown });
     const kept = await language.keep(document.uri, nodeIds, 'fp32');
     const text = kept === undefined ? byName(document, session, nodeIds) : kept.text;
-    const end = document.lineAt(document.lineCount - 1).range.end;
     if (text !== '') {
-      const edit = new vscode.WorkspaceEdit();
-      edit.insert(document.uri, end, text);
-      await vscode.workspace.applyEdit(edit);
+      await applyAnew(document, () => {
+        const { range, text: last } = document.lineAt(document.lineCount - 1);
+        const edit = new vscode.WorkspaceEdit();
+        edit.insert(document.uri, range.end, `${last === '' ? '' : '\n'}${text.replace(/^\n/, '')}`);
+        return edit;
+      });
     } else {
       void vscode.window.showInformationMessage(
         vscode.l10n.t('Nothing to add: rules keep these nodes in FP32 already, or they take no precision.'),
@@ -63,6 +66,5 @@ function byName(document: vscode.TextDocument, { state }: Session, nodeIds: read
     .map((node) => writeName(effectiveName(node)))
     .filter((name) => !kept.has(name));
   const width = Math.max(0, ...names.map((name) => name.length));
-  const start = document.lineAt(document.lineCount - 1).text === '' ? '' : '\n';
-  return names.length === 0 ? '' : start + names.map((name) => `${name.padEnd(width)}  fp32\n`).join('');
+  return names.map((name) => `${name.padEnd(width)}  fp32\n`).join('');
 }

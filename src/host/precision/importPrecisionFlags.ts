@@ -8,6 +8,7 @@ import { hasLayerFlags, targetOfBuild } from '../../core/precision/tensorrtTarge
 import { dialectOf } from '../../core/precision/trtexecSpec.ts';
 import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { applyAnew } from '../platform/applyAnew.ts';
 import { plainText } from '../platform/plainText.ts';
 import { shell } from '../../builder/shell.ts';
 
@@ -59,17 +60,20 @@ function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
 
 /** One step to undo. What could not be taken over stands above the rules, as comments. */
 async function addRules(document: vscode.TextDocument, { text, problems }: ImportedOverrides): Promise<void> {
-  const own = readOverrides(document.getText());
-  const isThere = (line: string) =>
-    line === `base ${own.base?.value}` || line === `require ${own.require?.value}` || line === '';
-  const lines = [
-    ...problems.map(({ message }) => `# ${message.replaceAll(/\s+/g, ' ')}`),
-    ...text.split('\n').filter((line) => !isThere(line)),
-  ];
-  const last = document.lineAt(document.lineCount - 1);
-  const edit = new vscode.WorkspaceEdit();
-  edit.insert(document.uri, last.range.end, `${last.text === '' ? '' : '\n'}${lines.join('\n')}\n`);
-  await vscode.workspace.applyEdit(edit);
-  const start = new vscode.Position(last.lineNumber + (last.text === '' ? 0 : 1), 0);
+  let start = new vscode.Position(0, 0);
+  await applyAnew(document, () => {
+    const own = readOverrides(document.getText());
+    const isThere = (line: string) =>
+      line === `base ${own.base?.value}` || line === `require ${own.require?.value}` || line === '';
+    const lines = [
+      ...problems.map(({ message }) => `# ${message.replaceAll(/\s+/g, ' ')}`),
+      ...text.split('\n').filter((line) => !isThere(line)),
+    ];
+    const last = document.lineAt(document.lineCount - 1);
+    start = new vscode.Position(last.lineNumber + (last.text === '' ? 0 : 1), 0);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, last.range.end, `${last.text === '' ? '' : '\n'}${lines.join('\n')}\n`);
+    return edit;
+  });
   await vscode.window.showTextDocument(document, { selection: new vscode.Range(start, start) });
 }

@@ -1,11 +1,25 @@
 import * as vscode from 'vscode';
 import type { SpanEdit } from '../../core/replay/replayFile.ts';
+import { applyAnew } from '../platform/applyAnew.ts';
+import { replayIn } from './openReplay.ts';
+import type { OpenReplay } from './openReplay.ts';
 
-/** Applies edits that core gives by offsets, as one step to undo. */
-export async function applySpans(document: vscode.TextDocument, edits: readonly SpanEdit[]): Promise<void> {
-  const edit = new vscode.WorkspaceEdit();
-  for (const { start, end, text } of edits)
-    edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
-  await vscode.workspace.applyEdit(edit);
+/**
+ * Applies edits that core gives by offsets, as one step to undo.
+ * @param find gives the edits for the replay as it is; undefined: none is to be made
+ */
+export async function applySpans(
+  document: vscode.TextDocument,
+  find: (replay: OpenReplay) => readonly SpanEdit[] | undefined,
+): Promise<void> {
+  await applyAnew(document, () => {
+    const replay = replayIn(document);
+    const edits = replay && find(replay);
+    if (edits === undefined) return undefined;
+    const edit = new vscode.WorkspaceEdit();
+    for (const { start, end, text } of edits)
+      edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
+    return edit;
+  });
   await vscode.window.showTextDocument(document);
 }

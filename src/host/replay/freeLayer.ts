@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
 import { removeEntry } from '../../core/replay/editReplay.ts';
+import type { ReplayEntry, SpanEdit } from '../../core/replay/replayFile.ts';
 import { commandTarget, editorOf } from '../language/commandTarget.ts';
 import { applySpans } from './applySpans.ts';
 import { openReplay } from './openReplay.ts';
+import type { OpenReplay } from './openReplay.ts';
 
 /** Removes a layer's entry, so that TensorRT chooses for it: the one at the cursor, else one that is picked. */
 export async function freeLayer(argument: unknown): Promise<void> {
@@ -10,18 +12,25 @@ export async function freeLayer(argument: unknown): Promise<void> {
   if (target === undefined) return;
   const replay = await openReplay(target.uri);
   if (replay === undefined) return;
-  const { document, text, file } = replay;
-  const editor = editorOf(document.uri);
-  const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
-  const here = file.entries.find(({ span }) => span.start <= offset && offset <= span.end);
-  if (here !== undefined) {
-    await applySpans(document, removeEntry(text, file, here));
+  const { document, file } = replay;
+  if (entryAtCursor(replay) !== undefined) {
+    await applySpans(document, (now) => without(now, entryAtCursor(now)));
     return;
   }
   const placeHolder = vscode.l10n.t('For which layer shall TensorRT choose?');
   const layers = file.entries.map(({ layer }) => layer);
   const picked = await vscode.window.showQuickPick(layers, { placeHolder });
   const now = picked === undefined ? undefined : await openReplay(target.uri);
-  const entry = now?.file.entries.find(({ layer }) => layer === picked);
-  if (now !== undefined && entry !== undefined) await applySpans(now.document, removeEntry(now.text, now.file, entry));
+  const picks = ({ layer }: ReplayEntry) => layer === picked;
+  if (now?.file.entries.some(picks))
+    await applySpans(now.document, (then) => without(then, then.file.entries.find(picks)));
 }
+
+function entryAtCursor({ document, file }: OpenReplay): ReplayEntry | undefined {
+  const editor = editorOf(document.uri);
+  const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
+  return file.entries.find(({ span }) => span.start <= offset && offset <= span.end);
+}
+
+const without = ({ text, file }: OpenReplay, entry: ReplayEntry | undefined): SpanEdit[] | undefined =>
+  entry && removeEntry(text, file, entry);

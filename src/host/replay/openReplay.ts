@@ -11,7 +11,11 @@ export interface OpenReplay {
 
 /** Opens a file as a tactic replay; undefined where it is none. */
 export async function openReplay(uri: vscode.Uri): Promise<OpenReplay | undefined> {
-  const document = await vscode.workspace.openTextDocument(uri);
+  return replayIn(await vscode.workspace.openTextDocument(uri));
+}
+
+/** The replay in a document as it is at this moment; undefined where it is none. */
+export function replayIn(document: vscode.TextDocument): OpenReplay | undefined {
   const text = document.getText();
   const { value: file } = readReplay(text);
   return file && { document, text, file };

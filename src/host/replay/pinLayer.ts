@@ -7,6 +7,7 @@ import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { applySpans } from './applySpans.ts';
 import { openReplay } from './openReplay.ts';
+import type { OpenReplay } from './openReplay.ts';
 
 /** Adds an entry for a layer that the replay leaves free: as it was chosen, or the fastest that TensorRT offered. */
 export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void> {
@@ -37,8 +38,10 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   if (picked === undefined) return;
   const now = await openReplay(target.uri);
   const { layer, algorithm } = picked.free;
-  if (now?.file.entries.some((entry) => entry.layer === layer)) return;
-  const edits = now && addEntry(now.text, now.file, layer, algorithm);
-  if (edits) await applySpans(now.document, edits);
+  const isThere = ({ file }: OpenReplay) => file.entries.some((entry) => entry.layer === layer);
+  if (now !== undefined && isThere(now)) return;
+  const edits = ({ text, file }: OpenReplay) => addEntry(text, file, layer, algorithm) ?? undefined;
+  if (now !== undefined && edits(now) !== undefined)
+    await applySpans(now.document, (then) => (isThere(then) ? undefined : edits(then)));
   else await vscode.window.showWarningMessage(vscode.l10n.t('The choice cannot be written in the form of this file.'));
 }

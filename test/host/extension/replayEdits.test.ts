@@ -67,6 +67,20 @@ describe('edits of a tactic replay', () => {
     }
   });
 
+  it('free the layer at the cursor also right after a keystroke, of which nobody has been told yet', async () => {
+    const text = oddReplay();
+    const key = `"${convolution}"`;
+    const document = await show(text, key);
+    const typed = vscode.commands.executeCommand('type', { text: ' ' });
+    await vscode.commands.executeCommand('tensorrtLens.freeLayer');
+    await typed;
+    const [start, end] = [text.indexOf(key), text.indexOf('"{ForeignNode[')];
+    assert.equal(document.getText(), `${text.slice(0, start)} ${text.slice(end)}`);
+    await undo();
+    await undo();
+    assert.equal(document.getText(), text);
+  });
+
   it('free the layer at the cursor of the editor that has the focus, where two show the file', async () => {
     const text = oddReplay();
     const document = await show(text, '卷积');
