@@ -24,8 +24,10 @@ interface Served {
   hold: vscode.Disposable | undefined;
   facts: KnownFacts | undefined;
   params: FactsParams | undefined;
-  /** Models near an override file; undefined: not looked for since one came or went. */
-  models: readonly string[] | undefined;
+  /** Models near an override file, as they were found last. */
+  models: readonly string[];
+  /** The search for them that was begun last; undefined: none since a model came or went. */
+  search: Promise<readonly string[]> | undefined;
   /** Counts refreshes, so that a late result of an earlier one is dropped. */
   generation: number;
   work: Promise<void>;
@@ -52,16 +54,15 @@ export class FactsFeed implements vscode.Disposable {
     const again = (which: (served: Served) => boolean) => {
       for (const served of this.#served.values()) if (which(served)) this.#refresh(served);
     };
+    // Which one a document is about may hang on what lies beside it.
+    const cameOrWent = () => {
+      for (const served of this.#served.values()) served.search = undefined;
+      again(() => true);
+    };
     this.#subscription = vscode.Disposable.from(
       models,
-      models.onDidCreate(() => {
-        for (const served of this.#served.values()) served.models = undefined;
-        again(({ model, kind }) => model === null || kind === 'overrides');
-      }),
-      models.onDidDelete((uri) => {
-        for (const served of this.#served.values()) served.models = undefined;
-        again(({ model }) => model?.toString() === uri.toString());
-      }),
+      models.onDidCreate(cameOrWent),
+      models.onDidDelete(cameOrWent),
       sessions.onDidChange(({ key }) => again(({ model }) => model?.toString() === key)),
       sessions.onDidChangeCurrent(() => again(({ model }) => model === null)),
       vscode.workspace.onDidChangeConfiguration((event) => {
@@ -97,7 +98,8 @@ export class FactsFeed implements vscode.Disposable {
       hold: undefined,
       facts: undefined,
       params: undefined,
-      models: undefined,
+      models: [],
+      search: undefined,
       generation: 0,
       work: Promise.resolve(),
       first,
@@ -164,12 +166,15 @@ export class FactsFeed implements vscode.Disposable {
 
   /** Looks for models beside all else: in a large workspace that takes its time. */
   #findModels(served: Served): void {
-    if (served.kind !== 'overrides' || served.models !== undefined) return;
-    served.models = [];
-    void modelsNear(served.uri).then((models) => {
+    if (served.kind !== 'overrides' || served.search !== undefined) return;
+    const search = modelsNear(served.uri);
+    served.search = search;
+    void search.then((models) => {
+      // Where a model came or went meanwhile, another search says what is there now.
+      if (served.search !== search || models.join('\n') === served.models.join('\n')) return;
       served.models = models;
       // Not where the document was closed meanwhile, even if it is open again.
-      if (models.length > 0 && this.#served.get(served.uri.toString()) === served) this.#refresh(served);
+      if (this.#served.get(served.uri.toString()) === served) this.#refresh(served);
     });
   }
 
@@ -199,7 +204,7 @@ export class FactsFeed implements vscode.Disposable {
     this.#findModels(served);
     const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];
     if (generation !== served.generation) return;
-    const params = { ...toParams(served, facts, problem, sidecars), models: [...(served.models ?? [])] };
+    const params = { ...toParams(served, facts, problem, sidecars), models: [...served.models] };
     // The same again, as after the session's own first reading, is no news.
     if (served.facts === facts && served.params && rest(params) === rest(served.params)) return;
     served.facts = facts;
