@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import * as vscode from 'vscode';
 import type { GraphData } from '../../../src/core/scene/viewData.ts';
 import { Sessions } from '../../../src/host/workspace/sessions.ts';
-import { inWorkspace, until } from './support.ts';
+import { inWorkspace, nextEvent, until, workspaceFolder } from './support.ts';
 
 const graph = (name: string): GraphData => ({ name, nodes: [], inputs: [], outputs: [], tensors: [] });
 
@@ -63,7 +64,14 @@ describe('sessions', () => {
 
   it('show what was read before when a file is deleted right after it has changed', async () => {
     const uri = inWorkspace('deleted.onnx');
+    const watcher = vscode.workspace.createFileSystemWatcher(
+      new vscode.RelativePattern(workspaceFolder(), 'deleted.onnx'),
+    );
+    const told = nextEvent(watcher.onDidCreate);
     writeFileSync(uri.fsPath, 'first');
+    // Of a file that comes and goes before that is told, nothing is told.
+    await told;
+    watcher.dispose();
     const sessions = new Sessions({
       readModel: () =>
         Promise.resolve(

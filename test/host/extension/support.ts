@@ -43,7 +43,10 @@ export async function until<T>(event: vscode.Event<T>, holds: () => boolean): Pr
   if (!holds()) await nextEvent(event, holds);
 }
 
-/** Opens a file the way that a double click does, and resolves to its session when the file has been read. */
+/**
+ * Opens a file the way that a double click does, and resolves to its session when the file has been read and is what
+ * the side bar shows.
+ */
 export async function openModel(uri: vscode.Uri): Promise<Session> {
   const { sessions } = await lens();
   await vscode.commands.executeCommand('vscode.open', uri);
@@ -51,6 +54,8 @@ export async function openModel(uri: vscode.Uri): Promise<Session> {
     const session = sessions.find(uri);
     return session !== undefined && session.state.model !== 'loading';
   });
+  // The editor tells apart from all else that the graph has the focus.
+  await until(sessions.onDidChangeCurrent, () => sessions.current?.key === uri.toString());
   return sessions.find(uri)!;
 }
 
