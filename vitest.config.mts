@@ -11,12 +11,14 @@ const setupFiles = ['test/support/randomCases.ts'];
 export default defineConfig({
   test: {
     maxWorkers: '100%',
+    // How long a machine takes is no matter of a test that only waits; its own time limit remains.
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       project('unit', { testTimeout: 60_000, setupFiles, exclude: ['**/*.long.test.ts'] }),
       // Whole captures, random cases by the thousand, whole processes: the same rooms, but minutes.
       project('long', { testTimeout: 120_000, setupFiles, include: ['test/unit/**/*.long.test.ts'] }),
       project('rules', { testTimeout: 60_000 }),
-      project('webview', { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
+      project('webview', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
       project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
       project('real', { testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),
     ],

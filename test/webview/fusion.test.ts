@@ -40,6 +40,7 @@ async function openFusion(data: ViewData | null, theme = 'vscode-light', width =
   if (data === null) await opened.post('show', null, 'No build yet.');
   else await opened.showData();
   await opened.page.waitForSelector(data === null ? '.blank h1' : '.flow .block');
+  await opened.still();
   return opened;
 }
 

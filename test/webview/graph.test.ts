@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { GraphNode, ViewData } from '../../src/core/scene/viewData.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import type { KeptState } from '../../webview/graph/keptState.ts';
 import { openBrowser, openPage } from './support/browserPage.ts';
@@ -53,10 +53,21 @@ async function show(view: OpenPage, shown: ViewData): Promise<void> {
 }
 async function settled(view: OpenPage, before: number): Promise<void> {
   await view.page.waitForFunction((count) => performance.getEntriesByName('graph-painted').length > count, before);
-  await still(view);
+  await view.still();
 }
-/** The elements follow the picture once it stands still. */
-const still = (view: OpenPage) => view.page.waitForTimeout(300);
+
+/** From now on a layout takes its time, whatever the machine. */
+async function delayLayouts(view: OpenPage): Promise<void> {
+  await view.page.addInitScript(() => {
+    const { onmessage } = Object.getOwnPropertyDescriptors(Worker.prototype);
+    Object.defineProperty(Worker.prototype, 'onmessage', {
+      set(answer: (event: MessageEvent) => void) {
+        onmessage.set!.call(this, (event: MessageEvent) => setTimeout(() => answer(event), 700));
+      },
+    });
+  });
+  await view.page.reload();
+}
 
 /** Selections that the host was told, in order. */
 const selections = async (view: OpenPage): Promise<Selection[]> =>
@@ -122,7 +133,7 @@ describe('little room', () => {
     const shown = await data('fusion_zoo');
     await show(view, shown);
     await item(view, `node:${shown.graph!.nodes.find(({ op }) => op === 'LayerNormalization')!.id}`).click();
-    await still(view);
+    await view.still();
     await view.shot('graph-narrow');
     const box = async (selector: string) => (await view.page.locator(selector).boundingBox())!;
     const [floor, panel] = [await box('.graph-floor'), await box('.graph-inspector')];
@@ -179,7 +190,7 @@ describe('selection', () => {
       .getByRole('button', { name: /^read by/ })
       .first()
       .click();
-    await still(view);
+    await view.still();
     const [, next] = await selections(view);
     expect(next).toMatchObject({ kind: 'nodes' });
     expect(await view.axe()).toEqual([]);
@@ -227,7 +238,7 @@ describe('selection', () => {
     await view.post('select', { kind: 'fate', fate: 'folded' });
     await view.post('select', { kind: 'nodes', ids: ['no such node'] });
     await view.post('select', { kind: 'none' });
-    await still(view);
+    await view.still();
     expect(await view.page.locator('.graph-inspector').isHidden()).toBe(true);
     expect(await selections(view)).toEqual([]);
     expect(await view.faults()).toEqual([]);
@@ -259,11 +270,11 @@ describe('the keyboard alone', () => {
     await blocks.focus();
     const openBefore = await blocks.getAttribute('aria-expanded');
     await keyboard.press('Enter');
-    await still(view);
+    await view.still();
     expect(await focused()).toBe('module:/blocks/blocks.0');
     expect(await blocks.getAttribute('aria-expanded')).not.toBe(openBefore);
     await keyboard.press('Enter');
-    await still(view);
+    await view.still();
     expect(await blocks.getAttribute('aria-expanded')).toBe(openBefore);
 
     // Search: every MatMul, then the first of them in the middle, selected.
@@ -271,13 +282,13 @@ describe('the keyboard alone', () => {
     await keyboard.type('op:MatMul');
     expect(await view.page.locator('.hits').textContent()).toBe('72 hits');
     await keyboard.press('Enter');
-    await still(view);
+    await view.still();
     expect(await view.page.locator('.hits').textContent()).toBe('1 of 72');
     const first = shown.graph!.nodes.find(({ op }) => op === 'MatMul')!;
     expect((await selections(view)).at(-1)).toEqual({ kind: 'nodes', ids: [first.id] });
     expect(await focused()).toBe(`node:${first.id}`);
     await keyboard.press('n');
-    await still(view);
+    await view.still();
     expect(await view.page.locator('.hits').textContent()).toBe('2 of 72');
 
     // Help opens and closes, and Escape leads out to the top and clears the selection.
@@ -289,7 +300,7 @@ describe('the keyboard alone', () => {
     for (let i = 0; i < 6; i++) await keyboard.press('Escape');
     expect((await selections(view)).at(-1)).toEqual({ kind: 'none' });
     await keyboard.press('f');
-    await still(view);
+    await view.still();
     expect(await view.faults()).toEqual([]);
     await view.close();
   });
@@ -336,11 +347,11 @@ describe('overlays and the legend', () => {
     expect(await lines()).toEqual(['ForeignNode 0', 'Layers of one node', 'Folded']);
     const blue = await pixels(view, [0, 114, 178]);
     await legend.getByRole('button', { name: /^ForeignNode 0/ }).click();
-    await still(view);
+    await view.still();
     expect(await pixels(view, [0, 114, 178])).toBeLessThan(blue * 0.8);
     for (const kind of ['precision', 'time', 'evidence', 'none']) {
       await legend.locator('select').selectOption(kind);
-      await still(view);
+      await view.still();
       await view.shot(`graph-vit_tiny-${kind}`);
       const all = await legend.locator('.legend-count').allTextContents();
       expect(all.reduce((sum, text) => sum + Number(text.replace(',', '')), 0)).toBe(636);
@@ -372,7 +383,7 @@ describe('precision overrides on the graph', () => {
     expect(await option.isDisabled()).toBe(false);
     await legend.locator('select').selectOption('overrides');
     await item(view, 'module:/blocks/blocks.0').dblclick();
-    await still(view);
+    await view.still();
     await view.shot('graph-vit_tiny-overrides');
     const lines = await legend.locator('.legend-label').allTextContents();
     expect(lines).toEqual(['Not obeyed', 'Cannot be seen', 'Probably obeyed', 'Obeyed', 'Not asked', 'Folded']);
@@ -387,22 +398,83 @@ describe('precision overrides on the graph', () => {
 describe('flat', () => {
   it('shows the picture that there is until every node has its place', async () => {
     const view = await open();
-    // A layout that takes its time, whatever the machine.
-    await view.page.addInitScript(() => {
-      const { onmessage } = Object.getOwnPropertyDescriptors(Worker.prototype);
-      Object.defineProperty(Worker.prototype, 'onmessage', {
-        set(answer: (event: MessageEvent) => void) {
-          onmessage.set!.call(this, (event: MessageEvent) => setTimeout(() => answer(event), 700));
-        },
-      });
-    });
-    await view.page.reload();
+    await delayLayouts(view);
     await show(view, { ...(await data('vit_tiny')), report: null, build: null });
     const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
     await view.page.getByRole('button', { name: 'Flat' }).click();
     await view.page.getByRole('button', { name: 'Zoom in' }).click();
     await settled(view, before);
     expect(await view.page.locator('.graph-legend .legend-count').allTextContents()).toEqual(['636']);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('what comes while a layout is on its way', () => {
+  /** A node of every MLP, each in a closed module of its own, and another one beside it. */
+  const pair = ({ graph }: ViewData, block: number) =>
+    graph!.nodes.filter(({ name }) => name.startsWith(`/blocks/blocks.${block}/mlp/`)).slice(0, 2) as [
+      GraphNode,
+      GraphNode,
+    ];
+
+  it('a later selection stays, be it of the host or of a person', async () => {
+    const view = await open();
+    await delayLayouts(view);
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    const heading = view.page.locator('.graph-inspector h2');
+    const [first, second] = pair(shown, 5);
+    await view.post('select', { kind: 'nodes', ids: [first.id] });
+    await view.post('select', { kind: 'nodes', ids: [second.id] });
+    await view.still();
+    expect(await item(view, `node:${second.id}`).getAttribute('aria-selected')).toBe('true');
+    expect(await item(view, `node:${first.id}`).getAttribute('aria-selected')).toBe('false');
+    expect(await view.page.locator('.graph-inspector').textContent()).toContain(second.name);
+    await view.post('select', { kind: 'nodes', ids: [pair(shown, 7)[0].id] });
+    await view.post('select', { kind: 'foreignNode', id: 0 });
+    await view.still();
+    expect(await heading.textContent()).toBe('ForeignNode 0');
+    await view.post('select', { kind: 'nodes', ids: [pair(shown, 9)[0].id] });
+    await view.page.keyboard.press('/');
+    await view.page.getByRole('button', { name: /close/i }).first().click();
+    await view.still();
+    expect(await view.page.locator('.graph-inspector').isHidden()).toBe(true);
+    expect(await selections(view)).toEqual([{ kind: 'none' }]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('the next hit of a search is that hit, not the module that still hides it', async () => {
+    const view = await open();
+    await delayLayouts(view);
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    await view.page.keyboard.press('/');
+    await view.page.keyboard.type('/blocks/blocks.5/mlp/');
+    await view.page.keyboard.press('Enter');
+    await view.page.keyboard.press('Enter');
+    await view.still();
+    expect(await view.page.locator('.hits').textContent()).toMatch(/^2 of /);
+    expect(await selections(view)).toEqual([{ kind: 'nodes', ids: [pair(shown, 5)[1].id] }]);
+    await view.close();
+  });
+
+  it('a module that is opened while it is made flat leaves something to look at', async () => {
+    const view = await open();
+    await delayLayouts(view);
+    await show(view, await data('vit_tiny'));
+    const module = item(view, 'module:/blocks/blocks.0');
+    await module.click();
+    await view.page.getByRole('button', { name: 'Flat' }).click();
+    await module.dblclick();
+    await view.still();
+    const { camera, flat } = await view.page.evaluate(
+      () => (window as unknown as { kept: { graph: KeptState } }).kept.graph,
+    );
+    expect(flat).toBe(true);
+    expect(Object.values(camera).every(Number.isFinite)).toBe(true);
+    expect(await view.page.locator('[role=treeitem]').count()).toBeGreaterThan(5);
     expect(await view.faults()).toEqual([]);
     await view.close();
   });
@@ -434,7 +506,7 @@ describe('what survives', () => {
     const shown = await data('vit_tiny');
     await show(view, shown);
     await item(view, 'module:/blocks/blocks.0').dblclick();
-    await still(view);
+    await view.still();
     const keys = () =>
       view.page
         .locator('[role=treeitem]')
@@ -498,7 +570,7 @@ describe('what survives', () => {
     await show(view, await data('vit_tiny'));
     await view.page.locator('.graph-legend select').selectOption('time');
     await item(view, 'module:/blocks/blocks.0').dblclick();
-    await still(view);
+    await view.still();
     const kept = await view.page.evaluate(
       () => (window as unknown as { kept: { graph: { overlay: string; open: string[] } } }).kept.graph,
     );
@@ -524,7 +596,7 @@ describe('what survives', () => {
     await settled(view, before);
     await view.page.locator('.graph-stage').hover();
     await view.page.mouse.wheel(0, 900);
-    await still(view);
+    await view.still();
     const state = () => view.page.evaluate(() => (window as unknown as { kept: { graph: KeptState } }).kept.graph);
     const kept = await state();
     await view.page.addInitScript((graph) => {
@@ -547,7 +619,7 @@ describe('what survives', () => {
     await view.page.reload();
     await view.post('select', { kind: 'nodes', ids: [shown.graph!.nodes[0]!.id] });
     await show(view, shown);
-    await still(view);
+    await view.still();
     expect(await item(view, `node:${shown.graph!.nodes[0]!.id}`).getAttribute('aria-selected')).toBe('true');
     expect((await state()).camera).not.toEqual(kept.camera);
     expect(await view.faults()).toEqual([]);
@@ -593,7 +665,6 @@ describe('what survives', () => {
     const hints = view.page.locator('.graph-hints');
     expect(await hints.textContent()).toBe('Building: timing tactics …');
     await view.post('building', null);
-    await view.page.waitForTimeout(100);
     expect(await hints.textContent()).toBe('A hint.');
     await view.close();
   });
@@ -651,7 +722,7 @@ describe('export', () => {
     // What is selected, and from how far one looks, is not part of the picture.
     await view.post('select', { kind: 'foreignNode', id: 0 });
     for (let i = 0; i < 5; i++) await view.page.keyboard.press('-');
-    await still(view);
+    await view.still();
     await view.page.getByRole('button', { name: 'SVG' }).click();
     const [svg, png, again] = (await view.sent()).filter(({ method }) => method === 'exportPicture');
     expect(again?.args).toEqual(svg?.args);

@@ -163,15 +163,16 @@ export class GraphView implements GraphCommands {
     if (model?.picture == null) return;
     const points = model.pointsOfSelection(selection);
     const subject = subjectOf(model, selection, points);
-    if (subject?.kind === 'point') {
-      this.#reveal(subject.point, () => {
-        this.#setSubject(selection, subject);
-        centreItem(model, this.#stage, model.picture!.scene.itemOfPoint[subject.point]!);
-      });
+    this.#setSubject(selection, subject);
+    if (subject?.kind !== 'point') {
+      bringIntoSight(model, this.#stage, points);
       return;
     }
-    this.#setSubject(selection, subject);
-    bringIntoSight(model, this.#stage, points);
+    this.#reveal(subject.point, () => {
+      // Something else may be selected by now.
+      if (this.#marks.selection === selection)
+        centreItem(model, this.#stage, model.picture!.scene.itemOfPoint[subject.point]!);
+    });
   }
 
   /** From the host: what a running build does now, with the nodes of the layer that is being timed. */
@@ -287,7 +288,7 @@ export class GraphView implements GraphCommands {
     for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent) {
       this.#open.add(hierarchy.modules[at]!.id);
     }
-    if (this.#open.size === before && this.picture !== null) then();
+    if (this.#open.size === before && !this.#worker.busy) then();
     else this.#relayout(then);
   }
 
@@ -305,8 +306,9 @@ export class GraphView implements GraphCommands {
     this.#relayout(() => {
       // What was clicked stays under the pointer.
       const after = model.picture!;
-      const now = after.scene.itemOfModule[index]!;
-      if (now < 0) return;
+      const now = after.scene.itemOfModule[index] ?? -1;
+      // Everything was closed, or made flat, just before.
+      if (now < 0) return showFirst(model, this.#stage);
       this.#stage.set({
         k,
         x: centre - (after.layout.x[now]! + after.layout.width[now]! / 2) * k,

@@ -31,6 +31,11 @@ export class LayoutClient {
     }
   }
 
+  /** Whether a layout is on its way: what is on the screen is about to be replaced. */
+  get busy(): boolean {
+    return this.#waiting !== null;
+  }
+
   /** Calls `done` with the layout, unless a newer one is asked for before it is ready. */
   layout(input: LayoutInput, done: (result: LayoutResult) => void): void {
     this.#newest += 1;

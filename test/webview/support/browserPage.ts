@@ -30,10 +30,12 @@ export interface OpenPage {
   faults(): Promise<string[]>;
   /** Messages that a view posted to the editor (pages under /editor only). */
   sent(): Promise<Message[]>;
-  /** Posts a message to the view as an editor does. */
+  /** Posts a message to the view as an editor does; resolves when the view has taken it. */
   post(method: string, ...args: unknown[]): Promise<void>;
   /** The same for `show` with what the server's /data.json holds: quicker for large data. */
   showData(message?: string): Promise<void>;
+  /** Resolves when the view is done with what it was told: no frame, timer or layout is under way. */
+  still(): Promise<void>;
   /** Writes test/shots/<name>.png, and gives its path. */
   shot(name: string): Promise<string>;
   /** What axe finds wrong, one line a fault: rule, element, reason. Must be empty. */
@@ -44,11 +46,67 @@ export interface OpenPage {
 interface TestWindow {
   sent?: Message[];
   violations: string[];
+  /** Frames and short timers that are to come, and answers that workers owe. */
+  underWay: Set<unknown>;
   axe: {
     run(
       context: Document,
       options: object,
     ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
+  };
+}
+
+/**
+ * Keeps account in `window.underWay` of what a page still has to do, so that no test need guess how long that takes.
+ * Longer timers than a second only clear away what was said or handed out.
+ */
+function keepAccount(): void {
+  const own = window as unknown as TestWindow;
+  own.underWay = new Set();
+  const frame = window.requestAnimationFrame.bind(window);
+  const cancel = window.cancelAnimationFrame.bind(window);
+  const later = window.setTimeout.bind(window);
+  const clear = window.clearTimeout.bind(window);
+  window.requestAnimationFrame = (callback) => {
+    const id = frame((time) => {
+      own.underWay.delete(`frame ${id}`);
+      callback(time);
+    });
+    own.underWay.add(`frame ${id}`);
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => {
+    own.underWay.delete(`frame ${id}`);
+    cancel(id);
+  };
+  const setTimer = (callback: (...args: unknown[]) => void, delay = 0, ...args: unknown[]): number => {
+    const id = Number(
+      later(() => {
+        own.underWay.delete(`timer ${id}`);
+        callback(...args);
+      }, delay),
+    );
+    if (delay <= 1000) own.underWay.add(`timer ${id}`);
+    return id;
+  };
+  const clearTimer = (id?: number): void => {
+    own.underWay.delete(`timer ${id}`);
+    clear(id);
+  };
+  Object.assign(window, { setTimeout: setTimer, clearTimeout: clearTimer });
+  const answers = new Map<Worker, object[]>();
+  const ask = Object.getOwnPropertyDescriptor(Worker.prototype, 'postMessage')!.value as (...args: unknown[]) => void;
+  Worker.prototype.postMessage = function (...args: unknown[]) {
+    const known = answers.get(this);
+    const asked = known ?? [];
+    answers.set(this, asked);
+    // A worker answers one question after the other. After the page's own handler, which was there before the question.
+    if (known === undefined)
+      for (const kind of ['message', 'error']) this.addEventListener(kind, () => own.underWay.delete(asked.shift()));
+    const owed = {};
+    own.underWay.add(owed);
+    asked.push(owed);
+    ask.apply(this, args);
   };
 }
 
@@ -64,12 +122,13 @@ export async function openPage(
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text());
   });
+  await page.addInitScript(keepAccount);
   await page.addInitScript(() => {
     const own = window as unknown as TestWindow;
     own.violations = [];
@@ -84,12 +143,31 @@ export async function openPage(
     page,
     faults: async () => [...errors, ...(await page.evaluate(() => (window as unknown as TestWindow).violations))],
     sent: () => page.evaluate(() => (window as unknown as TestWindow).sent ?? []),
-    post: (method, ...args) => page.evaluate((message) => window.postMessage(message, '*'), { method, args }),
+    post: (method, ...args) =>
+      page.evaluate(
+        (message) =>
+          new Promise<void>((resolve) => {
+            // The view listened first, so it hears first.
+            window.addEventListener('message', () => resolve(), { once: true });
+            window.postMessage(message, '*');
+          }),
+        { method, args },
+      ),
     showData: (message = '') =>
       page.evaluate(async (said) => {
         const data: unknown = await (await fetch('/data.json')).json();
-        window.postMessage({ method: 'show', args: [data, said] }, '*');
+        await new Promise<void>((resolve) => {
+          window.addEventListener('message', () => resolve(), { once: true });
+          window.postMessage({ method: 'show', args: [data, said] }, '*');
+        });
       }, message),
+    still: async () => {
+      // What has another size is seen in the next frame, and drawn in the one after it.
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      await page.waitForFunction(() => (window as unknown as TestWindow).underWay.size === 0, undefined, {
+        polling: 20,
+      });
+    },
     shot: async (name) => {
       await mkdir(shots, { recursive: true });
       await page.screenshot({ path: `${shots}${name}.png` });
