@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -263,6 +263,25 @@ describe('opened and dropped files', () => {
     await expect.poll(() => toast(opened)).toContain('nonsense.bin');
     expect(await toast(opened)).toContain('cut.log.gz cannot be read');
     expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
+  });
+
+  test('what is dropped before the last files are read does not mix with them', async () => {
+    const opened = await openData(null);
+    const { page } = opened;
+    const drops = [[modelPath('fusion_zoo'), capture('log.txt.gz')], [modelPath('resnet18')]].map((paths) =>
+      paths.map((path) => ({ name: basename(path), content: [...readFileSync(path)] })),
+    );
+    await page.evaluate((all) => {
+      for (const files of all) {
+        const transfer = new DataTransfer();
+        for (const { name, content } of files) transfer.items.add(new File([new Uint8Array(content)], name));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      }
+    }, drops);
+    await expect.poll(() => page.textContent('.page-head h1')).toBe('resnet18.onnx');
+    await opened.still();
+    expect(await page.textContent('.page-head h1')).toBe('resnet18.onnx');
+    expect(await page.textContent('.fusion-view .blank')).toContain('No build is known');
   });
 
   test('files can be dropped anywhere', async () => {

@@ -24,24 +24,24 @@ const chunk = 1 << 22;
 
 /**
  * Reads files that a person opened or dropped, by their content: a model, build logs, layer info, profiles, each
- * gzip-compressed or not. Nothing leaves the page. Each call adds to what was there before; a new model starts anew.
+ * gzip-compressed or not. Nothing leaves the page. Each call adds to what was there before; a new model starts anew. A
+ * call waits for the one before it, else a log that takes long would join a model that came after it.
  * `messages` says of each file that could not be used why. `data` is null as long as there is no model.
  */
 export function droppedFiles(): (files: readonly File[]) => Promise<{ data: ViewData | null; messages: string[] }> {
   let opened: Opened = {};
   const problems = new Map<string, Problem[]>();
-  return async (files) => {
+  const read = async (files: readonly File[]) => {
     const messages: string[] = [];
     for (const file of files) {
       try {
-        const read = await readOne(file, messages);
-        if (read.model !== undefined) {
+        const { found, ...parts } = await readOne(file, messages);
+        if (parts.model !== undefined) {
           // A build belongs to one model: of another one's log nothing may stay.
           const beside = new Set(files.map(({ name }) => name));
           if (opened.model !== undefined) opened = {};
           for (const name of problems.keys()) if (!beside.has(name)) problems.delete(name);
         }
-        const { found, ...parts } = read;
         problems.set(file.name, found);
         opened = { ...opened, ...parts };
       } catch (error) {
@@ -51,6 +51,12 @@ export function droppedFiles(): (files: readonly File[]) => Promise<{ data: View
     const data = toData(opened, [...problems.values()].flat());
     if (data === null) messages.push(texts.noModel);
     return { data, messages };
+  };
+  let before: Promise<unknown> = Promise.resolve();
+  return (files) => {
+    const result = before.then(() => read(files));
+    before = result.catch(() => {});
+    return result;
   };
 }
 

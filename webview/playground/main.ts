@@ -132,14 +132,20 @@ function start(root: HTMLElement): void {
     document.documentElement.dataset['shown'] = data === null ? 'nothing' : 'data';
   };
   const readFiles = droppedFiles();
+  let opened = false;
   dropTarget(header.tools, (files) => {
     say(strings.playground.files.reading);
     void readFiles(files).then(({ data, messages }) => {
       say(messages.join('\n'));
-      if (data !== null) show(data, '');
+      if (data === null) return;
+      opened = true;
+      show(data, '');
     });
   });
-  void loadData().then(({ data, message }) => show(data, message));
+  void loadData().then(({ data, message }) => {
+    // What a person opened meanwhile is what they want to see.
+    if (!opened) show(data, message);
+  });
 }
 
 /** Offers a picture as a file to save. */
