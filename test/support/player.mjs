@@ -3,6 +3,7 @@
 //   PLAYER_CAPTURE   folder of a capture, e.g. tensorrt-10.6.0/vit_tiny.fp16
 //   PLAYER_AS        trtexec (default) or polygraphy
 //   PLAYER_SECONDS   how long the log takes; its lines keep their share of the time. Default 0: at once
+//   PLAYER_HOLD      a file: the log stops amid its tactics for as long as it is there
 //   PLAYER_LOG       name of the log, where a capture has several. Default log.txt
 //   PLAYER_CODE      exit status, where it is not the recorded one
 //   PLAYER_HOSTILE   any text: starts children, ignores every polite signal, writes forever
@@ -121,8 +122,13 @@ async function play(files) {
 
 /** Prints a log in `ms`: a line of trtexec's has its second in front, others pass evenly. */
 async function printTimed(log, ms) {
-  if (ms === 0) return print(log);
   const lines = log.split(/(?<=\n)/);
+  if (env.PLAYER_HOLD !== undefined) {
+    const timed = [...lines.keys()].filter((at) => lines[at].includes('Tactic Name: '));
+    print(lines.splice(0, timed[timed.length >> 1]).join(''));
+    while (existsSync(env.PLAYER_HOLD)) await wait(50);
+  }
+  if (ms === 0) return print(lines.join(''));
   const seconds = lines.map((line) => {
     const [, hour, minute, second] = /^\[\d\d\/\d\d\/\d{4}-(\d\d):(\d\d):(\d\d)\]/.exec(line) ?? [];
     return hour === undefined ? undefined : (Number(hour) * 60 + Number(minute)) * 60 + Number(second);

@@ -7,6 +7,8 @@ export interface Played {
   as?: 'trtexec' | 'polygraphy';
   /** How long the log takes. Default: no time. */
   seconds?: number;
+  /** A file: the log stops amid its tactics for as long as it is there. */
+  hold?: string;
   log?: string;
   code?: number;
   hostile?: boolean;
@@ -17,12 +19,13 @@ export interface Played {
  * @returns its path
  */
 export function playerTool(folder: string, name: string, played: Played): string {
-  const { capture, as = 'trtexec', seconds = 0, log = 'log.txt', code, hostile } = played;
+  const { capture, as = 'trtexec', seconds = 0, hold, log = 'log.txt', code, hostile } = played;
   const environment = {
     PLAYER_CAPTURE: capture,
     PLAYER_AS: as,
     PLAYER_SECONDS: String(seconds),
     PLAYER_LOG: log,
+    ...(hold === undefined ? {} : { PLAYER_HOLD: hold }),
     ...(code === undefined ? {} : { PLAYER_CODE: String(code) }),
     ...(hostile ? { PLAYER_HOSTILE: '1' } : {}),
   };

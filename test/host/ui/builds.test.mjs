@@ -4,14 +4,14 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
+import { DOWNLOAD } from './workbench.mjs';
 
 const { open, folder, cache } = windows({ files: ['vit_tiny.onnx', 'fp16_overflow.onnx'] });
 
 test('a no to the download builds nothing and says so', async () => {
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Build TensorRT Engine');
-  await w.openContextMenu('fp16_overflow.onnx');
-  await w.pickMenuItem('Build TensorRT Engine');
+  await w.pickInMenu('fp16_overflow.onnx', 'Build TensorRT Engine');
   const question = w.dialog('Download NVIDIA TensorRT-RTX?');
   await question.waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
@@ -23,11 +23,10 @@ test('a no to the download builds nothing and says so', async () => {
 test('a model without its weights can be built with random ones, and is searched and sorted', async () => {
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.openContextMenu('vit_tiny.onnx');
-  await w.pickMenuItem('Build TensorRT Engine');
+  await w.pickInMenu('vit_tiny.onnx', 'Build TensorRT Engine');
   await w.dialog('Download NVIDIA TensorRT-RTX?').getByRole('button', { name: 'Download and Build' }).click();
   const failure = w.toast('vit_tiny.onnx could not be built');
-  await failure.waitFor();
+  await failure.waitFor({ timeout: DOWNLOAD });
   assert.match(await failure.innerText(), /weights\.bin/);
   await w.shot('builds-1-no-weights');
   await failure.getByRole('button', { name: 'Build with Random Weights' }).click();
@@ -47,7 +46,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.message.getByText('“Softmax”').waitFor({ state: 'hidden' });
 
   // Down to a node of a block, for the picture of the documentation.
-  await w.runCommand('View: Toggle Panel Visibility');
+  await w.hidePanel();
   await w.expand(w.group('ForeignNode 0'));
   await w.expand(w.group('blocks.0 …'));
   await w.expand(w.group('blocks.3,'));

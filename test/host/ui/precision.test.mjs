@@ -4,15 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
-import { STEP } from './workbench.mjs';
+import { DOWNLOAD } from './workbench.mjs';
 
 const { open, folder } = windows({ files: ['fp16_overflow.onnx'] });
 
 test('rules are typed, fixed, built and verified', async () => {
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Edit Precision Overrides');
-  await w.openContextMenu('fp16_overflow.onnx');
-  await w.pickMenuItem('Edit Precision Overrides');
+  await w.pickInMenu('fp16_overflow.onnx', 'Edit Precision Overrides');
   await w.tab('fp16_overflow.trtprec').waitFor();
   await w.line(/^base fp16/).waitFor();
 
@@ -43,7 +42,7 @@ test('rules are typed, fixed, built and verified', async () => {
   const question = w.dialog('Download NVIDIA TensorRT-RTX?');
   await w.clickLens('Build with these', question);
   await question.getByRole('button', { name: 'Download and Build' }).click();
-  await w.terminal('Built in').waitFor({ timeout: 4 * STEP }); // It downloads TensorRT-RTX first.
+  await w.terminal('Built in').waitFor({ timeout: DOWNLOAD });
   await w.tab('fp16_overflow.trtprec').click();
   // A Softmax alone stays in a fused attention kernel, whose inside nobody sees; a whole layer dissolves it.
   await w.behind(/\? cannot be seen/);
@@ -64,7 +63,7 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.shot('precision-4-verify');
   await w.page.keyboard.press('Escape');
 
-  await w.runCommand('View: Hide Panel');
+  await w.hidePanel();
   await w.line(/layers\.1\/attn/).click();
   await w.clickLens('Show 1 node in the graph', w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }));
   await w.view.locator('.graph-legend select').selectOption('overrides');

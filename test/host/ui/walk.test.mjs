@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
+import { DOWNLOAD } from './workbench.mjs';
 
 const { open } = windows({ files: ['fp16_overflow.onnx'] });
 
@@ -20,12 +21,12 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.shot('walk-2-consent');
   await question.getByRole('button', { name: 'Download and Build' }).click();
 
-  await w.terminal('Built in').waitFor();
+  await w.terminal('Built in').waitFor({ timeout: DOWNLOAD });
   const group = w.group('ForeignNode 0');
   await group.waitFor();
   await w.message.getByText(/ForeignNode; it swallowed \d+ of \d+ nodes/).waitFor();
   await w.shot('walk-3-built', { docs: 'build-log' });
-  await w.runCommand('View: Toggle Panel Visibility');
+  await w.hidePanel();
 
   // A click on the group opens the graph and selects it there; its nodes are in it, by module.
   await group.click();
@@ -47,6 +48,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   // The boundary carries its label: a click there selects the whole group, in the side bar too.
   await w.selectedRow('Softmax').waitFor();
   await w.view.getByRole('button', { name: 'Collapse all' }).click();
+  await w.view.getByRole('treeitem', { expanded: true }).first().waitFor({ state: 'hidden' });
   await w.clickBoundary('layers.0');
   await w.selectedRow('ForeignNode 0').waitFor();
   await w.shot('walk-6-boundary', { docs: 'foreign-node' });

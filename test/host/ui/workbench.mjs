@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 /** Time for one step: generous, because a loaded machine is many times slower. */
 export const STEP = 60_000;
+/** The same for what downloads TensorRT-RTX first. */
+export const DOWNLOAD = 4 * STEP;
 
 const images = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 const shots = process.env.SHOTS ?? fileURLToPath(new URL('../../shots', import.meta.url));
@@ -52,9 +54,21 @@ export class Workbench {
     }
   }
 
+  /** Picks from a file's menu; again, where it went away before, as above. */
+  async pickInMenu(name, text) {
+    for (let tries = 0; tries < 4; tries += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- again only when it did not help
+      await this.openContextMenu(name);
+      const picked = this.pickMenuItem(text, STEP / 12);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      if (await picked.then(() => true).catch(() => false)) return;
+    }
+    assert.fail(`The menu of ${name} never stayed open for "${text}"`);
+  }
+
   /** By key, because VS Code ignores a click on a menu item in the first 100 ms after the menu has opened. */
-  async pickMenuItem(text) {
-    await this.menuItem(text).hover();
+  async pickMenuItem(text, timeout = STEP) {
+    await this.menuItem(text).hover({ timeout });
     await this.page.keyboard.press('Enter');
   }
 
@@ -75,7 +89,8 @@ export class Workbench {
     const box = this.page.locator('.quick-input-widget input');
     await box.waitFor();
     await box.fill(`>${name}`);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+    // Not any line: the list may still be the one from before, of which Enter would take the first.
+    await this.#pickable(name).waitFor();
     await this.page.keyboard.press('Enter');
     // The next key must not come while the list still closes; a command may show another one in its place.
     await this.page.waitForFunction(() => {
@@ -90,10 +105,19 @@ export class Workbench {
     const box = this.page.locator('.quick-input-widget input');
     await box.waitFor();
     await box.fill(text);
-    await this.quickPick(text.slice(text.indexOf(' ') + 1))
-      .first()
-      .waitFor();
+    await this.#pickable(text.slice(text.indexOf(' ') + 1)).waitFor();
     await this.page.keyboard.press('Enter');
+  }
+
+  /** The line that Enter takes. */
+  #pickable(hasText) {
+    return this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText });
+  }
+
+  /** Until it is gone, a menu would be closed by what gets the focus then. */
+  async hidePanel() {
+    await this.runCommand('View: Hide Panel');
+    await this.page.locator('.part.panel').waitFor({ state: 'hidden' });
   }
 
   /** Brings up the extension's side bar. */
@@ -146,15 +170,22 @@ export class Workbench {
     }
   }
 
-  /** Scrolls the upper tree of the side bar down to a line, which is not on the page before it is in sight. */
+  /**
+   * Scrolls the upper tree of the side bar down to a line, which is not on the page before it is in sight. All of it: what
+   * is cut off would be moved into sight for a click, and the tree moves back under the pointer.
+   */
   async scrollTo(row) {
-    await this.page.locator('.sidebar .tree-explorer-viewlet-tree-view .monaco-list').first().hover();
-    for (let tries = 0; !(await row.isVisible()); tries += 1) {
+    const tree = this.page.locator('.sidebar .tree-explorer-viewlet-tree-view .monaco-list').first();
+    await tree.hover();
+    const { y, height } = await tree.boundingBox();
+    const inSight = async () => {
+      const box = await row.boundingBox({ timeout: 500 }).catch(() => null);
+      return box !== null && box.y + box.height <= y + height;
+    };
+    for (let tries = 0; !(await inSight()); tries += 1) {
       assert.ok(tries < 40, 'The line is nowhere in the tree');
       // oxlint-disable-next-line no-await-in-loop -- one turn of the wheel after the other
       await this.page.mouse.wheel(0, 100);
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await row.waitFor({ timeout: 500 }).catch(() => {});
     }
     return row;
   }
