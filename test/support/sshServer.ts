@@ -39,7 +39,7 @@ export async function sshServer(folder: string): Promise<SshServer> {
   writeFileSync(join(folder, 'ssh_config'), `${[...client, `IdentityFile ${own}`, 'BatchMode yes'].join('\n')}\n`);
   const options = ['-F', join(folder, 'ssh_config')];
   for (let tries = 0; spawnSync('ssh', [...options, 'here', 'true']).status !== 0; tries += 1) {
-    if (tries > 50) throw new Error('The ssh server does not answer');
+    if (tries > 600) throw new Error('The ssh server does not answer');
     await wait(100);
   }
   return { ssh: ['ssh', ...options], scp: ['scp', ...options], real: true, stop: () => server.kill() };
