@@ -93,7 +93,7 @@ function chosen(path, ending) {
   );
 }
 
-/** A folder with models to open and to build, and with tasks.json, which tests may change. */
+/** A folder with models to open and to build, with tasks.json, which tests may change, and with settings. */
 function workspaceOf(parent) {
   const workspace = join(parent, 'workspace');
   mkdirSync(join(workspace, '.vscode'), { recursive: true });
@@ -113,6 +113,8 @@ function workspaceOf(parent) {
     task('never ends', { backend: 'trtexec' }),
   ];
   writeFileSync(join(workspace, '.vscode/tasks.json'), JSON.stringify({ version: '2.0.0', tasks }, null, 2));
+  // As on a desktop. Else the editor saves on its own while a test does, and one of the two is told that it failed.
+  writeFileSync(join(workspace, '.vscode/settings.json'), JSON.stringify({ 'files.autoSave': 'off' }));
   return workspace;
 }
 

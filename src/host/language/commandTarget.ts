@@ -26,7 +26,10 @@ export function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
 /** Opens a document and waits until it is saved, since programs read the file. undefined: it cannot be opened or saved. */
 export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   const document = await vscode.workspace.openTextDocument(uri);
-  if (!document.isDirty || (await document.save())) return document;
+  // Where the editor saves on its own at the same time, one of the two is told that it failed.
+  for (let tries = 0; tries < 3; tries += 1)
+    // oxlint-disable-next-line no-await-in-loop -- one try after the other
+    if (!document.isDirty || (await document.save())) return document;
   await vscode.window.showErrorMessage(plainText(vscode.l10n.t('{0} cannot be saved.', uri.path)));
   return undefined;
 }
