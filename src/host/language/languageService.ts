@@ -23,10 +23,14 @@ export class LanguageService implements vscode.Disposable {
   readonly #feed: FactsFeed;
   readonly #log: vscode.LogOutputChannel;
   readonly #module: string;
-  readonly #subscriptions: vscode.Disposable[] = [];
+  readonly #begun = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable[] = [this.#begun];
   #client: LanguageClient | undefined;
   #started: Promise<void> | undefined;
   #disposed = false;
+
+  /** A server has begun to run. What was asked of one that has died got no answer. */
+  readonly onDidStart = this.#begun.event;
 
   constructor(extensionUri: vscode.Uri, feed: FactsFeed, log: vscode.LogOutputChannel) {
     this.#feed = feed;
@@ -95,7 +99,7 @@ export class LanguageService implements vscode.Disposable {
     try {
       return await this.#client.sendRequest<T>(method, params);
     } catch (error) {
-      // It may have died meanwhile; what was asked for is asked again after the restart.
+      // It may have died meanwhile; what is to be seen is asked for again when another one runs.
       this.#log.debug(`${method}: ${String(error)}`);
       return otherwise;
     }
@@ -130,6 +134,7 @@ export class LanguageService implements vscode.Disposable {
         if (newState !== State.Running) return;
         // A new server knows nothing: its client opens the documents again, what is known of them comes from here.
         for (const uri of this.#feed.served()) feed(uri);
+        this.#begun.fire();
       }),
     );
     try {

@@ -1,10 +1,14 @@
 import * as vscode from 'vscode';
 import type { FactsFeed } from './factsFeed.ts';
+import type { LanguageService } from './languageService.ts';
 
 /** Typing comes in bursts; what is drawn follows when it rests. */
 const settleMs = 250;
 
-/** Tells which visible documents are to be drawn anew: they came into sight, were edited, or something new is known. */
+/**
+ * Tells which visible documents are to be drawn anew: they came into sight, were edited, something new is known, or a
+ * language server has begun to run.
+ */
 export class SettledDocuments implements vscode.Disposable {
   readonly #isServed: (document: vscode.TextDocument) => boolean;
   readonly #show: (document: vscode.TextDocument) => Promise<void>;
@@ -14,6 +18,7 @@ export class SettledDocuments implements vscode.Disposable {
   /** @param factsMs how long to wait after new facts, in milliseconds */
   constructor(
     feed: FactsFeed,
+    language: LanguageService,
     isServed: (document: vscode.TextDocument) => boolean,
     show: (document: vscode.TextDocument) => Promise<void>,
     factsMs = settleMs,
@@ -28,6 +33,7 @@ export class SettledDocuments implements vscode.Disposable {
         for (const { document } of vscode.window.visibleTextEditors)
           if (document.uri.toString() === uri.toString()) this.#soon(document, factsMs);
       }),
+      language.onDidStart(all),
       vscode.window.onDidChangeVisibleTextEditors(all),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#soon(document)),
     );

@@ -28,7 +28,7 @@ export class RuleDecorations implements vscode.Disposable {
     const isRules = (document: vscode.TextDocument) => document.languageId === overrideLanguageId;
     this.#subscription = vscode.Disposable.from(
       ...Object.values(this.#types),
-      new SettledDocuments(feed, isRules, (document) => this.#show(document), 0),
+      new SettledDocuments(feed, language, isRules, (document) => this.#show(document), 0),
     );
   }
 

@@ -25,7 +25,7 @@ export class EntryDecorations implements vscode.Disposable {
     const tellContext = () => this.#tellContext();
     this.#subscription = vscode.Disposable.from(
       ...Object.values(this.#types),
-      new SettledDocuments(feed, isReplay, (document) => this.#show(document)),
+      new SettledDocuments(feed, language, isReplay, (document) => this.#show(document)),
       feed.onDidChange(tellContext),
       vscode.window.onDidChangeVisibleTextEditors(tellContext),
       vscode.window.onDidChangeActiveTextEditor(tellContext),
