@@ -29,6 +29,6 @@ export async function showResult(
   else void tellOutcome(uri, build, cause);
   const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
   if (gone === 0) return;
-  await sessions.reloadBuild(uri);
+  await sessions.reloadBuilds();
   await diagnostics.forgetDeleted();
 }

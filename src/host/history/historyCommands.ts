@@ -85,7 +85,7 @@ export function historyCommands(
     },
     [commands.tidyBuilds]: async () => {
       if (!(await tidyBuilds())) return;
-      if (sessions.current !== undefined) await sessions.reloadBuild(sessions.current.uri);
+      await sessions.reloadBuilds();
       await diagnostics.forgetDeleted();
       await tree.refresh();
     },

@@ -106,6 +106,11 @@ export class Sessions implements vscode.Disposable {
     await this.#load(uri, false);
   }
 
+  /** Reads the newest builds of all models again: some were deleted. Resolves when the views have been told. */
+  async reloadBuilds(): Promise<void> {
+    await Promise.all([...this.#held.values()].map(({ session }) => this.reloadBuild(session.uri)));
+  }
+
   /** Shows one build of a model in all views, until another is chosen or a newer one ends; null: the newest. */
   async showBuild(uri: vscode.Uri, id: string | null): Promise<void> {
     const session = this.setCurrent(uri);

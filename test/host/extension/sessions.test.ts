@@ -62,6 +62,27 @@ describe('sessions', () => {
     sessions.dispose();
   });
 
+  it('say what is left of the builds of every model, not only of the one that is shown', async () => {
+    const read: string[] = [];
+    const sessions = new Sessions({
+      readModel: () => Promise.resolve({ graph: null, problem: '', hints: [] }),
+      readNewestBuild: ({ path }) => {
+        read.push(path);
+        return Promise.resolve(null);
+      },
+    });
+    const uris = ['one.onnx', 'other.onnx'].map(inWorkspace);
+    for (const uri of uris) sessions.acquire(uri);
+    await Promise.all(uris.map((uri) => sessions.reload(uri)));
+    read.length = 0;
+    await sessions.reloadBuilds();
+    assert.deepEqual(
+      read.toSorted(),
+      uris.map(({ path }) => path),
+    );
+    sessions.dispose();
+  });
+
   it('show what was read before when a file is deleted right after it has changed', async () => {
     const uri = inWorkspace('deleted.onnx');
     const watcher = vscode.workspace.createFileSystemWatcher(
