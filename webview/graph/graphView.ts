@@ -45,6 +45,8 @@ export class GraphView implements GraphCommands {
   #drawn: GraphModel | null = null;
   /** What is to be done once the picture of new data is there, whoever asked for the layout last. */
   #arrive: (() => void) | null = null;
+  /** What is to be done with the layout that is on its way: of several things that were asked for, the last. */
+  #then = () => {};
   /** What came while the stage had no size: there is no telling yet what fits. */
   #unseen: [data: ViewData, message: string] | null = null;
   #missedSelection = false;
@@ -164,10 +166,7 @@ export class GraphView implements GraphCommands {
     const points = model.pointsOfSelection(selection);
     const subject = subjectOf(model, selection, points);
     this.#setSubject(selection, subject);
-    if (subject?.kind !== 'point') {
-      bringIntoSight(model, this.#stage, points);
-      return;
-    }
+    if (subject?.kind !== 'point') return bringIntoSight(model, this.#stage, points);
     this.#reveal(subject.point, () => {
       // Something else may be selected by now.
       if (this.#marks.selection === selection)
@@ -288,8 +287,9 @@ export class GraphView implements GraphCommands {
     for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent) {
       this.#open.add(hierarchy.modules[at]!.id);
     }
-    if (this.#open.size === before && !this.#worker.busy) then();
-    else this.#relayout(then);
+    if (this.#open.size !== before) this.#relayout(then);
+    else if (this.#worker.busy) this.#then = then;
+    else then();
   }
 
   #toggleItem(item: number): void {
@@ -324,6 +324,7 @@ export class GraphView implements GraphCommands {
   #relayout(then: () => void): void {
     const model = this.#model!;
     const { scene, input } = model.request(this.#open);
+    this.#then = then;
     this.#worker.layout(input, (layout) => {
       if (this.#model !== model) return;
       model.setPicture(scene, layout);
@@ -332,9 +333,10 @@ export class GraphView implements GraphCommands {
       this.#hovered = -1;
       this.#drawn = model;
       this.#marks.refresh(model);
+      const last = this.#then;
       this.#arrive?.();
       this.#arrive = null;
-      then();
+      last();
       this.#restamp();
       performance.mark('graph-painted');
     });
