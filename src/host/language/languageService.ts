@@ -50,12 +50,15 @@ export class LanguageService implements vscode.Disposable {
   }
 
   /**
-   * Makes sure that the server has a document, where it is one of ours: it may be closed when a command is about it.
-   * Never rejects: what cannot be opened, the command tells.
+   * Makes sure that the server has a document as it is now, where it is one of ours: it may be closed when a command is
+   * about it, or somebody typed right before. Never rejects: what cannot be opened, the command tells.
    */
   async serve(uri: vscode.Uri): Promise<void> {
     try {
-      if (servedKind(await vscode.workspace.openTextDocument(uri)) !== undefined) await this.start();
+      const kind = servedKind(await vscode.workspace.openTextDocument(uri));
+      if (kind !== undefined) await this.start();
+      // Before it answers anything, the server says which model the text names now.
+      if (kind === 'overrides') await this.nodesAt(uri, new vscode.Position(0, 0));
     } catch (error) {
       this.#log.debug(`${uri.toString(true)}: ${String(error)}`);
     }

@@ -128,6 +128,15 @@ describe('override files', () => {
     await diagnosed();
   });
 
+  it('are about the model that was typed last, also in a command that comes right after', async () => {
+    const { features } = await lens();
+    const document = await openRules('model ./fp16_overflow.onnx\nop:Softmax fp32\n');
+    assert.equal((await features.feed.modelOf(rules))?.path, model.path);
+    await retype(document, 'model ./loop_if.onnx\nop:Softmax fp32\n');
+    await features.language.serve(rules);
+    assert.equal((await features.feed.modelOf(rules))?.path, inWorkspace('loop_if.onnx').path);
+  });
+
   it('let go of what is known of a model with the last of them', async () => {
     const { features } = await lens();
     // Models and files of its own: what a test opens itself, the editor keeps for minutes.
