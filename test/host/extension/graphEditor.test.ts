@@ -1,19 +1,23 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { inRepository, inWorkspace, lens, nextEvent, openModel } from './support.ts';
+import { activeTab, inRepository, inWorkspace, lens, nextEvent, openModel } from './support.ts';
 
-const shownInEditor = () => {
-  const input: unknown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-  return input instanceof vscode.TabInputCustom ? input.viewType : undefined;
-};
+const graphOf = (uri: vscode.Uri) =>
+  activeTab(
+    ({ input }) =>
+      input instanceof vscode.TabInputCustom &&
+      input.viewType === 'tensorrtLens.graph' &&
+      input.uri.toString() === uri.toString(),
+  );
 
 describe('the graph editor', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
   it('opens an .onnx file and reads its structure', async () => {
-    const session = await openModel(inWorkspace('loop_if.onnx'));
-    assert.equal(shownInEditor(), 'tensorrtLens.graph');
+    const uri = inWorkspace('loop_if.onnx');
+    const session = await openModel(uri);
+    await graphOf(uri);
     assert.equal(session.state.model, 'ready');
     assert.ok(session.viewData!.graph!.nodes.some(({ op }) => op === 'Loop'));
   });
@@ -48,7 +52,7 @@ describe('the graph editor', () => {
       const uri = inWorkspace(name);
       make(uri.fsPath);
       const session = await openModel(uri);
-      assert.equal(shownInEditor(), 'tensorrtLens.graph');
+      await graphOf(uri);
       const said = session.state.model === 'unreadable' ? session.state.problem : session.state.hints.join('\n');
       assert.match(said, problem);
       assert.notEqual(said.trim(), '');

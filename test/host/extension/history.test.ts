@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { accepting, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
+import { accepting, activeTab, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
 
 const captured = (name: string) => inRepository(`test/fixtures/captures/tensorrt-10.6.0/${name}`);
 
@@ -56,8 +56,9 @@ describe('the history', () => {
     const [newest, oldest] = history.builds;
     const item = (await history.getChildren()).find(({ build }) => build === oldest);
     await accepting(vscode.commands.executeCommand('tensorrtLens.compareBuilds', item));
-    const { label } = vscode.window.tabGroups.activeTabGroup.activeTab!;
-    assert.equal(label, `Builds ${oldest!.manifest.id} ↔ ${newest!.manifest.id}`);
+    const title = `Builds ${oldest!.manifest.id} ↔ ${newest!.manifest.id}`;
+    const { input } = await activeTab(({ label }) => label === title);
+    assert.ok(input instanceof vscode.TabInputTextDiff);
   });
 
   it('goes on with what is left when the chosen build is deleted', async () => {

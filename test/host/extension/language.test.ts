@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
 import { SettledDocuments } from '../../../src/host/language/settledDocuments.ts';
-import { inWorkspace, lens, nextEvent, openModel } from './support.ts';
+import { activeEditor, inWorkspace, lens, nextEvent, openModel } from './support.ts';
 
 /** Each test has a file of its own: a document stays in memory for a while after its editor was closed. */
 let rules = inWorkspace('language0.trtprec');
@@ -273,8 +273,7 @@ describe('override files', () => {
     const nodes = session.state.graph!.nodes.filter(({ op }) => op === 'Softmax').map(({ id }) => id);
     try {
       await vscode.commands.executeCommand('tensorrtLens.keepFp32', model, nodes);
-      const document = vscode.window.activeTextEditor!.document;
-      assert.equal(document.uri.toString(), file.toString());
+      const { document } = await activeEditor(({ uri }) => uri.toString() === file.toString());
       assert.match(document.getText(), /^model +\.\/fp16_overflow\.onnx\nbase +fp16\n\n.+ fp32\n$/);
       const before = document.getText();
       // All of them are kept already: nothing is added twice.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { accepting, inWorkspace, lens, openModel, until } from './support.ts';
+import { accepting, activeEditor, closeEditors, inWorkspace, lens, openModel, until } from './support.ts';
 
 const rules = inWorkspace('flags.trtprec');
 const model = inWorkspace('fp16_overflow.onnx');
@@ -24,7 +24,7 @@ async function show(text: string): Promise<vscode.TextDocument> {
 async function importing(clipboard: string): Promise<vscode.TextDocument> {
   await vscode.env.clipboard.writeText(clipboard);
   await accepting(vscode.commands.executeCommand('tensorrtLens.importPrecisionFlags'));
-  return vscode.window.activeTextEditor!.document;
+  return (await activeEditor(({ languageId }) => languageId === 'trtprec')).document;
 }
 
 async function copied(program?: string): Promise<string> {
@@ -59,7 +59,7 @@ describe('precision flags', () => {
   it('become a new file where none is open; what cannot be taken over stands above', async () => {
     const { features } = await lens();
     await openModel(model);
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeEditors();
     const document = await importing('polygraphy run net.onnx --trt --bf16 --layer-precisions a:float32 b:nonsense -v');
     assert.equal(document.isUntitled, true);
     assert.equal(document.languageId, 'trtprec');
@@ -76,14 +76,13 @@ describe('precision flags', () => {
     writeFileSync(other.fsPath, 'base fp16\nop:Softmax fp16\n');
     try {
       await vscode.commands.executeCommand('vscode.open', other);
-      const before = vscode.window.activeTextEditor!.document;
+      const { document: before } = await activeEditor(({ uri }) => uri.toString() === other.toString());
       await vscode.env.clipboard.writeText('trtexec --precisionConstraints=obey --layerPrecisions=a:fp32');
       const work = vscode.commands.executeCommand('tensorrtLens.importPrecisionFlags');
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
       await until(vscode.workspace.onDidCloseTextDocument, () => before.isClosed);
       await accepting(work);
-      const { document } = vscode.window.activeTextEditor!;
-      assert.equal(document.isUntitled, true);
+      const { document } = await activeEditor(({ isUntitled }) => isUntitled);
       assert.equal(document.getText(), 'a fp32\n');
     } finally {
       rmSync(other.fsPath, { force: true });
@@ -99,7 +98,7 @@ describe('precision flags', () => {
     const polygraphy = softmaxes.map((name) => `${name}:float32`).join(' ');
     assert.equal(await copied('polygraphy'), `--fp16 --precision-constraints obey --layer-precisions ${polygraphy}`);
     assert.equal(await copied('autocast'), '--low_precision_type fp16 --keep_io_types --op_types_to_exclude Softmax');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeEditors();
     const document = await importing(trtexec);
     assert.equal(document.getText(), `base fp16\n${softmaxes.map((name) => `${name} fp32\n`).join('')}`);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { accepting, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
+import { accepting, activeEditor, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
 
 const model = inWorkspace('vit_tiny.onnx');
 const replay = inWorkspace('vit_tiny.replay.json');
@@ -75,7 +75,7 @@ describe('tactic replays', () => {
     assert.ok(titles.includes('Build with this replay'));
     const log = lenses.find(({ command }) => command!.title.startsWith('Log line'))!.command!;
     await vscode.commands.executeCommand(log.command, ...log.arguments!);
-    const shown = vscode.window.activeTextEditor!;
+    const shown = await activeEditor(({ uri }) => uri.path.endsWith('.log'));
     assert.match(shown.document.lineAt(shown.selection.active.line).text, /Conv \| Tactic in replay was not provided/);
 
     const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
@@ -109,12 +109,7 @@ describe('tactic replays', () => {
     assert.equal(made.manifest.result, 'passed');
     assert.ok(made.manifest.command.includes('--fp16'));
     assert.equal(made.manifest.command.at(made.manifest.command.indexOf('--save-tactics') + 1), replay.fsPath);
-    const isShown = () => vscode.window.activeTextEditor?.document.uri.toString() === replay.toString();
-    while (!isShown()) {
-      // oxlint-disable-next-line no-await-in-loop -- until it is
-      await nextEvent(vscode.window.onDidChangeActiveTextEditor);
-    }
-    const shown = vscode.window.activeTextEditor!.document;
+    const { document: shown } = await activeEditor(({ uri }) => uri.toString() === replay.toString());
     const written = readFileSync(inRepository(recorded), 'utf8');
     // An editor that had the file open before takes the new one a moment later.
     while (shown.getText() !== written) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { inRepository, inWorkspace, lens, until } from './support.ts';
+import { activeTab, inRepository, inWorkspace, lens, until } from './support.ts';
 
 const captured = 'test/fixtures/captures/tensorrt-10.6.0/vit_tiny.poly_replay/replay.json';
 
@@ -27,8 +27,7 @@ describe('two tactic replays', () => {
     const other = recorded.replaceAll(/\n\s*/g, ' ').replace('DataType.HALF', 'DataType.FLOAT');
     const newer = write('after.replay.json', other);
     await vscode.commands.executeCommand('tensorrtLens.compareReplays', newer, older);
-    const { input, label } = vscode.window.tabGroups.activeTabGroup.activeTab!;
-    assert.equal(label, 'before.replay.json ↔ after.replay.json');
+    const { input } = await activeTab(({ label }) => label === 'before.replay.json ↔ after.replay.json');
     assert.ok(input instanceof vscode.TabInputTextDiff);
     const [left, right] = await Promise.all(
       [input.original, input.modified].map(async (uri) => (await vscode.workspace.openTextDocument(uri)).getText()),
@@ -43,7 +42,7 @@ describe('two tactic replays', () => {
     const older = write('older.replay.json', recorded);
     const newer = write('newer.replay.json', recorded);
     await vscode.commands.executeCommand('tensorrtLens.compareReplays', newer, older);
-    const { input } = vscode.window.tabGroups.activeTabGroup.activeTab!;
+    const { input } = await activeTab(({ label }) => label === 'older.replay.json ↔ newer.replay.json');
     assert.ok(input instanceof vscode.TabInputTextDiff);
     const shown = await vscode.workspace.openTextDocument(input.modified);
     const edited = await vscode.workspace.openTextDocument(newer);
@@ -70,6 +69,7 @@ describe('two tactic replays', () => {
       await vscode.commands.executeCommand('notifications.clearAll');
     }
     await done;
-    assert.equal(vscode.window.tabGroups.activeTabGroup.activeTab, undefined);
+    const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
+    assert.ok(!labels.some((label) => label.includes('one.replay.json')));
   });
 });

@@ -43,6 +43,29 @@ export async function until<T>(event: vscode.Event<T>, holds: () => boolean): Pr
   if (!holds()) await nextEvent(event, holds);
 }
 
+/** The tab that is active, once it is the one that is meant: the editor tells of it a moment after it has opened it. */
+export async function activeTab(isMeant: (tab: vscode.Tab) => boolean): Promise<vscode.Tab> {
+  const { tabGroups } = vscode.window;
+  const changes: vscode.Event<unknown> = (told) =>
+    vscode.Disposable.from(tabGroups.onDidChangeTabs(told), tabGroups.onDidChangeTabGroups(told));
+  const active = () => tabGroups.activeTabGroup.activeTab;
+  await until(changes, () => active() !== undefined && isMeant(active()!));
+  return active()!;
+}
+
+/** The text editor that is active, once it shows what is meant. */
+export async function activeEditor(isMeant: (document: vscode.TextDocument) => boolean): Promise<vscode.TextEditor> {
+  const active = () => vscode.window.activeTextEditor;
+  await until(vscode.window.onDidChangeActiveTextEditor, () => active() !== undefined && isMeant(active()!.document));
+  return active()!;
+}
+
+/** Closes all editors; resolves when it has been told that none is active. */
+export async function closeEditors(): Promise<void> {
+  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  await until(vscode.window.onDidChangeActiveTextEditor, () => vscode.window.activeTextEditor === undefined);
+}
+
 /**
  * Opens a file the way that a double click does, and resolves to its session when the file has been read and is what
  * the side bar shows.
