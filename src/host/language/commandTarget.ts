@@ -26,10 +26,28 @@ export function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
 /** Opens a document and waits until it is saved, since programs read the file. undefined: it cannot be opened or saved. */
 export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   const document = await vscode.workspace.openTextDocument(uri);
-  // Where the editor saves on its own at the same time, one of the two is told that it failed.
-  for (let tries = 0; tries < 3; tries += 1)
+  for (let tries = 0; tries < 3; tries += 1) {
     // oxlint-disable-next-line no-await-in-loop -- one try after the other
     if (!document.isDirty || (await document.save())) return document;
+    // Where the editor saves on its own at the same time, this one is told at once that it failed.
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    await otherSave(document);
+  }
   await vscode.window.showErrorMessage(plainText(vscode.l10n.t('{0} cannot be saved.', uri.path)));
   return undefined;
+}
+
+/** Resolves when a document has been saved, or after a second: nobody else does. */
+function otherSave(document: vscode.TextDocument): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      listener.dispose();
+      resolve();
+    };
+    const timer = setTimeout(end, 1000);
+    const listener = vscode.workspace.onDidSaveTextDocument((saved) => {
+      if (saved === document) end();
+    });
+  });
 }
