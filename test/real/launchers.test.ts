@@ -83,7 +83,7 @@ describe('ssh', () => {
     expect(manifest.result).toBe('cancelled');
     // The children of the tool name the model there, not the tool.
     const left = () => [...runningWith(tool), ...runningWith(join(folder, 'there'))];
-    for (let tries = 0; tries < 1200 && left().length > 0; tries += 1) await wait(50);
+    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
     expect(left()).toEqual([]);
     expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
     expect(readdirSync(join(folder, 'there'))).toEqual([]);
@@ -104,7 +104,7 @@ describe('ssh', () => {
       child.once('close', resolve);
     });
     const left = () => [...runningWith(tool), ...readdirSync(join(folder, 'there'))];
-    for (let tries = 0; tries < 1200 && left().length > 0; tries += 1) await wait(50);
+    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
     expect(left()).toEqual([]);
   });
 

@@ -46,27 +46,14 @@ const options = (name: string) => {
   return { model: modelPath('unnamed'), trtexec: tool, folder: join(own, 'builds'), cache: join(own, 'cache') };
 };
 
-/** How long anything is waited for that must come. */
-const patience = 60_000;
-
-/**
- * Nineteen of twenty within the time that is promised: a machine that does other things, too, may hold up one of them.
- * That it ends at all is asked of each.
- */
-const expectMostWithin = (ms: number, times: number[]): void => {
-  expect(times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]).toBeLessThan(ms);
-};
-
-/** What is left of a build: nothing runs, nothing is half there. Gives how long that took. */
-async function expectClean(name: string, begun: number): Promise<number> {
+/** What is left of a build: nothing runs, nothing is half there. */
+async function expectClean(name: string, begun: number): Promise<void> {
   const own = join(folder, name);
   // Signals to what left the process group are sent one by one. The slash: kill-1 is not kill-10.
-  while (runningWith(`${own}/`).length > 0 && Date.now() - begun < patience) await wait(20);
-  const took = Date.now() - begun;
+  while (runningWith(`${own}/`).length > 0 && Date.now() - begun < 3000) await wait(20);
   expect(runningWith(`${own}/`)).toEqual([]);
   for (const build of readdirSync(join(own, 'builds')))
     expect(readdirSync(join(own, 'builds', build)).sort()).toEqual(['build.log', 'manifest.json']);
-  return took;
 }
 
 async function repeat(times: number, one: (index: number) => Promise<void>): Promise<void> {
@@ -81,8 +68,6 @@ async function repeat(times: number, one: (index: number) => Promise<void>): Pro
 test.runIf(process.platform === 'linux')(
   '150 cancels of a hostile tool leave no process and no half file',
   async () => {
-    const ended: number[] = [];
-    const clean: number[] = [];
     await repeat(150, async (index) => {
       const name = `cancel-${index}`;
       const abort = new AbortController();
@@ -102,18 +87,15 @@ test.runIf(process.platform === 'linux')(
         { log: () => setTimeout(cancel, index % 10) },
         abort.signal,
       );
-      ended.push(Date.now() - begun);
+      expect(Date.now() - begun).toBeLessThan(2000);
       expect(manifest.result).toBe('cancelled');
-      clean.push(await expectClean(name, begun));
+      await expectClean(name, begun);
     });
-    expectMostWithin(2000, ended);
-    expectMostWithin(3000, clean);
     expect(runningWith(folder)).toEqual([]);
   },
 );
 
 test.runIf(process.platform === 'linux')('nor do 50 kills of the program that runs it', async () => {
-  const clean: number[] = [];
   await repeat(50, async (index) => {
     const name = `kill-${index}`;
     const { model, folder: builds, cache } = options(name);
@@ -136,11 +118,9 @@ test.runIf(process.platform === 'linux')('nor do 50 kills of the program that ru
     expect(begun).toBeGreaterThan(0);
     const half = () =>
       readdirSync(builds).some((build) => readdirSync(join(builds, build)).some((file) => /partial|tmp/.test(file)));
-    while ((runningWith(`${join(folder, name)}/`).length > 0 || half()) && Date.now() - begun < patience)
-      await wait(20);
-    clean.push(await expectClean(name, begun));
+    while ((runningWith(`${join(folder, name)}/`).length > 0 || half()) && Date.now() - begun < 3000) await wait(20);
+    await expectClean(name, begun);
     expect(existsSync(join(folder, name, 'timing.cache'))).toBe(true);
   });
-  expectMostWithin(3000, clean);
   expect(runningWith(folder)).toEqual([]);
 });
