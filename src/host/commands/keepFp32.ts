@@ -3,8 +3,8 @@ import { effectiveName } from '../../core/precision/modelFacts.ts';
 import { writeName } from '../../core/precision/quoteName.ts';
 import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
-import { applyAnew } from '../platform/applyAnew.ts';
 import { plainText } from '../platform/plainText.ts';
+import { addLines } from '../precision/addLines.ts';
 import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
 import { errorText } from '../../core/text/errorText.ts';
@@ -31,12 +31,7 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
     const kept = await language.keep(document.uri, nodeIds, 'fp32');
     const text = kept === undefined ? byName(document, session, nodeIds) : kept.text;
     if (text !== '') {
-      await applyAnew(document, () => {
-        const { range, text: last } = document.lineAt(document.lineCount - 1);
-        const edit = new vscode.WorkspaceEdit();
-        edit.insert(document.uri, range.end, `${last === '' ? '' : '\n'}${text.replace(/^\n/, '')}`);
-        return edit;
-      });
+      await addLines(document, () => text);
     } else {
       void vscode.window.showInformationMessage(
         vscode.l10n.t('Nothing to add: rules keep these nodes in FP32 already, or they take no precision.'),

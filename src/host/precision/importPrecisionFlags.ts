@@ -8,9 +8,9 @@ import { hasLayerFlags, targetOfBuild } from '../../core/precision/tensorrtTarge
 import { dialectOf } from '../../core/precision/trtexecSpec.ts';
 import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
-import { applyAnew } from '../platform/applyAnew.ts';
 import { plainText } from '../platform/plainText.ts';
 import { shell } from '../../builder/shell.ts';
+import { addLines } from './addLines.ts';
 
 /** Longer texts on the clipboard are no command lines: Linux and Windows pass none of this length. */
 const longestCommand = 2_000_000;
@@ -60,8 +60,7 @@ function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
 
 /** One step to undo. What could not be taken over stands above the rules, as comments. */
 async function addRules(document: vscode.TextDocument, { text, problems }: ImportedOverrides): Promise<void> {
-  let start = new vscode.Position(0, 0);
-  await applyAnew(document, () => {
+  const start = await addLines(document, () => {
     const own = readOverrides(document.getText());
     const isThere = (line: string) =>
       line === `base ${own.base?.value}` || line === `require ${own.require?.value}` || line === '';
@@ -69,11 +68,7 @@ async function addRules(document: vscode.TextDocument, { text, problems }: Impor
       ...problems.map(({ message }) => `# ${message.replaceAll(/\s+/g, ' ')}`),
       ...text.split('\n').filter((line) => !isThere(line)),
     ];
-    const last = document.lineAt(document.lineCount - 1);
-    start = new vscode.Position(last.lineNumber + (last.text === '' ? 0 : 1), 0);
-    const edit = new vscode.WorkspaceEdit();
-    edit.insert(document.uri, last.range.end, `${last.text === '' ? '' : '\n'}${lines.join('\n')}\n`);
-    return edit;
+    return `${lines.join('\n')}\n`;
   });
   await vscode.window.showTextDocument(document, { selection: new vscode.Range(start, start) });
 }
