@@ -5,6 +5,7 @@ import { choicesOfMismatches } from '../../core/replay/readMismatches.ts';
 import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
 import { rtxVersion } from '../../builder/setUpRtx.ts';
 import { settingsSection } from '../ids.ts';
+import { lastDone } from '../platform/lastDone.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { buildOfReplay } from '../replay/replayBuild.ts';
@@ -138,11 +139,7 @@ export class FactsFeed implements vscode.Disposable {
     const served = this.#served.get(uri.toString());
     if (served === undefined) return undefined;
     await served.first;
-    for (let work; work !== served.work;) {
-      work = served.work;
-      // oxlint-disable-next-line no-await-in-loop -- until none has begun meanwhile
-      await work;
-    }
+    await lastDone(() => served.work);
     return served.facts;
   }
 
