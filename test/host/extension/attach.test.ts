@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/buildFolder.ts';
-import { inRepository, inWorkspace, lens, openModel, until } from './support.ts';
+import { dismissing, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
 
 const captured = (name: string) =>
   vscode.Uri.file(inRepository(`test/fixtures/captures/tensorrt-10.6.0/vit_tiny.fp16/${name}`));
@@ -46,16 +46,7 @@ describe('a build from elsewhere', () => {
     const before = sessions.find(model())!.state.newest!.build.id;
     const other = inWorkspace('notes.txt');
     writeFileSync(other.fsPath, 'buy milk\n');
-    let told = false;
-    const done = Promise.resolve(vscode.commands.executeCommand('tensorrtLens.attach', model(), [other])).then(
-      () => (told = true),
-    );
-    // It ends when its message is put away.
-    while (!told) {
-      // oxlint-disable-next-line no-await-in-loop -- nothing says when the message is there
-      await vscode.commands.executeCommand('notifications.clearAll');
-    }
-    await done;
+    await dismissing(vscode.commands.executeCommand('tensorrtLens.attach', model(), [other]));
     await sessions.reload(model());
     assert.equal(sessions.find(model())!.state.newest!.build.id, before);
     rmSync(other.fsPath);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { activeTab, inRepository, inWorkspace, lens, until } from './support.ts';
+import { activeTab, closeEditors, dismissing, inRepository, inWorkspace, lens, until } from './support.ts';
 
 const captured = 'test/fixtures/captures/tensorrt-10.6.0/vit_tiny.poly_replay/replay.json';
 
@@ -15,7 +15,7 @@ describe('two tactic replays', () => {
     return uri;
   };
 
-  afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+  afterEach(closeEditors);
   after(() => {
     for (const { fsPath } of written) rmSync(fsPath);
   });
@@ -59,17 +59,7 @@ describe('two tactic replays', () => {
     await lens();
     const replay = write('one.replay.json', readFileSync(inRepository(captured), 'utf8'));
     const noReplay = write('other.json', '{ "name": "x" }');
-    let told = false;
-    const done = Promise.resolve(vscode.commands.executeCommand('tensorrtLens.compareReplays', replay, noReplay)).then(
-      () => (told = true),
-    );
-    // It ends when its message is put away.
-    while (!told) {
-      // oxlint-disable-next-line no-await-in-loop -- nothing says when the message is there
-      await vscode.commands.executeCommand('notifications.clearAll');
-    }
-    await done;
-    const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
-    assert.ok(!labels.some((label) => label.includes('one.replay.json')));
+    await dismissing(vscode.commands.executeCommand('tensorrtLens.compareReplays', replay, noReplay));
+    assert.equal(vscode.window.tabGroups.activeTabGroup.activeTab, undefined);
   });
 });

@@ -43,14 +43,16 @@ export async function until<T>(event: vscode.Event<T>, holds: () => boolean): Pr
   if (!holds()) await nextEvent(event, holds);
 }
 
+const tabsChange: vscode.Event<unknown> = (told) => {
+  const { onDidChangeTabs, onDidChangeTabGroups } = vscode.window.tabGroups;
+  return vscode.Disposable.from(onDidChangeTabs(told), onDidChangeTabGroups(told));
+};
+const tab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
+
 /** The tab that is active, once it is the one that is meant: the editor tells of it a moment after it has opened it. */
 export async function activeTab(isMeant: (tab: vscode.Tab) => boolean): Promise<vscode.Tab> {
-  const { tabGroups } = vscode.window;
-  const changes: vscode.Event<unknown> = (told) =>
-    vscode.Disposable.from(tabGroups.onDidChangeTabs(told), tabGroups.onDidChangeTabGroups(told));
-  const active = () => tabGroups.activeTabGroup.activeTab;
-  await until(changes, () => active() !== undefined && isMeant(active()!));
-  return active()!;
+  await until(tabsChange, () => tab() !== undefined && isMeant(tab()!));
+  return tab()!;
 }
 
 /** The text editor that is active, once it shows what is meant. */
@@ -63,6 +65,7 @@ export async function activeEditor(isMeant: (document: vscode.TextDocument) => b
 /** Closes all editors; resolves when it has been told that none is active. */
 export async function closeEditors(): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  await until(tabsChange, () => tab() === undefined);
   await until(vscode.window.onDidChangeActiveTextEditor, () => vscode.window.activeTextEditor === undefined);
 }
 
@@ -106,12 +109,18 @@ export async function configuredTask(label: string): Promise<vscode.Task> {
 }
 
 /** Waits for a command that asks, and takes the answer of each question that is selected or filled in when it appears. */
-export async function accepting<T>(work: Thenable<T>): Promise<T> {
+export const accepting = <T>(work: Thenable<T>): Promise<T> =>
+  whileRunning(work, 'workbench.action.acceptSelectedQuickOpenItem');
+
+/** Waits for a command that ends when its message is put away. */
+export const dismissing = <T>(work: Thenable<T>): Promise<T> => whileRunning(work, 'notifications.clearAll');
+
+async function whileRunning<T>(work: Thenable<T>, command: string): Promise<T> {
   let over = false;
   const done = Promise.resolve(work).finally(() => (over = true));
   while (!over) {
-    // oxlint-disable-next-line no-await-in-loop -- nothing says when the question is there
-    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+    // oxlint-disable-next-line no-await-in-loop -- nothing says when the question or the message is there
+    await vscode.commands.executeCommand(command);
     // oxlint-disable-next-line no-await-in-loop -- as above
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
