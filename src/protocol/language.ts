@@ -117,7 +117,7 @@ export interface KeepParams {
 }
 
 export interface KeepInfo {
-  /** Lines to add at the end of the file, each with its end; '' when every node is kept so already. */
+  /** Text to insert at the end of the file; '' when every node is kept so already. */
   text: string;
   /** The selectors that it uses. */
   selectors: string[];

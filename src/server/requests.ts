@@ -35,7 +35,7 @@ export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
 
 /** The lines to add so that nodes get a type; nodes that a rule gives it already are left out. */
 export function keepInfo(analysis: OverrideAnalysis, { nodes, type }: KeepParams): KeepInfo {
-  const { facts, check, build } = analysis;
+  const { facts, check, document, build } = analysis;
   const { index } = facts;
   const wanted = precisionType(type);
   if (!index || wanted === null) return { text: '', selectors: [] };
@@ -52,7 +52,9 @@ export function keepInfo(analysis: OverrideAnalysis, { nodes, type }: KeepParams
   }
   const selectors = selectorsForNodes(positions, index, build, kept);
   const width = Math.min(64, Math.max(0, ...selectors.map(({ length }) => length)));
-  return { text: selectors.map((selector) => `${selector.padEnd(width)}  ${wanted}\n`).join(''), selectors };
+  const lines = selectors.map((selector) => `${selector.padEnd(width)}  ${wanted}\n`).join('');
+  const text = document.getText();
+  return { text: lines === '' || text === '' || text.endsWith('\n') ? lines : `\n${lines}`, selectors };
 }
 
 /** Where the entries of a replay are, and what their layers are. */

@@ -31,7 +31,8 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
     const kept = await language.keep(document.uri, nodeIds, 'fp32');
     const text = kept === undefined ? byName(document, session, nodeIds) : kept.text;
     if (text !== '') {
-      await addLines(document, () => text);
+      // The server's line break is for the text that it knew; it may have changed meanwhile.
+      await addLines(document, () => text.replace(/^\n/, ''));
     } else {
       void vscode.window.showInformationMessage(
         vscode.l10n.t('Nothing to add: rules keep these nodes in FP32 already, or they take no precision.'),
