@@ -1,7 +1,7 @@
 // The graph view in a real Chromium: opening, panning and zooming, expanding, searching, memory. The built view is
 // needed (`npm run build`). CPU, no GPU: frames are drawn in software.
 import type { Browser, Page } from 'playwright-core';
-import type { ViewData } from '../src/core/scene/viewData.ts';
+import type { ViewData } from '../src/core/scene/panel/viewData.ts';
 import { openBrowser, openPage } from '../test/webview/support/browserPage.ts';
 import type { OpenPage } from '../test/webview/support/browserPage.ts';
 import { captureData } from '../test/webview/support/captureData.ts';

@@ -1,6 +1,6 @@
 // A process of our reader: reads a model's structure once or several times, prints what it read and what that took.
 import { readFileSync } from 'node:fs';
-import { openFile } from '../../src/builder/fileSource.ts';
+import { openFile } from '../../src/builder/files/fileSource.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 
 async function main(path: string, times: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
-import type { Build } from '../builder/buildFolder.ts';
-import { checkOutput, filesOfModel } from '../builder/checkOutput.ts';
-import { readBuildReport, toViewData } from '../builder/readBuild.ts';
-import { type BuildEvents, type BuildOptions, runBuild } from '../builder/runBuild.ts';
-import { shell } from '../builder/shell.ts';
+import type { Build } from '../builder/store/buildFolder.ts';
+import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { readBuildReport, toViewData } from '../builder/store/readBuild.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../builder/run/runBuild.ts';
+import { shell } from '../builder/tools/shell.ts';
 import { type BuildTelescope, stageWords, type TimeLine } from '../core/build/buildTelescope.ts';
 import { buildHints } from '../core/build/buildHints.ts';
 import { optionWords, type ShapeRange } from '../core/build/engineOptions.ts';

@@ -1,4 +1,4 @@
-import { readLogFile, readModelFile } from '../builder/readBuild.ts';
+import { readLogFile, readModelFile } from '../builder/store/readBuild.ts';
 import { Unusable } from '../builder/unusable.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';

@@ -1,4 +1,4 @@
-import { readReport } from '../builder/readBuild.ts';
+import { readReport } from '../builder/store/readBuild.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';

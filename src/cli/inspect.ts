@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { openFile } from '../builder/fileSource.ts';
+import { openFile } from '../builder/files/fileSource.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';

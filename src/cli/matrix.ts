@@ -1,15 +1,15 @@
 import { dirname, join, resolve } from 'node:path';
 import { readdir } from 'node:fs/promises';
-import type { Build } from '../builder/buildFolder.ts';
+import type { Build } from '../builder/store/buildFolder.ts';
 import {
   type Collected,
   type ClusterTarget,
   collectClusterFolder,
   writeClusterFolder,
-} from '../builder/clusterFolder.ts';
-import { readBuildReport } from '../builder/readBuild.ts';
-import { runBuild } from '../builder/runBuild.ts';
-import { runProcess } from '../builder/runProcess.ts';
+} from '../builder/cluster/clusterFolder.ts';
+import { readBuildReport } from '../builder/store/readBuild.ts';
+import { runBuild } from '../builder/run/runBuild.ts';
+import { runProcess } from '../builder/run/runProcess.ts';
 import { Cancelled, Unusable } from '../builder/unusable.ts';
 import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/matrix.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';

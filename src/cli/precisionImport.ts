@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileTrouble, Unusable } from '../builder/unusable.ts';
-import { importCommand } from '../core/precision/importCommand.ts';
-import { dialectOf } from '../core/precision/trtexecSpec.ts';
+import { importCommand } from '../core/precision/tools/importCommand.ts';
+import { dialectOf } from '../core/precision/tools/trtexecSpec.ts';
 import { readArguments } from './arguments.ts';
 import { readTarget } from './buildContext.ts';
 import { exitCodes, Usage } from './command.ts';

@@ -1,9 +1,9 @@
-import { readWhole } from '../builder/fileSource.ts';
-import { readLogFile } from '../builder/readBuild.ts';
-import { readTextBytes } from '../builder/readTextBytes.ts';
+import { readWhole } from '../builder/files/fileSource.ts';
+import { readLogFile } from '../builder/store/readBuild.ts';
+import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { Unusable } from '../builder/unusable.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
-import { targetOf } from '../core/precision/tensorrtTarget.ts';
+import { targetOf } from '../core/precision/plan/tensorrtTarget.ts';
 import { checkReplay } from '../core/replay/checkReplay.ts';
 import { diffReplays } from '../core/replay/diffReplays.ts';
 import { offersFor } from '../core/replay/alternatives.ts';

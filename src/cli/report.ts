@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { askedPrecisions } from '../builder/askedPrecisions.ts';
-import { filesOfBuild, requireBuild, writeWhole } from '../builder/buildFolder.ts';
-import { checkOutput, filesOfModel } from '../builder/checkOutput.ts';
-import { readBuildReport, readReport, toViewData } from '../builder/readBuild.ts';
+import { askedPrecisions } from '../builder/store/askedPrecisions.ts';
+import { filesOfBuild, requireBuild, writeWhole } from '../builder/store/buildFolder.ts';
+import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { readBuildReport, readReport, toViewData } from '../builder/store/readBuild.ts';
 import { fileTrouble } from '../builder/unusable.ts';
-import type { ViewData } from '../core/scene/viewData.ts';
+import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { buildFileOptions, requireBuildFiles } from './fusion.ts';

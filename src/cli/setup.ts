@@ -1,4 +1,4 @@
-import { setUpRtx } from '../builder/setUpRtx.ts';
+import { setUpRtx } from '../builder/tools/setUpRtx.ts';
 import { readArguments } from './arguments.ts';
 import { confirmDownload } from './confirmDownload.ts';
 import { type Command, exitCodes } from './command.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { readWhole } from '../builder/fileSource.ts';
+import { readWhole } from '../builder/files/fileSource.ts';
 import { Unusable } from '../builder/unusable.ts';
 import { type Launcher, readLauncher } from '../core/build/launcher.ts';
 import { errorText } from '../core/text/errorText.ts';

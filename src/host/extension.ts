@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { PanelItem } from '../core/scene/fusionPanel.ts';
+import type { PanelItem } from '../core/scene/panel/fusionPanel.ts';
 import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
 import { showResult } from './builds/showResult.ts';

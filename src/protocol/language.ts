@@ -1,5 +1,5 @@
-import type { BuildFacts } from '../core/precision/buildFacts.ts';
-import type { ModelFacts } from '../core/precision/modelFacts.ts';
+import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
+import type { ModelFacts } from '../core/precision/plan/modelFacts.ts';
 import type { Algorithm, OfferedChoice } from '../core/replay/algorithm.ts';
 import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
 

@@ -1,5 +1,5 @@
-import type { PanelSelection } from '../core/scene/fusionPanel.ts';
-import type { ViewData } from '../core/scene/viewData.ts';
+import type { PanelSelection } from '../core/scene/panel/fusionPanel.ts';
+import type { ViewData } from '../core/scene/panel/viewData.ts';
 
 /** What a person points at, the same in every view. Ids as in the fusion report. */
 export type Selection = PanelSelection;

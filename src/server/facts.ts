@@ -1,7 +1,7 @@
-import type { BuildFacts } from '../core/precision/buildFacts.ts';
-import { NodeIndex } from '../core/precision/nodeIndex.ts';
-import { targetOfBuild } from '../core/precision/tensorrtTarget.ts';
-import type { TensorrtTarget } from '../core/precision/tensorrtTarget.ts';
+import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
+import { NodeIndex } from '../core/precision/language/nodeIndex.ts';
+import { targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../core/precision/plan/tensorrtTarget.ts';
 import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
 import type { Choices } from '../core/replay/readChoices.ts';
 import type { FactsParams } from '../protocol/language.ts';

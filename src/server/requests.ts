@@ -1,6 +1,6 @@
 import type { KeepInfo, KeepParams, PlaceParams, ReplayEntryInfo, RuleVerdictInfo } from '../protocol/language.ts';
-import { precisionType } from '../core/precision/precisionType.ts';
-import { selectorsForNodes } from '../core/precision/selectorsForNodes.ts';
+import { precisionType } from '../core/precision/language/precisionType.ts';
+import { selectorsForNodes } from '../core/precision/language/selectorsForNodes.ts';
 import { spanRange } from './places.ts';
 import { nodesAt, ruleAt } from './precision/overrideAnalysis.ts';
 import type { OverrideAnalysis } from './precision/overrideAnalysis.ts';

@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type DriverEvent, readDriverEvent } from '../../src/builder/driverEvent.ts';
-import { fillWeights } from '../../src/builder/fillWeights.ts';
-import type { RtxInstall } from '../../src/builder/setUpRtx.ts';
+import { type DriverEvent, readDriverEvent } from '../../src/builder/run/driverEvent.ts';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
+import type { RtxInstall } from '../../src/builder/tools/setUpRtx.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

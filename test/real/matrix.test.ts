@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync,
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listBuilds } from '../../src/builder/buildHistory.ts';
+import { listBuilds } from '../../src/builder/store/buildHistory.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { playerTool } from '../support/playerTool.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';

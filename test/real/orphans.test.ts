@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { runBuild } from '../../src/builder/runBuild.ts';
+import { runBuild } from '../../src/builder/run/runBuild.ts';
 import { captureText, modelPath } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runningWith } from '../support/runningWith.ts';

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fillWeights } from '../../src/builder/fillWeights.ts';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { pythonForTests, type PythonTools } from '../support/python.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { setUpRtx, type RtxInstall } from '../../src/builder/setUpRtx.ts';
+import { setUpRtx, type RtxInstall } from '../../src/builder/tools/setUpRtx.ts';
 
 /** The driver as it lies in the sources. */
 export const driverPath = fileURLToPath(new URL('../../src/driver/build_engine.py', import.meta.url));

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { openBrowser, openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';

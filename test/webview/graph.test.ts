@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GraphNode, ViewData } from '../../src/core/scene/viewData.ts';
+import type { GraphNode, ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { Selection } from '../../src/protocol/views.ts';
-import type { KeptState } from '../../webview/graph/keptState.ts';
+import type { KeptState } from '../../webview/graph/view/keptState.ts';
 import { openBrowser, openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { openBrowser, openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';

@@ -1,6 +1,6 @@
 import { select } from 'd3-selection';
 import type { Fate, FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { fusionSentence } from '../../src/core/scene/fusionText.ts';
+import { fusionSentence } from '../../src/core/scene/panel/fusionText.ts';
 import { count, percent, strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from './paint.ts';

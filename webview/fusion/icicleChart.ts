@@ -1,9 +1,9 @@
 import { hierarchy, partition } from 'd3-hierarchy';
 import type { HierarchyRectangularNode } from 'd3-hierarchy';
 import { select } from 'd3-selection';
-import type { IcicleCell } from '../../src/core/scene/fusionIcicle.ts';
-import { weightOf } from '../../src/core/scene/fusionUnits.ts';
-import type { Weight } from '../../src/core/scene/fusionUnits.ts';
+import type { IcicleCell } from '../../src/core/scene/page/fusionIcicle.ts';
+import { weightOf } from '../../src/core/scene/page/fusionUnits.ts';
+import type { Weight } from '../../src/core/scene/page/fusionUnits.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { counted, milliseconds, percent, strings } from '../shared/strings.ts';

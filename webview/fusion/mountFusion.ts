@@ -1,11 +1,11 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/fusionFlow.ts';
-import { toFusionIcicle } from '../../src/core/scene/fusionIcicle.ts';
-import { toFusionUnits } from '../../src/core/scene/fusionUnits.ts';
-import type { FusionUnits, Weight } from '../../src/core/scene/fusionUnits.ts';
-import { modulePaths } from '../../src/core/scene/moduleTree.ts';
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/page/fusionFlow.ts';
+import { toFusionIcicle } from '../../src/core/scene/page/fusionIcicle.ts';
+import { toFusionUnits } from '../../src/core/scene/page/fusionUnits.ts';
+import type { FusionUnits, Weight } from '../../src/core/scene/page/fusionUnits.ts';
+import { modulePaths } from '../../src/core/scene/graph/moduleTree.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';

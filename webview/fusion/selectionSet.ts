@@ -1,6 +1,6 @@
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { unitMatcher } from '../../src/core/scene/fusionUnits.ts';
-import type { FusionUnit } from '../../src/core/scene/fusionUnits.ts';
+import { unitMatcher } from '../../src/core/scene/page/fusionUnits.ts';
+import type { FusionUnit } from '../../src/core/scene/page/fusionUnits.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 
 /** What is selected, made ready for asking often. */

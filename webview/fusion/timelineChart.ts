@@ -1,8 +1,8 @@
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { toTimeline } from '../../src/core/scene/fusionTimeline.ts';
-import type { TimelineBar } from '../../src/core/scene/fusionTimeline.ts';
+import { toTimeline } from '../../src/core/scene/page/fusionTimeline.ts';
+import type { TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';

@@ -1,4 +1,4 @@
 import { connect } from '../shared/connect.ts';
-import { mountGraph } from './mountGraph.ts';
+import { mountGraph } from './view/mountGraph.ts';
 
 connect(mountGraph);

@@ -1,8 +1,8 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { toFusionPanel } from '../../src/core/scene/fusionPanel.ts';
-import type { FusionPanel, PanelItem, PanelSort } from '../../src/core/scene/fusionPanel.ts';
-import { locate } from '../../src/core/scene/locate.ts';
+import { toFusionPanel } from '../../src/core/scene/panel/fusionPanel.ts';
+import type { FusionPanel, PanelItem, PanelSort } from '../../src/core/scene/panel/fusionPanel.ts';
+import { locate } from '../../src/core/scene/panel/locate.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';

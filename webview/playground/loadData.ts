@@ -1,4 +1,4 @@
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { strings } from '../shared/strings.ts';
 import { errorText } from '../../src/core/text/errorText.ts';
 

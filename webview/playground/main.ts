@@ -1,7 +1,7 @@
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
-import { mountGraph } from '../graph/mountGraph.ts';
+import { mountGraph } from '../graph/view/mountGraph.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';

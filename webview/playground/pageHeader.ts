@@ -1,5 +1,5 @@
 import { select } from 'd3-selection';
-import type { ViewData } from '../../src/core/scene/viewData.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { strings } from '../shared/strings.ts';
 
 const texts = strings.playground;

@@ -2,7 +2,7 @@ import type { BuildLog, LogMessage } from '../engine/buildLog.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { CONSEQUENCES, plain, RULES, WORKSPACE_ADVICE, type Finding } from './diagnosisRules.ts';
-import { closestWords } from '../precision/closestWords.ts';
+import { closestWords } from '../precision/language/closestWords.ts';
 import { addTo } from '../text/addTo.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { BuildLog, LogEvidence } from '../engine/buildLog.ts';
 import type { Problem } from '../text/problem.ts';
 import { countOf, inspection } from './inspection.ts';
 import { decodeVersion } from '../engine/logFrame.ts';
-import { readOverrides } from '../precision/readOverrides.ts';
+import { readOverrides } from '../precision/language/readOverrides.ts';
 
 const CALIBRATION_HEADER = /^TRT-(\d+)-(\w+)$/;
 const CALIBRATION_LINE = /^(.+): ([0-9a-fA-F]{8})$/;

@@ -1,11 +1,11 @@
 import { before } from '../build/trtexecFlags.ts';
-import type { BuildFacts } from '../precision/buildFacts.ts';
-import { editDistance } from '../precision/closestWords.ts';
+import type { BuildFacts } from '../precision/check/buildFacts.ts';
+import { editDistance } from '../precision/language/closestWords.ts';
 import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
 import { LineIndex } from '../text/lineIndex.ts';
-import type { NodeIndex } from '../precision/nodeIndex.ts';
-import { targetName, targetOfBuild } from '../precision/tensorrtTarget.ts';
-import type { TensorrtTarget } from '../precision/tensorrtTarget.ts';
+import type { NodeIndex } from '../precision/language/nodeIndex.ts';
+import { targetName, targetOfBuild } from '../precision/plan/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../precision/plan/tensorrtTarget.ts';
 import { sameAlgorithm, sameFormats, sameTypes, tacticId, typeSignature } from './algorithm.ts';
 import { alternatives, bestOfEachType, offerFor, offersFor } from './alternatives.ts';
 import type { Offer } from './alternatives.ts';

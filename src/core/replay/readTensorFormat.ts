@@ -1,4 +1,4 @@
-import { closestWords } from '../precision/closestWords.ts';
+import { closestWords } from '../precision/language/closestWords.ts';
 import { memberOf } from '../text/losslessJson.ts';
 import type { JsonArray, JsonNode, JsonObject } from '../text/losslessJson.ts';
 import type { TensorFormat } from './algorithm.ts';

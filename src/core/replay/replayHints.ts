@@ -1,6 +1,6 @@
-import type { BuildFacts } from '../precision/buildFacts.ts';
+import type { BuildFacts } from '../precision/check/buildFacts.ts';
 import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
-import type { NodeIndex } from '../precision/nodeIndex.ts';
+import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';
 

@@ -4,11 +4,11 @@ import { stageWords } from '../../core/build/buildTelescope.ts';
 import type { BuildTelescope, TelescopeState } from '../../core/build/buildTelescope.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { duration, stageDuration, telescopeLine } from '../../core/build/telescopeLine.ts';
-import { runBuild } from '../../builder/runBuild.ts';
-import type { BuildEvents } from '../../builder/runBuild.ts';
-import { NotConfirmed } from '../../builder/setUpRtx.ts';
+import { runBuild } from '../../builder/run/runBuild.ts';
+import type { BuildEvents } from '../../builder/run/runBuild.ts';
+import { NotConfirmed } from '../../builder/tools/setUpRtx.ts';
 import { Unusable } from '../../builder/unusable.ts';
-import type { Build } from '../../builder/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { LineKind } from '../tasks/terminalText.ts';
@@ -16,7 +16,7 @@ import { severityOf } from './severityOf.ts';
 import { toolsOf } from './toolsOf.ts';
 import { mayRun, untrustedMessage } from '../platform/trust.ts';
 import { errorText } from '../../core/text/errorText.ts';
-import { shell } from '../../builder/shell.ts';
+import { shell } from '../../builder/tools/shell.ts';
 
 /** Where a build's log goes while it runs. */
 export type LineSink = (text: string, severity: LineKind) => void;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { rtxVersion } from '../../builder/setUpRtx.ts';
+import { rtxVersion } from '../../builder/tools/setUpRtx.ts';
 import { plainText } from '../platform/plainText.ts';
 
 /** NVIDIA's pages; the licence is in their section "Reference", and as LICENSE.txt in the package. */

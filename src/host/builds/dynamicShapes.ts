@@ -1,5 +1,5 @@
 import type { ShapeRange } from '../../core/build/engineOptions.ts';
-import type { GraphTensor } from '../../core/scene/viewData.ts';
+import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 
 /** A size that a model leaves open: one name may stand in several places. */
 export interface OpenSize {

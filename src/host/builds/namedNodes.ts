@@ -1,5 +1,5 @@
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { GraphData } from '../../core/scene/viewData.ts';
+import type { GraphData } from '../../core/scene/panel/viewData.ts';
 
 /**
  * Ids of the nodes that belong to a layer while it is being timed: what an earlier build says of a layer or ForeignNode

@@ -1,4 +1,4 @@
-import { listBuilds, trimBuilds } from '../../builder/buildHistory.ts';
+import { listBuilds, trimBuilds } from '../../builder/store/buildHistory.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { FusionTree } from '../fusion/fusionTree.ts';
 import { keepToLimit } from '../history/tidyBuilds.ts';

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Build } from '../../builder/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { BuildTools } from '../../builder/buildPlan.ts';
+import type { BuildTools } from '../../builder/run/buildPlan.ts';
 import { Unusable } from '../../builder/unusable.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
 import { readLauncher } from '../../core/build/launcher.ts';

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { readModelFile } from '../../builder/readBuild.ts';
+import { readModelFile } from '../../builder/store/readBuild.ts';
 import type { ShapeRange } from '../../core/build/engineOptions.ts';
-import { toGraphData } from '../../core/scene/graphData.ts';
-import type { GraphTensor } from '../../core/scene/viewData.ts';
+import { toGraphData } from '../../core/scene/graph/graphData.ts';
+import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
 import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
 import { plainText } from '../platform/plainText.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { importBuild } from '../../builder/importBuild.ts';
-import type { Build } from '../../builder/buildFolder.ts';
+import { importBuild } from '../../builder/store/importBuild.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { planBuild } from '../../builder/buildPlan.ts';
+import { planBuild } from '../../builder/run/buildPlan.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -8,7 +8,7 @@ import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
 import type { BuildParts } from './startBuild.ts';
 import { errorText } from '../../core/text/errorText.ts';
-import { shell } from '../../builder/shell.ts';
+import { shell } from '../../builder/tools/shell.ts';
 
 /** Copies the command that would build a model, with its engine and what the views need beside the model. */
 export async function copyBuildCommand(

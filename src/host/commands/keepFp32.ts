@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { effectiveName } from '../../core/precision/modelFacts.ts';
-import { writeName } from '../../core/precision/quoteName.ts';
+import { effectiveName } from '../../core/precision/plan/modelFacts.ts';
+import { writeName } from '../../core/precision/language/quoteName.ts';
 import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
 import { plainText } from '../platform/plainText.ts';

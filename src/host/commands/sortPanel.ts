@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { PanelSort } from '../../core/scene/fusionPanel.ts';
+import type { PanelSort } from '../../core/scene/panel/fusionPanel.ts';
 import type { FusionTree } from '../fusion/fusionTree.ts';
 
 /** Asks how the groups of the tree shall be sorted. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { readBuildFolder } from '../../builder/buildFolder.ts';
-import type { Build } from '../../builder/buildFolder.ts';
+import { readBuildFolder } from '../../builder/store/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import { diagnoseBuild } from './diagnoseBuild.ts';
 import type { NamedDiagnosis } from './diagnoseBuild.ts';
 

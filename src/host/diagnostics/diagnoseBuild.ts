@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Build } from '../../builder/buildFolder.ts';
-import { readLogFile, readModelFile } from '../../builder/readBuild.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { readLogFile, readModelFile } from '../../builder/store/readBuild.ts';
 import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { toFusionPanel } from '../../core/scene/fusionPanel.ts';
-import type { FusionPanel, PanelItem, PanelSort } from '../../core/scene/fusionPanel.ts';
-import { locate } from '../../core/scene/locate.ts';
+import { toFusionPanel } from '../../core/scene/panel/fusionPanel.ts';
+import type { FusionPanel, PanelItem, PanelSort } from '../../core/scene/panel/fusionPanel.ts';
+import { locate } from '../../core/scene/panel/locate.ts';
 import type { Builds } from '../builds/builds.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { contextKeys, fusionTreeId } from '../ids.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { readBuildFolder } from '../../builder/buildFolder.ts';
-import type { Build } from '../../builder/buildFolder.ts';
-import { readBuildReport } from '../../builder/readBuild.ts';
+import { readBuildFolder } from '../../builder/store/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { readBuildReport } from '../../builder/store/readBuild.ts';
 import { comparisonScheme } from '../ids.ts';
 import { compareBuilds, comparisonTexts } from './compareBuilds.ts';
 import type { Compared } from './compareBuilds.ts';

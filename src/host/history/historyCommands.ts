@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Build } from '../../builder/buildFolder.ts';
-import { deleteBuild, listBuilds } from '../../builder/buildHistory.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { deleteBuild, listBuilds } from '../../builder/store/buildHistory.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { mayBuild, startBuild } from '../commands/startBuild.ts';
@@ -17,7 +17,7 @@ import type { HistoryItem, HistoryTarget } from './historyItem.ts';
 import type { HistoryTree } from './historyTree.ts';
 import { rerunOptions } from './rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
-import { shell } from '../../builder/shell.ts';
+import { shell } from '../../builder/tools/shell.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
 export function historyCommands(

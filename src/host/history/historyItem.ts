@@ -1,6 +1,6 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Build } from '../../builder/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import { stageWords } from '../../core/build/buildTelescope.ts';
 import type { TelescopeState } from '../../core/build/buildTelescope.ts';
 import { duration, shortName, stageDuration } from '../../core/build/telescopeLine.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Build } from '../../builder/buildFolder.ts';
-import { listBuilds } from '../../builder/buildHistory.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { listBuilds } from '../../builder/store/buildHistory.ts';
 import type { Builds } from '../builds/builds.ts';
 import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';

@@ -1,4 +1,4 @@
-import type { Build } from '../../builder/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 
 /** A build with the bytes that its folder takes. */
 export interface SizedBuild {

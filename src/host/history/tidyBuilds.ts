@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Build } from '../../builder/buildFolder.ts';
-import { deleteBuild, listAllBuilds } from '../../builder/buildHistory.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { deleteBuild, listAllBuilds } from '../../builder/store/buildHistory.ts';
 import { plainText } from '../platform/plainText.ts';
 import { overLimit } from './overLimit.ts';
 import type { SizedBuild } from './overLimit.ts';

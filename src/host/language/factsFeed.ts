@@ -3,7 +3,7 @@ import { choicesOfLog } from '../../core/replay/readChoices.ts';
 import type { Choices } from '../../core/replay/readChoices.ts';
 import { choicesOfMismatches } from '../../core/replay/readMismatches.ts';
 import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
-import { rtxVersion } from '../../builder/setUpRtx.ts';
+import { rtxVersion } from '../../builder/tools/setUpRtx.ts';
 import { settingsSection } from '../ids.ts';
 import { lastDone } from '../platform/lastDone.ts';
 import { readSettings } from '../platform/settings.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { effectiveName } from '../../core/precision/modelFacts.ts';
+import { effectiveName } from '../../core/precision/plan/modelFacts.ts';
 import { registerChangingTexts } from '../platform/changingTexts.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { FactsReader } from './knownFacts.ts';

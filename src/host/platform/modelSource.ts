@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { openFile } from '../../builder/fileSource.ts';
+import { openFile } from '../../builder/files/fileSource.ts';
 import { bytesOf } from '../../core/text/byteSource.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 

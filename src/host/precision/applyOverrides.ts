@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { rewriteModel } from '../../builder/rewriteModel.ts';
-import { checkOverrides } from '../../core/precision/checkOverrides.ts';
-import { NodeIndex } from '../../core/precision/nodeIndex.ts';
-import { readOverrides } from '../../core/precision/readOverrides.ts';
-import { targetOfBuild } from '../../core/precision/tensorrtTarget.ts';
+import { rewriteModel } from '../../builder/files/rewriteModel.ts';
+import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
+import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
 import { Cancelled } from '../../builder/unusable.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';

@@ -1,18 +1,18 @@
 import * as vscode from 'vscode';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
-import { checkOverrides } from '../../core/precision/checkOverrides.ts';
-import { NodeIndex } from '../../core/precision/nodeIndex.ts';
-import { planPrecision } from '../../core/precision/precisionPlan.ts';
-import { precisionPrograms, programArguments } from '../../core/precision/programArguments.ts';
-import type { PrecisionProgram } from '../../core/precision/programArguments.ts';
-import { readOverrides } from '../../core/precision/readOverrides.ts';
-import { hasLayerFlags, targetName, targetOf, targetOfBuild } from '../../core/precision/tensorrtTarget.ts';
-import type { TensorrtTarget } from '../../core/precision/tensorrtTarget.ts';
+import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
+import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
+import { precisionPrograms, programArguments } from '../../core/precision/tools/programArguments.ts';
+import type { PrecisionProgram } from '../../core/precision/tools/programArguments.ts';
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import { hasLayerFlags, targetName, targetOf, targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../../core/precision/plan/tensorrtTarget.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
 import { ruleErrors } from './ruleErrors.ts';
-import { shell } from '../../builder/shell.ts';
+import { shell } from '../../builder/tools/shell.ts';
 
 /**
  * Copies the rules of an override file as flags of a program; says what they cannot carry. `to`, one of

@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { splitCommand } from '../../core/build/splitCommand.ts';
-import { importCommand } from '../../core/precision/importCommand.ts';
-import type { ImportedOverrides } from '../../core/precision/importOverrides.ts';
-import { readOverrides } from '../../core/precision/readOverrides.ts';
-import { hasLayerFlags, targetOfBuild } from '../../core/precision/tensorrtTarget.ts';
-import { dialectOf } from '../../core/precision/trtexecSpec.ts';
+import { importCommand } from '../../core/precision/tools/importCommand.ts';
+import type { ImportedOverrides } from '../../core/precision/tools/importOverrides.ts';
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import { hasLayerFlags, targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
+import { dialectOf } from '../../core/precision/tools/trtexecSpec.ts';
 import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
-import { shell } from '../../builder/shell.ts';
+import { shell } from '../../builder/tools/shell.ts';
 import { addLines } from './addLines.ts';
 
 /** Longer texts on the clipboard are no command lines: Linux and Windows pass none of this length. */

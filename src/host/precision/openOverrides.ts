@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { writeName } from '../../core/precision/quoteName.ts';
+import { writeName } from '../../core/precision/language/quoteName.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** The override file of a model: `model.trtprec` beside `model.onnx`. */

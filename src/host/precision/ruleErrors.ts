@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { OverrideFile } from '../../core/precision/overrideFile.ts';
-import type { PrecisionProblem } from '../../core/precision/precisionProblem.ts';
+import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
+import type { PrecisionProblem } from '../../core/precision/language/precisionProblem.ts';
 
 /** The errors among an override file's problems, as they are told where something is made of its rules. */
 export function ruleErrors(file: OverrideFile, problems: readonly PrecisionProblem[]): string[] {

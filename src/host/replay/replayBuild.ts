@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Build } from '../../builder/buildFolder.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { ReplayFile } from '../../core/replay/replayFile.ts';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';

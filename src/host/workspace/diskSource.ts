@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { askedPrecisions } from '../../builder/askedPrecisions.ts';
-import type { Build } from '../../builder/buildFolder.ts';
-import { listBuilds } from '../../builder/buildHistory.ts';
-import { readBuildReport } from '../../builder/readBuild.ts';
+import { askedPrecisions } from '../../builder/store/askedPrecisions.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { listBuilds } from '../../builder/store/buildHistory.ts';
+import { readBuildReport } from '../../builder/store/readBuild.ts';
 import { buildHints } from '../../core/build/buildHints.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
-import { toGraphData } from '../../core/scene/graphData.ts';
+import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { openSource } from '../platform/modelSource.ts';
 import type { LoadedBuild, LoadedModel } from './session.ts';

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/viewData.ts';
+import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/panel/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { nameOf } from '../platform/nameOf.ts';
 

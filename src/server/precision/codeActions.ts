@@ -1,7 +1,7 @@
 import { CodeActionKind } from 'vscode-languageserver';
 import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
-import { closestWords } from '../../core/precision/closestWords.ts';
-import { writeName, writePath } from '../../core/precision/quoteName.ts';
+import { closestWords } from '../../core/precision/language/closestWords.ts';
+import { writeName, writePath } from '../../core/precision/language/quoteName.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import { overlaps, toEdit, toRange } from '../places.ts';
 import { command } from './codeLens.ts';

@@ -1,5 +1,5 @@
 import type { CodeLens, Command } from 'vscode-languageserver';
-import { counted } from '../../core/precision/checkContext.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import type { CommandArguments } from '../../protocol/language.ts';
 import { toRange } from '../places.ts';

@@ -1,12 +1,12 @@
 import { CompletionItemKind } from 'vscode-languageserver';
 import type { CompletionItem, CompletionList, Position, Range } from 'vscode-languageserver';
-import { counted } from '../../core/precision/checkContext.ts';
-import { lexOverrideLine } from '../../core/precision/lexOverrideLine.ts';
-import type { OverrideToken, WordToken } from '../../core/precision/lexOverrideLine.ts';
-import { precisionType } from '../../core/precision/precisionType.ts';
-import { isBareName, quoteName, writeName, writePath } from '../../core/precision/quoteName.ts';
-import { hasLayerFlags, typeSince } from '../../core/precision/tensorrtTarget.ts';
-import type { NodeIndex } from '../../core/precision/nodeIndex.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
+import { lexOverrideLine } from '../../core/precision/language/lexOverrideLine.ts';
+import type { OverrideToken, WordToken } from '../../core/precision/language/lexOverrideLine.ts';
+import { precisionType } from '../../core/precision/language/precisionType.ts';
+import { isBareName, quoteName, writeName, writePath } from '../../core/precision/language/quoteName.ts';
+import { hasLayerFlags, typeSince } from '../../core/precision/plan/tensorrtTarget.ts';
+import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
 /** Longest list that is sent at once; the editor asks again while a person types. */

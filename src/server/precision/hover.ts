@@ -1,10 +1,10 @@
 import { MarkupKind } from 'vscode-languageserver';
 import type { Hover, Position } from 'vscode-languageserver';
-import type { BorderTensor, BuiltLayer } from '../../core/precision/buildFacts.ts';
-import { counted } from '../../core/precision/checkContext.ts';
-import type { Directive } from '../../core/precision/overrideFile.ts';
-import { typeOfEngineTensor } from '../../core/precision/precisionType.ts';
-import type { PrecisionType } from '../../core/precision/precisionType.ts';
+import type { BorderTensor, BuiltLayer } from '../../core/precision/check/buildFacts.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
+import type { Directive } from '../../core/precision/language/overrideFile.ts';
+import { typeOfEngineTensor } from '../../core/precision/language/precisionType.ts';
+import type { PrecisionType } from '../../core/precision/language/precisionType.ts';
 import { code, codeList, milliseconds, plain } from '../markdown.ts';
 import { isInside, toRange } from '../places.ts';
 import { nodesAt, ruleAt, verdictOf } from './overrideAnalysis.ts';

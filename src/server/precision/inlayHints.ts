@@ -1,6 +1,6 @@
 import { InlayHintKind } from 'vscode-languageserver';
 import type { InlayHint, Range } from 'vscode-languageserver';
-import { counted } from '../../core/precision/checkContext.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
 /** At each rule's end: how many nodes it selects, and how many of them are inside which ForeignNode. */

@@ -1,13 +1,13 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { checkOverrides } from '../../core/precision/checkOverrides.ts';
-import type { PrecisionCheck } from '../../core/precision/checkOverrides.ts';
-import type { OverrideFile, Selector } from '../../core/precision/overrideFile.ts';
-import { planPrecision } from '../../core/precision/precisionPlan.ts';
-import type { NodeVerdict, RuleVerdict } from '../../core/precision/precisionVerdict.ts';
-import { readOverrides } from '../../core/precision/readOverrides.ts';
-import type { RuleFacts } from '../../core/precision/ruleFacts.ts';
-import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
+import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
+import type { PrecisionCheck } from '../../core/precision/check/checkOverrides.ts';
+import type { OverrideFile, Selector } from '../../core/precision/language/overrideFile.ts';
+import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
+import type { NodeVerdict, RuleVerdict } from '../../core/precision/verify/precisionVerdict.ts';
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import type { RuleFacts } from '../../core/precision/check/ruleFacts.ts';
+import { verifyPrecision } from '../../core/precision/verify/verifyPrecision.ts';
 import type { DocumentFacts } from '../facts.ts';
 import { isInside } from '../places.ts';
 

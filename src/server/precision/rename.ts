@@ -1,6 +1,6 @@
 import type { Position, Range, TextEdit, WorkspaceEdit } from 'vscode-languageserver';
-import type { Selector } from '../../core/precision/overrideFile.ts';
-import { quoteName, writeName } from '../../core/precision/quoteName.ts';
+import type { Selector } from '../../core/precision/language/overrideFile.ts';
+import { quoteName, writeName } from '../../core/precision/language/quoteName.ts';
 import { toRange } from '../places.ts';
 import { ruleAt } from './overrideAnalysis.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';

@@ -1,5 +1,5 @@
 import type { CodeLens } from 'vscode-languageserver';
-import { counted } from '../../core/precision/checkContext.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import { spanRange } from '../places.ts';
 import { command } from '../precision/codeLens.ts';

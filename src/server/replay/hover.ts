@@ -1,6 +1,6 @@
 import { MarkupKind } from 'vscode-languageserver';
 import type { Hover, Position } from 'vscode-languageserver';
-import { counted } from '../../core/precision/checkContext.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
 import { sameAlgorithm } from '../../core/replay/algorithm.ts';
 import { bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
 import { describeAlgorithm, titleOf } from '../../core/replay/describeChoice.ts';

@@ -1,6 +1,6 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { counted } from '../../core/precision/checkContext.ts';
+import { counted } from '../../core/precision/check/checkContext.ts';
 import { checkReplay } from '../../core/replay/checkReplay.ts';
 import { readReplay, sniffReplay } from '../../core/replay/readReplay.ts';
 import type { ReplayRead } from '../../core/replay/readReplay.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/buildFolder.ts';
+import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { toEngineOptions } from '../../../src/host/tasks/taskDefinition.ts';
 import { taskProperties } from '../../../src/host/tasks/taskProperties.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/buildFolder.ts';
+import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { SettledDocuments } from '../../../src/host/language/settledDocuments.ts';
 import { activeEditor, inWorkspace, lens, nextEvent, openModel } from './support.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import type { GraphData } from '../../../src/core/scene/viewData.ts';
+import type { GraphData } from '../../../src/core/scene/panel/viewData.ts';
 import { Sessions } from '../../../src/host/workspace/sessions.ts';
 import { inWorkspace, nextEvent, until, workspaceFolder } from './support.ts';
 

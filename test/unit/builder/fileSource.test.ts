@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { isGzip, openFile, readWhole } from '../../../src/builder/fileSource.ts';
+import { isGzip, openFile, readWhole } from '../../../src/builder/files/fileSource.ts';
 import { Unusable } from '../../../src/builder/unusable.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { withFolderLock } from '../../../src/builder/folderLock.ts';
+import { withFolderLock } from '../../../src/builder/files/folderLock.ts';
 import { Cancelled, Unusable } from '../../../src/builder/unusable.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LineSplitter } from '../../../src/builder/lineSplitter.ts';
+import { LineSplitter } from '../../../src/builder/files/lineSplitter.ts';
 
 function split(chunks: Buffer[]): string[] {
   const lines: string[] = [];

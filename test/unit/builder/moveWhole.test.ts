@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeWhole } from '../../../src/builder/buildFolder.ts';
-import { moveWhole } from '../../../src/builder/moveWhole.ts';
+import { writeWhole } from '../../../src/builder/store/buildFolder.ts';
+import { moveWhole } from '../../../src/builder/files/moveWhole.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Build } from '../../../src/builder/buildFolder.ts';
-import { deleteBuild, listAllBuilds, listBuilds, trimBuilds } from '../../../src/builder/buildHistory.ts';
-import { readBuildReport } from '../../../src/builder/readBuild.ts';
-import { type BuildOptions, runBuild } from '../../../src/builder/runBuild.ts';
+import type { Build } from '../../../src/builder/store/buildFolder.ts';
+import { deleteBuild, listAllBuilds, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
+import { readBuildReport } from '../../../src/builder/store/readBuild.ts';
+import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { Unusable } from '../../../src/builder/unusable.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';

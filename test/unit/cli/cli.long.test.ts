@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { FusionReport } from '../../../src/core/fusion/fusionReport.ts';
-import type { ViewData } from '../../../src/core/scene/viewData.ts';
+import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openSizes, readSizeRange, toProfile } from '../../../src/host/builds/dynamicShapes.ts';
-import { readModelFile } from '../../../src/builder/readBuild.ts';
-import { toGraphData } from '../../../src/core/scene/graphData.ts';
+import { readModelFile } from '../../../src/builder/store/readBuild.ts';
+import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
 
 const tensor = (name: string, shape: (number | string | null)[] | null, initializer = false) => ({
   name,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
-import { readReport } from '../../../src/builder/readBuild.ts';
+import { readReport } from '../../../src/builder/store/readBuild.ts';
 import { namedNodes } from '../../../src/host/builds/namedNodes.ts';
 import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
 import { compareBuilds, comparisonTexts } from '../../../src/host/history/compareBuilds.ts';
 import { overLimit } from '../../../src/host/history/overLimit.ts';
 import { rerunOptions } from '../../../src/host/history/rerunOptions.ts';
-import { toGraphData } from '../../../src/core/scene/graphData.ts';
+import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
 const manifest = (more: Partial<BuildManifest> = {}): BuildManifest =>

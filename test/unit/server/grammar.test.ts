@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { precisionType } from '../../../src/core/precision/precisionType.ts';
-import { lexOverrideLine } from '../../../src/core/precision/lexOverrideLine.ts';
+import { precisionType } from '../../../src/core/precision/language/precisionType.ts';
+import { lexOverrideLine } from '../../../src/core/precision/language/lexOverrideLine.ts';
 
 interface Pattern {
   include?: string;

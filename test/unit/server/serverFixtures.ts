@@ -1,7 +1,7 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Position, TextEdit } from 'vscode-languageserver';
-import type { BuildFacts } from '../../../src/core/precision/buildFacts.ts';
-import type { ModelFacts } from '../../../src/core/precision/modelFacts.ts';
+import type { BuildFacts } from '../../../src/core/precision/check/buildFacts.ts';
+import type { ModelFacts } from '../../../src/core/precision/plan/modelFacts.ts';
 import type { Choices } from '../../../src/core/replay/readChoices.ts';
 import type { ChoicesData, FactsParams } from '../../../src/protocol/language.ts';
 import { readFacts } from '../../../src/server/facts.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { nestedLayout } from '../../../src/core/layout/nestedLayout.ts';
-import type { Brush } from '../../../webview/graph/brush.ts';
-import { drawFrame, drawOver } from '../../../webview/graph/drawFrame.ts';
-import type { Frame } from '../../../webview/graph/drawView.ts';
-import { GraphModel } from '../../../webview/graph/graphModel.ts';
-import { makePalette } from '../../../webview/graph/palette.ts';
+import type { Brush } from '../../../webview/graph/draw/brush.ts';
+import { drawFrame, drawOver } from '../../../webview/graph/draw/drawFrame.ts';
+import type { Frame } from '../../../webview/graph/draw/drawView.ts';
+import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
+import { makePalette } from '../../../webview/graph/draw/palette.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
 
 /** Forty nodes in a row; the last one also reads the first one's output, which is too far away for a line. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SvgBrush } from '../../../webview/graph/svgBrush.ts';
+import { SvgBrush } from '../../../webview/graph/draw/svgBrush.ts';
 
 it('writes whatever a model’s names hold as text of an XML file', () => {
   const brush = new SvgBrush('"Segoe UI", sans-serif');

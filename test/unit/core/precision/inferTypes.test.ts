@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OnnxFunction, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { inferTypes } from '../../../../src/core/precision/inferTypes.ts';
+import { inferTypes } from '../../../../src/core/precision/plan/inferTypes.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 
 const node = (op: string, input: string, output: string, domain = 'local'): OnnxNode => ({

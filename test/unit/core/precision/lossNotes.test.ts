@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OnnxModel, OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { segmentBytes } from '../../../../src/core/onnx/segment.ts';
-import { lossNotes } from '../../../../src/core/precision/lossNotes.ts';
+import { lossNotes } from '../../../../src/core/precision/rewrite/lossNotes.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 
 const tensor = (name: string, data: OnnxTensor['data']): OnnxTensor => ({ name, type: 'float', shape: [2], data });

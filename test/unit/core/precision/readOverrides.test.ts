@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Rule } from '../../../../src/core/precision/overrideFile.ts';
-import { writeName } from '../../../../src/core/precision/quoteName.ts';
-import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import type { Rule } from '../../../../src/core/precision/language/overrideFile.ts';
+import { writeName } from '../../../../src/core/precision/language/quoteName.ts';
+import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
 import { applyEdits, codes } from './overrideFixtures.ts';
 
 const rule = (text: string): Rule => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { modelFacts } from '../../../../src/core/precision/modelFacts.ts';
-import { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
-import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
-import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
-import type { RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
-import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
+import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
+import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
+import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
+import type { RewriteOptions } from '../../../../src/core/precision/rewrite/planRewrite.ts';
+import type { RewritePlan } from '../../../../src/core/precision/rewrite/rewritePlan.ts';
 
 interface Parts {
   /** `name = Op(input, …)`, `name = domain::Op(input, …)`: a node of this name, with one output of this name. */

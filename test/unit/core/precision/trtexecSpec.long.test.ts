@@ -6,8 +6,8 @@ import {
   readLayerSpecs,
   specFor,
   writeLayerSpecs,
-} from '../../../../src/core/precision/trtexecSpec.ts';
-import type { TrtexecDialect } from '../../../../src/core/precision/trtexecSpec.ts';
+} from '../../../../src/core/precision/tools/trtexecSpec.ts';
+import type { TrtexecDialect } from '../../../../src/core/precision/tools/trtexecSpec.ts';
 import { InvalidArgument, layerOutputTypes, layerPrecisions, plausible, ported } from './trtexecPort.ts';
 import type { PortedDialect } from './trtexecPort.ts';
 

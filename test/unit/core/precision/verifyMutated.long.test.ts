@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { BorderTensor, BuildFacts } from '../../../../src/core/precision/buildFacts.ts';
-import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
-import type { NodeVerdict } from '../../../../src/core/precision/precisionVerdict.ts';
-import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
-import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
+import type { BorderTensor, BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
+import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
+import type { NodeVerdict } from '../../../../src/core/precision/verify/precisionVerdict.ts';
+import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 const builds = [

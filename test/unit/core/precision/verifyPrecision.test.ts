@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { flagsOfCommand } from '../../../../src/core/precision/buildFacts.ts';
-import type { BuildFacts } from '../../../../src/core/precision/buildFacts.ts';
-import type { NodeIndex } from '../../../../src/core/precision/nodeIndex.ts';
-import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
-import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
+import { flagsOfCommand } from '../../../../src/core/precision/check/buildFacts.ts';
+import type { BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
+import type { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
+import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 function verify(text: string, { index, build }: { index: NodeIndex; build: BuildFacts }) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fateSentence, readable } from '../../../../src/core/scene/fateSentence.ts';
+import { fateSentence, readable } from '../../../../src/core/scene/panel/fateSentence.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 

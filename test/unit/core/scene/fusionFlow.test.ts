@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fate, FusionReport, LayerKind, ReportLayer } from '../../../../src/core/fusion/fusionReport.ts';
-import { flowDefaults, openedParts, toFusionFlow } from '../../../../src/core/scene/fusionFlow.ts';
-import type { FusionFlow } from '../../../../src/core/scene/fusionFlow.ts';
-import { toFusionIcicle } from '../../../../src/core/scene/fusionIcicle.ts';
-import type { IcicleCell } from '../../../../src/core/scene/fusionIcicle.ts';
-import { toTimeline } from '../../../../src/core/scene/fusionTimeline.ts';
-import { sumOf, toFusionUnits, unitMatcher } from '../../../../src/core/scene/fusionUnits.ts';
-import type { Weight } from '../../../../src/core/scene/fusionUnits.ts';
-import { kernelPattern, opsLabel } from '../../../../src/core/scene/kernelFamilies.ts';
-import { modulePaths } from '../../../../src/core/scene/moduleTree.ts';
+import { flowDefaults, openedParts, toFusionFlow } from '../../../../src/core/scene/page/fusionFlow.ts';
+import type { FusionFlow } from '../../../../src/core/scene/page/fusionFlow.ts';
+import { toFusionIcicle } from '../../../../src/core/scene/page/fusionIcicle.ts';
+import type { IcicleCell } from '../../../../src/core/scene/page/fusionIcicle.ts';
+import { toTimeline } from '../../../../src/core/scene/page/fusionTimeline.ts';
+import { sumOf, toFusionUnits, unitMatcher } from '../../../../src/core/scene/page/fusionUnits.ts';
+import type { Weight } from '../../../../src/core/scene/page/fusionUnits.ts';
+import { kernelPattern, opsLabel } from '../../../../src/core/scene/page/kernelFamilies.ts';
+import { modulePaths } from '../../../../src/core/scene/graph/moduleTree.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
 function flowOf(

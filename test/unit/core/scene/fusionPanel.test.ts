@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { toFusionPanel } from '../../../../src/core/scene/fusionPanel.ts';
-import type { PanelItem } from '../../../../src/core/scene/fusionPanel.ts';
-import { locate } from '../../../../src/core/scene/locate.ts';
+import { toFusionPanel } from '../../../../src/core/scene/panel/fusionPanel.ts';
+import type { PanelItem } from '../../../../src/core/scene/panel/fusionPanel.ts';
+import { locate } from '../../../../src/core/scene/panel/locate.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
 const lines = (items: PanelItem[]): string[] => items.map(({ label, description }) => `${label} | ${description}`);

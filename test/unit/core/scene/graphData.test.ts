@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnnxGraph, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { toGraphData } from '../../../../src/core/scene/graphData.ts';
+import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
 
 const node = (id: string, more: Partial<OnnxNode> = {}): OnnxNode => ({
   id,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { engineMs } from '../../../../src/core/scene/fusionText.ts';
-import { fusionGroups } from '../../../../src/core/scene/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/scene/graphIndex.ts';
-import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/overlay.ts';
-import type { AskedPrecision, GraphData } from '../../../../src/core/scene/viewData.ts';
+import { engineMs } from '../../../../src/core/scene/panel/fusionText.ts';
+import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
+import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/graph/overlay.ts';
+import type { AskedPrecision, GraphData } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 

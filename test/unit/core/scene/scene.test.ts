@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { composeItems } from '../../../../src/core/scene/composition.ts';
-import { fusionGroups } from '../../../../src/core/scene/fusionGroups.ts';
-import { findOutliers } from '../../../../src/core/scene/fusionPattern.ts';
-import { indexGraph } from '../../../../src/core/scene/graphIndex.ts';
-import { buildHierarchy } from '../../../../src/core/scene/hierarchy.ts';
-import { openingSteps } from '../../../../src/core/scene/openingSteps.ts';
-import { buildOverlay } from '../../../../src/core/scene/overlay.ts';
-import { buildScene, itemKey, itemTitle, shortName } from '../../../../src/core/scene/scene.ts';
-import type { GraphData } from '../../../../src/core/scene/viewData.ts';
+import { composeItems } from '../../../../src/core/scene/graph/composition.ts';
+import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
+import { findOutliers } from '../../../../src/core/scene/graph/fusionPattern.ts';
+import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
+import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
+import { openingSteps } from '../../../../src/core/scene/graph/openingSteps.ts';
+import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
+import { buildScene, itemKey, itemTitle, shortName } from '../../../../src/core/scene/graph/scene.ts';
+import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { graphOf, layer, reportOf } from './graphBuilder.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { indexGraph } from '../../../../src/core/scene/graphIndex.ts';
-import { searchGraph } from '../../../../src/core/scene/search.ts';
+import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
+import { searchGraph } from '../../../../src/core/scene/graph/search.ts';
 import { graphOf, layer, reportOf } from './graphBuilder.ts';
 
 const data = graphOf(

@@ -1,0 +1,143 @@
+import { readSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
+import { fileTrouble, Unusable } from '../unusable.ts';
+import { errorText } from '../../core/text/errorText.ts';
+
+/** A source over an open file. */
+export interface FileSource extends ByteSource {
+  close(): Promise<void>;
+}
+
+/** Bytes that are read on the spot, and milliseconds that such reads may follow on one another. */
+const smallRead = 2 ** 18;
+const patience = 5;
+
+/** Unpacked bytes are kept in memory: more than this is refused. */
+const largestUnpacked = 2 ** 31 - 1;
+
+/**
+ * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory, unless
+ * `unpack` is false.
+ * @throws {Unusable} when it cannot be opened or unpacked
+ */
+export async function openFile(path: string, { unpack: unpacks = true } = {}): Promise<FileSource> {
+  const handle = await openReadable(path);
+  try {
+    const status = await handle.stat();
+    // A pipe has no size and no random access.
+    const whole = status.isFile() ? undefined : await handle.readFile();
+    const head = whole?.subarray(0, 2) ?? (await readAt(handle, 0, 2));
+    if (!unpacks || !isGzipHead(head)) return whole ? inMemory(handle, whole) : onDisk(handle, status.size);
+    return await inMemory(handle, await unpack(path, whole ?? (await handle.readFile())));
+  } catch (error) {
+    await handle.close();
+    throw error instanceof Unusable ? error : fileTrouble(path, error);
+  }
+}
+
+/** Opens what can be read to its end. The look comes first: opening alone may wait for ever. */
+async function openReadable(path: string): Promise<FileHandle> {
+  try {
+    const status = await stat(path);
+    if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not a file`);
+    // Many devices never end: what a model's link or an override file names must not fill the memory.
+    if (status.isCharacterDevice() || status.isBlockDevice()) throw new Unusable(`${path}: is a device, not a file`);
+    // One that a shell passes on has somebody at its other end; of one with a name nobody knows.
+    if (status.isFIFO() && !/^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path))
+      throw new Unusable(`${path}: is a named pipe, not a file; save what comes out of it to a file`);
+    return await open(path, 'r');
+  } catch (error) {
+    throw error instanceof Unusable ? error : fileTrouble(path, error);
+  }
+}
+
+/** Whether a file is gzip-compressed, whatever its name. */
+export async function isGzip(path: string): Promise<boolean> {
+  const handle = await openReadable(path);
+  try {
+    return isGzipHead(await readAt(handle, 0, 2));
+  } catch (error) {
+    throw fileTrouble(path, error);
+  } finally {
+    await handle.close();
+  }
+}
+
+const isGzipHead = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b;
+
+/**
+ * The whole content of a file, unpacked where it is gzip-compressed.
+ * @throws {Unusable} when it cannot be read
+ */
+export async function readWhole(path: string): Promise<Uint8Array> {
+  const source = await openFile(path);
+  try {
+    return await source.read(0, source.size);
+  } catch (error) {
+    throw fileTrouble(path, error);
+  } finally {
+    await source.close();
+  }
+}
+
+async function inMemory(handle: FileHandle, bytes: Uint8Array): Promise<FileSource> {
+  await handle.close();
+  return { ...bytesOf(bytes), close: () => Promise.resolve() };
+}
+
+/**
+ * A model's tensors are passed over by a thousand small reads, each of which hangs on the one before. A read takes
+ * microseconds, the way to it and back through the thread pool many times that. So small reads are done on the spot,
+ * but the process is never kept from its other work for longer than `patience` (and one read).
+ */
+function onDisk(handle: FileHandle, size: number): FileSource {
+  let rested = -Infinity;
+  return {
+    size,
+    read: async (offset, length) => {
+      const wanted = Math.max(0, Math.min(length, size - offset));
+      if (wanted <= smallRead && performance.now() - rested < patience) return readNow(handle.fd, offset, wanted);
+      const bytes = await readAt(handle, offset, wanted);
+      rested = performance.now();
+      return bytes;
+    },
+    close: () => handle.close(),
+  };
+}
+
+function readNow(file: number, offset: number, length: number): Uint8Array {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(file, buffer, filled, length - filled, offset + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled === length ? buffer : buffer.subarray(0, filled);
+}
+
+async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(length);
+  let filled = 0;
+  // One read gives at most 2 GiB, and may give less than asked for.
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, Math.min(length - filled, 2 ** 30), offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+async function unpack(path: string, packed: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await promisify(gunzip)(packed, { maxOutputLength: largestUnpacked });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Unusable(`${path}: unpacks to more than 2 GiB; unpack it with gunzip first`);
+    throw new Unusable(`${path}: this gzip file is damaged or cut off (${errorText(error)})`);
+  }
+}

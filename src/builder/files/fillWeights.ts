@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  rename,
+  rm,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { modelTensors } from '../../core/onnx/modelTensors.ts';
+import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
+import { readModel } from '../../core/onnx/readModel.ts';
+import { byteLength } from '../../core/onnx/tensorTypes.ts';
+import { fingerprint } from '../store/buildFolder.ts';
+import { cacheFolder } from './cacheFolder.ts';
+import { isGzip, openFile } from './fileSource.ts';
+import { randomBytesOf } from './randomWeights.ts';
+import { fileTrouble, stopIfCancelled, Unusable } from '../unusable.ts';
+
+/**
+ * Makes a copy of a model whose external weights are random, always the same for the same model, and gives its path:
+ * what TensorRT fuses hangs on structure, shapes and types, so a model can be studied without its weights. The model's
+ * own weights are neither read nor changed. Kept in the cache.
+ * @throws {Unusable} when the model cannot be read, or its external data has no such place or length
+ * @throws {Cancelled} through `signal`; then nothing is left
+ */
+export async function fillWeights(model: string, cache = cacheFolder(), signal?: AbortSignal): Promise<string> {
+  const { sha256 } = await fingerprint(model);
+  const name = basename(model).replace(/\.gz$/i, '');
+  const folder = join(cache, 'random-weights', sha256.slice(0, 32));
+  const path = join(folder, name);
+  if (await exists(path)) return path;
+
+  const places = await externalPlaces(model);
+  if (places.length === 0 && !(await isGzip(model))) return resolve(model);
+  await mkdir(dirname(folder), { recursive: true });
+  const temporary = await mkdtemp(`${folder}.tmp-`);
+  try {
+    await checkSpace(temporary, places);
+    await writeWeights(temporary, places, signal);
+    await copyUnpacked(model, join(temporary, name));
+    // Somebody else may have made the same in the meantime; the same name of the same content may differ only in letters.
+    await rename(temporary, folder).catch(async () => {
+      if (await exists(path)) return;
+      await copyFile(join(temporary, name), path);
+    });
+    return path;
+  } catch (error) {
+    throw error instanceof Unusable ? error : fileTrouble(folder, error);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** External data of one tensor: where in which file, how long. */
+interface Place {
+  tensor: OnnxTensor;
+  file: string;
+  offset: number;
+  length: number;
+}
+
+async function externalPlaces(path: string): Promise<Place[]> {
+  const source = await openFile(path);
+  try {
+    const { value, problems } = await readModel(source);
+    const broken = problems.find(({ severity }) => severity === 'error');
+    if (!value || broken) throw new Unusable(`${path}: ${broken?.message ?? 'cannot be read as an ONNX model'}`);
+    return modelTensors(value).flatMap((tensor) => externalPlace(path, tensor));
+  } finally {
+    await source.close();
+  }
+}
+
+function externalPlace(path: string, tensor: OnnxTensor): Place[] {
+  if (tensor.data === null || !('external' in tensor.data)) return [];
+  const { location = '', offset = '0', length } = tensor.data.external;
+  const file = normalize(location.replaceAll('\\', '/'));
+  const what = `${path}: the external data of tensor "${tensor.name}"`;
+  // A model must not make us write anywhere but into the folder of its copy.
+  const own = basename(path).replace(/\.gz$/i, '').toLowerCase();
+  if (file.toLowerCase() === own)
+    throw new Unusable(`${what} lies in the model file itself: random weights cannot stand in for it`);
+  if (location === '' || isAbsolute(file) || /^[A-Za-z]:/.test(file) || file.split(/[/\\]/).includes('..'))
+    throw new Unusable(
+      `${what} lies outside the model's folder ("${location}"): random weights cannot stand in for it`,
+    );
+  const size = byteLength(tensor.type, tensor.shape);
+  if (size === undefined) throw new Unusable(`${what} is of type ${tensor.type}, whose size is not known`);
+  if (length !== undefined && Number(length) !== size)
+    throw new Unusable(`${what} says ${length} bytes, its type and shape ${size}`);
+  if (!/^\d{1,15}$/.test(offset)) throw new Unusable(`${what} begins at "${offset}", which is no byte offset`);
+  return [{ tensor, file, offset: Number(offset), length: size }];
+}
+
+async function checkSpace(folder: string, places: Place[]): Promise<void> {
+  const ends = new Map<string, number>();
+  for (const { file, offset, length } of places) ends.set(file, Math.max(ends.get(file) ?? 0, offset + length));
+  const needed = [...ends.values()].reduce((sum, end) => sum + end, 0);
+  const { bavail, bsize } = await statfs(folder);
+  const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+  if (needed > bavail * bsize)
+    throw new Unusable(`${folder}: random weights need ${gib(needed)}, ${gib(bavail * bsize)} are free`);
+}
+
+async function writeWeights(folder: string, places: Place[], signal: AbortSignal | undefined): Promise<void> {
+  const files = new Map<string, FileHandle>();
+  try {
+    for (const { tensor, file, offset, length } of places) {
+      let handle = files.get(file);
+      if (!handle) {
+        await mkdir(dirname(join(folder, file)), { recursive: true });
+        handle = await open(join(folder, file), 'w');
+        files.set(file, handle);
+      }
+      let written = 0;
+      for (const chunk of randomBytesOf(tensor.type, length, seedOf(`${tensor.name}@${offset}`))) {
+        stopIfCancelled(signal);
+        await handle.write(chunk, 0, chunk.length, offset + written);
+        written += chunk.length;
+      }
+    }
+  } finally {
+    for (const handle of files.values()) await handle.close();
+  }
+}
+
+const seedOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32LE(0);
+
+async function copyUnpacked(from: string, to: string): Promise<void> {
+  const source = await openFile(from);
+  try {
+    await writeFile(to, await source.read(0, source.size));
+  } finally {
+    await source.close();
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

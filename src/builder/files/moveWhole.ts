@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileTrouble } from '../unusable.ts';
+
+/** Moves a file whole or not at all, across file systems too; nothing happens where it does not exist. */
+export async function moveWhole(from: string, to: string): Promise<void> {
+  // Two builds at once may share a cache.
+  const temporary = `${to}.${randomUUID().slice(0, 8)}.tmp`;
+  try {
+    if ((await stat(from).catch(() => undefined)) === undefined) return;
+    await mkdir(dirname(to), { recursive: true });
+    await rename(from, temporary).catch(async () => {
+      await copyFile(from, temporary);
+      await rm(from, { force: true });
+    });
+    await rename(temporary, to);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw fileTrouble(to, error);
+  }
+}

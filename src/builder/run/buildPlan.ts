@@ -1,0 +1,196 @@
+import type { Launcher } from '../../core/build/launcher.ts';
+import type { TrtexecHelp } from '../../core/build/readTrtexecHelp.ts';
+import { driverCommand } from '../../core/build/driverCommand.ts';
+import type { Backend, CommandLine, CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
+import { type Polygraphy, polygraphyCommand } from '../../core/build/polygraphyCommand.ts';
+import { trtexecCommand } from '../../core/build/trtexecCommand.ts';
+import { Answers } from '../tools/answers.ts';
+import { askPolygraphy, findPolygraphy } from '../tools/findPolygraphy.ts';
+import { findProgram } from '../tools/findProgram.ts';
+import { findPython, probePython, type Python } from '../tools/findPython.ts';
+import { launchedQuestion } from '../tools/launch.ts';
+import type { PlannedFiles } from './plannedFiles.ts';
+import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
+import { runProcess } from './runProcess.ts';
+import { setUpRtx } from '../tools/setUpRtx.ts';
+
+/** The programs of this machine that a build may use, as far as somebody chose them. */
+export interface BuildTools {
+  /** Path of `build_engine.py`. */
+  driver: string;
+  /** Python interpreter; left out, one is looked for. */
+  python?: string | undefined;
+  /** Default: `trtexec` and `polygraphy` on the PATH. */
+  trtexec?: string | undefined;
+  polygraphy?: string | undefined;
+  /** Runs the command elsewhere; the program is then the launcher's. */
+  launcher?: Launcher | undefined;
+  /** Where TensorRT-RTX and build folders are kept. Default: `cacheFolder()`. */
+  cache?: string | undefined;
+  /** Asks before TensorRT-RTX is downloaded. */
+  confirm: (text: string) => Promise<boolean>;
+  /** Lines for people while something is set up. */
+  setUpProgress?: (line: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** How a build will run. */
+export interface BuildPlan {
+  backend: Backend;
+  product: 'tensorrt' | 'tensorrt-rtx';
+  version: string | null;
+  program: string;
+  environment: Record<string, string>;
+  /** What its output is: the driver's events, or the log itself. */
+  output: 'events' | 'log';
+  /** The arguments, once it is known where the files go. `model` may be a copy of the options' own. */
+  command: (options: EngineOptions, files: PlannedFiles) => CommandLine;
+}
+
+/**
+ * Finds what the backend needs, sets TensorRT-RTX up where that is the one. `auto` takes trtexec, then a Python with
+ * `tensorrt`, both only beside an NVIDIA GPU, and else TensorRT-RTX, which needs none.
+ * @throws {Unusable} when the backend cannot be had, with what to install
+ */
+export async function planBuild(options: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
+  if (tools.launcher) return planLaunched(options, tools, tools.launcher);
+  const backend = options.backend === undefined || options.backend === 'auto' ? await choose(tools) : options.backend;
+  switch (backend) {
+    case 'trtexec':
+      return planTrtexec(tools);
+    case 'polygraphy':
+      return planPolygraphy(options, tools);
+    case 'python': {
+      const python = await findTensorrt(tools);
+      return planDriver('python', tools.driver, python.path, {}, 'tensorrt', null);
+    }
+    case 'rtx': {
+      const { confirm, setUpProgress, signal, python, cache } = tools;
+      const rtx = await setUpRtx({ confirm, ...(setUpProgress && { progress: setUpProgress }), signal, python, cache });
+      return planDriver('rtx', tools.driver, rtx.python, rtx.environment, 'tensorrt-rtx', rtx.version);
+    }
+  }
+}
+
+/** The wishes that cannot be met, in one sentence each; empty: build. */
+export const refusals = (notes: CommandNote[]): string[] =>
+  notes.filter(({ kind }) => kind === 'refused').map(({ message }) => message);
+
+async function choose(tools: BuildTools): Promise<Backend> {
+  if (tools.trtexec) return 'trtexec';
+  if (!(await hasGpu())) return 'rtx';
+  if (await findProgram('trtexec')) return 'trtexec';
+  const python = await probePython(tools.python ?? 'python3');
+  return python?.modules.includes('tensorrt') ? 'python' : 'rtx';
+}
+
+async function hasGpu(): Promise<boolean> {
+  return runProcess({ program: 'nvidia-smi', args: ['-L'], signal: AbortSignal.timeout(20_000) }).then(
+    ({ code }) => code === 0,
+    () => false,
+  );
+}
+
+function findTensorrt({ python }: BuildTools): Promise<Python> {
+  return findPython({
+    chosen: python,
+    reject: ({ version, modules }) => {
+      if (version[0] !== 3 || version[1] < 8) return 'Python 3.8 or newer is needed';
+      return modules.includes('tensorrt') ? undefined : 'it has no module `tensorrt`';
+    },
+    advice:
+      'Choose the interpreter whose environment has TensorRT (pip install tensorrt), or build with the backend `rtx`, which needs no GPU.',
+  });
+}
+
+const planDriver = (
+  backend: 'python' | 'rtx',
+  driver: string,
+  program: string,
+  environment: Record<string, string>,
+  product: BuildPlan['product'],
+  version: string | null,
+): BuildPlan => ({
+  backend,
+  product,
+  version,
+  program,
+  environment,
+  output: 'events',
+  command: (options, { engine, precisions, choices, driver: there = driver }) => {
+    const { args, notes } = driverCommand(options, { model: options.model, engine, precisions, choices }, { product });
+    // -B: no compiled copies beside the driver, which may lie where nothing can be written.
+    return { args: ['-B', there, '--until-stdin-closes', ...args], notes };
+  },
+});
+
+async function planTrtexec({ trtexec = 'trtexec', signal }: BuildTools): Promise<BuildPlan> {
+  const { program, product, help } = await probeTrtexec(trtexec, signal);
+  return trtexecPlan(program, product, help);
+}
+
+/** The engine goes to the build's folder first. */
+function withoutEngine(options: EngineOptions): EngineOptions {
+  const { engine: _, ...rest } = options;
+  return rest;
+}
+
+const trtexecPlan = (program: string, product: BuildPlan['product'], help: TrtexecHelp): BuildPlan => ({
+  backend: 'trtexec',
+  product,
+  version: help.version?.join('.') ?? null,
+  program,
+  environment: {},
+  output: 'log',
+  command: (options, files) => trtexecCommand(withoutEngine(options), files, help),
+});
+
+async function planPolygraphy({ environment }: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
+  const { program, ...tool } = await findPolygraphy({ ...tools, environment });
+  return polygraphyPlan(program, tool);
+}
+
+const polygraphyPlan = (program: string, tool: Polygraphy): BuildPlan => ({
+  backend: 'polygraphy',
+  product: tool.product,
+  version: tool.tensorrt?.join('.') ?? null,
+  program,
+  environment: {},
+  output: 'log',
+  command: (options, files) => polygraphyCommand(withoutEngine(options), files, tool),
+});
+
+const askedThere = new Answers<TrtexecHelp>();
+
+/** The program is there, so it is asked there; `auto` is trtexec. */
+async function planLaunched(options: EngineOptions, tools: BuildTools, launcher: Launcher): Promise<BuildPlan> {
+  const ask = (command: string[]) => {
+    const [first = '', ...rest] = launchedQuestion(launcher, options.model, tools.driver, command, options.environment);
+    return printed(first, rest, tools.signal);
+  };
+  const name = (otherwise: string) => launcher.program ?? otherwise;
+  switch (options.backend) {
+    case 'python':
+      return planDriver('python', tools.driver, name('python3'), {}, 'tensorrt', null);
+    case 'rtx':
+      return planDriver('rtx', tools.driver, name('python3'), {}, 'tensorrt-rtx', null);
+    case 'polygraphy': {
+      const program = name('polygraphy');
+      const tool = await askPolygraphy({
+        name: `${program}, by the launcher`,
+        advice: '',
+        wish: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
+        polygraphy: (args) => ask([program, ...args]),
+        python: (args) => ask(['python3', ...args]),
+      });
+      return polygraphyPlan(program, tool);
+    }
+    default: {
+      const program = name('trtexec');
+      const key = JSON.stringify([launcher, program, options.environment]);
+      const asking = () => helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
+      const help = await askedThere.get(key, asking, tools.signal);
+      return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', help);
+    }
+  }
+}

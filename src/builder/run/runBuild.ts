@@ -1,0 +1,359 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { driverPrecisions } from '../../core/build/driverCommand.ts';
+import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
+import { borrowCaches } from '../files/borrowCaches.ts';
+import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
+import { checkCache, checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
+import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
+import { chosenOptions } from './chosenOptions.ts';
+import { isGzip, openFile } from '../files/fileSource.ts';
+import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
+import { fillWeights } from '../files/fillWeights.ts';
+import { withFolderLock } from '../files/folderLock.ts';
+import { Launch } from '../tools/launch.ts';
+import { causeOf } from './logWatch.ts';
+import { moveWhole } from '../files/moveWhole.ts';
+import type { PlannedFiles } from './plannedFiles.ts';
+import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
+import { type ProcessEnd, runProcess } from './runProcess.ts';
+import { fileTrouble, stopIfCancelled, Unusable } from '../unusable.ts';
+import { errorText } from '../../core/text/errorText.ts';
+
+/** What to build, with what, and where the result goes. */
+export interface BuildOptions extends EngineOptions, BuildTools {
+  /** Parent of the build's folder. Default: `buildsFolder(model)`. */
+  folder?: string;
+  /** Build with random weights in place of the model's external ones, which may then be missing. */
+  randomWeights?: boolean;
+}
+
+/** What a caller may follow while a build runs. All are optional. */
+export interface BuildEvents extends OutputEvents {
+  /** Another build of the same model runs, here or in another program: this one begins when it has ended. */
+  waiting?: () => void;
+  /** The command is about to run. The folder exists, its manifest says `running`. */
+  started?: (build: Build, notes: CommandNote[]) => void;
+}
+
+/**
+ * Runs one build, after any other of the same model, and leaves a folder behind: `build.log`, `layers.json` and
+ * `profile.json` where the build gives them, the engine, `manifest.json`. A build that fails or is cancelled is a result,
+ * too (`manifest.result`, with one line in `manifest.error`): its folder keeps the log, never an engine or a temporary
+ * file. Cancelling through `signal` ends the whole process group within two seconds.
+ * @throws {Cancelled} when it was cancelled before it began
+ * @throws {Unusable} when the build cannot begin: no such model, no TensorRT, a wish that this version cannot meet
+ */
+export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
+  await checkModel(options.model);
+  await checkOutputs(options);
+  const plan = await planBuild(options, { ...options, signal });
+  stopIfCancelled(signal);
+  // Whatever folder they go to: two builds of one model would share its GPU's times, caches and engine.
+  return withFolderLock(buildsFolder(options.model, options.cache), () => runAlone(options, plan, events, signal), {
+    ...(events.waiting && { waiting: events.waiting }),
+    signal,
+  });
+}
+
+async function runAlone(
+  options: BuildOptions,
+  plan: BuildPlan,
+  events: BuildEvents,
+  signal: AbortSignal | undefined,
+): Promise<Build> {
+  stopIfCancelled(signal);
+  const parent = options.folder ?? buildsFolder(options.model, options.cache);
+  const earlier = await removeCutOff(parent, names.partial);
+  const expected = expectedSeconds(earlier, resolve(options.model), plan.backend, chosenOptions(options));
+  const started = new Date();
+  const { id, folder } = await newBuildFolder(parent, started);
+  const run = new Run(options, plan, folder, events, expected);
+  try {
+    return await run.start(id, started, signal);
+  } catch (error) {
+    await run.close();
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function checkModel(path: string): Promise<void> {
+  const status = await stat(path).catch((error: unknown) => {
+    throw fileTrouble(path, error);
+  });
+  if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not an ONNX file`);
+  // TensorRT reads it by its name, and so do we, before and after.
+  if (!status.isFile()) throw new Unusable(`${path}: is no regular file; save the model to one`);
+}
+
+/** What passed is moved there, perhaps hours later. */
+async function checkOutputs(options: BuildOptions): Promise<void> {
+  const { model, backend, overrides, engine, timingCache, calibrationCache } = options;
+  if (engine === undefined && timingCache === undefined && calibrationCache === undefined) return;
+  const used = [...(await filesOfModel(model)), overrides];
+  if (engine !== undefined) await checkOutput(engine, [...used, timingCache, calibrationCache]);
+  if (timingCache !== undefined) await checkCache(timingCache, 'timing-cache', [...used, calibrationCache]);
+  // Polygraphy alone writes it.
+  if (calibrationCache !== undefined && backend === 'polygraphy')
+    await checkCache(calibrationCache, 'calibration-cache', used);
+}
+
+/** Names inside the folder. */
+const names = {
+  log: 'build.log',
+  layers: 'layers.json',
+  profile: 'profile.json',
+  times: 'times.json',
+  choices: 'choices.jsonl',
+  engine: 'model.engine',
+  /** The engine until the build has passed. */
+  partial: 'model.engine.partial',
+};
+
+/** What is half written while the program runs. */
+const temporary = [names.partial, 'timingCache.tmp', 'calibrationCache.tmp'];
+/** What it leaves, as far as it was asked to. */
+const results = (folder: string): string[] =>
+  [...temporary, names.layers, names.profile, names.times, names.choices].map((name) => join(folder, name));
+
+class Run {
+  readonly #options: BuildOptions;
+  readonly #plan: BuildPlan;
+  readonly #folder: string;
+  readonly #events: BuildEvents;
+  readonly #output: ProgramOutput;
+  #environment: Record<string, string> = {};
+  /** The program was told to record choices. */
+  #recording = false;
+  /** The file that TensorRT reads. */
+  #copy = '';
+  #launch: Launch | undefined;
+
+  constructor(
+    options: BuildOptions,
+    plan: BuildPlan,
+    folder: string,
+    events: BuildEvents,
+    expectedSeconds: number | null,
+  ) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#folder = folder;
+    this.#events = events;
+    const files = { log: this.#path('log'), layers: this.#path('layers') };
+    this.#output = new ProgramOutput(files, plan.output, expectedSeconds, events);
+  }
+
+  async start(id: string, started: Date, signal: AbortSignal | undefined): Promise<Build> {
+    const files = {
+      engine: this.#path('partial'),
+      layers: this.#path('layers'),
+      profile: this.#path('profile'),
+      times: this.#path('times'),
+      precisions: join(this.#folder, 'precisions.json'),
+      ...(this.#options.recordChoices && {
+        choices: this.#path('choices'),
+        recorder: join(dirname(this.#options.driver), 'record_choices.py'),
+      }),
+    };
+    const parsed = await this.#model(signal);
+    const applied = await applyOverrides(this.#options, this.#plan, parsed, this.#folder, signal);
+    const { model } = applied;
+    const wanted = { ...this.#options, ...applied.options };
+    const precisions = driverPrecisions(wanted);
+    this.#copy = model;
+    const caches = await borrowCaches(this.#options, this.#plan.backend, this.#folder);
+    const planned = await this.#planned({ ...wanted, ...caches.options, model }, files);
+    const { args, notes, environment } = this.#plan.command(planned.options, planned.files);
+    const refused = refusals(notes);
+    if (refused.length > 0) throw new Unusable(refused.join(' '));
+    if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
+
+    this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
+    this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
+    const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
+    await writeManifest(build);
+    this.#events.started?.(build, [...applied.notes, ...notes]);
+    // A model that is gone meanwhile fails the build itself, with a better reason.
+    const hashed = fingerprint(this.#options.model).catch(() => undefined);
+    await this.#begin(signal);
+    const end = await this.#process(args, signal);
+    build.manifest.model = { ...build.manifest.model, ...(await hashed) };
+    build.manifest.seconds = (Date.now() - started.getTime()) / 1000;
+    await this.#finish(build.manifest, end.cancelled, end.code, caches.giveBack);
+    await writeManifest(build);
+    return build;
+  }
+
+  /** Ends what `start` has begun, where it did not get to its own end. Never rejects. */
+  async close(): Promise<void> {
+    await this.#output.close().catch(() => {});
+  }
+
+  async #begin(signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#launch?.begin(signal);
+    } catch (error) {
+      // What was copied until then lies there, and nobody else will remove it.
+      await this.#launch?.end([], signal);
+      throw error;
+    }
+  }
+
+  async #process(args: string[], signal: AbortSignal | undefined): Promise<ProcessEnd> {
+    const [program = '', ...rest] = this.#command(args);
+    this.#output.begin(args);
+    try {
+      return await runProcess({
+        program,
+        args: rest,
+        ...(!this.#launch && { environment: this.#environment }),
+        stdout: (line) => this.#output.stdout(line),
+        stderr: (line) => this.#output.stderr(line),
+        leftovers: temporary.map((name) => join(this.#folder, name)),
+        ...(signal && { signal }),
+      });
+    } finally {
+      await this.#launch?.end(results(this.#folder), signal);
+      await this.#output.close();
+    }
+  }
+
+  /** Options and files as the program will know them. */
+  async #planned(
+    options: EngineOptions,
+    files: PlannedFiles,
+  ): Promise<{ options: EngineOptions; files: PlannedFiles }> {
+    const { launcher, model, driver } = this.#options;
+    if (!launcher) return { options, files };
+    this.#launch = new Launch(launcher, this.#folder, model, driver);
+    if (this.#plan.output === 'log') return this.#launch.map(options, files);
+    this.#launch.there(join(dirname(driver), 'network_options.py'));
+    return this.#launch.map(options, { ...files, driver });
+  }
+
+  /** The command line to run here. */
+  #command(args: string[]): string[] {
+    const command = [this.#plan.program, ...args];
+    return this.#launch?.buildCommand(command, this.#environment) ?? command;
+  }
+
+  #path(kind: keyof typeof names): string {
+    return join(this.#folder, names[kind]);
+  }
+
+  /** The file that TensorRT parses. It cannot unpack, and it looks for external weights beside the model. */
+  async #model(signal: AbortSignal | undefined): Promise<string> {
+    const { model, randomWeights, cache } = this.#options;
+    if (randomWeights) return fillWeights(model, cache, signal);
+    if (!(await isGzip(model))) return resolve(model);
+    const source = await openFile(model);
+    const unpacked = join(this.#folder, basename(model).replace(/\.gz$/i, ''));
+    try {
+      await writeFile(unpacked, await source.read(0, source.size));
+    } finally {
+      await source.close();
+    }
+    return unpacked;
+  }
+
+  #manifest(id: string, started: Date, command: string[]): BuildManifest {
+    return {
+      schema: 1,
+      id,
+      model: { file: resolve(this.#options.model), sha256: null, bytes: 0 },
+      backend: this.#plan.backend,
+      origin: 'built',
+      tensorrt: { product: this.#plan.product, version: this.#plan.version },
+      gpu: null,
+      driver: null,
+      command,
+      options: chosenOptions(this.#options),
+      started: started.toISOString(),
+      seconds: null,
+      result: 'running',
+      error: null,
+      files: { log: names.log, layers: null, profile: null, engine: null },
+      pid: process.pid,
+    };
+  }
+
+  async #finish(
+    manifest: BuildManifest,
+    cancelled: boolean,
+    code: number | null,
+    giveBack: () => Promise<void>,
+  ): Promise<void> {
+    const said = this.#output.said();
+    const { log, timeLine, start, end } = said;
+    const engine = await size(this.#path('partial'));
+    const passed = !cancelled && code === 0 && engine > 0 && end?.event !== 'error';
+    manifest.result = cancelled ? 'cancelled' : passed ? 'passed' : 'failed';
+    manifest.gpu = start?.gpu ?? log.gpu;
+    manifest.driver = start?.driver ?? null;
+    manifest.tensorrt.version = start?.version ?? manifest.tensorrt.version ?? log.version;
+    manifest.timeLine = timeLine;
+    delete manifest.pid;
+    await this.#nameResults(manifest);
+    if (passed) {
+      await giveBack().catch((error: unknown) => {
+        (manifest.warnings ??= []).push(`A cache could not be kept: ${errorText(error)}.`);
+      });
+      await this.#keepEngine(manifest);
+    } else {
+      manifest.error = cancelled ? 'cancelled' : await this.#failure(code, engine, said);
+    }
+    await this.#removeLeftovers();
+  }
+
+  /** What the program left in the folder, beside log and engine. */
+  async #nameResults(manifest: BuildManifest): Promise<void> {
+    for (const kind of ['layers', 'profile'] as const)
+      if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
+    if ((await size(this.#path('choices'))) > 0) manifest.files.choices = names.choices;
+    else if (this.#recording && manifest.result === 'passed')
+      manifest.warnings = ['What TensorRT offers for each layer was not recorded: the log says why.'];
+  }
+
+  async #keepEngine(manifest: BuildManifest): Promise<void> {
+    await moveWhole(this.#path('partial'), this.#path('engine'));
+    manifest.files.engine = names.engine;
+    const { engine } = this.#options;
+    if (engine === undefined) return;
+    try {
+      await moveWhole(this.#path('engine'), resolve(engine));
+      manifest.files.engine = resolve(engine);
+    } catch (error) {
+      // It took minutes to build: it stays where it is.
+      manifest.result = 'failed';
+      manifest.error = `${errorText(error)}; the engine was built and is ${this.#path('engine')}`;
+    }
+  }
+
+  async #failure(code: number | null, engine: number, { log, end, lastError }: Said): Promise<string> {
+    // People know the model by their own path, whatever copy was parsed.
+    if (end?.event === 'error') return end.message.replaceAll(this.#copy, this.#options.model);
+    const how = code === null ? 'was killed, perhaps for want of memory' : `ended with exit status ${code}`;
+    const what = code === 0 && engine === 0 ? 'ended well but left no engine' : how;
+    const program = basename(this.#plan.program);
+    const cause = (await causeOf(log, this.#copy))?.replaceAll(this.#copy, this.#options.model);
+    if (cause) return `${cause} (${program} ${what})`;
+    return `${program} ${what}${lastError ? `: ${lastError}` : ''}`;
+  }
+
+  /** A killed process may leave its temporary files. */
+  async #removeLeftovers(): Promise<void> {
+    for (const name of await readdir(this.#folder))
+      if (name === typedCopyFolder || /\.tmp(\.lock)?$|\.partial$/.test(name))
+        await rm(join(this.#folder, name), { recursive: true, force: true });
+  }
+}
+
+const size = (path: string): Promise<number> =>
+  stat(path).then(
+    (status) => status.size,
+    () => 0,
+  );

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { LineSplitter } from '../files/lineSplitter.ts';
+import { supervisorProgram } from './supervisor.ts';
+import { Unusable } from '../unusable.ts';
+
+/** A program to run. Arguments reach it as they are: no shell is involved. */
+export interface ProcessOptions {
+  program: string;
+  args: string[];
+  cwd?: string;
+  /** Added to the environment of this process; undefined removes a variable. */
+  environment?: Record<string, string | undefined>;
+  stdout?: (line: string) => void;
+  stderr?: (line: string) => void;
+  /** Asks the whole process group to end (SIGTERM); after `graceMs` it is killed, with what left the group. */
+  signal?: AbortSignal;
+  graceMs?: number;
+  /** Files that nobody will finish when this process is killed before the program ends: they are removed then. */
+  leftovers?: string[];
+}
+
+export interface ProcessEnd {
+  /** null: ended by a signal. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** It was asked to end before it did. */
+  cancelled: boolean;
+}
+
+/**
+ * Runs a program in a process group of its own and resolves when it and everything that it started are gone and its
+ * output was read. Its stdin stays open and empty as long as this process lives. When this process ends before it, be it
+ * by SIGKILL, the program ends within two seconds, too: a supervisor sees to that.
+ * @throws {Unusable} when it cannot be started
+ */
+export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
+  const { program, args, signal, cwd } = options;
+  const environment: NodeJS.ProcessEnv = { ...process.env, ...options.environment };
+  for (const name of Object.keys(environment)) if (environment[name] === undefined) delete environment[name];
+  if (signal?.aborted) return { code: null, signal: null, cancelled: true };
+  const child = spawn(process.execPath, ['-e', supervisorProgram, 'tensorrt-lens-supervisor'], {
+    // In VS Code this process is Electron, which is Node where it is asked to be.
+    env: { ...withoutNodeOptions(), ELECTRON_RUN_AS_NODE: '1' },
+    // A signal to our own group is not for it: it has to see the program's end.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const mark = `TENSORRT_LENS_RUN=${randomUUID()}`;
+  const [name, value] = mark.split('=') as [string, string];
+  const task = { program, args, cwd, environment: { ...environment, [name]: value }, mark };
+  child.stdin.on('error', () => {});
+  child.stdin.write(`${JSON.stringify({ ...task, leftovers: options.leftovers ?? [] })}\n`);
+  const out = new LineSplitter(options.stdout ?? (() => {}));
+  const err = new LineSplitter(options.stderr ?? (() => {}));
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+
+  const cancel = () => child.stdin.write(`cancel ${options.graceMs ?? 1000}\n`);
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    const answer = await ended(child, program);
+    out.end();
+    err.end();
+    if ('error' in answer) throw notStarted(program, answer.error);
+    return { ...answer, cancelled: signal?.aborted ?? false };
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** What the supervisor says of the program's end. */
+type Answer = { code: number | null; signal: NodeJS.Signals | null } | { error: { code?: string; message: string } };
+
+function ended(child: ChildProcess, program: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let pid: number | undefined;
+    let answer: Answer | undefined;
+    createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
+      const said = JSON.parse(line) as Answer | { pid: number };
+      if ('pid' in said) pid = said.pid;
+      else answer = said;
+    });
+    child.once('error', (error: NodeJS.ErrnoException) => reject(notStarted(program, error)));
+    child.once('exit', (code, signal) => {
+      const impatience = setTimeout(() => {
+        for (const stream of child.stdio) stream?.destroy();
+      }, 1000);
+      child.once('close', () => {
+        clearTimeout(impatience);
+        resolve(answer ?? { code, signal });
+      });
+      // Somebody killed the supervisor, so it is on us.
+      if (signal !== null && pid !== undefined) endGroup(pid);
+    });
+  });
+}
+
+function notStarted(program: string, { code, message }: { code?: string | undefined; message: string }): Unusable {
+  const why = code === 'ENOENT' ? 'no such program' : code === 'EACCES' ? 'permission denied' : message;
+  return new Unusable(`${program}: cannot be started: ${why}`);
+}
+
+/** What tells Node to load or wait for something is meant for other programs. */
+function withoutNodeOptions(): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _, VSCODE_INSPECTOR_OPTIONS: __, ...rest } = process.env;
+  return rest;
+}
+
+function endGroup(pid: number): void {
+  if (process.platform === 'win32') {
+    spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {});
+    return;
+  }
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { cacheFolder } from '../files/cacheFolder.ts';
+import { fileTrouble, Unusable } from '../unusable.ts';
+
+/** One build on disk: its folder, and what `manifest.json` in it says. */
+export interface Build {
+  folder: string;
+  manifest: BuildManifest;
+}
+
+/** Where the builds of a model lie: one folder each, named by their ids. The same path always gives the same place. */
+export function buildsFolder(model: string, cache = cacheFolder()): string {
+  const path = resolve(model);
+  const name = basename(path)
+    .replace(/(\.onnx)?(\.gz)?$/i, '')
+    .replace(/[^\w.-]/g, '_')
+    .slice(0, 60);
+  return join(cache, 'builds', `${name}-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
+}
+
+/** Makes a new build folder. Its id is the time, to the second, and a number where that is taken: ids sort by time. */
+export async function newBuildFolder(parent: string, started: Date): Promise<{ id: string; folder: string }> {
+  await mkdir(parent, { recursive: true }).catch((error: unknown) => {
+    throw fileTrouble(parent, error);
+  });
+  const time = started.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+  for (let number = 0; ; number += 1) {
+    const id = `${time}-${String(number).padStart(2, '0')}`;
+    const folder = join(parent, id);
+    try {
+      await mkdir(folder);
+      return { id, folder };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileTrouble(folder, error);
+    }
+  }
+}
+
+/** Writes a file whole or not at all. */
+export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  try {
+    await writeFile(temporary, content);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw fileTrouble(path, error);
+  }
+}
+
+/** Writes `manifest.json` into the build's folder. */
+export const writeManifest = ({ folder, manifest }: Build): Promise<void> =>
+  writeWhole(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+
+/** The build in a folder; undefined when it holds none that can be read. */
+export async function readBuildFolder(folder: string): Promise<Build | undefined> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BuildManifest;
+    return manifest.schema === 1 && isWhole(manifest) ? { folder, manifest } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** It may have been written by hand, or by somebody else. */
+const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>): boolean =>
+  typeof id === 'string' &&
+  typeof model?.file === 'string' &&
+  [files, tensorrt].every((part) => typeof part === 'object' && part !== null) &&
+  Array.isArray(command);
+
+/**
+ * The same where there must be one.
+ * @throws {Unusable} when the folder holds none that can be read
+ */
+export async function requireBuild(folder: string): Promise<Build> {
+  const build = await readBuildFolder(folder);
+  if (!build) throw new Unusable(`${folder}: no build folder: manifest.json is missing or damaged`);
+  return build;
+}
+
+/** Paths of what a build folder keeps, the engine's also where it is elsewhere. */
+export const filesOfBuild = ({ folder, manifest }: Build): string[] =>
+  ['manifest.json', 'overrides.json', ...Object.values(manifest.files)]
+    .filter((name) => typeof name === 'string')
+    .map((name) => resolve(folder, name));
+
+/** SHA-256 and size of a file of any size. */
+export async function fingerprint(path: string): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    return { sha256: hash.digest('hex'), bytes: (await stat(path)).size };
+  } catch (error) {
+    throw fileTrouble(path, error);
+  }
+}

@@ -1,0 +1,142 @@
+import { basename, join } from 'node:path';
+import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
+import { buildFacts, type BuildFacts } from '../../core/precision/check/buildFacts.ts';
+import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
+import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
+import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
+import { layerWishes, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
+import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
+import { precisionType } from '../../core/precision/language/precisionType.ts';
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import {
+  hasLayerFlags,
+  noLayerFlags,
+  targetOf,
+  type TensorrtTarget,
+} from '../../core/precision/plan/tensorrtTarget.ts';
+import { listBuilds } from './buildHistory.ts';
+import { type BuildOverrides, writeBuildOverrides } from './overridesRecord.ts';
+import { readBuildReport, readModelFile } from './readBuild.ts';
+import { readRules } from '../files/readRules.ts';
+import { rewriteModel, type RewrittenModel } from '../files/rewriteModel.ts';
+import { Unusable } from '../unusable.ts';
+
+/** What to build instead, so that the rules hold. */
+export interface AppliedOverrides {
+  /** Path of the model to parse. */
+  model: string;
+  options: Partial<EngineOptions>;
+  notes: CommandNote[];
+}
+
+/** Subfolder of a build's folder for the typed copy; it is as large as the model, and goes when the build has ended. */
+export const typedCopyFolder = 'typed';
+
+/**
+ * Makes the rules of `options.overrides` part of a build: as layer precisions where TensorRT takes them, else (and where
+ * the build is strongly typed) as a typed copy of the model in the build's folder.
+ * @param model the file that would be parsed without rules
+ * @throws {Unusable} when the rules cannot be read, have errors, or cannot be met by this TensorRT
+ */
+export async function applyOverrides(
+  options: EngineOptions & { folder?: string; cache?: string | undefined },
+  built: { product: 'tensorrt' | 'tensorrt-rtx'; version: string | null },
+  model: string,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<AppliedOverrides> {
+  const path = options.overrides;
+  if (path === undefined) return { model, options: {}, notes: [] };
+  const rules = await readRules(path);
+  const file = readOverrides(rules);
+  const { value } = await readModelFile(model);
+  const index = new NodeIndex(modelFacts(value, basename(options.model)));
+  const earlier = usesGroups(file) ? await newestFacts(options) : null;
+  const target = targetOf(built.product, built.version, null);
+  const { problems, resolution } = checkOverrides(file, index, earlier, target);
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) throw new Unusable(`${path}:${error.line}:${error.column}: ${error.message}`);
+
+  const record: BuildOverrides = { schema: 1, rules, way: wayOf(options, target) };
+  const applied: AppliedOverrides = record.way === 'flags' ? withFlags() : await typedCopy();
+  await writeBuildOverrides(folder, record);
+  return applied;
+
+  function withFlags(): AppliedOverrides {
+    const plan = planPrecision(file, index, resolution!);
+    const notes = sharedNames(plan).map(({ message }): CommandNote => ({
+      kind: 'dropped',
+      flag: 'overrides',
+      message,
+    }));
+    return { model, options: flagOptions(options, plan), notes };
+  }
+
+  async function typedCopy(): Promise<AppliedOverrides> {
+    const out = join(folder, typedCopyFolder, basename(model));
+    const made = await rewriteModel({ model, rules: file, out, build: earlier, grow: false, signal });
+    const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
+    record.added = made.rewrite.casts.map(({ name }) => name);
+    record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
+    return { model: out, options: { stronglyTyped: true }, notes: copyNotes(path!, made) };
+  }
+}
+
+const usesGroups = (file: OverrideFile): boolean =>
+  file.rules.some(({ selectors }) => selectors.some(({ kind }) => kind === 'group'));
+
+/** `group:` names a ForeignNode of the newest build that passed. */
+async function newestFacts(options: EngineOptions & { folder?: string; cache?: string | undefined }) {
+  const { folder, cache } = options;
+  const builds = await listBuilds(options.model, { ...(folder && { folder }), ...(cache && { cache }) });
+  const newest = builds.find(({ manifest }) => manifest.result === 'passed');
+  if (!newest) return null;
+  const { report, log, layers } = await readBuildReport(newest, options.model);
+  return buildFacts(report, log ?? null, layers ?? null) satisfies BuildFacts;
+}
+
+function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildOverrides['way'] {
+  if (stronglyTyped) return 'model';
+  if (hasLayerFlags(target) !== false) return 'flags';
+  const old = target.product !== 'tensorrt-rtx' && (target.version?.[0] ?? 11) < 11;
+  if (old) throw new Unusable(noLayerFlags(target));
+  return 'model';
+}
+
+/** Types that a mode of precision allows beside FP32, whichever program builds: `best` is more in trtexec on some GPUs. */
+const allowedBy: Record<NonNullable<EngineOptions['precision']>, readonly string[]> = {
+  fp32: [],
+  fp16: ['fp16'],
+  bf16: ['bf16'],
+  int8: ['int8', 'fp16'],
+  fp8: ['fp8', 'fp16'],
+  best: ['fp16', 'int8'],
+};
+
+function flagOptions(options: EngineOptions, plan: ReturnType<typeof planPrecision>): Partial<EngineOptions> {
+  const { allow, constraints, layerPrecisions, layerOutputTypes } = layerWishes(plan);
+  const modes = ['fp16', 'bf16'] as const;
+  const precision = options.precision ?? modes.find((mode) => allow.includes(mode)) ?? 'fp32';
+  // trtexec, Polygraphy and the driver have the same switch for each type.
+  const more = allow.filter((type) => !allowedBy[precision].includes(type)).map((type) => `--${type}`);
+  return {
+    precision,
+    layerPrecisions,
+    layerOutputTypes,
+    precisionConstraints: options.precisionConstraints ?? constraints,
+    ...(more.length > 0 && { extraArguments: [...(options.extraArguments ?? []), ...more] }),
+  };
+}
+
+function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): CommandNote[] {
+  const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
+  const types = (['float', 'float16', 'bfloat16'] as const)
+    .filter((type) => rewrite.counts.byType[type] > 0)
+    .map((type) => `${rewrite.counts.byType[type].toLocaleString('en-US')} nodes in ${words[type]}`);
+  const casts = `${rewrite.counts.casts.toLocaleString('en-US')} Cast${rewrite.counts.casts === 1 ? '' : 's'} added`;
+  const texts = [`${basename(path)} is applied to a copy of the model: ${[...types, casts].join(', ')}.`];
+  for (const { severity, message } of [...lossNotes, ...rewrite.problems])
+    if (severity === 'warning') texts.push(message);
+  return texts.map((message) => ({ kind: 'translated', flag: 'overrides', message }));
+}

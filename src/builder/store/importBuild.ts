@@ -1,0 +1,139 @@
+import { rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { BuildLog } from '../../core/engine/buildLog.ts';
+import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import { bytesOf } from '../../core/text/byteSource.ts';
+import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest, writeWhole } from './buildFolder.ts';
+import { readWhole } from '../files/fileSource.ts';
+import { causeOf } from '../run/logWatch.ts';
+import { Unusable } from '../unusable.ts';
+
+/** One thing that a build elsewhere left: a file of any name, compressed or not, or a text from the clipboard. */
+export type ImportedPiece = { file: string } | { text: string };
+
+export interface ImportOptions {
+  /** The ONNX file that was built. It need not be there. */
+  model: string;
+  /** Log, layer info and profile of one build, in any order: what each is, its content says. */
+  pieces: ImportedPiece[];
+  /** Parent of the build's folder. Default: `buildsFolder(model, cache)`. */
+  folder?: string;
+  cache?: string;
+  /** What to note in the manifest beside what the pieces say, where the caller knows more. */
+  known?: Partial<Pick<BuildManifest, 'origin' | 'backend' | 'gpu' | 'driver' | 'options' | 'command' | 'seconds'>>;
+}
+
+/** Names inside the folder, as those of a build that ran here. */
+const names = { log: 'build.log', layers: 'layers.json', profile: 'profile.json' } as const;
+const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
+  'build-log': 'log',
+  'layer-info': 'layers',
+  profile: 'profile',
+};
+
+/**
+ * Makes a build of the model's history from what a build on another machine left. It is copied, unpacked; the manifest's
+ * `origin` is `imported`, its `started` the time of the import, and the rest what the log says.
+ * @throws {Unusable} when a piece is none of these, two are of the same kind, or nothing speaks of layers
+ */
+export async function importBuild(options: ImportOptions): Promise<Build> {
+  const found = new Map<keyof typeof names, Uint8Array>();
+  let tensorrt: BuildManifest['tensorrt'] = { product: null, version: null };
+  for (const piece of options.pieces) {
+    // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
+    const { kind, bytes, inspected, name } = await readPiece(piece);
+    if (found.has(kind))
+      throw new Unusable(`${name}: the second ${names[kind]} here. Take those of one build at a time.`);
+    if (inspected.tensorrt.version !== null || tensorrt.product === null) tensorrt = inspected.tensorrt;
+    found.set(kind, bytes);
+  }
+  if (!found.has('log') && !found.has('layers'))
+    throw new Unusable('A profile alone says nothing about nodes: take the build log or the layer info with it.');
+  const log = readLog(found.get('log'));
+  const started = new Date();
+  const parent = options.folder ?? buildsFolder(options.model, options.cache);
+  const { id, folder } = await newBuildFolder(parent, started);
+  try {
+    const files: BuildManifest['files'] = { log: null, layers: null, profile: null, engine: null };
+    for (const [kind, bytes] of found) {
+      // oxlint-disable-next-line no-await-in-loop -- three files at most
+      await writeWhole(join(folder, names[kind]), bytes);
+      files[kind] = names[kind];
+    }
+    const build: Build = {
+      folder,
+      manifest: {
+        schema: 1,
+        id,
+        model: await modelOf(options.model),
+        backend: backendOf(log, tensorrt.product),
+        origin: 'imported',
+        tensorrt,
+        gpu: log?.gpu ?? null,
+        driver: null,
+        command: log?.runs?.at(-1)?.command.split(' ').filter(Boolean) ?? [],
+        options: {},
+        started: started.toISOString(),
+        seconds: log?.seconds.build ?? null,
+        ...(await outcomeOf(log, options.model)),
+        files,
+        ...options.known,
+      },
+    };
+    await writeManifest(build);
+    return build;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function readPiece(piece: ImportedPiece) {
+  const name = 'file' in piece ? basename(piece.file) : 'The pasted text';
+  const bytes = 'file' in piece ? await readWhole(piece.file) : Buffer.from(piece.text);
+  const inspected = await inspectFile(bytesOf(bytes), { name });
+  const kind = kinds[inspected.kind];
+  if (kind !== undefined) return { name, bytes, inspected, kind };
+  const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
+  throw new Unusable(
+    `${name}: ${reason} What can be read here: what trtexec prints with --verbose, and the files of --exportLayerInfo and --exportProfile.`,
+  );
+}
+
+function readLog(bytes: Uint8Array | undefined): BuildLog | undefined {
+  if (!bytes) return undefined;
+  const reader = new BuildLogReader();
+  const decoder = new TextDecoder();
+  // A text of gigabytes does not fit into one string.
+  for (let at = 0; at < bytes.length; at += 1 << 22)
+    reader.push(decoder.decode(bytes.subarray(at, at + (1 << 22)), { stream: true }));
+  reader.push(decoder.decode());
+  return reader.end().value;
+}
+
+function backendOf(log: BuildLog | undefined, product: BuildManifest['tensorrt']['product']): BuildManifest['backend'] {
+  if (log?.writer === 'polygraphy') return 'polygraphy';
+  if (log?.writer === 'python' || log?.writer === 'driver') return product === 'tensorrt-rtx' ? 'rtx' : 'python';
+  return log === undefined && product === 'tensorrt-rtx' ? 'rtx' : 'trtexec';
+}
+
+/** Layer info is of an engine that was built; a log that just ends is of a build that was stopped. */
+async function outcomeOf(log: BuildLog | undefined, model: string): Promise<Pick<BuildManifest, 'result' | 'error'>> {
+  switch (log?.outcome) {
+    case 'failed':
+      return { result: 'failed', error: (await causeOf(log, model)) ?? 'failed; the log names no cause' };
+    case 'cut-off':
+      return { result: 'cancelled', error: 'cut off: the log ends before the build does' };
+    default:
+      return { result: 'passed', error: null };
+  }
+}
+
+/** The model may lie on the other machine only. */
+async function modelOf(model: string): Promise<BuildManifest['model']> {
+  const file = resolve(model);
+  return { file, ...(await fingerprint(file).catch(() => ({ sha256: null, bytes: 0 }))) };
+}

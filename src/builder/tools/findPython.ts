@@ -1,0 +1,90 @@
+import { runProcess } from '../run/runProcess.ts';
+import { Unusable } from '../unusable.ts';
+
+/** A Python interpreter and what it can do. */
+export interface Python {
+  /** What to run: a program and its first arguments (`py -3` on Windows). */
+  program: string;
+  args: string[];
+  /** Its own path. */
+  path: string;
+  version: [number, number, number];
+  /** `cp311`, or another implementation's name. */
+  tag: string;
+  /** `linux-x86_64`, `win-amd64`, `macosx-…`. */
+  platform: string;
+  /** `glibc 2.36`; empty elsewhere. */
+  libc: string;
+  /** Importable modules among venv, ensurepip, pip, virtualenv, tensorrt, tensorrt_rtx, polygraphy. */
+  modules: string[];
+}
+
+const probe = `
+import importlib.util, json, platform, sys, sysconfig
+found = lambda name: importlib.util.find_spec(name) is not None
+print(json.dumps({
+    "path": sys.executable, "version": list(sys.version_info[:3]),
+    "tag": ("cp" if platform.python_implementation() == "CPython" else platform.python_implementation()) + "%d%d" % sys.version_info[:2],
+    "platform": sysconfig.get_platform(), "libc": " ".join(platform.libc_ver()).strip(),
+    "modules": [name for name in ("venv", "ensurepip", "pip", "virtualenv", "tensorrt", "tensorrt_rtx", "polygraphy") if found(name)],
+}))`;
+
+/**
+ * Asks one interpreter what it is; undefined when it does not run or is too old to answer.
+ * @param args first arguments, such as `-3` for `py`
+ */
+export async function probePython(
+  program: string,
+  args: string[] = [],
+  environment: Record<string, string | undefined> = {},
+): Promise<Python | undefined> {
+  const lines: string[] = [];
+  try {
+    const timeout = AbortSignal.timeout(20_000);
+    const { code } = await runProcess({
+      program,
+      args: [...args, '-c', probe],
+      environment,
+      signal: timeout,
+      stdout: (line) => lines.push(line),
+    });
+    if (code !== 0) return undefined;
+    // A start-up file of the user's may print, too.
+    const answer = JSON.parse(lines.at(-1) ?? '') as Omit<Python, 'program' | 'args'>;
+    return { ...answer, program, args };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The first interpreter that suits, the user's own choice before those on the PATH.
+ * @throws {Unusable} naming every interpreter that was tried and what is wrong with it
+ */
+export async function findPython(options: {
+  chosen?: string | undefined;
+  /** Says why an interpreter does not do; undefined: it does. */
+  reject: (python: Python) => string | undefined;
+  /** For people, in the error: what a suitable one is and how to get it. */
+  advice: string;
+}): Promise<Python> {
+  const tried: string[] = [];
+  for (const [program, ...args] of options.chosen ? [[options.chosen]] : candidates()) {
+    const python = await probePython(program!, args);
+    if (!python) {
+      if (options.chosen) tried.push(`${program}: does not run as Python 3`);
+      continue;
+    }
+    const reason = options.reject(python);
+    if (reason === undefined) return python;
+    tried.push(`${python.path} (Python ${python.version.join('.')}): ${reason}`);
+  }
+  const found = tried.length > 0 ? tried.join('; ') : 'no python3 on the PATH';
+  throw new Unusable(`No suitable Python: ${found}. ${options.advice}`);
+}
+
+function candidates(): string[][] {
+  if (process.platform === 'win32') return [['py', '-3'], ['python'], ['python3']];
+  const versions = [13, 12, 11, 10, 9, 14, 8].map((minor) => [`python3.${minor}`]);
+  return [['python3'], ['python'], ...versions, ['/usr/bin/python3'], ['/usr/local/bin/python3']];
+}

@@ -1,0 +1,83 @@
+import { stat } from 'node:fs/promises';
+import { readTrtexecHelp, type TrtexecHelp } from '../../core/build/readTrtexecHelp.ts';
+import { Answers } from './answers.ts';
+import { findProgram } from './findProgram.ts';
+import { runProcess } from '../run/runProcess.ts';
+import { stopIfCancelled, Unusable } from '../unusable.ts';
+
+/** A program that was found. */
+export interface FoundTool {
+  /** Full path. */
+  program: string;
+}
+
+/** A trtexec, and what its `--help` says. */
+export interface ProbedTrtexec extends FoundTool {
+  product: 'tensorrt' | 'tensorrt-rtx';
+  help: TrtexecHelp;
+}
+
+const probed = new Answers<TrtexecHelp>();
+
+/**
+ * Finds a trtexec and asks it for its flags and version, once as long as its file stays the same.
+ * @param chosen a path, or a name on the PATH
+ * @throws {Unusable} when there is none, or what it prints is no help of trtexec's
+ */
+export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promise<ProbedTrtexec> {
+  const program = await findTool(chosen, 'Is TensorRT installed, and its bin folder on the PATH?');
+  const { mtimeMs, size } = await stat(program);
+  const ask = () => helpOfTrtexec(program, (args) => printed(program, args, signal));
+  const help = await probed.get(`${program}\n${mtimeMs}\n${size}`, ask, signal);
+  return { program, product: /tensorrt_rtx(\.exe)?$/.test(program) ? 'tensorrt-rtx' : 'tensorrt', help };
+}
+
+/**
+ * What a trtexec says about itself.
+ * @param program its name, for people
+ * @param ask gives the lines that it prints for these arguments
+ * @throws {Unusable} when that is no help of trtexec's
+ */
+export async function helpOfTrtexec(program: string, ask: (args: string[]) => Promise<string[]>): Promise<TrtexecHelp> {
+  const lines = await ask(['--help']);
+  const help = readTrtexecHelp(lines.join('\n'));
+  if (!help.flags.has('onnx')) {
+    const said = lines.find((line) => line.trim() !== '');
+    throw new Unusable(
+      `${program}: its --help names no --onnx, so it is no trtexec that can build from ONNX${said ? `; it says: ${said.slice(0, 300)}` : ''}`,
+    );
+  }
+  // Some print their help without the frame that names the version.
+  if (help.version === null) help.version = readTrtexecHelp((await ask(['--version'])).join('\n')).version;
+  return help;
+}
+
+/** @throws {Unusable} naming the program and what to do */
+export async function findTool(chosen: string, advice: string): Promise<string> {
+  const program = await findProgram(chosen);
+  if (program === undefined) throw new Unusable(`${chosen}: cannot be started: no such program. ${advice}`.trim());
+  return program;
+}
+
+/** The lines that a program prints on both outputs; its exit status does not count: `trtexec --version` ends with 1. */
+export async function printed(
+  program: string,
+  args: string[],
+  signal?: AbortSignal,
+  environment?: Record<string, string>,
+): Promise<string[]> {
+  const lines: string[] = [];
+  const keep = (line: string) => lines.push(line);
+  const limit = AbortSignal.timeout(60_000);
+  await runProcess({
+    program,
+    args,
+    stdout: keep,
+    stderr: keep,
+    ...(environment && { environment }),
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+  });
+  stopIfCancelled(signal);
+  if (limit.aborted) throw new Unusable(`${program} ${args.join(' ')}: no answer within a minute`);
+  return lines;
+}

@@ -1,0 +1,48 @@
+import type { BuildFacts } from './buildFacts.ts';
+import type { NodeIndex } from '../language/nodeIndex.ts';
+import type { OverrideFile } from '../language/overrideFile.ts';
+import { problemAt } from '../language/precisionProblem.ts';
+import type { Fix, PrecisionProblem, TextRange } from '../language/precisionProblem.ts';
+import type { Resolution } from '../language/resolveOverrides.ts';
+import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
+
+/** Everything that the checks of one rule look at; they add to `problems`. */
+export interface CheckContext {
+  index: NodeIndex;
+  build: BuildFacts | null;
+  target: TensorrtTarget;
+  problems: PrecisionProblem[];
+}
+
+/** What the checks look at that hold rules against each other. */
+export interface FileContext extends CheckContext {
+  file: OverrideFile;
+  resolution: Resolution;
+}
+
+/** Adds a problem to the context and gives it back, for what else belongs to it. */
+export function report(
+  context: CheckContext,
+  range: TextRange,
+  severity: PrecisionProblem['severity'],
+  code: string,
+  message: string,
+  fixes: Fix[] = [],
+): PrecisionProblem {
+  const problem = problemAt(range, severity, code, message, fixes);
+  context.problems.push(problem);
+  return problem;
+}
+
+/** `1 node`, `2 nodes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  // Thousands of these are written at every keystroke, and a locale is slow.
+  return `${count < 1000 ? count : count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
+/** The first names of a list in double quotes, and how many more there are. */
+export function someNames(names: readonly string[], limit = 3): string {
+  const shown = names.slice(0, limit).map((name) => JSON.stringify(name));
+  const rest = names.length - shown.length;
+  return rest > 0 ? `${shown.join(', ')} and ${rest.toLocaleString('en-US')} more` : shown.join(', ');
+}

@@ -1,0 +1,74 @@
+import { isFloatType } from '../../onnx/tensorTypes.ts';
+import { changeTo } from '../language/changeType.ts';
+import { counted, report, someNames } from './checkContext.ts';
+import type { CheckContext } from './checkContext.ts';
+import { checkQuantised } from './checkQuantised.ts';
+import type { TypeWord } from '../language/overrideFile.ts';
+import { replaceRange } from '../language/precisionProblem.ts';
+import { isFloating } from '../language/precisionType.ts';
+import type { RuleMatch } from '../language/resolveOverrides.ts';
+
+/** The types after `->`: as many as the nodes have outputs, and of a kind that the outputs can have. */
+export function checkOutputs(context: CheckContext, match: RuleMatch): void {
+  const { outputs } = match.rule;
+  if (outputs.length === 0 || checkCount(context, match)) return;
+  for (const [position, word] of outputs.entries()) {
+    if (word.type === null || word.type === 'fp32') continue;
+    if (isFloating(word.type) && word.type !== 'fp8') continue;
+    if (word.type === 'int8' || word.type === 'fp8' || word.type === 'int4') checkQuantised(context, word);
+    else checkWhole(context, match, word, outputs.length === 1 ? null : position);
+  }
+  if (outputs.length > 1) checkFloat(context, match);
+}
+
+function checkCount(context: CheckContext, { rule, nodes }: RuleMatch): boolean {
+  const given = rule.outputs.length;
+  const first = rule.outputs[0];
+  const last = rule.outputs.at(-1);
+  if (given < 2 || !first || !last) return false;
+  const wrong: string[] = [];
+  for (const i of nodes) {
+    const node = context.index.nodes[i];
+    if (node?.role === 'compute' && node.outputs.length !== given)
+      wrong.push(`${context.index.names[i]} (${node.outputs.length})`);
+  }
+  if (wrong.length === 0) return false;
+  const range = { ...first.range, endColumn: last.range.endColumn };
+  const message = `${counted(given, 'output type')} given, but ${someNames(wrong)} ${wrong.length === 1 ? 'has' : 'have'} another number of outputs. Give one type for all outputs, or one each.`;
+  const fixes = first.type
+    ? [{ title: `Give ${first.type} to all outputs`, edits: [replaceRange(range, first.type)] }]
+    : [];
+  report(context, range, 'error', 'output-count', message, fixes);
+  return true;
+}
+
+/** An integer or boolean type for outputs that are floating-point numbers; `position` null: for every output. */
+function checkWhole(context: CheckContext, { nodes }: RuleMatch, word: TypeWord, position: number | null): void {
+  const { index } = context;
+  for (const i of nodes) {
+    const node = index.nodes[i];
+    const types = position === null ? node?.types : [node?.types[position]];
+    if (node?.role !== 'compute' || !types?.some((type) => type && isFloatType(type))) continue;
+    const message = `${JSON.stringify(index.names[i])} makes floating-point numbers: ${word.type} is no type for its output.`;
+    report(context, word.range, 'error', 'output-type', message, changeTo(word));
+    return;
+  }
+}
+
+/** A floating-point type for one output that is integers or booleans. */
+function checkFloat(context: CheckContext, { rule, nodes }: RuleMatch): void {
+  const { index } = context;
+  for (const [position, word] of rule.outputs.entries()) {
+    if (word.type === null || !isFloating(word.type)) continue;
+    for (const i of nodes) {
+      const node = index.nodes[i];
+      const type = node?.types[position];
+      if (node?.role !== 'compute' || !type || isFloatType(type)) continue;
+      const own = type === 'bool' ? 'bool' : 'int32';
+      const message = `Output ${position + 1} of ${JSON.stringify(index.names[i])} is ${type}: it cannot become ${word.type}.`;
+      const fix = { title: `Change to ${own}`, edits: [replaceRange(word.range, own)], preferred: true };
+      report(context, word.range, 'warning', 'output-type', message, [fix]);
+      break;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import type { BuildFacts } from './buildFacts.ts';
+import { checkBuild, checkForeignNodes, checkNames } from './checkBuild.ts';
+import { checkRegistered } from './checkRegistered.ts';
+import { checkRepeats } from './checkRepeats.ts';
+import { checkSelectors } from './checkSelectors.ts';
+import { checkTypes } from './checkTypes.ts';
+import type { NodeIndex } from '../language/nodeIndex.ts';
+import type { OverrideFile, Rule } from '../language/overrideFile.ts';
+import type { PrecisionProblem } from '../language/precisionProblem.ts';
+import { resolveOverrides } from '../language/resolveOverrides.ts';
+import type { Resolution, RuleMatch } from '../language/resolveOverrides.ts';
+import { countNodes } from './ruleFacts.ts';
+import type { NodeCounts, RuleFacts } from './ruleFacts.ts';
+import { targetOfBuild } from '../plan/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
+
+/** What there is to know about an override file against a model and its last build. */
+export interface PrecisionCheck {
+  /** All problems, the reader's included, in the order of the text. */
+  problems: PrecisionProblem[];
+  /** One entry a rule, in order. */
+  rules: RuleFacts[];
+  /** null without a model. */
+  resolution: Resolution | null;
+  target: TensorrtTarget;
+}
+
+/**
+ * Checks an override file. Without a model only the text itself is checked; without a build nothing is said about
+ * ForeignNodes. `target` is the TensorRT to check for: by default the one of the last build.
+ */
+export function checkOverrides(
+  file: OverrideFile,
+  index: NodeIndex | null,
+  build: BuildFacts | null,
+  target: TensorrtTarget = targetOfBuild(build),
+): PrecisionCheck {
+  if (!index) {
+    const rules = file.rules.map((rule) => ({ rule, line: rule.range.line, nodes: 0, effective: 0, ...nothing }));
+    return { problems: inOrder(file.problems), rules, resolution: null, target };
+  }
+  // A build of another model (or of this one before it was changed) says nothing about these nodes.
+  const fitting = build?.nodes.length === index.nodes.length ? build : null;
+  const resolution = resolveOverrides(file, index, fitting);
+  const problems = [...file.problems];
+  const rules = resolution.matches.map((match): RuleFacts => {
+    const { rule, nodes, effective } = match;
+    const { line } = rule.range;
+    const checked = checkRule(match, file.lines[line - 1]?.problems ?? [], index, fitting, target);
+    for (const problem of checked.problems) problems.push(problem);
+    return { rule, line, nodes: nodes.length, effective, ...checked.counts };
+  });
+  const context = { file, index, build: fitting, target, resolution, problems };
+  checkRepeats(context);
+  checkBuild(context);
+  return { problems: inOrder(problems), rules, resolution, target };
+}
+
+const nothing: NodeCounts = { eligible: 0, foreign: 0, groups: [] };
+
+function inOrder(problems: readonly PrecisionProblem[]): PrecisionProblem[] {
+  return [...problems].sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** What one rule is found to be, whatever the other rules say. */
+interface CheckedRule {
+  index: NodeIndex;
+  build: BuildFacts | null;
+  target: TensorrtTarget;
+  counts: NodeCounts;
+  problems: PrecisionProblem[];
+}
+
+/** The reader gives unchanged lines' rules again at the next keystroke: only changed ones are checked anew. */
+const checkedRules = new WeakMap<Rule, CheckedRule>();
+
+function checkRule(
+  match: RuleMatch,
+  unread: readonly PrecisionProblem[],
+  index: NodeIndex,
+  build: BuildFacts | null,
+  target: TensorrtTarget,
+): CheckedRule {
+  const known = checkedRules.get(match.rule);
+  if (known?.index === index && known.build === build && known.target === target) return known;
+  const checked = { index, build, target, counts: countNodes(match.nodes, index, build), problems: [] };
+  checkSelectors(checked, match, unread);
+  checkTypes(checked, match);
+  checkNames(checked, match);
+  checkRegistered(checked, match);
+  checkForeignNodes(checked, match, checked.counts);
+  checkedRules.set(match.rule, checked);
+  return checked;
+}

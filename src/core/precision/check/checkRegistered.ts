@@ -1,0 +1,26 @@
+import { buildIndexOf } from './buildIndex.ts';
+import { counted, report, someNames } from './checkContext.ts';
+import type { CheckContext } from './checkContext.ts';
+import { normalisations } from '../verify/judgeLayers.ts';
+import type { RuleMatch } from '../language/resolveOverrides.ts';
+import { hasLayerFlags, targetName } from '../plan/tensorrtTarget.ts';
+
+/** Nodes of a rule that flags cannot reach: the log of the last build registers no layer of their name. */
+export function checkRegistered(context: CheckContext, match: RuleMatch): void {
+  const { build, index, target } = context;
+  const range = match.rule.selectors[0]?.range;
+  if (!build || !range || hasLayerFlags(target) !== true || build.flags?.stronglyTyped) return;
+  const { unregistered } = buildIndexOf(build);
+  if (unregistered.size === 0) return;
+  const lost = Array.from(match.nodes).filter((i) => unregistered.has(i) && index.computes[i] === 1);
+  if (lost.length === 0) return;
+  const names = lost.map((i) => index.names[i] ?? '');
+  const ops = new Set(lost.map((i) => index.nodes[i]?.op ?? ''));
+  const ownWay = match.rule.type?.type === 'fp32' && [...ops].every((op) => normalisations.has(op));
+  const what =
+    names.length === 1
+      ? `no layer of its network the name ${JSON.stringify(names[0])}`
+      : `no layers of its network the names of ${counted(names.length, 'node')} (${someNames(names, 2)})`;
+  const message = `${targetName(target)} gave ${what}, as the log of the last build shows: --layerPrecisions does not reach ${names.length === 1 ? 'it' : 'them'}, and trtexec does not say so. ${ownWay ? "By NVIDIA's word a normalisation computes in FP32 by default all the same, which no log shows" : 'Apply the rules to the model instead'}.`;
+  report(context, range, ownWay ? 'info' : 'warning', 'layer-unregistered', message);
+}

@@ -1,0 +1,138 @@
+import { changeTo } from '../language/changeType.ts';
+import { counted, report, someNames } from './checkContext.ts';
+import type { CheckContext } from './checkContext.ts';
+import { checkOutputs } from './checkOutputs.ts';
+import { checkQuantised } from './checkQuantised.ts';
+import { namesFix } from './explainUnknownName.ts';
+import type { NodeFacts, NodeRole } from '../plan/modelFacts.ts';
+import type { NodeIndex } from '../language/nodeIndex.ts';
+import { halfSince } from '../plan/opTypes.ts';
+import type { Rule, TypeWord } from '../language/overrideFile.ts';
+import { isFloating } from '../language/precisionType.ts';
+import { removeSelector } from '../language/removeSelector.ts';
+import type { RuleMatch } from '../language/resolveOverrides.ts';
+import { hasLayerFlags, missingCapability, targetName, typeSince } from '../plan/tensorrtTarget.ts';
+
+/** Types that the version, the GPU or the operator cannot do, and nodes that take no precision. */
+export function checkTypes(context: CheckContext, match: RuleMatch): void {
+  const { rule } = match;
+  if (!rule.usable || !rule.type) return;
+  for (const word of [rule.type, ...rule.outputs]) checkTarget(context, word);
+  checkRoles(context, match);
+  checkComputeType(context, match, rule.type);
+  checkOutputs(context, match);
+}
+
+/** Types that the version or the GPU at hand does not have, also on a `base` line, which takes the `others`. */
+export function checkTarget(context: CheckContext, word: TypeWord, others?: readonly string[]): void {
+  const { target } = context;
+  if (!word.type) return;
+  const since = typeSince(word.type, target);
+  if (since) {
+    const message = `${targetName(target)} has no ${word.type}: it came with TensorRT ${since}.`;
+    report(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word, others));
+    return;
+  }
+  const capability = missingCapability(word.type, target);
+  if (capability !== null) {
+    const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) cannot compute in ${word.type}: that needs ${decimal(capability)}.`;
+    report(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word, others));
+  }
+}
+
+function decimal(capability: number | null): string {
+  return capability === null ? '?' : (capability / 10).toFixed(1);
+}
+
+const roleText: Readonly<Record<Exclude<NodeRole, 'compute'>, { code: string; text: string }>> = {
+  integer: { code: 'integer-node', text: 'makes integers or booleans, which have no precision to choose' },
+  convert: { code: 'convert-node', text: 'makes the type that the model names: there is none to choose' },
+  shape: { code: 'shape-node', text: 'computes a shape, which TensorRT does in integers' },
+  constant: { code: 'constant-node', text: 'depends on constants only: TensorRT evaluates it while it builds' },
+  control: { code: 'control-node', text: 'is no layer of its own: select the nodes inside its subgraphs' },
+};
+
+function checkRoles(context: CheckContext, match: RuleMatch): void {
+  for (const [s, selector] of match.rule.selectors.entries()) {
+    const selected = match.selected[s] ?? new Int32Array(0);
+    if (selector.negated || selected.length === 0) continue;
+    const nodes = Array.from(selected.subarray(0, 1), (i) => context.index.nodes[i]);
+    const firstRole = nodes[0]?.role ?? 'compute';
+    if (firstRole === 'compute' || selected.some((i) => context.index.computes[i] === 1)) {
+      if (selector.kind === 'name') checkFolded(context, match.rule, s, selected);
+      continue;
+    }
+    const { code, text } = roleText[firstRole];
+    const message =
+      selected.length === 1
+        ? `This node ${text}.`
+        : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
+    const whole = { ...selector, textRange: selector.range };
+    const inside = firstRole === 'control' ? namesFix(whole, namesInside(context.index, selected)) : [];
+    report(context, selector.range, 'warning', code, message, [...inside, removeSelector(match.rule, s)]);
+  }
+}
+
+/** The nodes inside the subgraphs of nodes that can take a precision. */
+function namesInside(index: NodeIndex, owners: Int32Array): string[] {
+  const ids = new Set(Array.from(owners, (i) => index.nodes[i]?.id));
+  const names = new Set<string>();
+  for (const [i, { id, role }] of index.nodes.entries()) {
+    if (role !== 'compute') continue;
+    for (let end = id.indexOf('/'); end >= 0; end = id.indexOf('/', end + 1))
+      if (ids.has(id.slice(0, end))) names.add(index.names[i] ?? '');
+  }
+  return [...names];
+}
+
+/** A named node that the last build had no work for. */
+function checkFolded(context: CheckContext, rule: Rule, position: number, selected: Int32Array): void {
+  const selector = rule.selectors[position];
+  const node = selected[0] ?? -1;
+  const fate = context.build?.nodes[node]?.fate;
+  if (!selector || selected.length !== 1 || (fate !== 'folded' && fate !== 'removed' && fate !== 'shape')) return;
+  const text = {
+    folded: 'was evaluated while the last engine was built',
+    removed: 'needed no work in the last engine',
+    shape: 'computed a shape on the host in the last engine',
+  }[fate];
+  const message = `This node ${text}: a precision has no effect on it.`;
+  report(context, selector.range, 'warning', 'folded-node', message, [removeSelector(rule, position)]);
+}
+
+function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWord): void {
+  const type = word.type;
+  if (!type || type === 'fp32') return;
+  const eligible: NodeFacts[] = [];
+  for (const i of match.nodes) {
+    const node = context.index.nodes[i];
+    if (node?.role === 'compute') eligible.push(node);
+  }
+  if (eligible.length === 0) return;
+  if (type === 'int32' || type === 'int64' || type === 'bool') {
+    const ops = [...new Set(eligible.map(({ op }) => op))];
+    const message =
+      ops.length === 1
+        ? `${ops[0]} computes in floating point: ${type} is no type for it.`
+        : `${someNames(ops)} compute in floating point: ${type} is no type for them.`;
+    report(context, word.range, 'error', 'type-unsupported-op', message, changeTo(word));
+    return;
+  }
+  if (!isFloating(type) || type === 'fp8') {
+    checkQuantised(context, word);
+    return;
+  }
+  const half = type === 'fp16' ? 'float16' : 'bfloat16';
+  const opset = context.index.facts.opset;
+  const single = eligible.filter(({ op, domain }) => halfSince(op, domain, half) > opset);
+  if (single.length === 0) return;
+  const ops = [...new Set(single.map(({ op }) => op))];
+  const newest = Math.max(...ops.map((op) => halfSince(op, '', half)));
+  const when = newest >= 999 ? 'in no opset' : `only from opset ${newest} on (this model has ${opset})`;
+  const all = single.length === eligible.length;
+  const rest = all ? '' : ` A rewritten model keeps ${counted(single.length, 'such node')} in fp32.`;
+  const message = `ONNX allows ${type} for ${someNames(ops)} ${when}.${rest}`;
+  // Flags name no ONNX types: there it is TensorRT's own layer that counts.
+  const severity = all && hasLayerFlags(context.target) !== true ? 'error' : 'info';
+  report(context, word.range, severity, 'type-unsupported-op', message, changeTo(word));
+}

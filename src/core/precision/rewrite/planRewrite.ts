@@ -1,0 +1,84 @@
+import type { OnnxModel } from '../../onnx/onnxModel.ts';
+import type { Problem } from '../../text/problem.ts';
+import { growIslands } from './growIslands.ts';
+import { inferTypes } from '../plan/inferTypes.ts';
+import { standardOpset } from '../plan/modelFacts.ts';
+import { outOfOrder } from './nodeOrder.ts';
+import type { TensorTypes } from '../plan/inferTypes.ts';
+import type { PrecisionPlan } from '../plan/precisionPlan.ts';
+import { type Edits, rewriteEdits } from './rewriteEdits.ts';
+import type { RewritePlan } from './rewritePlan.ts';
+import { chooseTypes } from './rewriteTypes.ts';
+import type { RealType } from '../plan/opTyping.ts';
+
+export interface RewriteOptions {
+  /** `keep`: graph inputs and outputs keep their types; `follow`: they take the type of what reads or makes them. */
+  io?: 'keep' | 'follow';
+  /** Take cheap nodes between and beside kept ones into the island where that saves Casts. */
+  grow?: boolean;
+}
+
+/** Turns a plan into edits of the model. Never throws; what cannot be done is in `problems`. */
+export function planRewrite(
+  model: OnnxModel,
+  plan: PrecisionPlan,
+  options: RewriteOptions = {},
+  tensorTypes: TensorTypes = inferTypes(model),
+): RewritePlan {
+  const choice = chooseTypes(model, plan, tensorTypes);
+  const io = options.io ?? 'keep';
+  const before = rewriteEdits(choice, io);
+  if (options.grow !== true || before.casts.length === 0) return finish(before, 0, 0);
+  const types = new Map([...choice.nodes].map(([id, { type }]) => [id, type]));
+  const grown = growIslands(choice);
+  const after = rewriteEdits(choice, io);
+  if (after.casts.length < before.casts.length) return finish(after, grown, before.casts.length - after.casts.length);
+  for (const [id, type] of types) {
+    const chosen = choice.nodes.get(id);
+    if (chosen) chosen.type = type;
+  }
+  return finish(before, 0, 0);
+
+  function finish(edits: Edits, grownNodes: number, castsSaved: number): RewritePlan {
+    const byType: Record<RealType, number> = { float: 0, float16: 0, bfloat16: 0 };
+    const nodes = [...choice.nodes.values()].filter((chosen) => chosen.typing === 'free');
+    for (const { type } of nodes) byType[type]++;
+    const problems = [...choice.problems, ...problemsOf(model, edits)];
+    return {
+      ...edits,
+      nodes: nodes.map(({ node, type, asked }) => ({ id: node.id, name: node.name, type, asked })),
+      counts: { casts: edits.casts.length, grown: grownNodes, castsSaved, byType },
+      problems,
+    };
+  }
+}
+
+/** What no Cast can be added to, and what no longer fits the edited graph. */
+function problemsOf(model: OnnxModel, { casts, initializers }: Edits): Problem[] {
+  const problems: Problem[] = [];
+  if (model.trains && casts.length + initializers.length > 0) {
+    const message =
+      'How to train the model (training_info) is left as it is, and does not fit the new types. TensorRT passes it over; train the original.';
+    problems.push({ severity: 'warning', code: 'training-left', message });
+  }
+  if (casts.length === 0) return problems;
+  const opset = standardOpset(model);
+  if (opset < 6) {
+    const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'names none, or the first'}. Convert it first (onnx.version_converter).`;
+    problems.push({ severity: 'error', code: 'opset-too-old', message });
+  }
+  const names = casts.flatMap(({ input, output }) => [input, output]);
+  // Made up from the tensor's, the other name of a Cast is the longer one.
+  const [odd] = names.filter((name) => name.includes('\ufffd')).sort((x, y) => x.length - y.length);
+  if (odd !== undefined) {
+    const message = `The name of tensor ${JSON.stringify(odd)} is no UTF-8 text, so no Cast can read it by that name. Give it another name first, or export the model with names in UTF-8.`;
+    problems.push({ severity: 'error', code: 'name-no-utf8', message });
+  }
+  const early = outOfOrder(model.graph);
+  if (early) {
+    const { node, tensor } = early;
+    const message = `The nodes are not in order: "${node.name || node.op}" reads "${tensor}", which a later node makes. Sort them first, as "polygraphy surgeon sanitize" does.`;
+    problems.push({ severity: 'error', code: 'unsorted', message, node: node.id });
+  }
+  return problems;
+}

@@ -1,0 +1,244 @@
+import type { DataType, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
+import type { Problem } from '../../text/problem.ts';
+import { graphPathOf } from '../plan/inferTypes.ts';
+import type { TensorTypes } from '../plan/inferTypes.ts';
+import { modelFacts, standardOpset } from '../plan/modelFacts.ts';
+import { halfSince } from '../plan/opTypes.ts';
+import { followsType, isRealType, outputFollows, typingOf } from '../plan/opTyping.ts';
+import type { RealType, Typing } from '../plan/opTyping.ts';
+import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
+import { onnxTypeOf } from '../language/precisionType.ts';
+import type { PrecisionType } from '../language/precisionType.ts';
+import { quantisedNodes } from '../check/quantisedNodes.ts';
+
+/** The type of every node after the rewrite, with what the edits need to know of the model. */
+export interface TypeChoice {
+  model: OnnxModel;
+  types: TensorTypes;
+  /** By node id, every node of the model in its order. */
+  nodes: Map<string, ChosenType>;
+  problems: Problem[];
+}
+
+export interface ChosenType {
+  node: OnnxNode;
+  typing: Typing;
+  /** Compute type; for `fixed` nodes the type is not used. */
+  type: RealType;
+  /** A rule asked for it. */
+  asked: boolean;
+  /** Output types that a rule asked for, by output; empty for none. */
+  outputs: (RealType | null)[];
+}
+
+/** Chooses each node's compute type: a rule's, else the base's, else the one that it has. */
+export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes): TypeChoice {
+  return new Chooser(model, plan, types).choose();
+}
+
+/** What only Q/DQ nodes make of floating-point numbers. */
+const quantised: ReadonlySet<string> = new Set(['int8', 'fp8', 'int4'] satisfies PrecisionType[]);
+
+interface ReportText {
+  severity: Problem['severity'];
+  code: string;
+  text: (ops: string, n: string) => string;
+}
+
+class Chooser {
+  private readonly model: OnnxModel;
+  private readonly plan: PrecisionPlan;
+  private readonly types: TensorTypes;
+  private readonly opset: number;
+  private readonly wishes: Map<string, PlannedNode>;
+  private readonly roles: Map<string, string>;
+  private readonly calls: Set<string>;
+  private readonly quantised: Set<string>;
+  private readonly problems: Problem[] = [];
+  private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
+
+  constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes) {
+    this.model = model;
+    this.plan = plan;
+    this.types = types;
+    this.opset = standardOpset(model);
+    this.wishes = new Map(plan.nodes.map((wish) => [wish.id, wish]));
+    this.roles = new Map(modelFacts(model, '', types).nodes.map(({ id, role }) => [id, role]));
+    this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
+    this.quantised = quantisedNodes(model.graph);
+  }
+
+  choose(): TypeChoice {
+    const nodes = new Map<string, ChosenType>();
+    if (this.opset < 13 && (this.plan.base === 'bf16' || this.plan.nodes.some(({ compute }) => compute === 'bf16'))) {
+      this.problems.push({
+        severity: 'error',
+        code: 'opset-too-old',
+        message: `BF16 needs opset 13 or later; this model has ${this.opset}. Convert it first (onnx.version_converter).`,
+      });
+    }
+    for (const node of this.model.nodes) nodes.set(node.id, this.node(node));
+    this.report();
+    return { model: this.model, types: this.types, nodes, problems: this.problems };
+  }
+
+  private node(node: OnnxNode): ChosenType {
+    const outputTypes = this.types.outputsOf(node);
+    const inputTypes = this.inputTypes(node);
+    const typing = typingOf(node, outputTypes, this.calls);
+    const own = [...outputTypes, ...inputTypes].find(isRealType) ?? 'float';
+    const chosen: ChosenType = { node, typing, type: own, asked: false, outputs: [] };
+    const wish = this.wishes.get(node.id);
+    const role = this.roles.get(node.id) ?? 'compute';
+    // Constants and shapes are computed while the engine is built or on the host: they keep their exact types.
+    if (role !== 'compute' && role !== 'integer') return { ...chosen, typing: 'fixed' };
+    if (typing === 'fixed') {
+      if (wish) this.count('kept-operator', node);
+      else if (role === 'compute' && this.plan.base !== 'keep' && node.subgraphs.length === 0)
+        this.count('base-skips-operator', node);
+      return chosen;
+    }
+    if (this.readsUnknown(node)) {
+      this.count('unknown-types', node);
+      return { ...chosen, typing: 'fixed' };
+    }
+    // Numbers of eight or four bits that are moved, for instance.
+    if (typing === 'inputs' && wish) this.count('kept-operator', node);
+    // Where a comparison's like takes FP32 only, its inputs keep the types that they have.
+    if (typing === 'inputs') return this.takes(node, 'float16') ? chosen : { ...chosen, typing: 'fixed' };
+    if ([...outputTypes, ...inputTypes].some((type) => type === 'double')) {
+      if (wish || this.plan.base !== 'keep') this.count('kept-double', node);
+      return { ...chosen, typing: 'fixed' };
+    }
+    if (wish) return this.wished(chosen, wish);
+    const followers = outputTypes.filter((_, i) => outputFollows(node, i));
+    return this.based(chosen, new Set([...followers, ...inputTypes].filter(isRealType)).size > 1);
+  }
+
+  private wished(chosen: ChosenType, wish: PlannedNode): ChosenType {
+    const type = onnxTypeOf(wish.compute);
+    if (!isRealType(type)) {
+      this.count('needs-qdq', chosen.node);
+      return chosen;
+    }
+    const asked = wish.outputs ?? [];
+    if (asked.some((output) => quantised.has(output))) this.count('needs-qdq', chosen.node);
+    const outputs = asked.map((output) => {
+      const real = onnxTypeOf(output);
+      return isRealType(real) ? real : null;
+    });
+    if (this.quantised.has(chosen.node.id) && type !== chosen.type) this.count('quantised-node', chosen.node);
+    const able = this.able(chosen.node, type, 'asked');
+    return { ...chosen, type: able ? type : chosen.type, asked: true, outputs };
+  }
+
+  /** `mixed`: some operators may have inputs of several types. Left alone, such a node keeps them. */
+  private based(chosen: ChosenType, mixed: boolean): ChosenType {
+    const { base } = this.plan;
+    const left: ChosenType = mixed ? { ...chosen, typing: 'fixed' } : chosen;
+    if (base === 'keep') return left;
+    const type = base === 'fp16' ? 'float16' : 'bfloat16';
+    if (this.quantised.has(chosen.node.id)) {
+      if (type !== chosen.type) this.count('base-skips-quantised', chosen.node);
+      return left;
+    }
+    return this.able(chosen.node, type, 'base') ? { ...chosen, type } : { ...chosen, type: 'float' };
+  }
+
+  private able(node: OnnxNode, type: RealType, by: 'asked' | 'base'): boolean {
+    if (type === 'float' || this.takes(node, type)) return true;
+    this.count(`${by}-single-${type}`, node);
+    return false;
+  }
+
+  private takes(node: OnnxNode, type: 'float16' | 'bfloat16'): boolean {
+    return halfSince(node.op, node.domain, type) <= this.opset;
+  }
+
+  /** One of its inputs has a type that cannot be told: then all of them stay as they are. */
+  private readsUnknown(node: OnnxNode): boolean {
+    const path = graphPathOf(node.id);
+    return node.inputs.some((tensor) => tensor !== '' && this.types.typeOf(path, tensor) === null);
+  }
+
+  private inputTypes(node: OnnxNode): (DataType | null)[] {
+    const path = graphPathOf(node.id);
+    return node.inputs.map((tensor, i) =>
+      tensor === '' || !followsType(node, i) ? null : this.types.typeOf(path, tensor),
+    );
+  }
+
+  private count(code: string, node: OnnxNode): void {
+    const found = this.counts.get(code) ?? { ops: new Set<string>(), nodes: 0, first: node.id };
+    found.ops.add(node.op);
+    found.nodes++;
+    this.counts.set(code, found);
+  }
+
+  private report(): void {
+    const single = (severity: Problem['severity'], type: string, advice: string): ReportText => ({
+      severity,
+      code: 'kept-single',
+      text: (ops, n) => {
+        const fate = severity === 'warning' ? `not in ${type} although a rule asks for it` : 'in FP32';
+        return `${n} ${fate}: in opset ${this.opset} ONNX does not allow ${type} for ${ops}.${advice}`;
+      },
+    });
+    const texts: Record<string, ReportText> = {
+      'kept-operator': {
+        severity: 'warning',
+        code: 'kept-operator',
+        text: (ops, n) =>
+          `${n} left in the type of the model although a rule asks for another: the types of ${ops} are written into the node, or not known.`,
+      },
+      'base-skips-operator': {
+        severity: 'info',
+        code: 'base-skips-operator',
+        text: (ops, n) => `${n} (${ops}) left in the type of the model: it is written into the node, or not known.`,
+      },
+      'unknown-types': {
+        severity: 'warning',
+        code: 'unknown-types',
+        text: (ops, n) =>
+          `${n} (${ops}) left alone: the types of the inputs are not known. Run shape inference on the model first, or declare what a plugin makes (value_info).`,
+      },
+      'kept-double': {
+        severity: 'warning',
+        code: 'kept-double',
+        text: (ops, n) => `${n} (${ops}) left in double precision, which TensorRT does not have.`,
+      },
+      'needs-qdq': {
+        severity: 'error',
+        code: 'type-needs-qdq',
+        text: (ops, n) =>
+          `${n} (${ops}) cannot be rewritten to a type that needs Q/DQ nodes. Quantise the model first.`,
+      },
+      'quantised-node': {
+        severity: 'warning',
+        code: 'quantised-node',
+        text: (ops, n) =>
+          `${n} (${ops}) in quantised kernels: a Cast beside such a node takes it out of the quantised fusion.`,
+      },
+      'base-skips-quantised': {
+        severity: 'info',
+        code: 'base-skips-quantised',
+        text: (ops, n) => `${n} (${ops}) left in the type of the model, as part of quantised kernels.`,
+      },
+      'base-single-float16': single('info', 'FP16', ''),
+      'base-single-bfloat16': single('info', 'BF16', ' A newer opset allows it for most.'),
+      'asked-single-float16': single('warning', 'FP16', ''),
+      'asked-single-bfloat16': single('warning', 'BF16', ' A newer opset allows it for most.'),
+    };
+    for (const [key, { ops, nodes, first }] of this.counts) {
+      const entry = texts[key];
+      if (!entry) continue;
+      const count = `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`;
+      this.problems.push({
+        severity: entry.severity,
+        code: entry.code,
+        message: entry.text([...ops].sort().join(', '), count),
+        node: first,
+      });
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import type { Problem } from '../../text/problem.ts';
+import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
+import type { PrecisionType } from '../language/precisionType.ts';
+import { longestArgument, utf8Length } from './longestArgument.ts';
+import { hasLayerFlags, noLayerFlags, typeSince } from '../plan/tensorrtTarget.ts';
+import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
+import { cannotCarry, dialectOf, writeLayerSpecs } from './trtexecSpec.ts';
+import type { LayerSpec } from './trtexecSpec.ts';
+
+/** A plan in the words of one program: arguments, one an element, and what could not be said in them. */
+export interface PrecisionArguments {
+  args: string[];
+  problems: Problem[];
+}
+
+/** What a build needs beside its other options; the same for every back-end with layer precisions. */
+export interface LayerWishes {
+  /** Types beside FP32 that the builder must be allowed to use. */
+  allow: ('fp16' | 'bf16' | 'int8' | 'fp8' | 'int4')[];
+  constraints: 'obey' | 'prefer' | 'none';
+  layerPrecisions: { name: string; type: PrecisionType }[];
+  layerOutputTypes: { name: string; types: PrecisionType[] }[];
+}
+
+const switches = ['fp16', 'bf16', 'int8', 'fp8', 'int4'] as const;
+
+/** A plan as layer names and types: exact names only, since wildcards mean different things in different versions. */
+export function layerWishes(plan: PrecisionPlan): LayerWishes {
+  const asked = new Set<string>(plan.base === 'keep' ? [] : [plan.base]);
+  for (const { compute, outputs } of plan.nodes) for (const type of [compute, ...(outputs ?? [])]) asked.add(type);
+  const reached = plan.nodes.filter(({ later }) => !later);
+  return {
+    allow: switches.filter((type) => asked.has(type)),
+    constraints: reached.length > 0 ? plan.require : 'none',
+    layerPrecisions: reached.map(({ name, compute }) => ({ name, type: compute })),
+    layerOutputTypes: reached.flatMap((node) => (node.outputs ? [{ name: node.name, types: layerTypes(node) }] : [])),
+  };
+}
+
+/**
+ * A node's output types for its layer. One type stands for all of a layer's outputs, however many it has; several must
+ * be as many as it has, or the build fails. TensorRT makes one layer for each output of a Split, the first of its name.
+ */
+function layerTypes({ op, outputs }: PlannedNode): PrecisionType[] {
+  const types = outputs ?? [];
+  if (op === 'Split') return types.slice(0, 1);
+  const floating = [...new Set(types.filter((type) => type !== 'int32' && type !== 'bool'))];
+  return op !== 'TopK' && floating.length === 1 ? floating : types;
+}
+
+/** What no name of a layer can ask for: nodes whose name an earlier one has. */
+export function sharedNames({ nodes }: PrecisionPlan): Problem[] {
+  const later = nodes.filter((node) => node.later);
+  const [first] = later;
+  if (!first) return [];
+  const count = later.length.toLocaleString('en-US');
+  const which =
+    later.length === 1 ? JSON.stringify(first.name) : `${count} nodes, such as ${JSON.stringify(first.name)},`;
+  const message = `${which} ${later.length === 1 ? 'is' : 'are'} left out: an earlier node has the same name, and a layer precision would reach that one. Give the nodes names of their own, or use "trtlens precision apply".`;
+  return [error('name-shared', message)];
+}
+
+/** The plan as arguments of a trtexec of this version. `names` are all names of the model. */
+export function trtexecArguments(
+  plan: PrecisionPlan,
+  target: TensorrtTarget,
+  names: readonly string[],
+): PrecisionArguments {
+  const problems: Problem[] = [];
+  if (hasLayerFlags(target) === false && plan.nodes.length + Number(plan.base !== 'keep') > 0) {
+    problems.push(error('no-layer-flags', noLayerFlags(target)));
+    return { args: [], problems };
+  }
+  const dialect = dialectOf(target.version);
+  const starred = names.some((name) => name.includes('*')) ? names : [];
+  const wishes = layerWishes(plan);
+  problems.push(...sharedNames(plan));
+  const carried = (name: string): boolean => {
+    const reason = cannotCarry(name, dialect, starred);
+    if (reason !== null)
+      problems.push(error('trtexec-cannot-carry', `${JSON.stringify(name)} is left out: ${reason}.`));
+    return reason === null;
+  };
+  const kept = wishes.layerPrecisions.filter(({ name }) => carried(name));
+  const names_ = new Set(kept.map(({ name }) => name));
+  const outputs = wishes.layerOutputTypes.filter(({ name }) => names_.has(name));
+  for (const { op, name, outputs: wished } of plan.nodes) {
+    if (op !== 'Split' || !wished?.some((type) => type !== wished[0])) continue;
+    const message = `${JSON.stringify(name)}: TensorRT makes one layer for each output of a Split, and only the first has this name: the other output types are left out.`;
+    problems.push({ severity: 'warning', code: 'output-types-left-out', message });
+  }
+  const args = switchesFor(wishes.allow, target, problems);
+  if (kept.length > 0) args.push(`--precisionConstraints=${wishes.constraints}`);
+  addSpecs(
+    args,
+    problems,
+    'layerPrecisions',
+    kept.map(({ name, type }) => ({ name, types: [type] })),
+  );
+  addSpecs(args, problems, 'layerOutputTypes', outputs);
+  return { args, problems };
+}
+
+/** `--fp16` and its like. */
+function switchesFor(allow: LayerWishes['allow'], target: TensorrtTarget, problems: Problem[]): string[] {
+  for (const type of allow) {
+    const since = typeSince(type, target);
+    if (since)
+      problems.push(
+        error('type-unsupported-version', `--${type} came with TensorRT ${since}; it is given all the same.`),
+      );
+  }
+  return allow.map((type) => `--${type}`);
+}
+
+function addSpecs(args: string[], problems: Problem[], flag: string, specs: LayerSpec[]): void {
+  if (specs.length === 0) return;
+  const argument = `--${flag}=${writeLayerSpecs(specs)}`;
+  const bytes = utf8Length(argument);
+  if (bytes > longestArgument) {
+    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux passes at most ${longestArgument} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
+    problems.push(error('argument-too-long', message));
+  }
+  args.push(argument);
+}
+
+const polygraphyWords: Readonly<Record<PrecisionType, string>> = {
+  fp32: 'float32',
+  fp16: 'float16',
+  bf16: 'bfloat16',
+  int8: 'int8',
+  fp8: 'fp8',
+  int4: 'int4',
+  int32: 'int32',
+  int64: 'int64',
+  bool: 'bool',
+};
+
+/** The plan as arguments of Polygraphy (`run --trt`, `convert`). It splits at the last colon only, so any name fits. */
+export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget): PrecisionArguments {
+  const problems: Problem[] = [];
+  if (hasLayerFlags(target) === false && plan.nodes.length + Number(plan.base !== 'keep') > 0) {
+    problems.push(error('no-layer-flags', noLayerFlags(target)));
+    return { args: [], problems };
+  }
+  const wishes = layerWishes(plan);
+  problems.push(...sharedNames(plan));
+  const args = switchesFor(
+    wishes.allow.filter((type) => type !== 'int4'),
+    target,
+    problems,
+  );
+  if (wishes.allow.includes('int4'))
+    problems.push(error('polygraphy-cannot-carry', 'Polygraphy has no option --int4: it is left out.'));
+  if (wishes.layerPrecisions.length > 0) {
+    args.push('--precision-constraints', wishes.constraints, '--layer-precisions');
+    for (const { name, type } of wishes.layerPrecisions) {
+      if (name.startsWith('-')) {
+        problems.push(
+          error('polygraphy-cannot-carry', `${JSON.stringify(name)} is left out: Polygraphy takes it for an option.`),
+        );
+      } else {
+        args.push(`${name}:${polygraphyWords[type]}`);
+      }
+    }
+  }
+  if (wishes.layerOutputTypes.length > 0) {
+    const count = wishes.layerOutputTypes.length;
+    problems.push({
+      severity: 'warning',
+      code: 'no-output-types',
+      message: `Polygraphy has no option for layers' output types: ${count} of them ${count === 1 ? 'is' : 'are'} left out.`,
+    });
+  }
+  return { args, problems };
+}
+
+function error(code: string, message: string): Problem {
+  return { severity: 'error', code, message };
+}

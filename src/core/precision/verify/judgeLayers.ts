@@ -1,0 +1,201 @@
+import type { BorderTensor, BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
+import { shorten } from '../check/foreignNodeEvidence.ts';
+import { products } from '../plan/modelFacts.ts';
+import type { PlannedNode } from '../plan/precisionPlan.ts';
+import { isFloating, typeOfEngineTensor } from '../language/precisionType.ts';
+import type { PrecisionType } from '../language/precisionType.ts';
+import type { Verdict } from './precisionVerdict.ts';
+
+/** What the layers that compute a node show of its type. */
+export interface LayerJudgement {
+  verdict: Verdict;
+  certain: boolean;
+  reason: string;
+  layer: string | null;
+  /** A kernel that hides its inside, with other types around it than the one that was asked for. */
+  otherwise?: true;
+  /** Told by what a product multiplies, which no Cast around it explains. */
+  byOperands?: true;
+}
+
+/** Operators of which TensorRT makes one layer that normalises. */
+export const normalisations: ReadonlySet<string> = new Set([
+  'LayerNormalization',
+  'GroupNormalization',
+  'InstanceNormalization',
+  'RMSNormalization',
+]);
+
+/**
+ * Judges a node by the data types at the borders of its layers: exact where a layer is its own, or takes its weights,
+ * cautious where nodes share a kernel.
+ * @param weight elements of the node's weights, where it multiplies by some
+ */
+export function judgeLayers(node: PlannedNode, build: BuildFacts, weight: number | undefined): LayerJudgement {
+  const own = build.nodes[node.position]?.layers ?? [];
+  const layers = own.map((i) => build.layers[i]).filter((layer) => layer !== undefined);
+  if (layers.length === 0) {
+    const group = build.foreignNodes[build.nodes[node.position]?.foreign ?? -1];
+    const reason = group
+      ? `It is inside ${shorten(group.name)}, and no kernel of it names this node: its type cannot be seen.`
+      : 'No layer of this engine names it, so its type cannot be seen.';
+    return unseen(reason, null);
+  }
+  const multiplying = weight === undefined ? [] : layers.filter((layer) => weightsIn(layer, weight) !== null);
+  const judged = (multiplying.length > 0 ? multiplying : telling(node, layers)).map((layer) =>
+    judgeLayer(node, layer, weight),
+  );
+  const worst =
+    judged.find(({ verdict }) => verdict === 'disobeyed') ??
+    judged.find(({ verdict }) => verdict === 'unseen') ??
+    judged.find(({ certain }) => !certain);
+  return worst ?? judged[0] ?? unseen('No layer of this engine shows its type.', null);
+}
+
+/** Copies and casts around a product carry its name, too: where a product has kernels of its own, those count. */
+function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
+  const floating = layers.filter((layer) =>
+    [...layer.inputs, ...layer.outputs].some((tensor) => floatType(tensor) !== null),
+  );
+  const candidates = floating.length > 0 ? floating : layers;
+  if (!products.has(node.op)) return candidates;
+  const own = candidates.filter((layer) => !layer.name.startsWith('__myl_'));
+  return own.length > 0 ? own : candidates;
+}
+
+function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undefined): LayerJudgement {
+  const name = shorten(layer.name);
+  const want = node.compute;
+  if (layer.inputs.length + layer.outputs.length === 0) {
+    return unseen(
+      'Of its layers only the names are known, so types cannot be seen. The layer info, or the end of the verbose log, of a build with detailed profiling verbosity has them.',
+      layer.name,
+    );
+  }
+  if (layer.kind === 'foreign')
+    return unseen(`It is inside ${name}, which this version shows as one layer: its type cannot be seen.`, layer.name);
+  if (/^_(?:gemm_mha|gemv_mha|mha)/.test(layer.name)) {
+    const border = [...new Set([...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)])];
+    const types = border.length > 0 ? `, which has ${listed(border)} at its border` : '';
+    const reason = `It is inside the fused attention kernel ${name}${types}: what that computes in cannot be seen.`;
+    return border.some((type) => type !== want)
+      ? { ...unseen(reason, layer.name), otherwise: true }
+      : unseen(reason, layer.name);
+  }
+  const told = judgeOperands(node, layer, weight);
+  if (told) return told;
+  const outputs = floatTypes(layer.outputs);
+  const inputs = floatTypes(large(layer.inputs));
+  const all = [...inputs, ...outputs];
+  if (all.length === 0)
+    return unseen(`The kernel ${name} has no floating-point inputs or outputs: its type cannot be seen.`, layer.name);
+  if (all.every((type) => type === want)) {
+    const reason = `reads and writes ${want} only`;
+    return {
+      verdict: 'obeyed',
+      certain: layer.nodes.length <= 1,
+      reason: `${layer.nodes.length <= 1 ? 'The' : 'Probably: the'} kernel ${name} ${reason}.`,
+      layer: layer.name,
+    };
+  }
+  if (layer.nodes.length <= 1 && (inputs.length > 0 ? inputs : outputs).every((type) => type !== want)) {
+    return byType(node, layer, false, `it reads ${listed(inputs.length > 0 ? inputs : outputs)}`);
+  }
+  if (layer.nodes.length <= 1 && inputs.length > 0 && inputs.every((type) => type === want)) {
+    return byType(node, layer, true, `it reads ${want}`);
+  }
+  return shared(node, layer, name);
+}
+
+/** What a layer multiplies, where that shows: its weights, or all that a kernel of a library reads. */
+function judgeOperands(node: PlannedNode, layer: BuiltLayer, weight: number | undefined): LayerJudgement | null {
+  const want = node.compute;
+  const weights = typeOfEngineTensor(layer.weights) ?? (weight === undefined ? null : weightsIn(layer, weight));
+  if (weights !== null)
+    return { ...byType(node, layer, weights === want, `its weights are ${weights}`), byOperands: true };
+  if (!products.has(node.op) || !/^(?:gemm|correlation|deconv)$/.test(layer.type)) return null;
+  // Whatever Casts and sums such a kernel is made of, it has none inside.
+  const read = floatTypes(large(layer.inputs));
+  if (read.length === 0 || !read.every((type) => isFloating(type) && type !== want)) return null;
+  return { ...byType(node, layer, false, `it multiplies ${listed(read)}`), byOperands: true };
+}
+
+/**
+ * A kernel of several nodes with several types: only a normalisation's own constants tell, and only where they are in
+ * FP32. FP16 constants are the rule in such a kernel, and may be a neighbour's.
+ */
+function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgement {
+  const constants = constantsOf(layer);
+  const wanted = constants.filter((tensor) => floatType(tensor) === node.compute);
+  const elsewhere = large(layer.inputs).some(
+    (tensor) => floatType(tensor) !== null && floatType(tensor) !== node.compute,
+  );
+  if (node.compute === 'fp32' && normalisations.has(node.op) && wanted.length >= 2 && elsewhere) {
+    const reason = `Probably: the kernel ${name} takes ${wanted.length} constants (its scale and bias) in ${node.compute}, while other inputs are not.`;
+    return { verdict: 'obeyed', certain: false, reason, layer: layer.name };
+  }
+  const types = [...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)];
+  const what = layer.nodes.length > 1 ? `computes ${layer.nodes.length} nodes and ` : '';
+  const hidden = unseen(
+    `The kernel ${name} ${what}has ${listed(types)} at its border: what this node computes in cannot be seen.`,
+    layer.name,
+  );
+  // Where a kernel has taken in Casts, its name has them; without any, all of it may be in the types of its border.
+  const built = floatTypes(constants.filter(({ elements }) => elements !== 1));
+  const converts = [...types, ...built].includes(node.compute) || takesCasts(layer.name);
+  return converts ? hidden : { ...hidden, otherwise: true };
+}
+
+/** Whether a kernel of Myelin converts inside, as its name says: the other side of that is what its border shows. */
+const takesCasts = (name: string): boolean => /cas/i.test(name);
+
+/** Whether a node may obey all the same in a strongly typed build: its kernel converts, and only the border was seen. */
+export const mayConvert = ({ verdict, byOperands, layer }: LayerJudgement): boolean =>
+  verdict === 'disobeyed' && !byOperands && takesCasts(layer ?? '');
+
+/** The type of a node's weights among a kernel's constants, told by their number; null: they are not there, or not alone. */
+function weightsIn(layer: BuiltLayer, weight: number): PrecisionType | null {
+  // As few as one are also a scale's or a bias's.
+  if (weight < 16) return null;
+  const types = new Set(
+    constantsOf(layer)
+      .filter(({ elements }) => elements === weight)
+      .map(floatType),
+  );
+  return types.size === 1 ? [...types][0]! : null;
+}
+
+/** TensorRT 10 lists them among the inputs. */
+const constantsOf = ({ inputs, constants = [] }: BuiltLayer): BorderTensor[] => [
+  ...inputs.filter(({ name }) => /dconst|constant/i.test(name)),
+  ...constants,
+];
+
+function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: string): LayerJudgement {
+  const reason = `In the layer ${shorten(layer.name)} ${fact}${obeyed ? '' : `, not ${node.compute}`}.`;
+  return { verdict: obeyed ? 'obeyed' : 'disobeyed', certain: true, reason, layer: layer.name };
+}
+
+/** Without the scalars alpha and beta that FP16 gemms take in FP32. */
+function large(tensors: readonly BorderTensor[]): BorderTensor[] {
+  const named = tensors.filter(({ name }) => !/_(?:alpha|beta)(?:_myl\d+)?$/.test(name));
+  const several = named.filter(({ elements }) => elements === null || elements > 1);
+  return several.length > 0 ? several : named;
+}
+
+function floatType(tensor: BorderTensor): PrecisionType | null {
+  const type = typeOfEngineTensor(tensor.type);
+  return type !== null && (isFloating(type) || type === 'int8' || type === 'int4') ? type : null;
+}
+
+function floatTypes(tensors: readonly BorderTensor[]): PrecisionType[] {
+  return tensors.map(floatType).filter((type) => type !== null);
+}
+
+function listed(types: readonly PrecisionType[]): string {
+  return [...new Set(types)].sort().join(' and ');
+}
+
+function unseen(reason: string, layer: string | null): LayerJudgement {
+  return { verdict: 'unseen', certain: true, reason, layer };
+}

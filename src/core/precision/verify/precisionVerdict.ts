@@ -1,0 +1,28 @@
+import type { PlannedNode } from '../plan/precisionPlan.ts';
+
+/** What became of a wish: the engine computes so, it does not, or nothing that the build left says so. */
+export type Verdict = 'obeyed' | 'disobeyed' | 'unseen';
+
+export interface NodeVerdict {
+  node: PlannedNode;
+  verdict: Verdict;
+  /** False where TensorRT's own words leave room: "probably". */
+  certain: boolean;
+  /** One sentence with the evidence. */
+  reason: string;
+  /** Name of the layer or kernel that says so; null where it is not about a layer. */
+  layer: string | null;
+  /** Line of the log that says so. */
+  logLine: number | null;
+}
+
+export interface RuleVerdict {
+  line: number;
+  /** Disobeyed if one node is, else unseen if one node is. */
+  verdict: Verdict;
+  /** False where one of the nodes that have this verdict has it only probably. */
+  certain: boolean;
+  counts: Record<Verdict, number>;
+  message: string;
+  nodes: NodeVerdict[];
+}

@@ -1,0 +1,239 @@
+import { before, parseVersion } from '../../build/trtexecFlags.ts';
+import type { BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
+import { counted } from '../check/checkContext.ts';
+import { judgeLayers, mayConvert, normalisations } from './judgeLayers.ts';
+import type { LayerJudgement } from './judgeLayers.ts';
+import { judgeOutputs } from './judgeOutputs.ts';
+import type { NodeFacts } from '../plan/modelFacts.ts';
+import type { NodeIndex } from '../language/nodeIndex.ts';
+import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
+import type { NodeVerdict, RuleVerdict, Verdict } from './precisionVerdict.ts';
+import { isFloatType } from '../../onnx/tensorTypes.ts';
+import { precisionType, typeOfEngineTensor } from '../language/precisionType.ts';
+import type { PrecisionType } from '../language/precisionType.ts';
+import { addTo } from '../../text/addTo.ts';
+
+/**
+ * Holds a plan against the build that was made with it, rule by rule in the order of the file. `index` is the model that
+ * was built: in a strongly typed build its own types tell where no kernel does.
+ */
+export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: NodeIndex | null = null): RuleVerdict[] {
+  const byLine = new Map<number, NodeVerdict[]>();
+  const log = readLines(build);
+  // Without a layer nothing says that it was this model that was built.
+  const typed = isStronglyTyped(build) && build.layers.length > 0 ? index : null;
+  for (const node of plan.nodes) {
+    const facts = typed?.nodes[node.position] ?? null;
+    const seen = judgeLayers(node, build, index?.nodes[node.position]?.weight);
+    const judged = judgeNode(node, build, log, facts, seen);
+    const verdict = judgeOutputs(judged, build, isStronglyTyped(build), facts);
+    addTo(byLine, node.line, verdict);
+  }
+  for (const { line } of plan.skipped) if (!byLine.has(line)) byLine.set(line, []);
+  return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
+}
+
+function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
+  const counts: Record<Verdict, number> = { obeyed: 0, disobeyed: 0, unseen: 0 };
+  for (const { verdict } of nodes) counts[verdict]++;
+  const verdict = counts.disobeyed > 0 ? 'disobeyed' : counts.unseen > 0 || nodes.length === 0 ? 'unseen' : 'obeyed';
+  const certain = nodes.every((node) => node.verdict !== verdict || node.certain);
+  return { line, verdict, certain, counts, message: ruleMessage(verdict, counts, nodes), nodes };
+}
+
+function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
+  const total = nodes.length;
+  if (total === 0) return 'None of the nodes of this rule takes a precision.';
+  const found = nodes.filter((node) => node.verdict === verdict);
+  const telling = found.find(({ certain }) => !certain) ?? found[0];
+  if (total === 1) return telling?.reason ?? '';
+  const sure = verdict === 'obeyed' && nodes.some(({ certain }) => !certain) ? 'probably ' : '';
+  const words = { obeyed: `${sure}obeyed`, disobeyed: 'not obeyed', unseen: 'cannot be seen' };
+  const kinds = (['obeyed', 'disobeyed', 'unseen'] as const).filter((kind) => counts[kind] > 0);
+  const parts = kinds.map((kind) => `${counts[kind].toLocaleString('en-US')} ${words[kind]}`);
+  const head =
+    kinds.length > 1
+      ? `Of ${counted(total, 'node')}: ${parts.join(', ')}`
+      : `All ${counted(total, 'node')}: ${words[verdict]}`;
+  return `${head}. ${telling ? `For instance "${telling.node.name}": ${telling.reason}` : ''}`;
+}
+
+/** What log and flags say about precisions, ready for look-ups. */
+interface LogLines {
+  /** Layer → type and line of `Set layer …`. */
+  set: Map<string, { type: string | null; line: number }>;
+  skipped: Map<string, { reason: string; line: number }>;
+  nonConforming: Map<string, number>;
+  /** Line of the warning that all were ignored. */
+  ignored: number | null;
+  /** The one type that the build could use; null: it had a choice, or it is not known. */
+  only: PrecisionType | null;
+  /** Nodes (positions) whose name no layer of the network has. */
+  unregistered: Set<number>;
+  /** The version writes `Set layer …` for each name that it found, and layer precisions were given. */
+  tells: boolean;
+}
+
+function readLines(build: BuildFacts): LogLines {
+  const result: LogLines = {
+    set: new Map(),
+    skipped: new Map(),
+    nonConforming: new Map(),
+    ignored: null,
+    only: onlyType(build),
+    unregistered: new Set(isStronglyTyped(build) ? [] : build.unregistered),
+    tells: false,
+  };
+  for (const { kind, layer, type, reason, line } of build.lines ?? []) {
+    if (kind === 'set') result.set.set(layer, { type, line });
+    else if (kind === 'skipped') result.skipped.set(layer, { reason: reason ?? '', line });
+    else if (kind === 'non-conforming') result.nonConforming.set(layer, line);
+    else if (kind === 'ignored') result.ignored = line;
+  }
+  const version = parseVersion(build.version);
+  const writes = version !== null && !before(version, [9, 0, 0]) && before(version, [11, 0, 0]);
+  const asked = build.flags !== null && build.flags.constraints !== 'none' && !build.flags.stronglyTyped;
+  result.tells = writes && asked && result.set.size > 0;
+  return result;
+}
+
+function judgeNode(
+  node: PlannedNode,
+  build: BuildFacts,
+  log: LogLines,
+  typed: NodeFacts | null,
+  seen: LayerJudgement,
+): NodeVerdict {
+  const give = (verdict: Verdict, reason: string, more: Partial<NodeVerdict> = {}): NodeVerdict => ({
+    node,
+    verdict,
+    certain: true,
+    reason,
+    layer: null,
+    logLine: null,
+    ...more,
+  });
+  if (build.unfinished) return give('unseen', 'This build left no engine: it failed, or its log ends before it does.');
+  if (build.otherModel) return give('unseen', 'This build is of another model.');
+  const built = build.nodes[node.position];
+  if (built && (built.fate === 'folded' || built.fate === 'removed' || built.fate === 'shape')) {
+    const fates = {
+      folded: 'was evaluated while the engine was built',
+      removed: 'needs no work in this engine',
+      shape: 'computes a shape on the host',
+    };
+    return give('unseen', `It ${fates[built.fate]}: there is nothing to obey.`);
+  }
+  const { only } = log;
+  if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
+  const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
+  const model = build.declared ? 'copy of the model that was built' : 'model';
+  if (declared) return judgeTyped(node.compute, declared, model, seen, give);
+  // The model that was built is not known, and the kernel converts: it may well compute in what was asked for.
+  if (isStronglyTyped(build) && mayConvert(seen))
+    return give('unseen', `${seen.reason} It converts inside, so what it computes in cannot be seen.`, {
+      layer: seen.layer,
+    });
+  if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
+  if (only === node.compute && build.layers.length > 0) return give('obeyed', `The build allowed ${only} only.`);
+  return judgeByLog(node, log, seen, give);
+}
+
+type Give = (verdict: Verdict, reason: string, more?: Partial<NodeVerdict>) => NodeVerdict;
+
+/** A node of a strongly typed build, whose type the model declares. A kernel that took in the Casts around it shows their other side. */
+function judgeTyped(
+  asked: PrecisionType,
+  declared: PrecisionType,
+  model: string,
+  seen: LayerJudgement,
+  give: Give,
+): NodeVerdict {
+  const { layer, verdict } = seen;
+  const said = `he build was strongly typed, and in the ${model} this node makes ${declared}`;
+  const within = mayConvert(seen) && declared === asked;
+  if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
+    const advice = `TensorRT took the Casts around it away: keep a node beside it in ${asked}, too.`;
+    return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
+  }
+  if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)
+    return give(verdict, seen.reason, { certain: seen.certain, layer });
+  if (declared !== asked) return give('disobeyed', `T${said}.`, { layer });
+  if (seen.otherwise || within) return give('unseen', `T${said}, but ${decapitalised(seen.reason)}`, { layer });
+  return give('obeyed', `Probably: t${said}.`, { certain: false, layer });
+}
+
+/** What the log says of a node whose type no layer shows. */
+function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give: Give): NodeVerdict {
+  if (node.later && log.ignored === null)
+    return give('unseen', `${seen.reason} What the log says of its name is about an earlier node of the same name.`);
+  const refused = log.nonConforming.get(node.name);
+  if (refused !== undefined)
+    return give('disobeyed', 'TensorRT chose an implementation that does not conform, and says so in the log.', {
+      logLine: refused,
+    });
+  if (log.ignored !== null) {
+    return give(
+      'disobeyed',
+      'TensorRT was not asked: it ignored all layer precisions, because --precisionConstraints was none.',
+      { logLine: log.ignored },
+    );
+  }
+  const skipped = log.skipped.get(node.name);
+  if (skipped) return give('disobeyed', `trtexec skipped it: ${skipped.reason}`, { logLine: skipped.line });
+  if (log.unregistered.has(node.position)) {
+    const reason =
+      'TensorRT was not asked: no layer of its network has the name of this node, as the log shows, so no layer precision reaches it.';
+    // It computes in FP32 by default, NVIDIA says, and nothing shows whether it did.
+    const ownWay = node.compute === 'fp32' && normalisations.has(node.op);
+    return give(ownWay ? 'unseen' : 'disobeyed', reason);
+  }
+  const set = log.set.get(node.name);
+  const type = set?.type == null ? null : precisionType(set.type);
+  if (set && type !== null && type !== node.compute)
+    return give('disobeyed', `The build was asked for ${type} (log line ${set.line}), not for ${node.compute}.`, {
+      logLine: set.line,
+    });
+  if (set)
+    return give('unseen', `TensorRT took the wish (log line ${set.line}), but ${decapitalised(seen.reason)}`, {
+      layer: seen.layer,
+      logLine: set.line,
+    });
+  if (log.tells)
+    return give(
+      'disobeyed',
+      'The build was not asked for it: the log has "Set layer … to precision" for others and not for this node.',
+    );
+  return give('unseen', seen.reason, { layer: seen.layer });
+}
+
+/** The one type that a weakly typed build could use; null where there was a choice or it is not known. */
+function onlyType(build: BuildFacts): 'fp32' | null {
+  const { flags } = build;
+  if (isStronglyTyped(build) || build.layers.some(hasHalf)) return null;
+  return flags !== null && !flags.stronglyTyped && flags.types.length === 1 && flags.types[0] === 'fp32'
+    ? 'fp32'
+    : null;
+}
+
+/** Layers in a half type are of no build that allowed FP32 only: flags and layers come from two builds. */
+const hasHalf = ({ inputs, outputs }: BuiltLayer): boolean =>
+  [...inputs, ...outputs].some(({ type }) => /^(?:fp|bf)16$/.test(typeOfEngineTensor(type) ?? ''));
+
+/** TensorRT 11 and TensorRT-RTX know no other builds. */
+function isStronglyTyped(build: BuildFacts): boolean {
+  const version = parseVersion(build.version);
+  if (build.product === 'tensorrt-rtx' || (version !== null && !before(version, [11, 0, 0]))) return true;
+  return build.flags?.stronglyTyped ?? false;
+}
+
+/** The one floating-point type of a node's outputs; null for none or several. */
+function declaredType(node: NodeFacts): PrecisionType | null {
+  const types = new Set(node.types.filter((type) => type !== null && isFloatType(type)));
+  const only = [...types][0];
+  return types.size === 1 && only ? precisionType(only) : null;
+}
+
+function decapitalised(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}

@@ -1,0 +1,307 @@
+import type { Evidence, Fate, FusionReport } from '../../fusion/fusionReport.ts';
+import { engineMs } from '../panel/fusionText.ts';
+import type { FusionGroups } from './fusionGroups.ts';
+import { layerOf } from './fusionGroups.ts';
+import type { GraphIndex } from './graphIndex.ts';
+import { builtPrecision } from './builtPrecision.ts';
+import type { AskedPrecision } from '../panel/viewData.ts';
+
+/** What the colours say. */
+export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'none'] as const;
+export type OverlayKind = (typeof overlayKinds)[number];
+
+/**
+ * 0 … 15: a colour of its own, in two shades; then steps of the time scale; the first eight colours again for what is
+ * derived or only probable; not computed; unknown; nothing to say; switched off in the legend.
+ */
+export const paints = { time: 16, timeSteps: 7, derived: 24, grey: 32, unknown: 33, plain: 34, off: 35 } as const;
+
+/** One line of the legend, which is also a switch. */
+export interface Category {
+  key: string;
+  label: string;
+  /** Paints of its nodes, as they were met: several where groups have colours of their own. */
+  paints: number[];
+  nodes: number;
+  /** A word on what it means, for the tooltip; '' where the label says it all. */
+  meaning: string;
+}
+
+export interface Overlay {
+  kind: OverlayKind;
+  categories: Category[];
+  /** Per point: its category, -1 for graph inputs and outputs; and how it is painted. */
+  categoryOf: Int16Array;
+  paintOf: Uint8Array;
+}
+
+/** More ForeignNodes than this share one line in the legend. */
+const namedForeignNodes = 6;
+
+/**
+ * What an overlay says about every node; `asked` is what override rules asked for, by the node's id. Categories without
+ * nodes are left out, their order is that of the legend.
+ */
+export function buildOverlay(
+  kind: OverlayKind,
+  graph: GraphIndex,
+  report: FusionReport | null,
+  fusion: FusionGroups,
+  asked: ReadonlyMap<string, AskedPrecision>,
+): Overlay {
+  const draft = new OverlayDraft(kind, graph.points);
+  if (report === null || kind === 'none') {
+    for (let point = 0; point < graph.nodes; point++) draft.put(point, 'plain', 'ONNX nodes', paints.plain, '');
+    return draft.finish([]);
+  }
+  switch (kind) {
+    case 'fusion':
+      return fusionOverlay(draft, graph, fusion);
+    case 'precision':
+      return precisionOverlay(draft, graph, report, fusion);
+    case 'overrides':
+      return overridesOverlay(draft, graph, fusion, asked);
+    case 'time':
+      return timeOverlay(draft, graph, report, fusion);
+    case 'evidence':
+      return evidenceOverlay(draft, graph, report, fusion);
+  }
+}
+
+class OverlayDraft {
+  readonly #kind: OverlayKind;
+  readonly #categories = new Map<string, { index: number; category: Category }>();
+  readonly #categoryOf: Int16Array;
+  readonly #paintOf: Uint8Array;
+
+  constructor(kind: OverlayKind, points: number) {
+    this.#kind = kind;
+    this.#categoryOf = new Int16Array(points).fill(-1);
+    this.#paintOf = new Uint8Array(points).fill(paints.plain);
+  }
+
+  put(point: number, key: string, label: string, paint: number, meaning: string): void {
+    let entry = this.#categories.get(key);
+    if (entry === undefined) {
+      entry = { index: this.#categories.size, category: { key, label, paints: [], nodes: 0, meaning } };
+      this.#categories.set(key, entry);
+    }
+    if (!entry.category.paints.includes(paint)) entry.category.paints.push(paint);
+    entry.category.nodes += 1;
+    this.#categoryOf[point] = entry.index;
+    this.#paintOf[point] = paint;
+  }
+
+  /** Categories in the order of `keys`; those not named follow as they were met. */
+  finish(keys: string[]): Overlay {
+    const rank = new Map(keys.map((key, i) => [key, i]));
+    const sorted = [...this.#categories.values()].sort(
+      (a, b) =>
+        (rank.get(a.category.key) ?? keys.length) - (rank.get(b.category.key) ?? keys.length) || a.index - b.index,
+    );
+    const moved = new Int16Array(sorted.length);
+    sorted.forEach(({ index }, i) => (moved[index] = i));
+    for (let point = 0; point < this.#categoryOf.length; point++) {
+      if (this.#categoryOf[point]! >= 0) this.#categoryOf[point] = moved[this.#categoryOf[point]!]!;
+    }
+    return {
+      kind: this.#kind,
+      categories: sorted.map(({ category }) => category),
+      categoryOf: this.#categoryOf,
+      paintOf: this.#paintOf,
+    };
+  }
+}
+
+const notComputed: Record<'folded' | 'removed' | 'shape', [label: string, meaning: string]> = {
+  folded: ['Folded', 'evaluated at build time: a constant, or everything that it depends on is'],
+  removed: ['Removed', 'needs no work in this engine'],
+  shape: ['Shape', 'computes shapes on the host'],
+};
+
+/** true: the node is not computed or its fate is not known, and that is said. */
+function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
+  if (fate === null || fate === 'unknown') {
+    draft.put(point, 'unknown', 'Unknown', paints.unknown, 'nothing in the inputs says what became of it');
+    return true;
+  }
+  if (fate !== 'folded' && fate !== 'removed' && fate !== 'shape') return false;
+  const [label, meaning] = notComputed[fate];
+  draft.put(point, fate, label, paints.grey, meaning);
+  return true;
+}
+
+function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, fusion: FusionGroups): Overlay {
+  const foreign = fusion.groups.filter(({ kind }) => kind === 'foreign');
+  const named = foreign.length <= namedForeignNodes;
+  for (let point = 0; point < graph.nodes; point++) {
+    if (putFate(draft, point, fusion.fateOf[point]!)) continue;
+    const group = fusion.groups[fusion.groupOf[point]!];
+    if (group === undefined) {
+      draft.put(point, 'unknown', 'Unknown', paints.unknown, 'nothing in the inputs says what became of it');
+    } else if (group.kind === 'foreign') {
+      const [key, label] = named
+        ? [group.id, `ForeignNode ${group.ref}`]
+        : ['foreign', `ForeignNodes (${foreign.length})`];
+      draft.put(point, key, label, group.colour, 'swallowed by a ForeignNode (Myelin)');
+    } else if (group.kind === 'fused') {
+      draft.put(point, 'fused', 'Fused layers', group.colour, 'computed by an engine layer together with other nodes');
+    } else draft.put(point, 'single', 'Layers of one node', group.colour, 'an engine layer of its own');
+  }
+  const foreignKeys = named ? foreign.map(({ id }) => id) : ['foreign'];
+  return draft.finish([...foreignKeys, 'fused', 'single', 'folded', 'removed', 'shape', 'unknown']);
+}
+
+/** The colour of each precision, from the widest type to the narrowest. */
+const precisionColours: Record<string, number> = {
+  fp32: 1,
+  tf32: 5,
+  fp16: 0,
+  bf16: 4,
+  fp8: 3,
+  int8: 2,
+  fp4: 3,
+  int4: 2,
+  integer: 7,
+  mixed: 6,
+};
+
+function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {
+  for (let point = 0; point < graph.nodes; point++) {
+    if (putFate(draft, point, fusion.fateOf[point]!)) continue;
+    const node = report.nodes[fusion.reportOf[point]!]!;
+    const built = builtPrecision(report, node);
+    if (built === null)
+      draft.put(
+        point,
+        'hidden',
+        'Not visible',
+        paints.unknown,
+        'the layer information does not say which types this node computes in',
+      );
+    else
+      draft.put(
+        point,
+        built,
+        built === 'integer' ? 'Integer' : built === 'mixed' ? 'Mixed' : built.toUpperCase(),
+        precisionColours[built] ?? 6,
+        'type of what its layers write',
+      );
+  }
+  return draft.finish([...Object.keys(precisionColours), 'hidden', 'folded', 'removed', 'shape', 'unknown']);
+}
+
+type Verdict = AskedPrecision['verdict'] | 'probable';
+
+const verdicts: Record<Verdict, [label: string, paint: number, meaning: string]> = {
+  disobeyed: ['Not obeyed', 1, 'computed in another type than an override rule asks for'],
+  unseen: [
+    'Cannot be seen',
+    paints.unknown,
+    'an override rule asks for a type; nothing in the build shows which it has',
+  ],
+  probable: ['Probably obeyed', paints.derived + 6, 'what shows of the type is what an override rule asks for'],
+  obeyed: ['Obeyed', 6, 'computed in the type that an override rule asks for'],
+};
+
+function overridesOverlay(
+  draft: OverlayDraft,
+  graph: GraphIndex,
+  fusion: FusionGroups,
+  asked: ReadonlyMap<string, AskedPrecision>,
+): Overlay {
+  for (let point = 0; point < graph.nodes; point++) {
+    const wish = asked.get(graph.data.nodes[point]!.id);
+    const fate = fusion.fateOf[point]!;
+    // What is not computed has no type to obey with.
+    if ((wish === undefined || fate !== 'unknown') && putFate(draft, point, fate)) continue;
+    if (wish === undefined) {
+      draft.put(point, 'unasked', 'Not asked', paints.plain, 'no override rule decides for it');
+      continue;
+    }
+    const verdict = wish.verdict === 'obeyed' && !wish.certain ? 'probable' : wish.verdict;
+    draft.put(point, verdict, ...verdicts[verdict]);
+  }
+  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unknown']);
+}
+
+/** Upper ends of the steps of the time scale, in percent of the engine's time that one node takes. */
+export const timeBounds = [0.02, 0.1, 0.3, 1, 3, 10, 100] as const;
+
+function timeOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {
+  const times = nodeTimes(graph, report, fusion);
+  const whole = engineMs(report) ?? 0;
+  for (let point = 0; point < graph.nodes; point++) {
+    if (putFate(draft, point, fusion.fateOf[point]!)) continue;
+    const ms = times[point]!;
+    if (Number.isNaN(ms) || whole <= 0) {
+      draft.put(point, 'unmeasured', 'Not measured', paints.unknown, 'no profile, or none for its layers');
+      continue;
+    }
+    const share = (100 * ms) / whole;
+    const step = Math.min(
+      paints.timeSteps - 1,
+      timeBounds.findIndex((bound) => share <= bound + 1e-9),
+    );
+    const at = step < 0 ? paints.timeSteps - 1 : step;
+    const label =
+      at === 0
+        ? `up to ${timeBounds[0]} %`
+        : at === paints.timeSteps - 1
+          ? `over ${timeBounds[at - 1]} %`
+          : `${timeBounds[at - 1]} – ${timeBounds[at]} %`;
+    draft.put(
+      point,
+      `time:${at}`,
+      label,
+      paints.time + at,
+      'of the engine’s time; a kernel’s time is shared evenly among its nodes',
+    );
+  }
+  const steps = Array.from({ length: paints.timeSteps }, (_, i) => `time:${paints.timeSteps - 1 - i}`);
+  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unknown']);
+}
+
+/**
+ * Milliseconds that fall to each point: a layer's average shared evenly among its nodes, a ForeignNode's among its
+ * members where its kernels were not measured. NaN: not measured.
+ */
+export function nodeTimes(graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Float64Array {
+  const times = new Float64Array(graph.points).fill(Number.NaN);
+  const share = (points: number[], ms: number) => {
+    for (const point of points) times[point] = (Number.isNaN(times[point]!) ? 0 : times[point]!) + ms / points.length;
+  };
+  const measured = new Set<number>();
+  for (const layer of report.layers) {
+    if (layer.averageMs === null) continue;
+    const points = layer.nodes.map((id) => graph.byId.get(id)).filter((point) => point !== undefined);
+    if (points.length === 0) continue;
+    share(points, layer.averageMs);
+    if (layer.foreignNode !== null) measured.add(layer.foreignNode);
+  }
+  for (const group of fusion.groups) {
+    if (group.kind === 'foreign' && group.averageMs !== null && !measured.has(group.ref))
+      share(group.points, group.averageMs);
+  }
+  return times;
+}
+
+const evidenceLabels: Record<Evidence, [label: string, colour: number, meaning: string]> = {
+  metadata: ['Layer metadata', 2, 'TensorRT named the node in its layer information'],
+  log: ['Build log', 0, 'TensorRT named the node in its log'],
+  name: ['Layer name', 5, 'read from the fused layer’s name'],
+  reach: ['Derived', paints.derived + 3, 'derived: reachable between the ends of a ForeignNode'],
+};
+
+function evidenceOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {
+  for (let point = 0; point < graph.nodes; point++) {
+    if (putFate(draft, point, fusion.fateOf[point]!)) continue;
+    const node = report.nodes[fusion.reportOf[point]!]!;
+    const kinds = new Set(node.layers.flatMap((layer) => layerOf(report, layer)?.evidence ?? []));
+    const best: Evidence = node.exact
+      ? ((['metadata', 'log', 'name'] as const).find((kind) => kinds.has(kind)) ?? 'log')
+      : 'reach';
+    draft.put(point, best, ...evidenceLabels[best]);
+  }
+  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unknown']);
+}

@@ -1,0 +1,60 @@
+import type { BuildManifest } from '../../build/buildManifest.ts';
+import type { FusionReport } from '../../fusion/fusionReport.ts';
+
+/** Everything a view needs, as plain JSON: what the host sends, what the plain page fetches, what the report page embeds. */
+export interface ViewData {
+  /** Shown as the title: the model's file name, or the log's. */
+  title: string;
+  graph: GraphData | null;
+  report: FusionReport | null;
+  build: BuildManifest | null;
+  /** What is missing for more, in words: "no profile: …". */
+  hints: string[];
+  /** What the override rules of the build asked for, node by node, and what came of it. */
+  asked?: AskedPrecision[];
+}
+
+/** A precision that a rule asked for, held against the build. */
+export interface AskedPrecision {
+  /** Id of the node. */
+  node: string;
+  /** `fp32`. */
+  type: string;
+  /** Line of the rule in the override file, from 1. */
+  line: number;
+  verdict: 'obeyed' | 'disobeyed' | 'unseen';
+  /** False: probably. */
+  certain: boolean;
+  /** One sentence with the evidence. */
+  reason: string;
+}
+
+/** The model's structure for drawing. `nodes` has the report's order and ids. */
+export interface GraphData {
+  name: string;
+  nodes: GraphNode[];
+  inputs: GraphTensor[];
+  outputs: GraphTensor[];
+  /** Tensors with known type or shape, and initializers. */
+  tensors: GraphTensor[];
+}
+
+export interface GraphNode {
+  id: string;
+  name: string;
+  op: string;
+  domain: string;
+  inputs: string[];
+  outputs: string[];
+  /** Readable attributes, short. */
+  attributes: { name: string; value: string }[];
+  /** The module that the exporter recorded for it, outermost first, joined by `/`: `encoder/layers.0/attn`. */
+  scope?: string;
+}
+
+export interface GraphTensor {
+  name: string;
+  type: string | null;
+  shape: (number | string | null)[] | null;
+  initializer: boolean;
+}

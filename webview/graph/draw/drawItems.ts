@@ -1,0 +1,336 @@
+import { timeText } from '../../../src/core/scene/panel/fusionText.ts';
+import { paints } from '../../../src/core/scene/graph/overlay.ts';
+import { itemTitle, shortName } from '../../../src/core/scene/graph/scene.ts';
+import type { Brush } from './brush.ts';
+import { letterSize, onScreen } from './drawView.ts';
+import type { Frame, LabelSpace } from './drawView.ts';
+import { blockSize } from '../view/graphModel.ts';
+import { graphStrings } from '../panels/graphStrings.ts';
+import { isBroken } from './palette.ts';
+
+/** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
+const smallBox = 7;
+/** Nodes lower than this have no text: two rectangles, no lines and corners. */
+const plainBox = 13;
+const smallModule = 22;
+
+/**
+ * Calls for every item on the screen, parents first, until a call gives false; what is in a module that is too small to
+ * look into is left out.
+ */
+export function forVisible(frame: Frame, visit: (item: number, shut: boolean) => boolean | void): void {
+  const { picture, camera } = frame;
+  const { scene, layout, subtreeEnd, blocks } = picture;
+  for (let item = 0; item < scene.kind.length;) {
+    if (item % blockSize === 0) {
+      const at = (item / blockSize) * 4;
+      if (!onScreen(frame, blocks[at]!, blocks[at + 1]!, blocks[at + 2]!, blocks[at + 3]!)) {
+        item += blockSize;
+        continue;
+      }
+    }
+    const x = layout.x[item]!;
+    const y = layout.y[item]!;
+    const width = layout.width[item]!;
+    const height = layout.height[item]!;
+    if (!onScreen(frame, x, y, x + width, y + height)) {
+      item = subtreeEnd[item]!;
+      continue;
+    }
+    const shut = scene.kind[item] === 'open' && height * camera.k < smallModule;
+    if (visit(item, shut) === false) return;
+    item = shut ? subtreeEnd[item]! : item + 1;
+  }
+}
+
+/** Thin frames of open modules, under edges and nodes. */
+export function drawModules(brush: Brush, frame: Frame): void {
+  const { picture, palette, camera } = frame;
+  if (!picture.hasOpen) return;
+  const { scene, layout } = picture;
+  forVisible(frame, (item, shut) => {
+    if (scene.kind[item] !== 'open' || shut) return;
+    const { x, y, width, height } = place(layout, camera, item);
+    brush.box(x, y, width, height, { stroke: palette.theme.strong, lineWidth: 1, radius: Math.min(8, 8 * camera.k) });
+  });
+}
+
+function place(layout: Frame['picture']['layout'], { k, x, y }: Frame['camera'], item: number) {
+  return {
+    x: layout.x[item]! * k + x,
+    y: layout.y[item]! * k + y,
+    width: layout.width[item]! * k,
+    height: layout.height[item]! * k,
+  };
+}
+
+/** Nodes, closed modules, inputs and outputs. */
+export function drawItems(brush: Brush, frame: Frame): void {
+  const { picture, camera } = frame;
+  const { scene, layout } = picture;
+  // At a great distance many boxes fall on one pixel: one of them is enough.
+  let last = -1;
+  forVisible(frame, (item, shut) => {
+    const box = place(layout, camera, item);
+    if (box.height < 1) {
+      const spot = ((Math.round(box.y) * 4096 + Math.round(box.x)) * 64 + paintOfItem(frame, item)) | 0;
+      if (spot === last) return;
+      last = spot;
+    }
+    const kind = scene.kind[item]!;
+    if (kind === 'open' && !shut) return;
+    if (kind === 'open' || kind === 'closed') drawModule(brush, frame, item, box, shut);
+    else if (kind === 'node') drawNode(brush, frame, item, box);
+    else drawTerminal(brush, frame, item, box);
+  });
+}
+
+const paintOfItem = ({ model, picture: { scene } }: Frame, item: number): number =>
+  scene.kind[item] === 'node' ? model.overlay.paintOf[scene.ref[item]!]! : 63;
+
+/** Rings around what is selected, found, focused or under the pointer. */
+export function drawMarks(brush: Brush, frame: Frame): void {
+  const { selected, hits, focused, hovered, picture, camera } = frame;
+  if (selected === null && hits === null && focused < 0 && hovered < 0) return;
+  const { layout } = picture;
+  forVisible(frame, (item) => {
+    if ((selected?.[item] ?? 0) === 0 && (hits?.[item] ?? 0) === 0 && item !== focused && item !== hovered) return;
+    drawRings(brush, frame, item, place(layout, camera, item));
+  });
+}
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
+  const { model, picture, palette, camera, dimmed } = frame;
+  const point = picture.scene.ref[item]!;
+  const paint = dimmed?.[point] === 1 ? paints.off : model.overlay.paintOf[point]!;
+  if (height < smallBox) {
+    if (height >= 0.4) brush.box(x, y, width, Math.max(1, height), { fill: palette.solid(paint) });
+    return;
+  }
+  if (height < plainBox) {
+    // Without text and corners an outline alone tells only colours and grey apart.
+    const whole = paint >= paints.derived && paint !== paints.grey;
+    brush.box(x, y, width, height, { fill: whole ? palette.solid(paint) : palette.strong(paint) });
+    if (!whole) brush.box(x + 1, y + 1, width - 2, height - 2, { fill: palette.soft(paint) });
+    return;
+  }
+  const scale = Math.min(1, camera.k);
+  const dashed = isBroken(paint);
+  const radius = 5 * scale;
+  brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
+  if (paint < paints.grey || paint === paints.unknown) {
+    // Stripes need room to be seen.
+    const band = (dashed ? 9 : 4) * scale;
+    brush.box(x + 1, y + 1, band, height - 2, { fill: palette.solid(paint), radius: radius * 0.6 });
+  }
+  twoLines(
+    brush,
+    frame,
+    { x: x + 6 * scale, y, width: width - 8 * scale, height },
+    model.graph.data.nodes[point]!.op,
+    () => (height < 30 * camera.k ? '' : shortName(model.graph, model.hierarchy, point)),
+    paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),
+    'end',
+    true,
+  );
+}
+
+/** Filled boxes of the time scale may be darker than the letters. */
+function textOn({ palette, model }: Frame, paint: number): string {
+  const hot = model.overlay.kind === 'time' && paint >= paints.time + 4 && paint < paints.grey;
+  return hot && !palette.theme.contrast ? (palette.theme.dark ? '#1b1e24' : '#ffffff') : palette.theme.foreground;
+}
+
+function drawTerminal(brush: Brush, frame: Frame, item: number, box: Box): void {
+  const { model, picture, palette, camera } = frame;
+  if (box.height < smallBox) {
+    brush.box(box.x, box.y, box.width, Math.max(1, box.height), { fill: palette.theme.strong });
+    return;
+  }
+  brush.box(box.x, box.y, box.width, box.height, {
+    fill: palette.theme.panel,
+    stroke: palette.theme.strong,
+    lineWidth: 1.5,
+    radius: box.height / 2,
+  });
+  const size = letterSize(12 * camera.k, 9, 14);
+  if (box.height < size + 2) return;
+  const text = frame.fit(
+    itemTitle(model.graph, model.hierarchy, picture.scene, item),
+    box.width - box.height * 0.8,
+    size,
+    false,
+    'end',
+  );
+  brush.text(text, box.x + box.width / 2, box.y + box.height / 2, {
+    size,
+    colour: palette.theme.foreground,
+    align: 'center',
+  });
+}
+
+function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: boolean): void {
+  const { model, picture, palette, camera } = frame;
+  const module = model.hierarchy.modules[picture.scene.ref[item]!]!;
+  const stretches = model.stretches.get(item) ?? [];
+  const { x, y, width, height } = box;
+  if (shut || height < 14) {
+    bar(brush, frame, stretches, x, y, width, Math.max(1, height));
+    return;
+  }
+  const scale = Math.min(1, camera.k);
+  const radius = 6 * scale;
+  const edge = { stroke: palette.theme.strong, lineWidth: 1, radius };
+  if (module.times > 1) {
+    brush.box(x + 8 * scale, y + 8 * scale, width, height, { fill: palette.card, ...edge });
+    brush.box(x + 4 * scale, y + 4 * scale, width, height, { fill: palette.card, ...edge });
+  }
+  brush.box(x, y, width, height, { fill: palette.card, ...edge });
+  const thick = Math.max(3, 8 * scale);
+  bar(brush, frame, stretches, x + 6 * scale, y + height - thick - 5 * scale, width - 12 * scale, thick);
+  const size = letterSize(13 * camera.k, 11, 15);
+  const room = height - thick - 6 * scale;
+  if (room < size) return;
+  const badge = module.times > 1 ? graphStrings.times(module.times) : '';
+  const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
+  const title = `▸ ${frame.fit(module.label, width - 34 * scale - badgeWidth, size, true, 'end')}`;
+  const second = room >= size * 2 + 4;
+  const middle = second ? y + room * 0.34 : y + room / 2;
+  brush.text(title, x + 8 * scale, middle, { size, bold: true, colour: palette.theme.foreground });
+  if (badge !== '' && width > badgeWidth * 2)
+    brush.text(badge, x + width - 8 * scale, middle, {
+      size,
+      bold: true,
+      align: 'right',
+      colour: palette.theme.foreground,
+    });
+  if (second) {
+    const small = Math.max(10, size - 2);
+    const note = frame.fit(moduleNote(frame, item), width - 16 * scale, small, false, 'start');
+    brush.text(note, x + 8 * scale, y + room * 0.74, { size: small, colour: palette.theme.muted });
+  }
+}
+
+/** `51 nodes · 0.35 ms · all fused alike` */
+function moduleNote({ model, picture }: Frame, item: number): string {
+  const index = picture.scene.ref[item]!;
+  const module = model.hierarchy.modules[index]!;
+  const parts: string[] = [];
+  const differing = model.differing(index);
+  if (module.times > 1 && differing !== null)
+    parts.push(differing === 0 ? graphStrings.alike : graphStrings.differ(differing));
+  else if (model.isOutlier(index)) parts.push(graphStrings.outlier);
+  parts.push(graphStrings.module(module.end - module.start));
+  const ms = model.moduleTime(index);
+  if (ms !== null) parts.push(timeText(ms));
+  return parts.join(' · ');
+}
+
+/** What is in a module, as a bar: colours, grey for what is not computed, stripes for what is unknown. */
+function bar(
+  brush: Brush,
+  { palette }: Frame,
+  stretches: { paint: number; share: number }[],
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+): void {
+  let at = x;
+  for (const { paint, share } of stretches) {
+    brush.box(at, y, Math.max(0.5, share * width), height, { fill: palette.solid(paint) });
+    at += share * width;
+  }
+}
+
+function twoLines(
+  brush: Brush,
+  frame: Frame,
+  { x, y, width, height }: Box,
+  title: string,
+  second: () => string,
+  colour: string,
+  keep: 'start' | 'end',
+  centre: boolean,
+): void {
+  const { camera, palette } = frame;
+  // On the full colours of the time scale grey letters cannot be read.
+  const filled = frame.model.overlay.kind === 'time';
+  const size = letterSize(12.5 * camera.k, 9, 15);
+  if (height < size + 2 || width < 24) return;
+  const note = height >= size * 2 + 6 ? second() : '';
+  const main = frame.fit(title, width - 6, size, true, 'start');
+  const align = centre ? 'center' : 'left';
+  const at = centre ? x + width / 2 : x;
+  brush.text(main, at, y + height * (note === '' ? 0.5 : 0.32), { size, bold: true, colour, align });
+  if (note === '') return;
+  const small = size - 1.5 < 9 ? 9 : Math.round(size - 1.5);
+  brush.text(frame.fit(note, width - 6, small, false, keep), at, y + height * 0.72, {
+    size: small,
+    colour: colour === palette.theme.foreground && !filled ? palette.theme.muted : colour,
+    align,
+  });
+}
+
+function drawRings(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
+  const { palette, picture, camera } = frame;
+  const ring = (distance: number, colour: string, lineWidth: number, dashed: boolean) =>
+    brush.box(x - distance, y - distance, width + 2 * distance, height + 2 * distance, {
+      stroke: colour,
+      lineWidth,
+      dashed,
+      radius: 7 * Math.min(1, camera.k),
+    });
+  const selected = frame.selected?.[item] ?? 0;
+  const hits = frame.hits?.[item] ?? 0;
+  if (hits > 0 && picture.scene.kind[item] !== 'open') ring(2, palette.theme.warning, 2, false);
+  if (selected > 0 && (picture.scene.kind[item] !== 'open' || selected === 2))
+    ring(3, palette.theme.focus, 2.5, selected === 1);
+  if (item === frame.hovered && selected === 0) ring(1.5, palette.theme.focus, 1, false);
+  if (item === frame.focused) ring(6, palette.theme.focus, 1.5, true);
+}
+
+/** Labels of open modules, at their upper edge or, once that is out of sight, at the screen's. */
+export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
+  const { model, picture, palette, camera } = frame;
+  if (!picture.hasOpen) return;
+  const { scene, layout } = picture;
+  forVisible(frame, (item, shut) => {
+    if (scene.kind[item] !== 'open' || shut) return;
+    const { x, y, width, height } = place(layout, camera, item);
+    const module = model.hierarchy.modules[scene.ref[item]!]!;
+    const size = letterSize(13 * camera.k, 10, 13);
+    const left = Math.max(6, x + 8 * Math.min(1, camera.k));
+    const right = Math.min(frame.width, x + width);
+    if (right - left < 40) return;
+    const times = module.times > 1 ? ` ${graphStrings.times(module.times)}` : '';
+    const text = frame.fit(`▾ ${module.label}${times}`, right - left - 14, size, true, 'end');
+    if (text === '') return;
+    const own = frame.fit.width(text, size, true) + 10;
+    const label = { x: left - 4, width: own, height: size + 7, target: { kind: 'item', item } as const };
+    const top = y + 15 * Math.min(1, camera.k) - label.height / 2;
+    for (let shift = 0; shift < 5; shift++) {
+      const at = Math.max(top, 6 + shift * (label.height + 1));
+      if (at + label.height > y + height) return;
+      if (!labels.take({ ...label, y: at })) {
+        if (at === top) return;
+        continue;
+      }
+      if (at !== top)
+        brush.box(label.x, at, label.width, label.height, {
+          fill: palette.theme.background,
+          stroke: palette.theme.strong,
+          radius: 3,
+        });
+      brush.text(text, left, at + label.height / 2, { size, bold: true, colour: palette.theme.foreground });
+      return;
+    }
+  });
+}

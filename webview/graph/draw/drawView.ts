@@ -1,0 +1,114 @@
+import type { GraphModel, Picture } from '../view/graphModel.ts';
+import type { Palette } from './palette.ts';
+
+/** How much of the graph is seen: screen = graph × k + (x, y), in CSS pixels. */
+export interface Camera {
+  k: number;
+  x: number;
+  y: number;
+}
+
+/** Everything that one frame shows. */
+export interface Frame {
+  model: GraphModel;
+  picture: Picture;
+  camera: Camera;
+  width: number;
+  height: number;
+  palette: Palette;
+  fit: FitText;
+  /** Per item: 1 some of its points are selected, 2 all of them. null: no selection. */
+  selected: Uint8Array | null;
+  /** Per item: search hits in it. */
+  hits: Uint32Array | null;
+  /** Per point: 1 where the legend's filter takes it out. */
+  dimmed: Uint8Array | null;
+  focused: number;
+  hovered: number;
+  /** Boundary under the pointer or selected: its group in the report's groups, else -1. */
+  group: number;
+}
+
+/** Texts in the page's font. */
+export interface FitText {
+  /** A text cut to a width; '' where nothing readable is left. */
+  (text: string, width: number, size: number, bold: boolean, keep: 'start' | 'end'): string;
+  width(text: string, size: number, bold: boolean): number;
+}
+
+/** A label that can be clicked, on the screen. */
+export interface LabelBox {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  target: { kind: 'group'; group: number } | { kind: 'item'; item: number };
+}
+
+type Place = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
+
+/** Keeps labels off boxes and off each other: first come, first served. */
+export class LabelSpace {
+  readonly #cells = new Map<number, Place[]>();
+  readonly boxes: LabelBox[] = [];
+
+  /** Nothing may be written here. */
+  block(box: Place): void {
+    this.#put(box);
+  }
+
+  /** Takes the place whatever is there. */
+  force(box: LabelBox): void {
+    this.#put(box);
+    this.boxes.push(box);
+  }
+
+  /** false: something is there already. */
+  take(box: LabelBox): boolean {
+    if (this.hits(box)) return false;
+    this.force(box);
+    return true;
+  }
+
+  /** Whether something is there. */
+  hits(box: Place): boolean {
+    const last = Math.floor((box.y + box.height) / 32);
+    for (let row = Math.floor(box.y / 32); row <= last; row++) {
+      for (const other of this.#cells.get(row) ?? []) {
+        const apart = box.x >= other.x + other.width || other.x >= box.x + box.width;
+        if (!apart && box.y < other.y + other.height && other.y < box.y + box.height) return true;
+      }
+    }
+    return false;
+  }
+
+  #put(box: Place): void {
+    const last = Math.floor((box.y + box.height) / 32);
+    for (let row = Math.floor(box.y / 32); row <= last; row++) {
+      const cell = this.#cells.get(row);
+      if (cell === undefined) this.#cells.set(row, [box]);
+      else cell.push(box);
+    }
+  }
+}
+
+/** Whether a rectangle of the graph is on the screen, with a margin of the screen's pixels. */
+export function onScreen(
+  { camera: { k, x, y }, width, height }: Frame,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+  margin = 12,
+): boolean {
+  return (
+    right * k + x >= -margin &&
+    left * k + x <= width + margin &&
+    bottom * k + y >= -margin &&
+    top * k + y <= height + margin
+  );
+}
+
+/** Letters are drawn in whole sizes, so that they stay sharp and are measured once. */
+export const letterSize = (wanted: number, least: number, most: number): number =>
+  Math.max(least, Math.min(most, Math.round(wanted)));

@@ -1,0 +1,95 @@
+import { scaleSequential } from 'd3-scale';
+import { paints } from '../../../src/core/scene/graph/overlay.ts';
+import type { Theme } from '../../shared/theme.ts';
+import type { Fill } from './brush.ts';
+
+type Rgb = [red: number, green: number, blue: number];
+
+/** Colours of a theme by the paints of core/scene, opaque, so that shapes may overlap. */
+export interface Palette {
+  theme: Theme;
+  /** Outline of what is painted so, and its fill. */
+  strong(paint: number): string;
+  soft(paint: number): string;
+  /** A box without an outline: too small for one, or a part of a bar. What is not painted is paler than grey. */
+  solid(paint: number): Fill;
+  /** Fill of a boundary around a group of that colour; `level` 1 is a boundary within a boundary. */
+  area(colour: number, level: 0 | 1): string;
+  /** A box that is painted with nothing. */
+  card: string;
+}
+
+/** The palette of a theme. Fills are mixed with the background instead of being translucent. */
+export function makePalette(theme: Theme): Palette {
+  const background = parse(theme.background);
+  const foreground = parse(theme.foreground);
+  const low = mix(background, parse(theme.categorical[5]!), 0.35);
+  const high = parse(theme.categorical[1]!);
+  const warm = scaleSequential((t: number) =>
+    text(mix(low, theme.dark ? mix(high, foreground, 0.25) : mix(high, foreground, 0.3), t)),
+  ).domain([0, paints.timeSteps - 1]);
+  const strong = (paint: number): string => {
+    const hues = theme.categorical.length;
+    if (paint < hues) return theme.categorical[paint]!;
+    if (paint < 2 * hues) return text(mix(parse(theme.categorical[paint - hues]!), foreground, 0.4));
+    if (isTime(paint)) return warm(paint - paints.time);
+    if (isDerived(paint)) return theme.categorical[paint - paints.derived]!;
+    if (paint === paints.grey) return theme.grey;
+    return paint === paints.off ? theme.border : theme.strong;
+  };
+  const softs = new Map<string, string>();
+  const softer = (paint: number, share: number): string => {
+    const key = `${paint}/${share}`;
+    let colour = softs.get(key);
+    if (colour === undefined) {
+      colour = text(mix(background, parse(strong(paint)), share));
+      softs.set(key, colour);
+    }
+    return colour;
+  };
+  const card = text(mix(background, foreground, theme.contrast ? 0 : 0.05));
+  const fill = theme.contrast ? 0 : theme.dark ? 0.3 : 0.2;
+  const area = theme.contrast ? 0 : theme.dark ? 0.16 : 0.1;
+  const solid = (paint: number): Fill => {
+    if (paint === paints.unknown) return { stripes: theme.foreground, over: theme.background };
+    if (isDerived(paint)) return { stripes: strong(paint), over: theme.background };
+    if (paint === paints.off) return card;
+    return paint === paints.plain && !theme.contrast ? softer(paint, 0.5) : strong(paint);
+  };
+  const solids: Fill[] = [];
+  return {
+    theme,
+    strong,
+    soft: (paint) => {
+      if (paint === paints.grey || paint === paints.unknown || paint === paints.off) return theme.background;
+      if (paint === paints.plain) return softer(paint, theme.contrast ? 0 : 0.12);
+      return isTime(paint) ? softer(paint, theme.contrast ? 0 : 0.85) : softer(paint, fill);
+    },
+    solid: (paint) => (solids[paint] ??= solid(paint)),
+    area: (colour, level) => softer(colour, level === 0 ? area : area + (theme.contrast ? 0 : 0.09)),
+    card,
+  };
+}
+
+const isTime = (paint: number): boolean => paint >= paints.time && paint < paints.time + paints.timeSteps;
+
+/** Whether a paint stands for what is derived or only probable, which is drawn in stripes. */
+export const isDerived = (paint: number): boolean => paint >= paints.derived && paint < paints.grey;
+
+/** Whether the outline of a node of that paint is broken: it is not computed, unknown or derived. */
+export const isBroken = (paint: number): boolean =>
+  paint === paints.grey || paint === paints.unknown || isDerived(paint);
+
+function parse(colour: string): Rgb {
+  const found = colour.match(/[\d.]+/g)?.map(Number) ?? [];
+  // `color(srgb 0.1 0.2 0.3)` counts from 0 to 1.
+  const scale = colour.startsWith('color(') ? 255 : 1;
+  return [(found[0] ?? 128) * scale, (found[1] ?? 128) * scale, (found[2] ?? 128) * scale];
+}
+
+const mix = (a: Rgb, b: Rgb, share: number): Rgb => [
+  a[0] + (b[0] - a[0]) * share,
+  a[1] + (b[1] - a[1]) * share,
+  a[2] + (b[2] - a[2]) * share,
+];
+const text = ([red, green, blue]: Rgb): string => `rgb(${Math.round(red)}, ${Math.round(green)}, ${Math.round(blue)})`;

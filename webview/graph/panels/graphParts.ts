@@ -1,0 +1,99 @@
+import type { ViewHost } from '../../../src/protocol/views.ts';
+import { button, element } from './element.ts';
+import { GraphTree } from '../view/graphTree.ts';
+import { graphStrings } from './graphStrings.ts';
+import { HelpDialog } from './helpDialog.ts';
+import { Inspector } from './inspector.ts';
+import type { InspectorActions } from './inspector.ts';
+import { Legend } from './legend.ts';
+import { Minimap } from './minimap.ts';
+import { SearchBox } from './searchBox.ts';
+import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
+
+/** What the parts of the page ask the view to do. */
+export interface GraphCommands extends InspectorActions {
+  setOverlay(kind: OverlayKind): void;
+  filter(): void;
+  find(text: string): { hits: number; problem: string };
+  goToHit(at: number): void;
+  centre(x: number, y: number): void;
+  fit(): void;
+  zoomBy(factor: number): void;
+  collapseAll(): void;
+  setFlat(flat: boolean): void;
+  exportPicture(kind: 'svg' | 'png'): void;
+}
+
+/** The page's elements and parts, put together but empty. */
+export interface GraphParts {
+  canvas: HTMLCanvasElement;
+  stage: HTMLElement;
+  main: HTMLElement;
+  empty: HTMLElement;
+  header: HTMLElement;
+  sentence: HTMLElement;
+  hints: HTMLElement;
+  flat: HTMLButtonElement;
+  tree: GraphTree;
+  legend: Legend;
+  search: SearchBox;
+  minimap: Minimap;
+  inspector: Inspector;
+  help: HelpDialog;
+}
+
+/** Builds the page in `root`. */
+export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCommands): GraphParts {
+  const canvas = element('canvas', { 'aria-hidden': 'true' });
+  const sentence = element('h1', { class: 'graph-sentence' });
+  const hints = element('p', { class: 'graph-hints muted' });
+  const tree = new GraphTree();
+  const help = new HelpDialog();
+  const legend = new Legend(
+    (kind) => commands.setOverlay(kind),
+    () => commands.filter(),
+  );
+  const search = new SearchBox(
+    (text) => commands.find(text),
+    (at) => commands.goToHit(at),
+    () => tree.focus(),
+  );
+  const minimap = new Minimap((x, y) => commands.centre(x, y));
+  const inspector = new Inspector(host, commands);
+  const flat = button(graphStrings.flat, () => commands.setFlat(flat.getAttribute('aria-pressed') !== 'true'), {
+    title: graphStrings.flatHint,
+    'aria-pressed': 'false',
+  });
+  const picture = (kind: 'svg' | 'png') =>
+    button(graphStrings[kind], () => commands.exportPicture(kind), {
+      title: graphStrings.exportHint(graphStrings[kind]),
+    });
+  const sign = (text: string, name: string, click: () => void) =>
+    button(text, click, { 'aria-label': name, title: name });
+  const tools = element(
+    'div',
+    { class: 'graph-tools', role: 'toolbar', 'aria-label': graphStrings.tools },
+    search.root,
+    button(graphStrings.fit, () => commands.fit(), { title: graphStrings.fitHint }),
+    sign('+', graphStrings.zoomIn, () => commands.zoomBy(1.4)),
+    sign('−', graphStrings.zoomOut, () => commands.zoomBy(1 / 1.4)),
+    button(graphStrings.collapse, () => commands.collapseAll()),
+    flat,
+    picture('svg'),
+    picture('png'),
+    sign('?', graphStrings.help, () => help.open()),
+  );
+  const header = element(
+    'header',
+    { class: 'graph-header' },
+    element('div', { class: 'graph-words' }, sentence, hints),
+    tools,
+  );
+  const stage = element('div', { class: 'graph-stage' }, canvas, tree.root);
+  const corner = element('div', { class: 'graph-floor' }, stage, legend.root, minimap.root);
+  const main = element('div', { class: 'graph-main' }, corner, inspector.root);
+  const empty = element('div', { class: 'graph-empty' });
+  root.classList.add('graph-root');
+  root.append(header, main, empty, help.root);
+  return { canvas, stage, main, empty, header, sentence, hints, flat, tree, legend, search, minimap, inspector, help };
+}

@@ -1,0 +1,346 @@
+import type { ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import { builtPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
+import { fateSentence, readable } from '../../../src/core/scene/panel/fateSentence.ts';
+import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { phrase, timeText } from '../../../src/core/scene/panel/fusionText.ts';
+import type { AskedPrecision } from '../../../src/core/scene/panel/viewData.ts';
+import type { ViewHost } from '../../../src/protocol/views.ts';
+import { count } from '../../shared/strings.ts';
+import { button, element } from './element.ts';
+import type { GraphModel } from '../view/graphModel.ts';
+import { graphStrings } from './graphStrings.ts';
+import { tensorText } from './tensorText.ts';
+
+const words = graphStrings.facts;
+
+/** What the panel shows. */
+export type Subject =
+  | { kind: 'point'; point: number }
+  | { kind: 'module'; module: number; open: boolean }
+  | { kind: 'group'; group: number }
+  | { kind: 'many'; points: number[]; title: string };
+
+export interface InspectorActions {
+  /** Selects a point and brings it into sight. */
+  go(point: number): void;
+  selectGroup(group: number): void;
+  toggle(module: number): void;
+  close(): void;
+}
+
+/** The panel beside the graph: everything that is known about what is selected. */
+export class Inspector {
+  readonly root: HTMLElement;
+  readonly #body: HTMLElement;
+  readonly #actions: InspectorActions;
+  readonly #host: ViewHost;
+
+  constructor(host: ViewHost, actions: InspectorActions) {
+    this.#host = host;
+    this.#actions = actions;
+    this.#body = element('div', { class: 'inspector-body' });
+    const close = button('✕', () => actions.close(), { class: 'inspector-close', 'aria-label': graphStrings.close });
+    this.root = element(
+      'aside',
+      { class: 'graph-inspector', 'aria-label': graphStrings.inspector, hidden: true },
+      close,
+      this.#body,
+    );
+  }
+
+  show(model: GraphModel, subject: Subject | null): void {
+    this.root.hidden = subject === null;
+    if (subject === null) {
+      this.#body.replaceChildren();
+      return;
+    }
+    this.#body.replaceChildren(...this.#contents(model, subject));
+    this.#body.scrollTop = 0;
+  }
+
+  #contents(model: GraphModel, subject: Subject): Node[] {
+    switch (subject.kind) {
+      case 'point':
+        return subject.point < model.graph.nodes
+          ? this.#node(model, subject.point)
+          : this.#terminal(model, subject.point);
+      case 'module':
+        return this.#module(model, subject.module, subject.open);
+      case 'group':
+        return this.#group(model, subject.group);
+      case 'many':
+        return [heading(subject.title), this.#pointList(model, subject.points)];
+    }
+  }
+
+  #node(model: GraphModel, point: number): Node[] {
+    const node = model.graph.data.nodes[point]!;
+    const { report } = model.data;
+    const said = report?.nodes[model.fusion.reportOf[point]!];
+    const parts: Node[] = [
+      heading(node.op, node.domain === '' ? null : node.domain),
+      element('p', { class: 'mono wrap muted' }, node.name === '' ? `${words.id} ${node.id}` : node.name),
+    ];
+    if (report !== null && said !== undefined) {
+      parts.push(element('p', { class: `fate${said.exact ? '' : ' derived'}` }, fateSentence(report, said)));
+      parts.push(this.#facts(model, point, said));
+      const group = model.fusion.groupOf[point]!;
+      if (group >= 0 && model.fusion.groups[group]!.points.length > 1) {
+        parts.push(button(words.showGroup, () => this.#actions.selectGroup(group)));
+      }
+      parts.push(...this.#layers(model, said.layers));
+      if (said.reason !== '') parts.push(section(words.reason, element('p', {}, said.reason)));
+      const remarks = report.remarks.filter(({ nodes }) => nodes.includes(node.id));
+      if (remarks.length > 0) {
+        const list = element('ul', {});
+        for (const { kind, message, evidence } of remarks.slice(0, 12)) {
+          list.append(element('li', {}, `${kind}: ${message} `, this.#line(evidence.line)));
+        }
+        parts.push(section(words.remarks, list));
+      }
+      if (said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single') {
+        parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
+      }
+    }
+    parts.push(this.#tensors(model, words.inputs, point, node.inputs, false));
+    parts.push(this.#tensors(model, words.outputs, point, node.outputs, true));
+    if (node.attributes.length > 0) {
+      parts.push(section(words.attributes, facts(node.attributes.map(({ name, value }) => [name, value]))));
+    }
+    return parts;
+  }
+
+  #facts(model: GraphModel, point: number, said: ReportNode): Node {
+    const report = model.data.report!;
+    const rows: [string, string | Node][] = [];
+    const computed = said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single';
+    if (computed) {
+      const shared = said.layers.length > 0 && sharedBy(model, said) > 1;
+      const built = builtPrecision(report, said);
+      rows.push([words.precision, built === null ? words.notVisible : words.builtAs(built, shared)]);
+      const asked = model.asked.get(said.id);
+      if (asked !== undefined)
+        rows.push([words.asked, this.#asked(asked)], [words.verdict[asked.verdict], asked.reason]);
+      const ms = model.times?.[point] ?? Number.NaN;
+      if (!Number.isNaN(ms)) rows.push([words.time, shared ? `≈ ${timeText(ms)} (its share)` : timeText(ms)]);
+      rows.push([words.evidence, said.exact ? 'exact' : 'derived']);
+    }
+    return facts(rows);
+  }
+
+  /** `FP32, rule: line 3` */
+  #asked({ type, line }: AskedPrecision): Node {
+    const rule = button(words.rule(line), () => this.#host.openLine('overrides', line), { class: 'link' });
+    return element('span', {}, `${type.toUpperCase()} `, rule);
+  }
+
+  #layers(model: GraphModel, ids: number[]): Node[] {
+    const report = model.data.report!;
+    const list = element('ul', { class: 'layers' });
+    for (const id of ids.slice(0, 20)) {
+      const layer = layerOf(report, id);
+      if (layer === undefined) continue;
+      const notes = phrase([
+        layer.type,
+        layer.averageMs !== null && timeText(layer.averageMs),
+        [layer.nodes.length, 'node'],
+      ]);
+      const outputs = layer.outputs.map(({ name, dims, type, format }) =>
+        `${name} ${dims?.join('×') ?? ''} ${type ?? format ?? ''}`.trim(),
+      );
+      list.append(
+        element(
+          'li',
+          {},
+          element(
+            'button',
+            {
+              type: 'button',
+              class: 'link mono wrap',
+              onclick: () => this.#host.selected({ kind: 'layers', ids: [id] }),
+            },
+            readable(layer.name) || `layer ${id}`,
+          ),
+          element('div', { class: 'muted' }, `${notes} `, this.#line(layer.line)),
+          (layer.tactic ?? '') !== '' &&
+            element('div', { class: 'muted mono wrap' }, `${words.tactic} ${layer.tactic}`),
+          outputs.length > 0 && element('div', { class: 'muted mono wrap' }, `→ ${outputs.slice(0, 3).join(', ')}`),
+          layer.metadata !== undefined && rawText(words.metadata, layer.metadata),
+        ),
+      );
+    }
+    return list.childElementCount === 0 ? [] : [section(words.layers, list)];
+  }
+
+  #line(line: number | null | undefined): Node | string {
+    if (line === null || line === undefined) return '';
+    return button(words.logLine(line), () => this.#host.openLine('log', line), { class: 'link' });
+  }
+
+  #tensors(model: GraphModel, title: string, point: number, names: string[], written: boolean): Node {
+    const list = element('ul', { class: 'tensors' });
+    const { graph } = model;
+    const [start, edges] = written ? [graph.outStart, graph.outEdges] : [graph.inStart, graph.inEdges];
+    names.forEach((name) => {
+      if (name === '') return;
+      const tensor = graph.tensors.get(name);
+      const links: Node[] = [];
+      for (let i = start[point]!; i < start[point + 1]! && links.length < 6; i++) {
+        const edge = edges[i]!;
+        if (graph.tensorNames[graph.tensor[edge]!] !== name) continue;
+        links.push(
+          this.#pointLink(model, written ? graph.to[edge]! : graph.from[edge]!, written ? words.readBy : words.madeBy),
+        );
+      }
+      const type = tensorText(tensor) || words.unknownType;
+      const item = element(
+        'li',
+        {},
+        element('span', { class: 'mono wrap' }, name),
+        element('div', { class: 'muted' }, tensor?.initializer === true ? `${words.weight}, ${type}` : type),
+      );
+      for (const link of links) item.append(element('div', {}, link));
+      list.append(item);
+    });
+    return section(title, list);
+  }
+
+  #pointLink(model: GraphModel, point: number, say: (name: string) => string = (name) => name): Node {
+    return button(say(pointName(model, point)), () => this.#actions.go(point), { class: 'link wrap' });
+  }
+
+  #terminal(model: GraphModel, point: number): Node[] {
+    const { graph } = model;
+    const isInput = point < graph.nodes + graph.data.inputs.length;
+    const tensor = isInput
+      ? graph.data.inputs[point - graph.nodes]!
+      : graph.data.outputs[point - graph.nodes - graph.data.inputs.length]!;
+    const neighbours = new Set<number>();
+    const [start, edges, ends] = isInput
+      ? [graph.outStart, graph.outEdges, graph.to]
+      : [graph.inStart, graph.inEdges, graph.from];
+    for (let i = start[point]!; i < start[point + 1]!; i++) neighbours.add(ends[edges[i]!]!);
+    return [
+      heading(tensor.name, isInput ? graphStrings.input : graphStrings.output),
+      element('p', {}, tensorText(tensor) || words.unknownType),
+      this.#pointList(model, [...neighbours]),
+    ];
+  }
+
+  #module(model: GraphModel, index: number, open: boolean): Node[] {
+    // A module stays selected when the picture becomes a flat one, which has none.
+    const module = model.nested.modules[index]!;
+    const rows: [string, string][] = [[words.contents, graphStrings.nodes(module.end - module.start)]];
+    for (const { label, nodes } of model.categoriesIn(index)) rows.push([label, count(nodes)]);
+    const ms = model.moduleTime(index);
+    if (ms !== null) rows.push([words.time, timeText(ms)]);
+    const differing = model.differing(index);
+    if (module.times > 1)
+      rows.push([
+        graphStrings.times(module.times),
+        differing === null ? '' : differing === 0 ? graphStrings.alike : graphStrings.differ(differing),
+      ]);
+    else if (model.isOutlier(index)) rows.push([graphStrings.outlier, '']);
+    const groups = new Set<number>();
+    for (let i = module.start; i < module.end; i++) groups.add(model.fusion.groupOf[model.nested.sequence[i]!]!);
+    groups.delete(-1);
+    const list = element('ul', {});
+    for (const group of [...groups].sort((a, b) => a - b).slice(0, 30)) {
+      list.append(
+        element(
+          'li',
+          {},
+          button(groupName(model, model.fusion.groups[group]!), () => this.#actions.selectGroup(group), {
+            class: 'link wrap',
+          }),
+        ),
+      );
+    }
+    return [
+      heading(module.label, module.id === '' ? null : module.id),
+      facts(rows),
+      button(open ? words.shut : words.open, () => this.#actions.toggle(index)),
+      ...(groups.size > 0 ? [section(words.group, list)] : []),
+    ];
+  }
+
+  #group(model: GraphModel, index: number): Node[] {
+    const group = model.fusion.groups[index]!;
+    const report = model.data.report!;
+    const rows: [string, string][] = [[words.contents, graphStrings.nodes(group.points.length)]];
+    const ms = model.groupTime(group);
+    if (ms !== null) rows.push([words.time, timeText(ms)]);
+    const precision = model.groupPrecision(group);
+    if (precision !== '') rows.push([words.precision, precision.toUpperCase()]);
+    rows.push([words.evidence, group.exact ? 'exact' : 'derived']);
+    const parts: Node[] = [heading(groupName(model, group)), facts(rows)];
+    const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
+    if (foreign !== undefined) {
+      parts.push(element('p', { class: 'mono wrap muted' }, readable(foreign.name)));
+      if (foreign.line !== null) parts.push(element('p', {}, this.#line(foreign.line)));
+    }
+    const remarks = report.remarks.filter(({ layers }) => layers.some((layer) => group.layers.includes(layer)));
+    if (remarks.length > 0) {
+      const list = element('ul', {});
+      for (const { kind, message, evidence } of remarks.slice(0, 12))
+        list.append(element('li', {}, `${kind}: ${message} `, this.#line(evidence.line)));
+      parts.push(section(words.remarks, list));
+    }
+    parts.push(...this.#layers(model, group.layers), section(words.contents, this.#pointList(model, group.points)));
+    return parts;
+  }
+
+  #pointList(model: GraphModel, points: readonly number[]): Node {
+    const list = element('ul', {});
+    for (const point of points.slice(0, 100)) list.append(element('li', {}, this.#pointLink(model, point)));
+    if (points.length > 100) list.append(element('li', { class: 'muted' }, `… ${count(points.length - 100)} more`));
+    return list;
+  }
+}
+
+/** How many nodes share the largest of a node's layers. */
+const sharedBy = (model: GraphModel, { layers }: ReportNode): number =>
+  Math.max(1, ...layers.map((id) => layerOf(model.data.report!, id)?.nodes.length ?? 1));
+
+/** A point by its full name, or by operator and id where it has none. */
+export function pointName({ graph }: GraphModel, point: number): string {
+  const node = graph.data.nodes[point];
+  if (node !== undefined) return node.name === '' ? `${node.op} (node ${node.id})` : node.name;
+  return (
+    (graph.data.inputs[point - graph.nodes] ?? graph.data.outputs[point - graph.nodes - graph.data.inputs.length])
+      ?.name ?? ''
+  );
+}
+
+/** `ForeignNode 0`, or a layer by its name. */
+export function groupName(model: GraphModel, group: FusionGroup): string {
+  if (group.kind === 'foreign') return `ForeignNode ${group.ref}`;
+  const layer = layerOf(model.data.report!, group.ref);
+  return layer === undefined || layer.name === ''
+    ? `layer ${group.ref}`
+    : `layer ${group.ref}: ${readable(layer.name)}`;
+}
+
+function heading(text: string, note: string | null = null): Node {
+  return element('h2', {}, text, note === null ? null : element('span', { class: 'muted note' }, ` ${note}`));
+}
+
+/** A text as TensorRT wrote it, folded up; its control characters are separators and become new lines. */
+function rawText(title: string, text: string): Node {
+  const whole = text.replaceAll(/[\u0000-\u001f]+/g, '\n');
+  return element(
+    'details',
+    {},
+    element('summary', { class: 'muted' }, title),
+    element('pre', { class: 'raw', tabindex: 0 }, whole),
+  );
+}
+
+const section = (title: string, content: Node): Node => element('section', {}, element('h3', {}, title), content);
+
+function facts(rows: [string, string | Node][]): Node {
+  const list = element('dl', { class: 'facts' });
+  for (const [name, value] of rows) list.append(element('dt', {}, name), element('dd', { class: 'wrap' }, value));
+  return list;
+}

@@ -1,0 +1,67 @@
+import type { GraphParts } from '../panels/graphParts.ts';
+import type { Picture } from './graphModel.ts';
+import { handleKey } from './keyboard.ts';
+
+/** What pointer and keyboard do to the view. Positions are in CSS pixels from the stage's corner. */
+export interface GraphSurface {
+  picture: Picture | null;
+  focused: number;
+  click(x: number, y: number): void;
+  hover(x: number, y: number): void;
+  itemUnder(x: number, y: number): number;
+  activate(item: number): void;
+  selectItem(item: number): void;
+  selectGroupOf(item: number): void;
+  focusItem(item: number): void;
+  focusCame(key: string | undefined): void;
+  close(): void;
+  fit(): void;
+  zoomBy(factor: number): void;
+}
+
+/** Connects the page's elements with the view. `resized` is called when the stage has another size. */
+export function listenTo(
+  { canvas, stage, tree, search, help }: GraphParts,
+  surface: GraphSurface,
+  resized: () => void,
+): void {
+  const at = (event: MouseEvent): [x: number, y: number] => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  stage.addEventListener('click', (event) => surface.click(...at(event)));
+  stage.addEventListener('dblclick', (event) => {
+    const item = surface.itemUnder(...at(event));
+    const kind = item < 0 ? undefined : surface.picture?.scene.kind[item];
+    if (kind === 'open' || kind === 'closed') surface.activate(item);
+  });
+  stage.addEventListener('pointermove', (event) => {
+    if (event.buttons === 0 && surface.picture !== null) surface.hover(...at(event));
+  });
+  stage.addEventListener('pointerleave', () => {
+    if (surface.picture !== null) surface.hover(-1, -1);
+  });
+  tree.root.addEventListener('focusin', (event) => surface.focusCame((event.target as HTMLElement).dataset['key']));
+  tree.root.addEventListener('focusout', () => surface.focusCame(undefined));
+  document.addEventListener('keydown', (event) => {
+    const { picture } = surface;
+    if (picture === null) return;
+    const used = handleKey(event, {
+      picture,
+      focused: surface.focused,
+      onGraph: tree.hasFocus || document.activeElement === document.body,
+      focusItem: (item) => surface.focusItem(item),
+      activate: (item) => surface.activate(item),
+      selectItem: (item) => surface.selectItem(item),
+      selectGroupOf: (item) => surface.selectGroupOf(item),
+      clear: () => surface.close(),
+      search: () => search.input.focus(),
+      stepHit: (by) => search.step(by),
+      fit: () => surface.fit(),
+      zoomBy: (factor) => surface.zoomBy(factor),
+      help: () => help.open(),
+    });
+    if (used) event.preventDefault();
+  });
+  new ResizeObserver(resized).observe(stage);
+}

@@ -1,0 +1,313 @@
+import { rowsBy } from '../../../src/core/layout/compressedRows.ts';
+import type { LayoutInput, LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
+import { defaultLayout, pieceSize } from '../../../src/core/layout/layoutTypes.ts';
+import { composeItems } from '../../../src/core/scene/graph/composition.ts';
+import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
+import { tensorPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
+import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
+import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
+import { fusionGroups, layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
+import type { FusionGroup, FusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { indexGraph } from '../../../src/core/scene/graph/graphIndex.ts';
+import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
+import { buildHierarchy, flatHierarchy } from '../../../src/core/scene/graph/hierarchy.ts';
+import type { Hierarchy } from '../../../src/core/scene/graph/hierarchy.ts';
+import { itemSizes } from '../../../src/core/scene/graph/itemSizes.ts';
+import { buildOverlay, nodeTimes } from '../../../src/core/scene/graph/overlay.ts';
+import type { Overlay, OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
+import { buildRegions, idlePoints } from '../../../src/core/scene/graph/regions.ts';
+import type { Region } from '../../../src/core/scene/graph/regions.ts';
+import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
+import type { Scene } from '../../../src/core/scene/graph/scene.ts';
+import type { AskedPrecision, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { Selection } from '../../../src/protocol/views.ts';
+
+/** A scene with places: what can be drawn. Replaced as a whole, never changed. */
+export interface Picture {
+  scene: Scene;
+  layout: LayoutResult;
+  /** First item after everything that is in item i. */
+  subtreeEnd: Int32Array;
+  /** Whether any module is open. */
+  hasOpen: boolean;
+  /** Around every `blockSize` items in a row: left, top, right, bottom. */
+  blocks: Float32Array;
+  /** Edges that leave and enter each item, in compressed rows. */
+  outStart: Int32Array;
+  outEdges: Int32Array;
+  inStart: Int32Array;
+  inEdges: Int32Array;
+  /** 1 for a piece that ends at an edge's reader. */
+  lastPiece: Uint8Array;
+  /** Edges that are drawn as portals, by source and by reader. */
+  portalsOut: Map<number, number[]>;
+  portalsIn: Map<number, number[]>;
+}
+
+/** Everything about one model that does not depend on where the person looks. */
+export class GraphModel {
+  readonly data: ViewData;
+  readonly graph: GraphIndex;
+  readonly nested: Hierarchy;
+  readonly fusion: FusionGroups;
+  readonly idle: Uint8Array;
+  readonly times: Float64Array | null;
+  readonly kernelOf: Int32Array;
+  #flat: Hierarchy | null = null;
+  #found: Outliers | null = null;
+  /** What override rules asked of nodes, by the node's id. */
+  readonly asked: ReadonlyMap<string, AskedPrecision>;
+  readonly #moduleTimes = new Map<number, number | null>();
+  /** That of the picture; the next layout that is asked for has `#next`. */
+  hierarchy: Hierarchy;
+  #next: Hierarchy;
+  overlay: Overlay;
+  picture: Picture | null = null;
+  regions: Region[] = [];
+  kernelRegions: Region[] = [];
+  stretches = new Map<number, Stretch[]>();
+  /** The model's structure as text: the same text needs no new layout. */
+  readonly structure: string;
+
+  constructor(data: ViewData & { graph: GraphData }, overlay: OverlayKind) {
+    this.data = data;
+    this.graph = indexGraph(data.graph);
+    this.nested = buildHierarchy(this.graph);
+    this.hierarchy = this.#next = this.nested;
+    this.fusion = fusionGroups(this.graph, data.report);
+    this.idle = idlePoints(this.graph, this.fusion);
+    this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
+    this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
+    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked);
+    this.kernelOf = new Int32Array(this.graph.points).fill(-1);
+    this.fusion.kernels.forEach(({ points }, kernel) => {
+      for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
+    });
+    this.structure = `${data.title}\n${data.graph.nodes.length}\n${this.graph.from.length}`;
+  }
+
+  /** Shows every node on its own from the next layout on. */
+  setFlat(flat: boolean): void {
+    this.#next = flat ? (this.#flat ??= flatHierarchy(this.graph)) : this.nested;
+  }
+
+  get flat(): boolean {
+    return this.#next !== this.nested;
+  }
+
+  setOverlay(kind: OverlayKind): void {
+    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion, this.asked);
+    this.#derive();
+  }
+
+  /** What the layout has to place for a set of open modules. */
+  request(open: ReadonlySet<string>): { scene: Scene; input: LayoutInput } {
+    const scene = buildScene(this.graph, this.#next, open);
+    const sizes = itemSizes(this.graph, this.#next, scene);
+    const isOpen = Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0));
+    return {
+      scene,
+      input: { parent: scene.parent, open: isOpen, ...sizes, from: scene.from, to: scene.to, options: defaultLayout },
+    };
+  }
+
+  /** Takes the places of what was asked for last. */
+  setPicture(scene: Scene, layout: LayoutResult): void {
+    this.hierarchy = this.#next;
+    const count = scene.kind.length;
+    const subtreeEnd = new Int32Array(count);
+    for (let item = count - 1; item >= 0; item--) {
+      subtreeEnd[item] = Math.max(subtreeEnd[item]!, item + 1);
+      const parent = scene.parent[item]!;
+      if (parent >= 0) subtreeEnd[parent] = Math.max(subtreeEnd[parent]!, subtreeEnd[item]!);
+    }
+    const { start: outStart, list: outEdges } = rowsBy(count, scene.from);
+    const { start: inStart, list: inEdges } = rowsBy(count, scene.to);
+    const lastPiece = new Uint8Array(layout.pieces.length / pieceSize);
+    const portalsOut = new Map<number, number[]>();
+    const portalsIn = new Map<number, number[]>();
+    for (let edge = 0; edge < scene.from.length; edge++) {
+      if (layout.portal[edge] === 1) {
+        put(portalsOut, scene.from[edge]!, edge);
+        put(portalsIn, scene.to[edge]!, edge);
+      } else if (layout.edgeStart[edge + 1]! > layout.edgeStart[edge]!) {
+        lastPiece[layout.edgePieces[layout.edgeStart[edge + 1]! - 1]!] = 1;
+      }
+    }
+    this.picture = {
+      scene,
+      layout,
+      subtreeEnd,
+      hasOpen: scene.kind.includes('open'),
+      blocks: blocksOf(layout, count),
+      outStart,
+      outEdges,
+      inStart,
+      inEdges,
+      lastPiece,
+      portalsOut,
+      portalsIn,
+    };
+    this.#derive();
+  }
+
+  #derive(): void {
+    if (this.picture === null) return;
+    const { scene, layout } = this.picture;
+    const { graph, hierarchy, fusion, idle } = this;
+    this.stretches = composeItems(hierarchy, scene, this.overlay);
+    this.regions = buildRegions(graph, hierarchy, scene, layout, { groupOf: fusion.groupOf, idle, inModules: true });
+    this.kernelRegions =
+      fusion.kernels.length === 0
+        ? []
+        : buildRegions(graph, hierarchy, scene, layout, { groupOf: this.kernelOf, idle, inModules: false });
+  }
+
+  /** How many blocks of a repetition are fused differently from the rest; null where nothing is known about fusion. */
+  differing(module: number): number | null {
+    return this.data.report === null ? null : (this.#outliers().counts.get(module) ?? null);
+  }
+
+  /** Whether a module is a block that is fused differently from its siblings. */
+  isOutlier(module: number): boolean {
+    return this.data.report !== null && this.#outliers().blocks.has(module);
+  }
+
+  #outliers(): Outliers {
+    this.#found ??= findOutliers(
+      this.nested,
+      (point) => this.graph.data.nodes[point]?.op ?? '',
+      this.fusion,
+      this.kernelOf,
+    );
+    return this.#found;
+  }
+
+  /** What is in a module by the legend's lines, in their order; several lines may share a paint. */
+  categoriesIn(module: number): { label: string; nodes: number }[] {
+    const counts = this.overlay.categories.map(({ label }) => ({ label, nodes: 0 }));
+    const { start, end } = this.nested.modules[module]!;
+    for (let i = start; i < end; i++) {
+      const count = counts[this.overlay.categoryOf[this.nested.sequence[i]!]!];
+      if (count !== undefined) count.nodes += 1;
+    }
+    return counts.filter(({ nodes }) => nodes > 0);
+  }
+
+  /** Milliseconds that fall to a module's nodes; null where none was measured. */
+  moduleTime(module: number): number | null {
+    if (this.times === null) return null;
+    const known = this.#moduleTimes.get(module);
+    if (known !== undefined) return known;
+    let sum = 0;
+    let measured = false;
+    const { start, end } = this.nested.modules[module]!;
+    for (let i = start; i < end; i++) {
+      const ms = this.times[this.nested.sequence[i]!]!;
+      if (Number.isNaN(ms)) continue;
+      sum += ms;
+      measured = true;
+    }
+    const time = measured ? sum : null;
+    this.#moduleTimes.set(module, time);
+    return time;
+  }
+
+  /** Milliseconds of a group: what the report says, else the sum of its measured layers; null without a profile. */
+  groupTime({ averageMs, layers }: FusionGroup): number | null {
+    const { report } = this.data;
+    if (averageMs !== null || report === null) return averageMs;
+    const times = layers.map((id) => layerOf(report, id)?.averageMs ?? null).filter((ms) => ms !== null);
+    return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  /** The types in which a group's layers write, most frequent first: `fp16, fp32`; '' where nothing says. */
+  groupPrecision({ layers }: FusionGroup): string {
+    const { report } = this.data;
+    if (report === null) return '';
+    const counts = new Map<string, number>();
+    for (const id of layers) {
+      for (const tensor of layerOf(report, id)?.outputs ?? []) {
+        const precision = tensorPrecision(tensor);
+        if (precision !== null && precision !== 'integer') counts.set(precision, (counts.get(precision) ?? 0) + 1);
+      }
+    }
+    return [...counts]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 2)
+      .map(([name]) => name)
+      .join(', ');
+  }
+
+  key(item: number): string {
+    return itemKey(this.graph, this.hierarchy, this.picture!.scene, item);
+  }
+
+  /** The item with a key, or the one that hides it; the first one for '' and for what is no longer there; -1 without any. */
+  itemOfKey(key: string): number {
+    const { scene } = this.picture!;
+    const first = scene.kind.length > 0 ? 0 : -1;
+    if (key.startsWith('module:')) {
+      const module = this.hierarchy.byId.get(key.slice('module:'.length));
+      const item = module === undefined ? -1 : scene.itemOfModule[module]!;
+      return item >= 0 ? item : first;
+    }
+    const point = this.graph.byId.get(key.replace(/^node:/, ''));
+    return point === undefined ? first : scene.itemOfPoint[point]!;
+  }
+
+  /** The points that an item stands for. */
+  pointsOf(item: number): ArrayLike<number> {
+    const { scene } = this.picture!;
+    const ref = scene.ref[item]!;
+    if (scene.kind[item] !== 'closed' && scene.kind[item] !== 'open') return [ref];
+    const { start, end } = this.hierarchy.modules[ref]!;
+    return this.hierarchy.sequence.subarray(start, end);
+  }
+
+  /** The points that a selection means; [] for none. */
+  pointsOfSelection(selection: Selection): number[] {
+    const { graph, fusion, data } = this;
+    const known = (ids: readonly string[]) =>
+      ids.map((id) => graph.byId.get(id)).filter((point) => point !== undefined);
+    switch (selection.kind) {
+      case 'nodes':
+        return known(selection.ids);
+      case 'layers': {
+        const wanted = new Set(selection.ids);
+        const ids = (data.report?.layers ?? []).filter(({ id }) => wanted.has(id)).flatMap(({ nodes }) => nodes);
+        return known([...new Set(ids)]);
+      }
+      case 'foreignNode':
+        return fusion.groups.find(({ kind, ref }) => kind === 'foreign' && ref === selection.id)?.points ?? [];
+      case 'fate':
+        return fusion.fateOf.flatMap((fate, point) => (fate === selection.fate ? [point] : []));
+      case 'none':
+        return [];
+    }
+  }
+}
+
+/** Items of which one look says whether any of them is on the screen. */
+export const blockSize = 64;
+
+function blocksOf({ x, y, width, height }: LayoutResult, count: number): Float32Array {
+  const blocks = new Float32Array(Math.ceil(count / blockSize) * 4);
+  for (let first = 0; first < count; first += blockSize) {
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let item = first; item < Math.min(first + blockSize, count); item++) {
+      left = Math.min(left, x[item]!);
+      top = Math.min(top, y[item]!);
+      right = Math.max(right, x[item]! + width[item]!);
+      bottom = Math.max(bottom, y[item]! + height[item]!);
+    }
+    blocks.set([left, top, right, bottom], (first / blockSize) * 4);
+  }
+  return blocks;
+}
+
+function put(map: Map<number, number[]>, key: number, value: number): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,464 @@
+import { fusionSentence } from '../../../src/core/scene/panel/fusionText.ts';
+import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
+import { searchGraph } from '../../../src/core/scene/graph/search.ts';
+import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { Building, Selection, ViewHost } from '../../../src/protocol/views.ts';
+import { viewState } from '../../shared/connect.ts';
+import { onThemeChange, readTheme } from '../../shared/theme.ts';
+import { CarryOver } from './carryOver.ts';
+import type { Frame } from '../draw/drawView.ts';
+import { emptyState } from '../panels/emptyState.ts';
+import { exportAs } from '../draw/exportPicture.ts';
+import { makeFit } from '../draw/fitLabels.ts';
+import { listenTo } from './graphEvents.ts';
+import { GraphModel, type Picture } from './graphModel.ts';
+import { buildParts } from '../panels/graphParts.ts';
+import type { GraphCommands, GraphParts } from '../panels/graphParts.ts';
+import { graphStrings } from '../panels/graphStrings.ts';
+import { Highlights } from '../draw/highlights.ts';
+import { choiceOfGroup, choiceOfItem, subjectOf } from './subjectOf.ts';
+import { itemAt, labelAt } from '../draw/hitTest.ts';
+import type { Subject } from '../panels/inspector.ts';
+import { firstOpen, toOpen } from './firstOpen.ts';
+import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
+import type { KeptState } from './keptState.ts';
+import { LayoutClient } from './layoutClient.ts';
+import { bringIntoSight, centreItem, showAll, showFirst } from './navigate.ts';
+import { Painter } from '../draw/painter.ts';
+import { makePalette } from '../draw/palette.ts';
+import { showBuilding } from './showBuilding.ts';
+import { Stage } from '../draw/stage.ts';
+
+/** The graph view: holds what is shown and passes between its parts. */
+export class GraphView implements GraphCommands {
+  readonly #host: ViewHost;
+  readonly #kept = viewState<KeptState>('graph');
+  readonly #worker = new LayoutClient();
+  readonly #parts: GraphParts;
+  readonly #stage: Stage;
+  readonly #painter: Painter;
+  #palette = makePalette(readTheme());
+  #family = getComputedStyle(document.body).fontFamily;
+  #fit = makeFit(this.#family);
+  #model: GraphModel | null = null;
+  /** The last model that had a picture: what is on the screen while the next one is laid out. */
+  #drawn: GraphModel | null = null;
+  /** What is to be done once the picture of new data is there, whoever asked for the layout last. */
+  #arrive: (() => void) | null = null;
+  /** What is to be done with the layout that is on its way: of several things that were asked for, the last. */
+  #then = () => {};
+  /** What came while the stage had no size: there is no telling yet what fits. */
+  #unseen: [data: ViewData, message: string] | null = null;
+  #missedSelection = false;
+  #building: Building | null = null;
+  #open = new Set<string>();
+  #overlay: OverlayKind = 'fusion';
+  readonly #marks = new Highlights();
+  #focusedKey = '';
+  #focused = -1;
+  #hovered = -1;
+
+  constructor(root: HTMLElement, host: ViewHost) {
+    this.#host = host;
+    this.#parts = buildParts(root, host, this);
+    this.#stage = new Stage(this.#parts.stage, () => this.#redraw());
+    this.#painter = new Painter(
+      this.#parts,
+      () => this.#currentFrame(),
+      (frame) => this.#settled(frame),
+    );
+    listenTo(this.#parts, this, () => {
+      if (this.#unseen !== null) this.show(...this.#unseen);
+      this.#redraw();
+    });
+    onThemeChange((theme) => {
+      this.#palette = makePalette(theme);
+      this.#painter.family = this.#family = getComputedStyle(document.body).fontFamily;
+      this.#fit = makeFit(this.#family);
+      if (this.#model !== null) this.#parts.legend.show(this.#model.overlay, this.#palette);
+      this.#restamp();
+    });
+    this.show(null, '');
+  }
+
+  show(data: ViewData | null, message: string): void {
+    const { main, header, empty, legend, search, inspector, hints, stage } = this.#parts;
+    this.#unseen = null;
+    const graph = data?.graph ?? null;
+    main.hidden = header.hidden = graph === null;
+    empty.hidden = graph !== null;
+    if (data === null || graph === null) {
+      this.#model = this.#drawn = null;
+      const why = data !== null && message === '' ? graphStrings.empty.noModel : message;
+      empty.replaceChildren(...emptyState(why, this.#host));
+      return;
+    }
+    if (stage.clientWidth === 0 || stage.clientHeight === 0) {
+      this.#unseen = [data, message];
+      return;
+    }
+    const before = this.#drawn;
+    const last = this.#model;
+    const kept = before === null ? this.#kept.get() : null;
+    this.#overlay = overlayFor(data, kept?.overlay ?? this.#overlay, last);
+    const model = new GraphModel({ ...data, graph }, this.#overlay);
+    this.#model = model;
+    this.#describe(model);
+    const look = this.#continue(model, before, last, kept);
+    showBuilding(this.#building, model, hints, this.#marks);
+    this.#arrive = () => {
+      look();
+      search.refresh();
+      this.#marks.filter(model, legend.off);
+      inspector.show(model, this.#marks.subject);
+      // What was selected elsewhere while there was no picture; what was selected when one left moves nothing.
+      const { selection } = this.#marks;
+      if (leftAt(kept, model, selection))
+        this.#setSubject(selection, subjectOf(model, selection, model.pointsOfSelection(selection)));
+      else if (before === null || this.#missedSelection) this.select(selection);
+      this.#missedSelection = false;
+    };
+    this.#relayout(() => {});
+  }
+
+  #describe(model: GraphModel): void {
+    const { sentence, legend } = this.#parts;
+    const { report } = model.data;
+    sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : fusionSentence(report);
+    legend.offerOverrides(model.asked.size > 0);
+    legend.show(model.overlay, this.#palette);
+  }
+
+  /**
+   * Takes over what is open and selected and where one looks, from what is on the screen (`before`) or from the last
+   * time (`kept`); gives what moves the picture there. `last`: the newest data, which may have no picture yet.
+   */
+  #continue(model: GraphModel, before: GraphModel | null, last: GraphModel | null, kept: KeptState | null): () => void {
+    const carryFrom = (from: GraphModel) => new CarryOver(from, model, this.#stage.camera, this.#stage.size);
+    const carry = before !== null && before.data.title === model.data.title ? carryFrom(before) : null;
+    let look = () => showFirst(model, this.#stage);
+    if (carry?.isSame === true) {
+      // Ids are those of the newest data already.
+      const own = last === null || last === before ? carry : carryFrom(last);
+      model.setFlat((last ?? before)!.flat);
+      this.#focusedKey = own.key(this.#focusedKey);
+      this.#marks.carry(own);
+      look = () => this.#stage.set(carry.camera());
+    } else if (kept !== null && isOf(kept, model)) {
+      this.#open = new Set(kept.open);
+      model.setFlat(kept.flat);
+      look = () => this.#stage.set(kept.camera);
+    } else {
+      if (before !== null) this.#marks.clear();
+      this.#open = firstOpen(model, this.#stage);
+      this.#focusedKey = '';
+    }
+    this.#parts.flat.setAttribute('aria-pressed', String(model.flat));
+    return look;
+  }
+
+  /** From the host: something was selected elsewhere. Shown and brought into sight, not told back. */
+  select(selection: Selection): void {
+    const model = this.#model;
+    this.#marks.selection = selection;
+    this.#missedSelection = model?.picture == null;
+    if (model?.picture == null) return;
+    const points = model.pointsOfSelection(selection);
+    const subject = subjectOf(model, selection, points);
+    this.#setSubject(selection, subject);
+    if (subject?.kind !== 'point') return bringIntoSight(model, this.#stage, points);
+    this.#reveal(subject.point, () => {
+      // Something else may be selected by now.
+      if (this.#marks.selection === selection)
+        centreItem(model, this.#stage, model.picture!.scene.itemOfPoint[subject.point]!);
+    });
+  }
+
+  /** From the host: what a running build does now, with the nodes of the layer that is being timed. */
+  building(building: Building | null): void {
+    this.#building = building;
+    if (showBuilding(building, this.#model, this.#parts.hints, this.#marks)) this.#redraw();
+  }
+
+  /** Selects here and tells the host. */
+  choose(selection: Selection, subject: Subject | null): void {
+    this.#setSubject(selection, subject);
+    this.#host.selected(selection);
+  }
+
+  close(): void {
+    this.choose({ kind: 'none' }, null);
+  }
+
+  go(point: number): void {
+    this.#reveal(point, () => {
+      const item = this.#model!.picture!.scene.itemOfPoint[point]!;
+      this.focusItem(item);
+      this.selectItem(item);
+      centreItem(this.#model!, this.#stage, item);
+    });
+  }
+
+  goToHit(at: number): void {
+    const point = this.#marks.found[at];
+    if (point !== undefined) this.go(point);
+  }
+
+  selectGroup(group: number): void {
+    const { selection, subject } = choiceOfGroup(this.#model!, group);
+    this.choose(selection, subject);
+  }
+
+  selectItem(item: number): void {
+    const { selection, subject } = choiceOfItem(this.#model!, item);
+    this.choose(selection, subject);
+  }
+
+  /** Opens or closes the module with that number, if it is on the picture. */
+  toggle(module: number): void {
+    const item = this.picture?.scene.itemOfModule[module] ?? -1;
+    if (item >= 0) this.#toggleItem(item);
+  }
+
+  setOverlay(kind: OverlayKind): void {
+    this.#overlay = kind;
+    this.#model!.setOverlay(kind);
+    this.#parts.legend.show(this.#model!.overlay, this.#palette);
+    this.filter();
+    this.#keep();
+  }
+
+  filter(): void {
+    this.#marks.filter(this.#model!, this.#parts.legend.off);
+    this.#restamp();
+  }
+
+  find(text: string): { hits: number; problem: string } {
+    const model = this.#model!;
+    const { points, problem } = searchGraph(model.graph, model.data.report, text);
+    this.#marks.find(model, points);
+    this.#redraw();
+    return { hits: points.length, problem };
+  }
+
+  centre(x: number, y: number): void {
+    const { width, height } = this.#stage.size;
+    const { k } = this.#stage.camera;
+    this.#stage.set({ k, x: width / 2 - x * k, y: height / 2 - y * k });
+  }
+
+  fit(): void {
+    if (this.picture !== null) showAll(this.#model!, this.#stage);
+  }
+
+  readonly zoomBy = (factor: number): void => this.#stage.zoomBy(factor);
+
+  collapseAll(): void {
+    this.#open = new Set();
+    this.#relayout(() => showFirst(this.#model!, this.#stage));
+  }
+
+  setFlat(flat: boolean): void {
+    this.#model!.setFlat(flat);
+    this.#parts.flat.setAttribute('aria-pressed', String(flat));
+    this.#relayout(() => showFirst(this.#model!, this.#stage));
+  }
+
+  exportPicture(kind: 'svg' | 'png'): void {
+    const frame = this.#currentFrame();
+    if (frame === null) return;
+    this.#host.exportPicture(
+      kind,
+      exportAs(kind, frame, this.#family),
+      `${frame.model.data.title.replace(/\.\w+$/, '')}.${kind}`,
+    );
+  }
+
+  #setSubject(selection: Selection, subject: Subject | null): void {
+    this.#marks.set(this.#model!, selection, subject);
+    this.#parts.inspector.show(this.#model!, subject);
+    this.#redraw();
+  }
+
+  /** Opens the modules around a point, then goes on. */
+  #reveal(point: number, then: () => void): void {
+    const { hierarchy } = this.#model!;
+    const before = this.#open.size;
+    for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent) {
+      this.#open.add(hierarchy.modules[at]!.id);
+    }
+    if (this.#open.size !== before) this.#relayout(then);
+    else if (this.#worker.busy) this.#then = then;
+    else then();
+  }
+
+  #toggleItem(item: number): void {
+    const model = this.#model!;
+    const { scene, layout } = model.picture!;
+    const kind = scene.kind[item]!;
+    if (kind !== 'open' && kind !== 'closed') return;
+    const index = scene.ref[item]!;
+    if (kind === 'open') this.#open.delete(model.hierarchy.modules[index]!.id);
+    else for (const id of toOpen(model, index)) this.#open.add(id);
+    const { k, x, y } = this.#stage.camera;
+    const centre = (layout.x[item]! + layout.width[item]! / 2) * k + x;
+    const top = layout.y[item]! * k + y;
+    this.#relayout(() => {
+      // What was clicked stays under the pointer.
+      const after = model.picture!;
+      const now = after.scene.itemOfModule[index] ?? -1;
+      // Everything was closed, or made flat, just before.
+      if (now < 0) return showFirst(model, this.#stage);
+      this.#stage.set({
+        k,
+        x: centre - (after.layout.x[now]! + after.layout.width[now]! / 2) * k,
+        y: top - after.layout.y[now]! * k,
+      });
+      const { subject, selection } = this.#marks;
+      if (subject?.kind === 'module' && subject.module === index) {
+        this.#setSubject(selection, { kind: 'module', module: index, open: kind === 'closed' });
+      }
+    });
+  }
+
+  #relayout(then: () => void): void {
+    const model = this.#model!;
+    const { scene, input } = model.request(this.#open);
+    this.#then = then;
+    this.#worker.layout(input, (layout) => {
+      if (this.#model !== model) return;
+      model.setPicture(scene, layout);
+      this.#stage.limit(layout.totalWidth, layout.totalHeight);
+      this.#focused = model.itemOfKey(this.#focusedKey);
+      this.#hovered = -1;
+      this.#drawn = model;
+      this.#marks.refresh(model);
+      const last = this.#then;
+      this.#arrive?.();
+      this.#arrive = null;
+      last();
+      this.#restamp();
+      performance.mark('graph-painted');
+    });
+  }
+
+  #currentFrame(): Frame | null {
+    const model = this.#model;
+    if (model?.picture == null) return null;
+    return {
+      model,
+      picture: model.picture,
+      camera: this.#stage.camera,
+      ...this.#stage.size,
+      palette: this.#palette,
+      fit: this.#fit,
+      selected: this.#marks.selected,
+      hits: this.#marks.hits,
+      dimmed: this.#marks.dimmed,
+      focused: this.#parts.tree.hasFocus ? this.#focused : -1,
+      hovered: this.#hovered,
+      group: this.#marks.group,
+    };
+  }
+
+  #restamp(): void {
+    this.#painter.restamp();
+  }
+
+  #redraw(): void {
+    this.#painter.request();
+  }
+
+  #settled(frame: Frame): void {
+    this.#parts.tree.update({ ...frame, focused: this.#focused });
+    this.#keep();
+  }
+
+  #keep(): void {
+    // Without a picture one looks nowhere yet.
+    if (this.#model?.picture == null) return;
+    this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.#stage.camera, this.#marks.selection));
+  }
+
+  itemUnder(x: number, y: number): number {
+    const picture = this.#model?.picture;
+    return picture == null ? -1 : itemAt(picture, this.#stage.camera, x, y);
+  }
+
+  /** A click on the graph. */
+  click(x: number, y: number): void {
+    if (this.#model?.picture == null) return;
+    const label = labelAt(this.#painter.labels, x, y);
+    if (label?.target.kind === 'group') {
+      this.selectGroup(label.target.group);
+      return;
+    }
+    const item = label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
+    if (item < 0) {
+      this.close();
+      return;
+    }
+    this.#focused = item;
+    this.#focusedKey = this.#model.key(item);
+    const { scene, layout } = this.#model.picture;
+    const { k, x: cx } = this.#stage.camera;
+    const kind = scene.kind[item]!;
+    // The triangle at the left of a module's label opens and closes it at once.
+    const onTriangle =
+      (kind === 'open' || kind === 'closed') && x - (layout.x[item]! * k + cx) < 24 * Math.max(0.6, Math.min(1, k));
+    if (onTriangle && k > 0.3) this.#toggleItem(item);
+    else this.selectItem(item);
+    if (label !== undefined) centreItem(this.#model, this.#stage, item);
+  }
+
+  /** The pointer is there; nowhere for a negative x. */
+  hover(x: number, y: number): void {
+    const label = x < 0 ? undefined : labelAt(this.#painter.labels, x, y);
+    const item = x < 0 ? -1 : label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
+    const leaf = item >= 0 && this.#model!.picture!.scene.kind[item] !== 'open' ? item : -1;
+    this.#parts.stage.classList.toggle('over', item >= 0 || label !== undefined);
+    if (leaf === this.#hovered) return;
+    this.#hovered = leaf;
+    this.#redraw();
+  }
+
+  /** Expands or collapses a module, selects anything else. */
+  activate(item: number): void {
+    const kind = this.#model!.picture!.scene.kind[item];
+    if (kind === 'open' || kind === 'closed') this.#toggleItem(item);
+    else this.selectItem(item);
+  }
+
+  selectGroupOf(item: number): void {
+    const [point] = Array.from(this.#model!.pointsOf(item));
+    const group = point === undefined ? -1 : this.#model!.fusion.groupOf[point]!;
+    if (group >= 0) this.selectGroup(group);
+  }
+
+  focusItem(item: number): void {
+    this.#focused = item;
+    this.#focusedKey = this.#model!.key(item);
+    centreItem(this.#model!, this.#stage, item);
+    const frame = this.#currentFrame();
+    if (frame !== null) this.#parts.tree.update({ ...frame, focused: item });
+    this.#parts.tree.focus();
+    this.#redraw();
+  }
+
+  /** The keyboard's focus came to an item by itself. */
+  focusCame(key: string | undefined): void {
+    if (key !== undefined && this.#model?.picture != null) {
+      this.#focusedKey = key;
+      this.#focused = this.#model!.itemOfKey(key);
+    }
+    this.#redraw();
+  }
+
+  get picture(): Picture | null {
+    return this.#model?.picture ?? null;
+  }
+
+  get focused(): number {
+    return this.#focused;
+  }
+}

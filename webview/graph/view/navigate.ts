@@ -1,0 +1,49 @@
+import type { GraphModel } from './graphModel.ts';
+import type { Stage } from '../draw/stage.ts';
+
+/** Above the graph, for the names of boundaries that begin there. */
+const labelRoom = 24;
+
+/** The whole graph. */
+export function showAll(
+  model: GraphModel,
+  stage: Stage,
+  options: { animate?: boolean; readable?: boolean } = {},
+): void {
+  const { totalWidth, totalHeight } = model.picture!.layout;
+  if (totalWidth > 0) stage.show(0, -labelRoom, totalWidth, totalHeight, options);
+}
+
+/** The whole graph where its names can be read, else its beginning. */
+export const showFirst = (model: GraphModel, stage: Stage): void =>
+  showAll(model, stage, { animate: false, readable: true });
+
+/** Brings an item to the middle, at a scale at which it can be read, unless it is in sight already. */
+export function centreItem(model: GraphModel, stage: Stage, item: number): void {
+  const { layout } = model.picture!;
+  const { k, x, y } = stage.camera;
+  const { width, height } = stage.size;
+  const scale = Math.max(k, 0.7);
+  const cx = layout.x[item]! + layout.width[item]! / 2;
+  const cy = layout.y[item]! + Math.min(layout.height[item]! / 2, 200);
+  const inside = k >= 0.5 && cx * k + x > 80 && cx * k + x < width - 80 && cy * k + y > 60 && cy * k + y < height - 60;
+  if (!inside) stage.set({ k: scale, x: width / 2 - cx * scale, y: height / 2 - cy * scale }, true);
+}
+
+/** Shows the items of some points if nothing of them is in sight. */
+export function bringIntoSight(model: GraphModel, stage: Stage, points: number[]): void {
+  const { scene, layout } = model.picture!;
+  const items = new Set(points.map((point) => scene.itemOfPoint[point]!));
+  if (items.size === 0) return;
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const item of items) {
+    left = Math.min(left, layout.x[item]!);
+    top = Math.min(top, layout.y[item]!);
+    right = Math.max(right, layout.x[item]! + layout.width[item]!);
+    bottom = Math.max(bottom, layout.y[item]! + layout.height[item]!);
+  }
+  const { k, x, y } = stage.camera;
+  const { width, height } = stage.size;
+  const seen = right * k + x > 40 && left * k + x < width - 40 && bottom * k + y > 40 && top * k + y < height - 40;
+  if (!seen) stage.show(left, top, right, bottom, { readable: true });
+}
