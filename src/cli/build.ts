@@ -4,11 +4,11 @@ import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { readBuildReport, toViewData } from '../builder/store/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/run/runBuild.ts';
 import { shell } from '../builder/tools/shell.ts';
-import { type BuildTelescope, stageWords, type TimeLine } from '../core/build/buildTelescope.ts';
+import { type BuildProgress, stageWords, type TimeLine } from '../core/build/buildProgress.ts';
 import { buildHints } from '../core/build/buildHints.ts';
 import { optionWords, type ShapeRange } from '../core/build/engineOptions.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';
-import { duration, shortName, telescopeLine } from '../core/build/telescopeLine.ts';
+import { duration, shortName, progressLine } from '../core/build/progressLine.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -258,11 +258,11 @@ function shapes(option: string, text: string | undefined): [string, string][] {
 
 function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void } {
   let begun = Date.now();
-  let latest: BuildTelescope | undefined;
+  let latest: BuildProgress | undefined;
   let shown = 0;
   const show = () => {
     shown = Date.now();
-    if (latest) terminal.status(telescopeLine(latest.state(shown - begun)));
+    if (latest) terminal.status(progressLine(latest.state(shown - begun)));
   };
   // Most of a long build is one phase without a step: the seconds say that it is alive.
   const clock = setInterval(show, 1000);
@@ -283,8 +283,8 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
     log: (text) => {
       if (verbose) terminal.note(text);
     },
-    changed: (telescope) => {
-      latest = telescope;
+    changed: (progress) => {
+      latest = progress;
       // Thousands of lines come in a second.
       if (Date.now() - shown >= 100) show();
     },

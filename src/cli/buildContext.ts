@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { factsOfBuild } from '../builder/store/askedPrecisions.ts';
 import { fingerprint, requireBuild } from '../builder/store/buildFolder.ts';
 import { readBuildReport, readModelFile, readReport, type ReportRead } from '../builder/store/readBuild.ts';
-import { Unusable } from '../builder/unusable.ts';
+import { UserError } from '../builder/userError.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import { buildFacts, type BuildFacts } from '../core/precision/check/buildFacts.ts';
 import { modelFacts } from '../core/precision/plan/modelFacts.ts';
@@ -46,7 +46,7 @@ interface ContextFiles {
  * Reads a model and what its build left, as far as they are given; what is wrong inside of them is noted.
  * @param unnoted codes of problems that do not matter to the caller
  * @throws {Usage} for build files without a model, and a `--tensorrt` that is no version
- * @throws {Unusable} when a file cannot be read
+ * @throws {UserError} when a file cannot be read
  */
 export async function readContext(
   files: ContextFiles,
@@ -94,7 +94,7 @@ export async function readContext(
 /**
  * The same of a build folder, where more is known: what was built of a typed copy, and whether it is this model.
  * @param onnx the model, where it is not where the build found it
- * @throws {Unusable} when it is no build folder, a file cannot be read, or the model has changed since
+ * @throws {UserError} when it is no build folder, a file cannot be read, or the model has changed since
  */
 export async function readFolderContext(
   folder: string,
@@ -105,7 +105,7 @@ export async function readFolderContext(
   const { file, sha256 } = made.manifest.model;
   const model = onnx ?? resolve(folder, file);
   if (sha256 !== null && (await fingerprint(model)).sha256 !== sha256)
-    throw new Unusable(`${model}: is not the file that was built in ${folder}, or has changed since. Build it again`);
+    throw new UserError(`${model}: is not the file that was built in ${folder}, or has changed since. Build it again`);
   const read = await readBuildReport(made, model);
   note(read.report.problems, terminal);
   return contextOf(read, await factsOfBuild(made, read));

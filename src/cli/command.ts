@@ -13,7 +13,7 @@ export interface Command {
   /**
    * Runs with the arguments after the command's name and gives the exit status.
    * @throws {Usage} arguments make no sense
-   * @throws {Unusable} it cannot be done
+   * @throws {UserError} it cannot be done
    */
   run: (args: string[], terminal: Terminal) => Promise<number>;
 }

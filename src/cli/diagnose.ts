@@ -1,5 +1,5 @@
 import { readLogFile, readModelFile } from '../builder/store/readBuild.ts';
-import { Unusable } from '../builder/unusable.ts';
+import { UserError } from '../builder/userError.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';
 import { inspectLog } from '../core/inspect/inspectText.ts';
@@ -26,7 +26,7 @@ which line, and what to do next. With the model, the nodes concerned are named.
     const diagnoses = diagnoseLog(log, model);
     // Where nothing comes from TensorRT's tools, no error in it means nothing.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)
-      throw new Unusable(
+      throw new UserError(
         `${path}: nothing in it looks like a TensorRT build log. Build with --verbose and save what the program prints`,
       );
     if (values.json) await printJson(terminal, { diagnoses });

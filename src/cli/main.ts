@@ -1,4 +1,4 @@
-import { Unusable } from '../builder/unusable.ts';
+import { UserError } from '../builder/userError.ts';
 import { build } from './build.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { diagnose } from './diagnose.ts';
@@ -50,7 +50,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
   } catch (error) {
     if (error instanceof Usage)
       terminal.note(`trtlens ${name}: ${oneLine(error.message)} (see trtlens ${name} --help)`);
-    else if (error instanceof Unusable) terminal.note(`trtlens ${name}: ${oneLine(error.message)}`);
+    else if (error instanceof UserError) terminal.note(`trtlens ${name}: ${oneLine(error.message)}`);
     else throw error;
     return exitCodes.cannot;
   }

@@ -10,7 +10,7 @@ import {
 import { readBuildReport } from '../builder/store/readBuild.ts';
 import { runBuild } from '../builder/run/runBuild.ts';
 import { runProcess } from '../builder/run/runProcess.ts';
-import { Cancelled, Unusable } from '../builder/unusable.ts';
+import { Cancelled, UserError } from '../builder/userError.ts';
 import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/matrix.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';
 import { readArguments } from './arguments.ts';
@@ -76,9 +76,9 @@ Exit status 1: a build failed, or has not ended yet.
 
     const file = positionals[0]!;
     const read = readMatrix(await readYamlFile(file));
-    if (typeof read === 'string') throw new Unusable(`${file}: ${read}`);
+    if (typeof read === 'string') throw new UserError(`${file}: ${read}`);
     const jobs = matrixJobs(read);
-    if (jobs.length === 0) throw new Unusable(`${file}: "exclude" leaves nothing to build`);
+    if (jobs.length === 0) throw new UserError(`${file}: "exclude" leaves nothing to build`);
     const base = dirname(resolve(file));
     if (values.list) {
       if (values.json) await printJson(terminal, { jobs: jobs.map(plainRow) });
@@ -153,7 +153,7 @@ async function buildOne(job: MatrixJob, base: string, yes: boolean, terminal: Te
     );
     return await rowOf(plainRow(job), build);
   } catch (error) {
-    if (!(error instanceof Unusable)) throw error;
+    if (!(error instanceof UserError)) throw error;
     return { ...emptyRow(plainRow(job)), result: 'failed', error: error.message };
   }
 }
@@ -193,7 +193,8 @@ async function submitAll(
       stderr: keep,
       signal: terminal.signal,
     });
-    if (code !== 0) throw new Unusable(`${program} did not take ${file}: ${lines.join('; ') || `exit status ${code}`}`);
+    if (code !== 0)
+      throw new UserError(`${program} did not take ${file}: ${lines.join('; ') || `exit status ${code}`}`);
     for (const line of lines) await terminal.out(`  ${line}\n`);
   }
   const at = targets[0] ? dirname(targets[0].folder) : '';
@@ -202,7 +203,7 @@ async function submitAll(
 
 async function collected(folder: string): Promise<Row[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
-    throw new Unusable(`${folder}: no such folder`);
+    throw new UserError(`${folder}: no such folder`);
   });
   const folders = entries
     .filter((entry) => entry.isDirectory() && entry.name !== 'random-weights')
@@ -211,7 +212,7 @@ async function collected(folder: string): Promise<Row[]> {
   for (const target of folders.sort())
     // oxlint-disable-next-line no-await-in-loop -- logs may be large: one after the other
     for (const one of await collectClusterFolder(join(folder, target))) rows.push(await collectedRow(one, target));
-  if (rows.length === 0) throw new Unusable(`${folder}: holds no builds of a matrix`);
+  if (rows.length === 0) throw new UserError(`${folder}: holds no builds of a matrix`);
   return rows;
 }
 

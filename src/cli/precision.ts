@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { checkOutput } from '../builder/files/checkOutput.ts';
 import { readRules } from '../builder/files/readRules.ts';
 import { rewriteModel } from '../builder/files/rewriteModel.ts';
-import { Unusable } from '../builder/unusable.ts';
+import { UserError } from '../builder/userError.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/check/checkOverrides.ts';
 import type { NodeIndex } from '../core/precision/language/nodeIndex.ts';
 import type { OverrideFile } from '../core/precision/language/overrideFile.ts';
@@ -127,9 +127,9 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
   const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
   const { args: words, problems } = programArguments(tool, plan, context.target, context.index!);
   const refused = problems.find(({ code }) => code === 'no-layer-flags');
-  if (refused) throw new Unusable(refused.message);
+  if (refused) throw new UserError(refused.message);
   if (words.some((word) => /[\r\n]/.test(word)))
-    throw new Unusable(
+    throw new UserError(
       'a node has a line break in its name: its rule cannot be written as one line. Use "trtlens precision apply"',
     );
   for (const { severity, code, message } of problems) terminal.note(`${severity} ${code}: ${message}`);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileTrouble, Unusable } from '../builder/unusable.ts';
+import { fileTrouble, UserError } from '../builder/userError.ts';
 import { importCommand } from '../core/precision/tools/importCommand.ts';
 import { dialectOf } from '../core/precision/tools/trtexecSpec.ts';
 import { readArguments } from './arguments.ts';
@@ -22,7 +22,7 @@ export async function importRules(args: string[], terminal: Terminal): Promise<n
     throw new Usage('give the command line as it is behind --, not in one pair of quotes');
   const imported = importCommand(command, dialectOf(version));
   if (!imported)
-    throw new Unusable(
+    throw new UserError(
       'this command line has no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions, or the lists of AutoCast)',
     );
   for (const { severity, code, message } of imported.problems) terminal.note(`${severity} ${code}: ${message}`);
@@ -37,7 +37,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     await writeFile(path, text, { flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new Unusable(`${path} is there already; name another file to write`);
+      throw new UserError(`${path} is there already; name another file to write`);
     throw fileTrouble(path, error);
   }
 }

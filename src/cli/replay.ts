@@ -1,7 +1,7 @@
 import { readWhole } from '../builder/files/fileSource.ts';
 import { readLogFile } from '../builder/store/readBuild.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
-import { Unusable } from '../builder/unusable.ts';
+import { UserError } from '../builder/userError.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import { targetOf } from '../core/precision/plan/tensorrtTarget.ts';
 import { checkReplay } from '../core/replay/checkReplay.ts';
@@ -125,7 +125,7 @@ async function readLog(path: string, terminal: Terminal): Promise<BuildLog> {
 async function readChoicesFile(path: string, terminal: Terminal): Promise<Choices> {
   const { value, problems } = readChoices(await readText(path));
   if (!value || (value.offered.size === 0 && value.chosen.size === 0))
-    throw new Unusable(`${path}: has no recorded choices (one JSON object a line: {"layer": …, "choices": […]})`);
+    throw new UserError(`${path}: has no recorded choices (one JSON object a line: {"layer": …, "choices": […]})`);
   for (const problem of problems) terminal.note(problemLine(path, problem));
   return value;
 }
@@ -154,7 +154,7 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
 /** What of a replay can be read; what is wrong with it is noted, since it may be why something differs. */
 async function readReplayFile(path: string, terminal: Terminal): Promise<ReplayFile> {
   const { value, problems } = readReplay(await readReplayText(path));
-  if (!value) throw new Unusable(`${path}: ${problems.find(({ code }) => code.endsWith('-replay'))!.message}`);
+  if (!value) throw new UserError(`${path}: ${problems.find(({ code }) => code.endsWith('-replay'))!.message}`);
   for (const problem of problems) if (problem.severity === 'error') terminal.note(problemLine(path, problem));
   return value;
 }

@@ -5,7 +5,7 @@ import { askedPrecisions } from '../builder/store/askedPrecisions.ts';
 import { filesOfBuild, requireBuild, writeWhole } from '../builder/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { readBuildReport, readReport, toViewData } from '../builder/store/readBuild.ts';
-import { fileTrouble } from '../builder/unusable.ts';
+import { fileTrouble } from '../builder/userError.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';

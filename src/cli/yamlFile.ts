@@ -1,12 +1,12 @@
 import { parse } from 'yaml';
 import { readWhole } from '../builder/files/fileSource.ts';
-import { Unusable } from '../builder/unusable.ts';
+import { UserError } from '../builder/userError.ts';
 import { type Launcher, readLauncher } from '../core/build/launcher.ts';
 import { errorText } from '../core/text/errorText.ts';
 
 /**
  * Reads a YAML file; JSON is YAML, too.
- * @throws {Unusable} when it cannot be read, with the line
+ * @throws {UserError} when it cannot be read, with the line
  */
 export async function readYamlFile(path: string): Promise<unknown> {
   const text = new TextDecoder().decode(await readWhole(path));
@@ -14,13 +14,13 @@ export async function readYamlFile(path: string): Promise<unknown> {
     // An alias that names itself a thousand times is refused by `maxAliasCount`.
     return parse(text, { maxAliasCount: 100 });
   } catch (error) {
-    throw new Unusable(`${path}: ${errorText(error).split('\n')[0]!}`);
+    throw new UserError(`${path}: ${errorText(error).split('\n')[0]!}`);
   }
 }
 
-/** @throws {Unusable} when the file holds no launcher */
+/** @throws {UserError} when the file holds no launcher */
 export async function readLauncherFile(path: string): Promise<Launcher> {
   const launcher = readLauncher(await readYamlFile(path));
-  if (typeof launcher === 'string') throw new Unusable(`${path}: ${launcher}`);
+  if (typeof launcher === 'string') throw new UserError(`${path}: ${launcher}`);
   return launcher;
 }

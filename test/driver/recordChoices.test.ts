@@ -114,7 +114,7 @@ test('the Python driver records what was offered, and a replay check offers it w
   expect((await check(fixedFile, '--choices', choicesOf(made))).code).toBe(0);
 });
 
-test('a build without the wish records nothing', async () => {
+test('a build without the request records nothing', async () => {
   const made = await build({ backend: 'python', recordChoices: false });
   expect(made.manifest.result).toBe('passed');
   expect(made.manifest.files.choices).toBeUndefined();

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { rewriteModel, type RewrittenModel } from '../../src/builder/files/rewriteModel.ts';
-import { Unusable } from '../../src/builder/unusable.ts';
+import { UserError } from '../../src/builder/userError.ts';
 import type { OnnxNode } from '../../src/core/onnx/onnxModel.ts';
 import { halfSince } from '../../src/core/precision/plan/opTypes.ts';
 import { followsType, outputFollows, readsAnyType, typingOf } from '../../src/core/precision/plan/opTyping.ts';
@@ -112,7 +112,7 @@ test('every operator of ONNX, in its own test models: valid in FP16 and BF16, an
           rules,
         });
       } catch (error) {
-        if (!(error instanceof Unusable)) throw error;
+        if (!(error instanceof UserError)) throw error;
         refused.push(error.message);
       }
     }
@@ -183,7 +183,7 @@ describe('captured models', () => {
         after.push({ model: pathOf(made), run: true });
         before.push({ model, run: true });
       } catch (error) {
-        if (!(error instanceof Unusable)) throw error;
+        if (!(error instanceof UserError)) throw error;
         refused.push(error.message.replace(`${model}: `, ''));
       }
     }

@@ -1,8 +1,8 @@
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
-import { stageWords } from '../../src/core/build/buildTelescope.ts';
-import type { TimeLine } from '../../src/core/build/buildTelescope.ts';
-import { stageDuration } from '../../src/core/build/telescopeLine.ts';
+import { stageWords } from '../../src/core/build/buildProgress.ts';
+import type { TimeLine } from '../../src/core/build/buildProgress.ts';
+import { stageDuration } from '../../src/core/build/progressLine.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { fitText } from '../shared/fitText.ts';
 import { percent } from '../shared/strings.ts';

@@ -15,7 +15,7 @@ import { refusals } from '../run/buildPlan.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { isGzip } from '../files/fileSource.ts';
 import { importBuild } from '../store/importBuild.ts';
-import { fileTrouble, Unusable } from '../unusable.ts';
+import { fileTrouble, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
 /** `jobs.json` of a target's folder: what its run.sh runs, in order. */
@@ -56,7 +56,7 @@ export interface Collected {
  * build. Everything is decided here, so that the nodes need nothing but TensorRT. What builds left there is not deleted.
  * @param base folder that the matrix' paths are relative to
  * @param out must be on a file system that the nodes share
- * @throws {Unusable} when a build cannot be had on that target, a file lies where the nodes do not see it, or builds have
+ * @throws {UserError} when a build cannot be had on that target, a file lies where the nodes do not see it, or builds have
  * begun in that folder
  */
 export async function writeClusterFolder(
@@ -99,11 +99,11 @@ async function refuseBegun(folder: string, out: string): Promise<void> {
     throw fileTrouble(folder, error);
   });
   if (names.length > 0 && !names.includes(jobsName))
-    throw new Unusable(`${folder}: holds files that are not from here; name another folder`);
+    throw new UserError(`${folder}: holds files that are not from here; name another folder`);
   for (const name of names) {
     if (!/^\d+$/.test(name) || !(await exists(join(folder, name, 'started')))) continue;
     const collect = quoteCommand(['trtlens', 'matrix', '--collect', out]);
-    throw new Unusable(
+    throw new UserError(
       `${folder}: builds have begun there, and are not written over. Name another folder, or remove this one when they have ended and are collected (${collect})`,
     );
   }
@@ -124,8 +124,8 @@ function kubernetesText(
   script: string,
   count: number,
 ): string {
-  if (!kubernetes) throw new Unusable('The matrix has no "kubernetes": the volume claim that its nodes share.');
-  if (!target.image) throw new Unusable(`The target "${target.name}" has no "image" to run in.`);
+  if (!kubernetes) throw new UserError('The matrix has no "kubernetes": the volume claim that its nodes share.');
+  if (!target.image) throw new UserError(`The target "${target.name}" has no "image" to run in.`);
   return `${JSON.stringify(kubernetesJob(target, kubernetes, script, count, concurrency), null, 2)}\n`;
 }
 
@@ -148,7 +148,7 @@ class Place {
     const nowhere = { id: '', folder: '', modelFolder: '', driverFolder: '' };
     const there = pathThere({ command: [], paths }, nowhere, path);
     if (there === undefined)
-      throw new Unusable(`${path}: none of the matrix' "paths" covers it, so the nodes do not see it.`);
+      throw new UserError(`${path}: none of the matrix' "paths" covers it, so the nodes do not see it.`);
     return there;
   }
 
@@ -165,7 +165,7 @@ class Place {
     const product = backend === 'rtx' ? 'tensorrt-rtx' : 'tensorrt';
     const version = target.tensorrt ?? null;
     if (version === null && backend !== 'rtx')
-      throw new Unusable(
+      throw new UserError(
         `The target "${target.name}" has no "tensorrt": the version there decides which flags are right.`,
       );
     const { randomWeights, ...engine } = job.options;
@@ -176,7 +176,7 @@ class Place {
     const options = { ...wanted, ...applied.options };
     const { args, notes } = await this.#command(backend, options, applied.model, folder, version);
     const refused = refusals(notes);
-    if (refused.length > 0) throw new Unusable(`${job.name}: ${refused.join(' ')}`);
+    if (refused.length > 0) throw new UserError(`${job.name}: ${refused.join(' ')}`);
     const program = target.program ?? (backend === 'trtexec' || backend === 'polygraphy' ? backend : 'python3');
     const environment = Object.entries(options.environment ?? {}).map(([name, value]) => `${name}=${value}`);
     const command = [...(environment.length > 0 ? ['env', ...environment] : []), program, ...args];
@@ -186,7 +186,7 @@ class Place {
   async #model(model: string, randomWeights: boolean): Promise<string> {
     if (randomWeights) return fillWeights(model, dirname(this.#folder));
     if (await isGzip(model))
-      throw new Unusable(`${model}: is gzip-compressed, which TensorRT cannot read. Unpack it first.`);
+      throw new UserError(`${model}: is gzip-compressed, which TensorRT cannot read. Unpack it first.`);
     return model;
   }
 
@@ -245,7 +245,7 @@ function absolute(options: Partial<EngineOptions>, base: string): Partial<Engine
 
 /**
  * Takes the builds of a cluster folder that have ended into the history, each once.
- * @throws {Unusable} when the folder is none that was written for a cluster
+ * @throws {UserError} when the folder is none that was written for a cluster
  */
 export async function collectClusterFolder(folder: string, cache?: string): Promise<Collected[]> {
   let written: ClusterJobs;
@@ -253,7 +253,7 @@ export async function collectClusterFolder(folder: string, cache?: string): Prom
     written = JSON.parse(await readFile(join(folder, jobsName), 'utf8')) as ClusterJobs;
     if (written.schema !== 1 || !Array.isArray(written.jobs)) throw new Error('no list of jobs');
   } catch (error) {
-    throw new Unusable(`${join(folder, jobsName)}: cannot be read: ${errorText(error)}`);
+    throw new UserError(`${join(folder, jobsName)}: cannot be read: ${errorText(error)}`);
   }
   const all: Collected[] = [];
   for (const [index, job] of written.jobs.entries())
@@ -301,7 +301,7 @@ async function collect(
     await writeWhole(join(folder, 'collected.json'), JSON.stringify(build));
     return { name: job.name, job, build, error: null };
   } catch (error) {
-    if (!(error instanceof Unusable)) throw error;
+    if (!(error instanceof UserError)) throw error;
     return none(`ended with exit status ${exit.trim()}; ${error.message}`);
   }
 }

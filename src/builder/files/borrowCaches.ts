@@ -1,8 +1,8 @@
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Backend, EngineOptions } from '../../core/build/engineOptions.ts';
-import { moveWhole } from './moveWhole.ts';
-import { fileTrouble } from '../unusable.ts';
+import { moveAtomically } from './moveAtomically.ts';
+import { fileTrouble } from '../userError.ts';
 
 /** Copies of a person's cache files that a program may write, while the files themselves stay whole. */
 export interface BorrowedCaches {
@@ -36,7 +36,7 @@ export async function borrowCaches(options: EngineOptions, backend: Backend, fol
   return {
     options: replaced,
     giveBack: async () => {
-      for (const { file, copy } of borrowed) await moveWhole(copy, file);
+      for (const { file, copy } of borrowed) await moveAtomically(copy, file);
     },
   };
 }

@@ -3,14 +3,14 @@ import { dirname, resolve, sep } from 'node:path';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import { openFile } from './fileSource.ts';
 import { readModelFile } from '../store/readBuild.ts';
-import { fileTrouble, Unusable } from '../unusable.ts';
+import { fileTrouble, UserError } from '../userError.ts';
 import { externalLocations } from './writeModel.ts';
 
 /**
  * Makes sure, before any work is done, that a file can be written to `out`, and that it takes the place of none that the
  * same command uses. Its folder may be missing: who writes makes it.
  * @param used files that are read or written beside it; a missing name is no file
- * @throws {Unusable} when it cannot be written, or is one of those, whatever the two names are (links, other spellings)
+ * @throws {UserError} when it cannot be written, or is one of those, whatever the two names are (links, other spellings)
  */
 export async function checkOutput(out: string, used: readonly (string | undefined)[]): Promise<void> {
   await checkName(out, used);
@@ -19,7 +19,7 @@ export async function checkOutput(out: string, used: readonly (string | undefine
 
 /**
  * The same for a cache, which is read where it exists: then its folder may be one that cannot be written to.
- * @throws {Unusable} also when it is another kind of file
+ * @throws {UserError} also when it is another kind of file
  */
 export async function checkCache(
   cache: string,
@@ -31,7 +31,7 @@ export async function checkCache(
   try {
     const { kind, summary } = await inspectFile(source);
     if (kind !== wanted && kind !== 'unknown')
-      throw new Unusable(
+      throw new UserError(
         `${cache}: is no ${wanted.replace('-', ' ')} and would be overwritten: ${summary}. Name another file`,
       );
   } finally {
@@ -41,16 +41,16 @@ export async function checkCache(
 
 /** Whether the file is there already. */
 async function checkName(out: string, used: readonly (string | undefined)[]): Promise<boolean> {
-  if (out === '' || out.endsWith(sep) || out.endsWith('/')) throw new Unusable(`'${out}': names no file to write`);
+  if (out === '' || out.endsWith(sep) || out.endsWith('/')) throw new UserError(`'${out}': names no file to write`);
   const target = await existing(out);
-  if (target?.isDirectory()) throw new Unusable(`${out}: is a folder; name the file to write`);
+  if (target?.isDirectory()) throw new UserError(`${out}: is a folder; name the file to write`);
   // What is written takes the name: of /dev/null nothing would be left.
-  if (target && !target.isFile()) throw new Unusable(`${out}: is no regular file; name a file to write`);
+  if (target && !target.isFile()) throw new UserError(`${out}: is no regular file; name a file to write`);
   for (const file of used) {
     if (file === undefined) continue;
     const status = target && (await stat(file).catch(() => undefined));
     if (resolve(file) === resolve(out) || (status && status.dev === target.dev && status.ino === target.ino))
-      throw new Unusable(`${out}: would take the place of ${file}, which is used; name another file to write`);
+      throw new UserError(`${out}: would take the place of ${file}, which is used; name another file to write`);
   }
   return target !== undefined;
 }
@@ -80,7 +80,7 @@ async function checkFolder(out: string): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- the next one counts only where this one is missing
     const status = await existing(folder);
     if (!status) continue;
-    if (!status.isDirectory()) throw new Unusable(`${folder}: is a file, not a folder to write to`);
+    if (!status.isDirectory()) throw new UserError(`${folder}: is a file, not a folder to write to`);
     return access(folder, constants.W_OK).catch((error: unknown) => {
       throw fileTrouble(folder, error);
     });

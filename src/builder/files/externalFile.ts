@@ -1,21 +1,21 @@
 import { lstat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { type FileSource, openFile } from './fileSource.ts';
-import { fileTrouble, Unusable } from '../unusable.ts';
+import { fileTrouble, UserError } from '../userError.ts';
 
 /**
  * Path of a file of external data that a model names, inside of the model's folder and nowhere else: a model that came
  * from somebody else must not make us read or write other files. The file itself need not be there.
- * @throws {Unusable} for absolute paths, `..`, and symbolic links on the way
+ * @throws {UserError} for absolute paths, `..`, and symbolic links on the way
  */
 export async function externalPath(folder: string, location: string): Promise<string> {
   const parts = location.replaceAll('\\', '/').split('/');
   const steps = parts.filter((part) => part !== '' && part !== '.');
   const what = `The model's external data "${location}"`;
   if (isAbsolute(location) || parts[0] === '' || /^[A-Za-z]:/.test(location) || location.includes('\0'))
-    throw new Unusable(`${what} is no path inside the model's folder. Save the model with its data beside it.`);
+    throw new UserError(`${what} is no path inside the model's folder. Save the model with its data beside it.`);
   if (steps.length === 0 || steps.includes('..'))
-    throw new Unusable(`${what} leads out of the model's folder. Save the model with its data beside it.`);
+    throw new UserError(`${what} leads out of the model's folder. Save the model with its data beside it.`);
   let path = folder;
   for (const step of steps) {
     path = join(path, step);
@@ -24,21 +24,21 @@ export async function externalPath(folder: string, location: string): Promise<st
       throw fileTrouble(path, error);
     });
     if (status?.isSymbolicLink())
-      throw new Unusable(`${path} is a symbolic link, which is not followed. Put a copy of the file in its place.`);
+      throw new UserError(`${path} is a symbolic link, which is not followed. Put a copy of the file in its place.`);
   }
   return path;
 }
 
 /**
  * Opens a file of external data, as it is on disk.
- * @throws {Unusable} when it lies outside of the model's folder, is missing or no file
+ * @throws {UserError} when it lies outside of the model's folder, is missing or no file
  */
 export async function openExternal(folder: string, location: string): Promise<FileSource> {
   const path = await externalPath(folder, location);
   const status = await lstat(path).catch((error: unknown) => {
     const { message } = fileTrouble(path, error);
-    throw new Unusable(`${message}. The new model needs the weights, too.`);
+    throw new UserError(`${message}. The new model needs the weights, too.`);
   });
-  if (!status.isFile()) throw new Unusable(`${path}: the model's external data is no regular file`);
+  if (!status.isFile()) throw new UserError(`${path}: the model's external data is no regular file`);
   return openFile(path, { unpack: false });
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
-import { fileTrouble, Unusable } from '../unusable.ts';
+import { fileTrouble, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
 /** A source over an open file. */
@@ -21,7 +21,7 @@ const largestUnpacked = 2 ** 31 - 1;
 /**
  * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory, unless
  * `unpack` is false.
- * @throws {Unusable} when it cannot be opened or unpacked
+ * @throws {UserError} when it cannot be opened or unpacked
  */
 export async function openFile(path: string, { unpack: unpacks = true } = {}): Promise<FileSource> {
   const handle = await openReadable(path);
@@ -34,7 +34,7 @@ export async function openFile(path: string, { unpack: unpacks = true } = {}): P
     return await inMemory(handle, await unpack(path, whole ?? (await handle.readFile())));
   } catch (error) {
     await handle.close();
-    throw error instanceof Unusable ? error : fileTrouble(path, error);
+    throw error instanceof UserError ? error : fileTrouble(path, error);
   }
 }
 
@@ -42,15 +42,15 @@ export async function openFile(path: string, { unpack: unpacks = true } = {}): P
 async function openReadable(path: string): Promise<FileHandle> {
   try {
     const status = await stat(path);
-    if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not a file`);
+    if (status.isDirectory()) throw new UserError(`${path}: is a folder, not a file`);
     // Many devices never end: what a model's link or an override file names must not fill the memory.
-    if (status.isCharacterDevice() || status.isBlockDevice()) throw new Unusable(`${path}: is a device, not a file`);
+    if (status.isCharacterDevice() || status.isBlockDevice()) throw new UserError(`${path}: is a device, not a file`);
     // One that a shell passes on has somebody at its other end; of one with a name nobody knows.
     if (status.isFIFO() && !/^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path))
-      throw new Unusable(`${path}: is a named pipe, not a file; save what comes out of it to a file`);
+      throw new UserError(`${path}: is a named pipe, not a file; save what comes out of it to a file`);
     return await open(path, 'r');
   } catch (error) {
-    throw error instanceof Unusable ? error : fileTrouble(path, error);
+    throw error instanceof UserError ? error : fileTrouble(path, error);
   }
 }
 
@@ -70,7 +70,7 @@ const isGzipHead = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] ==
 
 /**
  * The whole content of a file, unpacked where it is gzip-compressed.
- * @throws {Unusable} when it cannot be read
+ * @throws {UserError} when it cannot be read
  */
 export async function readWhole(path: string): Promise<Uint8Array> {
   const source = await openFile(path);
@@ -137,7 +137,7 @@ async function unpack(path: string, packed: Uint8Array): Promise<Uint8Array> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE')
-      throw new Unusable(`${path}: unpacks to more than 2 GiB; unpack it with gunzip first`);
-    throw new Unusable(`${path}: this gzip file is damaged or cut off (${errorText(error)})`);
+      throw new UserError(`${path}: unpacks to more than 2 GiB; unpack it with gunzip first`);
+    throw new UserError(`${path}: this gzip file is damaged or cut off (${errorText(error)})`);
   }
 }

@@ -20,13 +20,13 @@ import { fingerprint } from '../store/buildFolder.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';
-import { fileTrouble, stopIfCancelled, Unusable } from '../unusable.ts';
+import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 
 /**
  * Makes a copy of a model whose external weights are random, always the same for the same model, and gives its path:
  * what TensorRT fuses hangs on structure, shapes and types, so a model can be studied without its weights. The model's
  * own weights are neither read nor changed. Kept in the cache.
- * @throws {Unusable} when the model cannot be read, or its external data has no such place or length
+ * @throws {UserError} when the model cannot be read, or its external data has no such place or length
  * @throws {Cancelled} through `signal`; then nothing is left
  */
 export async function fillWeights(model: string, cache = cacheFolder(), signal?: AbortSignal): Promise<string> {
@@ -51,7 +51,7 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
     });
     return path;
   } catch (error) {
-    throw error instanceof Unusable ? error : fileTrouble(folder, error);
+    throw error instanceof UserError ? error : fileTrouble(folder, error);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
@@ -70,7 +70,7 @@ async function externalPlaces(path: string): Promise<Place[]> {
   try {
     const { value, problems } = await readModel(source);
     const broken = problems.find(({ severity }) => severity === 'error');
-    if (!value || broken) throw new Unusable(`${path}: ${broken?.message ?? 'cannot be read as an ONNX model'}`);
+    if (!value || broken) throw new UserError(`${path}: ${broken?.message ?? 'cannot be read as an ONNX model'}`);
     return modelTensors(value).flatMap((tensor) => externalPlace(path, tensor));
   } finally {
     await source.close();
@@ -85,16 +85,16 @@ function externalPlace(path: string, tensor: OnnxTensor): Place[] {
   // A model must not make us write anywhere but into the folder of its copy.
   const own = basename(path).replace(/\.gz$/i, '').toLowerCase();
   if (file.toLowerCase() === own)
-    throw new Unusable(`${what} lies in the model file itself: random weights cannot stand in for it`);
+    throw new UserError(`${what} lies in the model file itself: random weights cannot stand in for it`);
   if (location === '' || isAbsolute(file) || /^[A-Za-z]:/.test(file) || file.split(/[/\\]/).includes('..'))
-    throw new Unusable(
+    throw new UserError(
       `${what} lies outside the model's folder ("${location}"): random weights cannot stand in for it`,
     );
   const size = byteLength(tensor.type, tensor.shape);
-  if (size === undefined) throw new Unusable(`${what} is of type ${tensor.type}, whose size is not known`);
+  if (size === undefined) throw new UserError(`${what} is of type ${tensor.type}, whose size is not known`);
   if (length !== undefined && Number(length) !== size)
-    throw new Unusable(`${what} says ${length} bytes, its type and shape ${size}`);
-  if (!/^\d{1,15}$/.test(offset)) throw new Unusable(`${what} begins at "${offset}", which is no byte offset`);
+    throw new UserError(`${what} says ${length} bytes, its type and shape ${size}`);
+  if (!/^\d{1,15}$/.test(offset)) throw new UserError(`${what} begins at "${offset}", which is no byte offset`);
   return [{ tensor, file, offset: Number(offset), length: size }];
 }
 
@@ -105,7 +105,7 @@ async function checkSpace(folder: string, places: Place[]): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
   if (needed > bavail * bsize)
-    throw new Unusable(`${folder}: random weights need ${gib(needed)}, ${gib(bavail * bsize)} are free`);
+    throw new UserError(`${folder}: random weights need ${gib(needed)}, ${gib(bavail * bsize)} are free`);
 }
 
 async function writeWeights(folder: string, places: Place[], signal: AbortSignal | undefined): Promise<void> {

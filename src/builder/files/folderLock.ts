@@ -1,7 +1,7 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileTrouble, stopIfCancelled } from '../unusable.ts';
+import { fileTrouble, stopIfCancelled } from '../userError.ts';
 
 /**
  * Runs `work` while no other process does so for the same folder: the file `<folder>.lock` names the process that is

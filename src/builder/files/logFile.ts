@@ -1,6 +1,6 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { fileTrouble } from '../unusable.ts';
+import { fileTrouble } from '../userError.ts';
 
 /** A log that grows line by line, whole on disk when `end` resolves. */
 export class LogFile {
@@ -20,7 +20,7 @@ export class LogFile {
     this.#stream.write(`${line}\n`);
   }
 
-  /** @throws {Unusable} when a line could not be written: the disk is full, say */
+  /** @throws {UserError} when a line could not be written: the disk is full, say */
   async end(): Promise<void> {
     this.#stream.end();
     await finished(this.#stream).catch(() => {});

@@ -2,7 +2,7 @@ import { readTextBytes } from './readTextBytes.ts';
 
 /**
  * The text of an override file.
- * @throws {Unusable} when it cannot be read, or is no text
+ * @throws {UserError} when it cannot be read, or is no text
  */
 export const readRules = async (path: string): Promise<string> =>
   new TextDecoder().decode(await readTextBytes(path, 'override rules (*.trtprec) are'));

@@ -14,7 +14,7 @@ import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { checkOutput, weightFiles } from './checkOutput.ts';
 import { openFile } from './fileSource.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
@@ -39,14 +39,14 @@ export interface RewrittenModel extends WrittenModel {
 /**
  * Writes a strongly typed copy of a model that computes in the types of override rules. Rules with errors are passed
  * over: check them before.
- * @throws {Unusable} when the model cannot be read, rewritten so, or written
+ * @throws {UserError} when the model cannot be read, rewritten so, or written
  */
 export async function rewriteModel({ model: path, out, signal, ...request }: RewriteRequest): Promise<RewrittenModel> {
   const source = await openFile(path);
   try {
     const { value: model, problems } = await readModel(source, { spans: true });
     refuseErrors(path, problems);
-    if (!model) throw new Unusable(`${path}: cannot be read as an ONNX model`);
+    if (!model) throw new UserError(`${path}: cannot be read as an ONNX model`);
     const used = externalLocations(model);
     await checkOutput(out, [path, ...weightFiles(path, used)]);
     const types = inferTypes(model);
@@ -69,5 +69,5 @@ function refuseErrors(path: string, problems: Problem[]): void {
   const [first] = errors;
   if (!first) return;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more problems)` : '';
-  throw new Unusable(`${path}: ${first.message}${more}`);
+  throw new UserError(`${path}: ${first.message}${more}`);
 }

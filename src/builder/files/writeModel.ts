@@ -10,7 +10,7 @@ import { type Segment, segmentBytes } from '../../core/onnx/segment.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { externalPath, openExternal } from './externalFile.ts';
 import { type FileSource, openFile } from './fileSource.ts';
-import { fileTrouble, stopIfCancelled, Unusable } from '../unusable.ts';
+import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 
 /** Files that were written, the model first, and what the conversion of weights could not keep. */
 export interface WrittenModel {
@@ -44,7 +44,7 @@ export function externalFileFor(out: string, used: ReadonlySet<string>): string 
  * Writes an edited model: piece by piece, never whole in memory, under temporary names that become the real ones when all
  * is written. External data that is still used goes along where `out` lies in another folder than the model.
  * @param path of the model that was edited; `source` is its content
- * @throws {Unusable} when it cannot be written, or external data is missing or outside of the model's folder; then
+ * @throws {UserError} when it cannot be written, or external data is missing or outside of the model's folder; then
  * nothing is left behind
  */
 export async function writeModel(
@@ -101,7 +101,7 @@ class ModelWriter {
     const path = await externalPath(this.to, location);
     // Beside a model that is replaced it is that model's; beside none it is somebody else's.
     if (!(await exists(out)) && (await exists(path)))
-      throw new Unusable(
+      throw new UserError(
         `${path} is there already, and would be overwritten. Remove it, or name another file to write.`,
       );
     await this.put(path, segments);
@@ -113,10 +113,10 @@ class ModelWriter {
       if (location === own) continue;
       const path = await externalPath(this.to, location);
       const source = await this.external(location);
-      if (path === out) throw new Unusable(`${out}: the model's weights have this name; name another file to write`);
+      if (path === out) throw new UserError(`${out}: the model's weights have this name; name another file to write`);
       if (await exists(path)) {
         if (await this.sameContent(path, source)) continue;
-        throw new Unusable(
+        throw new UserError(
           `${path} is there already with other content. The new model needs the file of this name from ${this.from}: write it into another folder.`,
         );
       }
@@ -152,9 +152,9 @@ class ModelWriter {
     try {
       file.size = await this.fill(handle, segments);
     } catch (error) {
-      if (error instanceof Unusable) throw error;
+      if (error instanceof UserError) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
-      throw code === undefined ? new Unusable(`${path} cannot be written: ${message}`) : fileTrouble(path, error);
+      throw code === undefined ? new UserError(`${path} cannot be written: ${message}`) : fileTrouble(path, error);
     } finally {
       await handle.close();
     }
@@ -214,7 +214,7 @@ class ModelWriter {
     const { bavail, bsize } = await statfs(this.to);
     const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
     if (needed > bavail * bsize)
-      throw new Unusable(`${this.to}: the model needs ${gib(needed)}, ${gib(bavail * bsize)} are free`);
+      throw new UserError(`${this.to}: the model needs ${gib(needed)}, ${gib(bavail * bsize)} are free`);
   }
 
   async close(): Promise<void> {

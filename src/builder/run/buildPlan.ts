@@ -9,7 +9,7 @@ import { askPolygraphy, findPolygraphy } from '../tools/findPolygraphy.ts';
 import { findProgram } from '../tools/findProgram.ts';
 import { findPython, probePython, type Python } from '../tools/findPython.ts';
 import { launchedQuestion } from '../tools/launch.ts';
-import type { PlannedFiles } from './plannedFiles.ts';
+import type { BuildFilePaths } from './buildFilePaths.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
 import { runProcess } from './runProcess.ts';
 import { setUpRtx } from '../tools/setUpRtx.ts';
@@ -44,13 +44,13 @@ export interface BuildPlan {
   /** What its output is: the driver's events, or the log itself. */
   output: 'events' | 'log';
   /** The arguments, once it is known where the files go. `model` may be a copy of the options' own. */
-  command: (options: EngineOptions, files: PlannedFiles) => CommandLine;
+  command: (options: EngineOptions, files: BuildFilePaths) => CommandLine;
 }
 
 /**
  * Finds what the backend needs, sets TensorRT-RTX up where that is the one. `auto` takes trtexec, then a Python with
  * `tensorrt`, both only beside an NVIDIA GPU, and else TensorRT-RTX, which needs none.
- * @throws {Unusable} when the backend cannot be had, with what to install
+ * @throws {UserError} when the backend cannot be had, with what to install
  */
 export async function planBuild(options: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
   if (tools.launcher) return planLaunched(options, tools, tools.launcher);
@@ -72,7 +72,7 @@ export async function planBuild(options: EngineOptions, tools: BuildTools): Prom
   }
 }
 
-/** The wishes that cannot be met, in one sentence each; empty: build. */
+/** The requests that cannot be met, in one sentence each; empty: build. */
 export const refusals = (notes: CommandNote[]): string[] =>
   notes.filter(({ kind }) => kind === 'refused').map(({ message }) => message);
 
@@ -179,7 +179,7 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
       const tool = await askPolygraphy({
         name: `${program}, by the launcher`,
         advice: '',
-        wish: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
+        request: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
         polygraphy: (args) => ask([program, ...args]),
         python: (args) => ask(['python3', ...args]),
       });

@@ -18,7 +18,7 @@ export interface ParserError {
 }
 
 /** Progress as TensorRT itself reports it. `step`: steps done of `steps`; 0: the phase begins. */
-export interface BuildProgress {
+export interface DriverProgress {
   phase: string;
   parent?: string | null;
   step?: number | null;
@@ -39,7 +39,7 @@ export type DriverEvent =
     }
   | { event: 'log'; severity: 'V' | 'I' | 'W' | 'E' | 'F'; message: string }
   | { event: 'network'; inputs: NetworkTensor[]; outputs: NetworkTensor[]; layers: number }
-  | ({ event: 'progress' } & BuildProgress)
+  | ({ event: 'progress' } & DriverProgress)
   | { event: 'layers'; text: string }
   | {
       event: 'done';

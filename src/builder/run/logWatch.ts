@@ -1,4 +1,4 @@
-import { BuildTelescope, type ReportedStep, type TimeLine } from '../../core/build/buildTelescope.ts';
+import { BuildProgress, type ReportedStep, type TimeLine } from '../../core/build/buildProgress.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
@@ -12,7 +12,7 @@ export interface Watched {
 
 /** Reads a build's log as it is written, and knows what the build is doing. */
 export class LogWatch {
-  readonly telescope: BuildTelescope;
+  readonly progress: BuildProgress;
   readonly #reader: BuildLogReader;
   readonly #begun = Date.now();
   readonly #changed: () => void;
@@ -21,12 +21,12 @@ export class LogWatch {
    * @param expectedMs how long the same build took before
    * @param changed called whenever there is something new to see
    */
-  constructor(expectedMs: number | null, changed: (telescope: BuildTelescope) => void) {
-    this.telescope = new BuildTelescope({ ms: expectedMs });
-    this.#changed = () => changed(this.telescope);
+  constructor(expectedMs: number | null, changed: (progress: BuildProgress) => void) {
+    this.progress = new BuildProgress({ ms: expectedMs });
+    this.#changed = () => changed(this.progress);
     this.#reader = new BuildLogReader({
       onEvent: (event) => {
-        this.telescope.event(event, this.#now());
+        this.progress.event(event, this.#now());
         this.#changed();
       },
     });
@@ -37,12 +37,12 @@ export class LogWatch {
   }
 
   step(step: ReportedStep): void {
-    this.telescope.step(step);
+    this.progress.step(step);
     this.#changed();
   }
 
   end(): Watched {
-    return { log: this.#reader.end().value, timeLine: this.telescope.timeLine(this.#now()) };
+    return { log: this.#reader.end().value, timeLine: this.progress.timeLine(this.#now()) };
   }
 
   #now(): number {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import type { BuildTelescope } from '../../core/build/buildTelescope.ts';
-import { type BuildProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
+import type { BuildProgress } from '../../core/build/buildProgress.ts';
+import { type DriverProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
 import { LogFile } from '../files/logFile.ts';
 import { LogWatch, type Watched } from './logWatch.ts';
 import type { BuildPlan } from './buildPlan.ts';
@@ -10,9 +10,9 @@ export interface OutputEvents {
   /** A line of the log as it goes to `build.log`, `[V] [TRT] …`. A message of several lines comes as one. */
   log?: (text: string) => void;
   /** Python backends only. */
-  progress?: (progress: BuildProgress) => void;
-  /** The build went on: `telescope.state(ms)` says how far. Comes often; look at it no more often than can be shown. */
-  changed?: (telescope: BuildTelescope) => void;
+  progress?: (progress: DriverProgress) => void;
+  /** The build went on: `progress.state(ms)` says how far. Comes often; look at it no more often than can be shown. */
+  changed?: (progress: BuildProgress) => void;
   /** The parser's errors, with the nodes that they name. */
   parserErrors?: (errors: ParserError[]) => void;
 }
@@ -27,7 +27,7 @@ export interface Said extends Watched {
 }
 
 /**
- * Takes what a build's program prints, line by line: the log goes to its file, to the caller and to the telescope, layer
+ * Takes what a build's program prints, line by line: the log goes to its file, to the caller and to the progress, layer
  * info of the driver to a file of its own.
  */
 export class ProgramOutput {
@@ -57,7 +57,7 @@ export class ProgramOutput {
     this.#layersPath = files.layers;
     this.#log = new LogFile(files.log);
     const expectedMs = expectedSeconds === null ? null : expectedSeconds * 1000;
-    this.#watch = new LogWatch(expectedMs, (telescope) => events.changed?.(telescope));
+    this.#watch = new LogWatch(expectedMs, (progress) => events.changed?.(progress));
   }
 
   /** The program is about to run with these arguments. */
@@ -105,7 +105,7 @@ export class ProgramOutput {
 
   /**
    * Resolves when both files are whole.
-   * @throws {Unusable} when the log could not be written; the error of the file system for the layer info
+   * @throws {UserError} when the log could not be written; the error of the file system for the layer info
    */
   async close(): Promise<void> {
     await this.#log.end();

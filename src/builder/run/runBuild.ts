@@ -15,11 +15,11 @@ import { fillWeights } from '../files/fillWeights.ts';
 import { withFolderLock } from '../files/folderLock.ts';
 import { Launch } from '../tools/launch.ts';
 import { causeOf } from './logWatch.ts';
-import { moveWhole } from '../files/moveWhole.ts';
-import type { PlannedFiles } from './plannedFiles.ts';
+import { moveAtomically } from '../files/moveAtomically.ts';
+import type { BuildFilePaths } from './buildFilePaths.ts';
 import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
-import { fileTrouble, stopIfCancelled, Unusable } from '../unusable.ts';
+import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
 /** What to build, with what, and where the result goes. */
@@ -44,7 +44,7 @@ export interface BuildEvents extends OutputEvents {
  * too (`manifest.result`, with one line in `manifest.error`): its folder keeps the log, never an engine or a temporary
  * file. Cancelling through `signal` ends the whole process group within two seconds.
  * @throws {Cancelled} when it was cancelled before it began
- * @throws {Unusable} when the build cannot begin: no such model, no TensorRT, a wish that this version cannot meet
+ * @throws {UserError} when the build cannot begin: no such model, no TensorRT, a request that this version cannot meet
  */
 export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
   await checkModel(options.model);
@@ -84,9 +84,9 @@ async function checkModel(path: string): Promise<void> {
   const status = await stat(path).catch((error: unknown) => {
     throw fileTrouble(path, error);
   });
-  if (status.isDirectory()) throw new Unusable(`${path}: is a folder, not an ONNX file`);
+  if (status.isDirectory()) throw new UserError(`${path}: is a folder, not an ONNX file`);
   // TensorRT reads it by its name, and so do we, before and after.
-  if (!status.isFile()) throw new Unusable(`${path}: is no regular file; save the model to one`);
+  if (!status.isFile()) throw new UserError(`${path}: is no regular file; save the model to one`);
 }
 
 /** What passed is moved there, perhaps hours later. */
@@ -169,7 +169,7 @@ class Run {
     const planned = await this.#planned({ ...wanted, ...caches.options, model }, files);
     const { args, notes, environment } = this.#plan.command(planned.options, planned.files);
     const refused = refusals(notes);
-    if (refused.length > 0) throw new Unusable(refused.join(' '));
+    if (refused.length > 0) throw new UserError(refused.join(' '));
     if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
 
     this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
@@ -225,8 +225,8 @@ class Run {
   /** Options and files as the program will know them. */
   async #planned(
     options: EngineOptions,
-    files: PlannedFiles,
-  ): Promise<{ options: EngineOptions; files: PlannedFiles }> {
+    files: BuildFilePaths,
+  ): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
     const { launcher, model, driver } = this.#options;
     if (!launcher) return { options, files };
     this.#launch = new Launch(launcher, this.#folder, model, driver);
@@ -319,12 +319,12 @@ class Run {
   }
 
   async #keepEngine(manifest: BuildManifest): Promise<void> {
-    await moveWhole(this.#path('partial'), this.#path('engine'));
+    await moveAtomically(this.#path('partial'), this.#path('engine'));
     manifest.files.engine = names.engine;
     const { engine } = this.#options;
     if (engine === undefined) return;
     try {
-      await moveWhole(this.#path('engine'), resolve(engine));
+      await moveAtomically(this.#path('engine'), resolve(engine));
       manifest.files.engine = resolve(engine);
     } catch (error) {
       // It took minutes to build: it stays where it is.

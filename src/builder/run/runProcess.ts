@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { LineSplitter } from '../files/lineSplitter.ts';
 import { supervisorProgram } from './supervisor.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 
 /** A program to run. Arguments reach it as they are: no shell is involved. */
 export interface ProcessOptions {
@@ -34,7 +34,7 @@ export interface ProcessEnd {
  * Runs a program in a process group of its own and resolves when it and everything that it started are gone and its
  * output was read. Its stdin stays open and empty as long as this process lives. When this process ends before it, be it
  * by SIGKILL, the program ends within two seconds, too: a supervisor sees to that.
- * @throws {Unusable} when it cannot be started
+ * @throws {UserError} when it cannot be started
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const { program, args, signal, cwd } = options;
@@ -99,9 +99,9 @@ function ended(child: ChildProcess, program: string): Promise<Answer> {
   });
 }
 
-function notStarted(program: string, { code, message }: { code?: string | undefined; message: string }): Unusable {
+function notStarted(program: string, { code, message }: { code?: string | undefined; message: string }): UserError {
   const why = code === 'ENOENT' ? 'no such program' : code === 'EACCES' ? 'permission denied' : message;
-  return new Unusable(`${program}: cannot be started: ${why}`);
+  return new UserError(`${program}: cannot be started: ${why}`);
 }
 
 /** What tells Node to load or wait for something is meant for other programs. */

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { fileTrouble, Unusable } from '../unusable.ts';
+import { fileTrouble, UserError } from '../userError.ts';
 
 /** One build on disk: its folder, and what `manifest.json` in it says. */
 export interface Build {
@@ -75,11 +75,11 @@ const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>
 
 /**
  * The same where there must be one.
- * @throws {Unusable} when the folder holds none that can be read
+ * @throws {UserError} when the folder holds none that can be read
  */
 export async function requireBuild(folder: string): Promise<Build> {
   const build = await readBuildFolder(folder);
-  if (!build) throw new Unusable(`${folder}: no build folder: manifest.json is missing or damaged`);
+  if (!build) throw new UserError(`${folder}: no build folder: manifest.json is missing or damaged`);
   return build;
 }
 

@@ -5,7 +5,7 @@ import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
 import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
-import { layerWishes, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
+import { layerRequests, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
 import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
 import { precisionType } from '../../core/precision/language/precisionType.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
@@ -20,7 +20,7 @@ import { type BuildOverrides, writeBuildOverrides } from './overridesRecord.ts';
 import { readBuildReport, readModelFile } from './readBuild.ts';
 import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../files/rewriteModel.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 
 /** What to build instead, so that the rules hold. */
 export interface AppliedOverrides {
@@ -37,7 +37,7 @@ export const typedCopyFolder = 'typed';
  * Makes the rules of `options.overrides` part of a build: as layer precisions where TensorRT takes them, else (and where
  * the build is strongly typed) as a typed copy of the model in the build's folder.
  * @param model the file that would be parsed without rules
- * @throws {Unusable} when the rules cannot be read, have errors, or cannot be met by this TensorRT
+ * @throws {UserError} when the rules cannot be read, have errors, or cannot be met by this TensorRT
  */
 export async function applyOverrides(
   options: EngineOptions & { folder?: string; cache?: string | undefined },
@@ -56,7 +56,7 @@ export async function applyOverrides(
   const target = targetOf(built.product, built.version, null);
   const { problems, resolution } = checkOverrides(file, index, earlier, target);
   const error = problems.find(({ severity }) => severity === 'error');
-  if (error) throw new Unusable(`${path}:${error.line}:${error.column}: ${error.message}`);
+  if (error) throw new UserError(`${path}:${error.line}:${error.column}: ${error.message}`);
 
   const record: BuildOverrides = { schema: 1, rules, way: wayOf(options, target) };
   const applied: AppliedOverrides = record.way === 'flags' ? withFlags() : await typedCopy();
@@ -100,7 +100,7 @@ function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildO
   if (stronglyTyped) return 'model';
   if (hasLayerFlags(target) !== false) return 'flags';
   const old = target.product !== 'tensorrt-rtx' && (target.version?.[0] ?? 11) < 11;
-  if (old) throw new Unusable(noLayerFlags(target));
+  if (old) throw new UserError(noLayerFlags(target));
   return 'model';
 }
 
@@ -115,7 +115,7 @@ const allowedBy: Record<NonNullable<EngineOptions['precision']>, readonly string
 };
 
 function flagOptions(options: EngineOptions, plan: ReturnType<typeof planPrecision>): Partial<EngineOptions> {
-  const { allow, constraints, layerPrecisions, layerOutputTypes } = layerWishes(plan);
+  const { allow, constraints, layerPrecisions, layerOutputTypes } = layerRequests(plan);
   const modes = ['fp16', 'bf16'] as const;
   const precision = options.precision ?? modes.find((mode) => allow.includes(mode)) ?? 'fp32';
   // trtexec, Polygraphy and the driver have the same switch for each type.

@@ -9,7 +9,7 @@ import { bytesOf } from '../../core/text/byteSource.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest, writeWhole } from './buildFolder.ts';
 import { readWhole } from '../files/fileSource.ts';
 import { causeOf } from '../run/logWatch.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 
 /** One thing that a build elsewhere left: a file of any name, compressed or not, or a text from the clipboard. */
 export type ImportedPiece = { file: string } | { text: string };
@@ -37,7 +37,7 @@ const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
 /**
  * Makes a build of the model's history from what a build on another machine left. It is copied, unpacked; the manifest's
  * `origin` is `imported`, its `started` the time of the import, and the rest what the log says.
- * @throws {Unusable} when a piece is none of these, two are of the same kind, or nothing speaks of layers
+ * @throws {UserError} when a piece is none of these, two are of the same kind, or nothing speaks of layers
  */
 export async function importBuild(options: ImportOptions): Promise<Build> {
   const found = new Map<keyof typeof names, Uint8Array>();
@@ -46,12 +46,12 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
     // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
     const { kind, bytes, inspected, name } = await readPiece(piece);
     if (found.has(kind))
-      throw new Unusable(`${name}: the second ${names[kind]} here. Take those of one build at a time.`);
+      throw new UserError(`${name}: the second ${names[kind]} here. Take those of one build at a time.`);
     if (inspected.tensorrt.version !== null || tensorrt.product === null) tensorrt = inspected.tensorrt;
     found.set(kind, bytes);
   }
   if (!found.has('log') && !found.has('layers'))
-    throw new Unusable('A profile alone says nothing about nodes: take the build log or the layer info with it.');
+    throw new UserError('A profile alone says nothing about nodes: take the build log or the layer info with it.');
   const log = readLog(found.get('log'));
   const started = new Date();
   const parent = options.folder ?? buildsFolder(options.model, options.cache);
@@ -98,7 +98,7 @@ async function readPiece(piece: ImportedPiece) {
   const kind = kinds[inspected.kind];
   if (kind !== undefined) return { name, bytes, inspected, kind };
   const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
-  throw new Unusable(
+  throw new UserError(
     `${name}: ${reason} What can be read here: what trtexec prints with --verbose, and the files of --exportLayerInfo and --exportProfile.`,
   );
 }

@@ -18,7 +18,7 @@ import type { Problem, Read } from '../../core/text/problem.ts';
 import type { Build } from './buildFolder.ts';
 import { openFile, readWhole } from '../files/fileSource.ts';
 import { readBuildOverrides } from './overridesRecord.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 
 /** Paths of the files that one build left, each gzip-compressed or not. */
 export interface ReportFiles {
@@ -42,7 +42,7 @@ export interface ReportRead {
 /**
  * Reads the files of a build and joins them to a report. What is wrong inside a file is in `report.problems`, with the
  * file's name.
- * @throws {Unusable} when a file cannot be opened, or the model cannot be read at all
+ * @throws {UserError} when a file cannot be opened, or the model cannot be read at all
  */
 export async function readReport(files: ReportFiles): Promise<ReportRead> {
   const [model, log, layers, profile] = await Promise.all([
@@ -88,13 +88,13 @@ export function toViewData({ report, model }: ReportRead, build: BuildManifest |
 
 /**
  * Reads an ONNX file's structure.
- * @throws {Unusable} when nothing in it can be read
+ * @throws {UserError} when nothing in it can be read
  */
 export async function readModelFile(path: string): Promise<{ value: OnnxModel; problems: Problem[] }> {
   const source = await openFile(path);
   try {
     const { value, problems } = await readModel(source);
-    if (!value) throw new Unusable(`${path}: ${problems[0]?.message ?? 'cannot be read as an ONNX model'}`);
+    if (!value) throw new UserError(`${path}: ${problems[0]?.message ?? 'cannot be read as an ONNX model'}`);
     return { value, problems: named(path, problems) };
   } finally {
     await source.close();
@@ -106,7 +106,7 @@ const chunkBytes = 1 << 22;
 
 /**
  * Reads a build log of any size, a piece at a time.
- * @throws {Unusable} when it cannot be opened
+ * @throws {UserError} when it cannot be opened
  */
 export async function readLogFile(path: string): Promise<{ value: BuildLog; problems: Problem[] }> {
   const source = await openFile(path);

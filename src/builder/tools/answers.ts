@@ -1,4 +1,4 @@
-import { Cancelled, stopIfCancelled } from '../unusable.ts';
+import { Cancelled, stopIfCancelled } from '../userError.ts';
 
 /** What programs have answered, by question: each is asked once, whoever wants to know, then or later. */
 export class Answers<T> {

@@ -4,7 +4,7 @@ import { type Polygraphy, readPolygraphyHelp } from '../../core/build/polygraphy
 import { parseVersion } from '../../core/build/trtexecFlags.ts';
 import { findProgram } from './findProgram.ts';
 import { findTool, printed } from './probeTool.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 
 /** A Polygraphy on this computer, and the TensorRT that it will build with. */
 export interface FoundPolygraphy extends Polygraphy {
@@ -15,7 +15,7 @@ export interface FoundPolygraphy extends Polygraphy {
 /**
  * Finds Polygraphy: the chosen one, else the one beside the chosen Python, else the one on the PATH.
  * `POLYGRAPHY_USE_TENSORRT_RTX` in the environment makes it build with TensorRT-RTX, as it does for Polygraphy itself.
- * @throws {Unusable} when there is none that runs
+ * @throws {UserError} when there is none that runs
  */
 export async function findPolygraphy(options: {
   polygraphy?: string | undefined;
@@ -31,7 +31,7 @@ export async function findPolygraphy(options: {
   const tool = await askPolygraphy({
     name: program,
     advice: `. ${advice}`,
-    wish: environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'],
+    request: environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'],
     polygraphy: (args) => printed(program, args, signal, environment),
     python: async (args) => printed(await interpreter(), args, signal, environment).catch(() => []),
   });
@@ -40,23 +40,23 @@ export async function findPolygraphy(options: {
 
 /**
  * Asks a Polygraphy, wherever it runs, what it is, what it builds with and what its `convert` takes.
- * @param asked.wish value of `POLYGRAPHY_USE_TENSORRT_RTX` there
+ * @param asked.request value of `POLYGRAPHY_USE_TENSORRT_RTX` there
  * @param asked.polygraphy, asked.python run the program and its interpreter, and give the lines that they print
- * @throws {Unusable} when it does not run as Polygraphy; `advice` ends the sentence
+ * @throws {UserError} when it does not run as Polygraphy; `advice` ends the sentence
  */
 export async function askPolygraphy(asked: {
   name: string;
   advice: string;
-  wish: string | undefined;
+  request: string | undefined;
   polygraphy: (args: string[]) => Promise<string[]>;
   python: (args: string[]) => Promise<string[]>;
 }): Promise<Polygraphy> {
   const banner = await asked.polygraphy(['--version']);
   if (!banner.some((line) => /\d+\.\d+/.test(line)))
-    throw new Unusable(
+    throw new UserError(
       `${asked.name}: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
     );
-  const module = /^(1|true)$/i.test(asked.wish ?? '') ? 'tensorrt_rtx' : 'tensorrt';
+  const module = /^(1|true)$/i.test(asked.request ?? '') ? 'tensorrt_rtx' : 'tensorrt';
   // Whatever its environment prints beside it, the version is the last line.
   const said = await asked.python(['-c', `import ${module}; print(${module}.__version__)`]);
   const help = await asked.polygraphy(['convert', '--help']);

@@ -1,5 +1,5 @@
 import { runProcess } from '../run/runProcess.ts';
-import { Unusable } from '../unusable.ts';
+import { UserError } from '../userError.ts';
 
 /** A Python interpreter and what it can do. */
 export interface Python {
@@ -59,7 +59,7 @@ export async function probePython(
 
 /**
  * The first interpreter that suits, the user's own choice before those on the PATH.
- * @throws {Unusable} naming every interpreter that was tried and what is wrong with it
+ * @throws {UserError} naming every interpreter that was tried and what is wrong with it
  */
 export async function findPython(options: {
   chosen?: string | undefined;
@@ -80,7 +80,7 @@ export async function findPython(options: {
     tried.push(`${python.path} (Python ${python.version.join('.')}): ${reason}`);
   }
   const found = tried.length > 0 ? tried.join('; ') : 'no python3 on the PATH';
-  throw new Unusable(`No suitable Python: ${found}. ${options.advice}`);
+  throw new UserError(`No suitable Python: ${found}. ${options.advice}`);
 }
 
 function candidates(): string[][] {

@@ -4,10 +4,10 @@ import { basename, dirname, resolve } from 'node:path';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../../core/build/launcher.ts';
 import { externalPath } from '../files/externalFile.ts';
-import type { PlannedFiles } from '../run/plannedFiles.ts';
+import type { BuildFilePaths } from '../run/buildFilePaths.ts';
 import { readModelFile } from '../store/readBuild.ts';
 import { runProcess } from '../run/runProcess.ts';
-import { stopIfCancelled, Unusable } from '../unusable.ts';
+import { stopIfCancelled, UserError } from '../userError.ts';
 import { externalLocations } from '../files/writeModel.ts';
 
 /** Options that are paths of files which a build reads. */
@@ -36,14 +36,14 @@ export class Launch {
   /**
    * A file's path there.
    * @param inside its path inside of the folder there, where it is copied
-   * @throws {Unusable} when the launcher neither covers nor copies it
+   * @throws {UserError} when the launcher neither covers nor copies it
    */
   there(path: string, inside = basename(path)): string {
     const here = resolve(path);
     const covered = pathThere(this.#launcher, this.#places, here);
     if (covered !== undefined) return covered;
     if (this.#folder === undefined)
-      throw new Unusable(
+      throw new UserError(
         `${here}: the launcher knows no path for it there. Give its folder in "paths", or a "folder" to copy it to.`,
       );
     const there = `${this.#folder}/${inside.replaceAll('\\', '/')}`;
@@ -52,14 +52,15 @@ export class Launch {
   }
 
   /** Options and files as they are called there; the model's weights come along. */
-  async map(options: EngineOptions, files: PlannedFiles): Promise<{ options: EngineOptions; files: PlannedFiles }> {
+  async map(options: EngineOptions, files: BuildFilePaths): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
     const mapped: EngineOptions = { ...options, model: this.there(options.model) };
     for (const name of read) if (options[name] !== undefined) mapped[name] = this.there(options[name]);
     if (this.#copied.has(resolve(options.model)))
       for (const location of externalLocations((await readModelFile(options.model)).value))
         this.there(await externalPath(dirname(resolve(options.model)), location), location);
     const there = { ...files };
-    for (const [name, path] of Object.entries(files) as [keyof PlannedFiles, string][]) there[name] = this.there(path);
+    for (const [name, path] of Object.entries(files) as [keyof BuildFilePaths, string][])
+      there[name] = this.there(path);
     return { options: mapped, files: there };
   }
 
@@ -76,7 +77,7 @@ export class Launch {
 
   /**
    * Copies what is there to read.
-   * @throws {Unusable} when that fails
+   * @throws {UserError} when that fails
    */
   async begin(signal: AbortSignal | undefined): Promise<void> {
     if (this.#copied.size === 0) return;
@@ -109,7 +110,7 @@ export class Launch {
     const end = await runProcess({ program: program!, args, stdout: keep, stderr: keep, ...(signal && { signal }) });
     stopIfCancelled(signal);
     if (end.code !== 0)
-      throw new Unusable(`${program} ${args.join(' ').slice(0, 300)}: ${lines.at(-1) ?? `exit status ${end.code}`}`);
+      throw new UserError(`${program} ${args.join(' ').slice(0, 300)}: ${lines.at(-1) ?? `exit status ${end.code}`}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { readTrtexecHelp, type TrtexecHelp } from '../../core/build/readTrtexecH
 import { Answers } from './answers.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from '../run/runProcess.ts';
-import { stopIfCancelled, Unusable } from '../unusable.ts';
+import { stopIfCancelled, UserError } from '../userError.ts';
 
 /** A program that was found. */
 export interface FoundTool {
@@ -22,7 +22,7 @@ const probed = new Answers<TrtexecHelp>();
 /**
  * Finds a trtexec and asks it for its flags and version, once as long as its file stays the same.
  * @param chosen a path, or a name on the PATH
- * @throws {Unusable} when there is none, or what it prints is no help of trtexec's
+ * @throws {UserError} when there is none, or what it prints is no help of trtexec's
  */
 export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promise<ProbedTrtexec> {
   const program = await findTool(chosen, 'Is TensorRT installed, and its bin folder on the PATH?');
@@ -36,14 +36,14 @@ export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promis
  * What a trtexec says about itself.
  * @param program its name, for people
  * @param ask gives the lines that it prints for these arguments
- * @throws {Unusable} when that is no help of trtexec's
+ * @throws {UserError} when that is no help of trtexec's
  */
 export async function helpOfTrtexec(program: string, ask: (args: string[]) => Promise<string[]>): Promise<TrtexecHelp> {
   const lines = await ask(['--help']);
   const help = readTrtexecHelp(lines.join('\n'));
   if (!help.flags.has('onnx')) {
     const said = lines.find((line) => line.trim() !== '');
-    throw new Unusable(
+    throw new UserError(
       `${program}: its --help names no --onnx, so it is no trtexec that can build from ONNX${said ? `; it says: ${said.slice(0, 300)}` : ''}`,
     );
   }
@@ -52,10 +52,10 @@ export async function helpOfTrtexec(program: string, ask: (args: string[]) => Pr
   return help;
 }
 
-/** @throws {Unusable} naming the program and what to do */
+/** @throws {UserError} naming the program and what to do */
 export async function findTool(chosen: string, advice: string): Promise<string> {
   const program = await findProgram(chosen);
-  if (program === undefined) throw new Unusable(`${chosen}: cannot be started: no such program. ${advice}`.trim());
+  if (program === undefined) throw new UserError(`${chosen}: cannot be started: no such program. ${advice}`.trim());
   return program;
 }
 
@@ -78,6 +78,6 @@ export async function printed(
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
   stopIfCancelled(signal);
-  if (limit.aborted) throw new Unusable(`${program} ${args.join(' ')}: no answer within a minute`);
+  if (limit.aborted) throw new UserError(`${program} ${args.join(' ')}: no answer within a minute`);
   return lines;
 }

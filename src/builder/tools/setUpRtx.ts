@@ -4,7 +4,7 @@ import { cacheFolder } from '../files/cacheFolder.ts';
 import { findPython, type Python } from './findPython.ts';
 import { withFolderLock } from '../files/folderLock.ts';
 import { runProcess } from '../run/runProcess.ts';
-import { Cancelled, stopIfCancelled, Unusable } from '../unusable.ts';
+import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 
 /** The version that is set up. Tests and recorded builds are of this one. */
 export const rtxVersion = '1.7.1.116';
@@ -32,14 +32,14 @@ export interface SetUpOptions {
 }
 
 /** Consent was asked for and not given. */
-export class NotConfirmed extends Unusable {}
+export class NotConfirmed extends UserError {}
 
 /**
  * Sets TensorRT-RTX up for the user alone, once, and says where it is. It comes as ready-made wheels through pip, with
  * the user's own pip configuration, into a virtual environment of its own or, where Python has none, a plain folder.
  * Two at a time wait for each other; a set-up that was cut off is done again from the start.
  * @throws {NotConfirmed} when `confirm` says no
- * @throws {Unusable} when this machine cannot run it or the wheels cannot be had, with what to do
+ * @throws {UserError} when this machine cannot run it or the wheels cannot be had, with what to do
  */
 export async function setUpRtx(options: SetUpOptions): Promise<RtxInstall> {
   const python = await findRtxPython(options.python);
@@ -223,7 +223,7 @@ async function makeEnvironment(
     }
   }
   const tried = failed.length > 0 ? ` (${failed.join('; ')})` : '';
-  throw new Unusable(
+  throw new UserError(
     `${python.path} can neither make a virtual environment nor run pip${tried}. Install one of them and try again. On Debian and Ubuntu: sudo apt-get install -y python3-venv`,
   );
 }
@@ -252,7 +252,7 @@ async function run(
   stopIfCancelled(signal);
   if (end.code === 0) return;
   const reason = lines.filter((line) => /error/i.test(line)).at(-1) ?? lines.at(-1) ?? `exit status ${end.code}`;
-  throw new Unusable(
+  throw new UserError(
     `Could not install ${what}: ${reason.trim()}. Is the network there, and does your package index have it? Behind a proxy or mirror, configure pip (pip config set global.index-url …) and try again.`,
   );
 }
@@ -270,5 +270,5 @@ async function checkImport({ python, environment }: RtxInstall, signal: AbortSig
   });
   stopIfCancelled(signal);
   if (code !== 0)
-    throw new Unusable(`TensorRT-RTX was installed but does not load: ${lines.at(-1) ?? `exit status ${code}`}`);
+    throw new UserError(`TensorRT-RTX was installed but does not load: ${lines.at(-1) ?? `exit status ${code}`}`);
 }

@@ -1,4 +1,4 @@
-import type { TimeLine } from './buildTelescope.ts';
+import type { TimeLine } from './buildProgress.ts';
 
 /** `manifest.json` of a build folder: everything that says what this build was. Times are ISO 8601 and seconds. */
 export interface BuildManifest {

@@ -17,7 +17,7 @@ export interface DriverFiles {
 }
 
 /**
- * Arguments for `build_engine.py`. Which flags the installed TensorRT has is the driver's to say, except for wishes
+ * Arguments for `build_engine.py`. Which flags the installed TensorRT has is the driver's to say, except for requests
  * that TensorRT-RTX can never meet: those are refused here, before anything runs.
  */
 export function driverCommand(options: EngineOptions, files: DriverFiles, { product }: DriverTarget): CommandLine {
@@ -65,7 +65,7 @@ function addTargets(targets: string[], rtx: boolean, add: Add, notes: CommandNot
     notes.push(refused('computeCapability', 'Only TensorRT-RTX builds for other GPUs than the one at hand.'));
 }
 
-/** What the driver's precision file is to hold: layer names as TensorRT has them after parsing. null: no such wish. */
+/** What the driver's precision file is to hold: layer names as TensorRT has them after parsing. null: no such request. */
 export function driverPrecisions(
   options: EngineOptions,
 ): { precisions: Record<string, string>; outputTypes: Record<string, string[]> } | null {

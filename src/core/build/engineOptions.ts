@@ -86,7 +86,7 @@ export interface CommandLine {
 }
 
 export interface CommandNote {
-  /** `translated`: another flag does it in this version. `dropped`: left out, harmless. `refused`: the wish cannot be met, don't build. */
+  /** `translated`: another flag does it in this version. `dropped`: left out, harmless. `refused`: the request cannot be met, don't build. */
   kind: 'translated' | 'dropped' | 'refused';
   flag: string;
   message: string;

@@ -10,7 +10,7 @@ export interface Trtexec {
 
 /**
  * Arguments for one trtexec build that leaves what the views need: a verbose log, detailed layer info and, where
- * asked, a profile. Wishes that this version cannot meet become notes; a `refused` note means: do not run it.
+ * asked, a profile. Requests that this version cannot meet become notes; a `refused` note means: do not run it.
  * Values from the model (names, shapes) only ever become one argument together with their flag.
  */
 export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: Trtexec): CommandLine {
@@ -144,7 +144,7 @@ class Line {
     this.#add(flag, value, 'dropped');
   }
 
-  /** A flag that the wish depends on; where it is missing, the build is refused. */
+  /** A flag that the request depends on; where it is missing, the build is refused. */
   need(flag: string, value?: string): void {
     this.#add(flag, value, 'refused');
   }

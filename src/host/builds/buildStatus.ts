@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { telescopeLine } from '../../core/build/telescopeLine.ts';
+import { progressLine } from '../../core/build/progressLine.ts';
 import { fusionTreeId } from '../ids.ts';
 import type { Builds, RunningBuild } from './builds.ts';
 import { nameOf } from '../platform/nameOf.ts';
@@ -29,7 +29,7 @@ export function showBuildStatus(builds: Builds): vscode.Disposable {
 const plain = (text: string): string => text.replaceAll('$(', '$ (');
 
 const whole = (running: RunningBuild): string =>
-  `${nameOf(running.uri)}: ${running.state === null ? running.text : telescopeLine(running.state)}`;
+  `${nameOf(running.uri)}: ${running.state === null ? running.text : progressLine(running.state)}`;
 
 /** `vit_tiny.onnx: timing tactics 12/23` */
 function short(running: RunningBuild): string {

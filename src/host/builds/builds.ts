@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { stageWords } from '../../core/build/buildTelescope.ts';
-import type { BuildTelescope, TelescopeState } from '../../core/build/buildTelescope.ts';
+import { stageWords } from '../../core/build/buildProgress.ts';
+import type { BuildProgress, ProgressState } from '../../core/build/buildProgress.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
-import { duration, stageDuration, telescopeLine } from '../../core/build/telescopeLine.ts';
+import { duration, stageDuration, progressLine } from '../../core/build/progressLine.ts';
 import { runBuild } from '../../builder/run/runBuild.ts';
 import type { BuildEvents } from '../../builder/run/runBuild.ts';
 import { NotConfirmed } from '../../builder/tools/setUpRtx.ts';
-import { Unusable } from '../../builder/unusable.ts';
+import { UserError } from '../../builder/userError.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { TaskOptions } from '../tasks/taskProperties.ts';
@@ -27,14 +27,14 @@ export interface RunningBuild {
   /** What it is doing, in a line. */
   text: string;
   /** null: TensorRT has not begun. */
-  state: TelescopeState | null;
+  state: ProgressState | null;
   /** null: it waits for another build of this model, or something is set up. */
   folder: string | null;
 }
 
 interface Running extends RunningBuild {
   cancel: AbortController;
-  telescope: BuildTelescope | null;
+  progress: BuildProgress | null;
   began: number;
   ended: Promise<unknown>;
 }
@@ -111,7 +111,7 @@ export class Builds implements vscode.Disposable {
       text: vscode.l10n.t('starting'),
       state: null,
       folder: null,
-      telescope: null,
+      progress: null,
       began: Date.now(),
       ended: Promise.resolve(),
     };
@@ -152,13 +152,13 @@ export class Builds implements vscode.Disposable {
   }
 
   #look(running: Running, line: LineSink, say: (text: string) => void): void {
-    if (running.telescope === null) return;
+    if (running.progress === null) return;
     const before = running.state?.stage;
-    const state = running.telescope.state(Date.now() - running.began);
+    const state = running.progress.state(Date.now() - running.began);
     running.state = state;
     if (state.stage !== before && state.stage !== 'start')
       line(`── ${state.phase} · ${duration(state.elapsedMs)}`, 'step');
-    say(telescopeLine(state));
+    say(progressLine(state));
   }
 
   /** undefined: the build could not begin, and the person has been told why. */
@@ -185,8 +185,8 @@ export class Builds implements vscode.Disposable {
         say(vscode.l10n.t('running'));
       },
       log: (text) => line(text, severityOf(text)),
-      changed: (telescope) => {
-        running.telescope = telescope;
+      changed: (progress) => {
+        running.progress = progress;
       },
     };
     const setUpProgress = (text: string) => {
@@ -221,7 +221,7 @@ export class Builds implements vscode.Disposable {
     line(message, 'error');
     // Whoever said no needs no message that says so again.
     if (error instanceof NotConfirmed) return;
-    if (!(error instanceof Unusable)) this.#log.error(error instanceof Error ? error : message);
+    if (!(error instanceof UserError)) this.#log.error(error instanceof Error ? error : message);
     void vscode.window.showErrorMessage(plainText(message));
   }
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BuildTools } from '../../builder/run/buildPlan.ts';
-import { Unusable } from '../../builder/unusable.ts';
+import { UserError } from '../../builder/userError.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
 import { readLauncher } from '../../core/build/launcher.ts';
 import type { Launcher } from '../../core/build/launcher.ts';
@@ -11,7 +11,7 @@ import { mayDownload } from './consent.ts';
 /**
  * The programs that the settings name for a model, and backend and launcher: those that were asked for, else those of
  * the settings.
- * @throws {Unusable} when there is no such launcher, or it makes no sense
+ * @throws {UserError} when there is no such launcher, or it makes no sense
  */
 export function toolsOf(
   context: vscode.ExtensionContext,
@@ -37,11 +37,11 @@ function launcherOf(launchers: Record<string, unknown>, name: string): Launcher 
   if (name === '' || name === 'none') return undefined;
   if (!Object.hasOwn(launchers, name)) {
     const names = Object.keys(launchers).join(', ') || vscode.l10n.t('none yet');
-    throw new Unusable(
+    throw new UserError(
       vscode.l10n.t('There is no launcher "{0}" in the setting tensorrtLens.launchers. Known: {1}.', name, names),
     );
   }
   const read = readLauncher(launchers[name]);
-  if (typeof read === 'string') throw new Unusable(vscode.l10n.t('Launcher "{0}": {1}', name, read));
+  if (typeof read === 'string') throw new UserError(vscode.l10n.t('Launcher "{0}": {1}', name, read));
   return read;
 }

@@ -1,9 +1,9 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { stageWords } from '../../core/build/buildTelescope.ts';
-import type { TelescopeState } from '../../core/build/buildTelescope.ts';
-import { duration, shortName, stageDuration } from '../../core/build/telescopeLine.ts';
+import { stageWords } from '../../core/build/buildProgress.ts';
+import type { ProgressState } from '../../core/build/buildProgress.ts';
+import { duration, shortName, stageDuration } from '../../core/build/progressLine.ts';
 import type { RunningBuild } from '../builds/builds.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
@@ -162,12 +162,12 @@ export function runningItem(running: RunningBuild, build: Build | null): History
   return item;
 }
 
-const timesOf = ({ elapsedMs, remainingMs }: TelescopeState): string =>
+const timesOf = ({ elapsedMs, remainingMs }: ProgressState): string =>
   remainingMs === null
     ? duration(elapsedMs)
     : vscode.l10n.t('{0}, about {1} left', duration(elapsedMs), duration(remainingMs));
 
-function liveOf(parent: HistoryItem, state: TelescopeState, model: vscode.Uri): HistoryItem[] {
+function liveOf(parent: HistoryItem, state: ProgressState, model: vscode.Uri): HistoryItem[] {
   const { t } = vscode.l10n;
   const items: HistoryItem[] = [];
   const say = (...args: Parameters<typeof line> extends [unknown, ...infer Rest] ? Rest : never) =>

@@ -5,7 +5,7 @@ import type { Builds } from '../builds/builds.ts';
 import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { contextKeys, historyTreeId } from '../ids.ts';
-import { lastDone } from '../platform/lastDone.ts';
+import { latestTask } from '../platform/latestTask.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { droppedTypes, takeDropped } from './droppedFiles.ts';
 import { buildItem, runningItem, toTreeItem } from './historyItem.ts';
@@ -82,7 +82,7 @@ export class HistoryTree
   /** Reads the history again. Resolves when it is shown, also where a later look has overtaken this one. */
   async refresh(): Promise<void> {
     this.#look = this.#readAndShow();
-    await lastDone(() => this.#look);
+    await latestTask(() => this.#look);
   }
 
   async #readAndShow(): Promise<void> {

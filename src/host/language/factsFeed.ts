@@ -5,7 +5,7 @@ import { choicesOfMismatches } from '../../core/replay/readMismatches.ts';
 import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
 import { rtxVersion } from '../../builder/tools/setUpRtx.ts';
 import { settingsSection } from '../ids.ts';
-import { lastDone } from '../platform/lastDone.ts';
+import { latestTask } from '../platform/latestTask.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { buildOfReplay } from '../replay/replayBuild.ts';
@@ -139,7 +139,7 @@ export class FactsFeed implements vscode.Disposable {
     const served = this.#served.get(uri.toString());
     if (served === undefined) return undefined;
     await served.first;
-    await lastDone(() => served.work);
+    await latestTask(() => served.work);
     return served.facts;
   }
 

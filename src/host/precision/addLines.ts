@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { applyAnew } from '../platform/applyAnew.ts';
+import { retryEdit } from '../platform/retryEdit.ts';
 
 /**
  * Adds lines at the end of a document, from a line of their own on, as one step to undo.
@@ -8,7 +8,7 @@ import { applyAnew } from '../platform/applyAnew.ts';
  */
 export async function addLines(document: vscode.TextDocument, lines: () => string): Promise<vscode.Position> {
   let start = new vscode.Position(0, 0);
-  await applyAnew(document, () => {
+  await retryEdit(document, () => {
     const { range, text, lineNumber } = document.lineAt(document.lineCount - 1);
     start = new vscode.Position(lineNumber + (text === '' ? 0 : 1), 0);
     const edit = new vscode.WorkspaceEdit();

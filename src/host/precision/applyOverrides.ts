@@ -4,7 +4,7 @@ import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
-import { Cancelled } from '../../builder/unusable.ts';
+import { Cancelled } from '../../builder/userError.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';

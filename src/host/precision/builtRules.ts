@@ -2,7 +2,7 @@ import type { KnownFacts } from '../language/knownFacts.ts';
 
 /**
  * Tells for a line of an override file whether the last build was made with it. A rule that was written later was never
- * asked for: a verdict on it would be about another wish. True for every line where the build's rules are not known.
+ * asked for: a verdict on it would be about another request. True for every line where the build's rules are not known.
  */
 export function builtRules(facts: KnownFacts | undefined): (line: string) => boolean {
   if (!facts?.overrides) return () => true;

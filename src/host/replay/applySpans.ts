@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { SpanEdit } from '../../core/replay/replayFile.ts';
-import { applyAnew } from '../platform/applyAnew.ts';
+import { retryEdit } from '../platform/retryEdit.ts';
 import { replayIn } from './openReplay.ts';
 import type { OpenReplay } from './openReplay.ts';
 
@@ -12,7 +12,7 @@ export async function applySpans(
   document: vscode.TextDocument,
   find: (replay: OpenReplay) => readonly SpanEdit[] | undefined,
 ): Promise<void> {
-  await applyAnew(document, () => {
+  await retryEdit(document, () => {
     const replay = replayIn(document);
     const edits = replay && find(replay);
     if (edits === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { Diagnostic } from 'vscode-languageserver';
-import { diagnosticAt, gravestDiagnostics } from '../gravestDiagnostics.ts';
+import { diagnosticAt, limitDiagnostics } from '../limitDiagnostics.ts';
 import { spanRange } from '../places.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 
@@ -9,7 +9,7 @@ import type { ReplayAnalysis } from './replayAnalysis.ts';
  */
 export function replayDiagnostics({ document, problems }: ReplayAnalysis): Diagnostic[] {
   const own = problems.filter(({ code }) => document.languageId !== 'json' || !code.startsWith('json-'));
-  return gravestDiagnostics(own, 'replay check', (problem) =>
+  return limitDiagnostics(own, 'replay check', (problem) =>
     diagnosticAt(spanRange(document, problem), problem.severity, problem.code, problem.message),
   );
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BuildTools, planBuild, refusals } from '../../../src/builder/run/buildPlan.ts';
 import { cacheFolder } from '../../../src/builder/files/cacheFolder.ts';
 import { NotConfirmed, rtxVersion } from '../../../src/builder/tools/setUpRtx.ts';
-import { Cancelled } from '../../../src/builder/unusable.ts';
+import { Cancelled } from '../../../src/builder/userError.ts';
 import type { EngineOptions } from '../../../src/core/build/engineOptions.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText } from '../../support/fixtures.ts';

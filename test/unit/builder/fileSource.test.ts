@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { isGzip, openFile, readWhole } from '../../../src/builder/files/fileSource.ts';
-import { Unusable } from '../../../src/builder/unusable.ts';
+import { UserError } from '../../../src/builder/userError.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -37,7 +37,7 @@ test('says what is wrong with a file, with its name', async () => {
   mkdirSync(join(folder, 'sub'), { recursive: true });
   await expect(openFile(join(folder, 'none'))).rejects.toThrow(`${join(folder, 'none')}: no such file or folder`);
   await expect(openFile(join(folder, 'sub'))).rejects.toThrow('is a folder, not a file');
-  await expect(openFile(join(file('flat', 'x'), 'y'))).rejects.toThrow(Unusable);
+  await expect(openFile(join(file('flat', 'x'), 'y'))).rejects.toThrow(UserError);
 });
 
 test('says when a compressed file is damaged or cut off', async () => {

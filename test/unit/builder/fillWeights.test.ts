@@ -6,7 +6,7 @@ import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { fillWeights } from '../../../src/builder/files/fillWeights.ts';
 import { randomBytesOf } from '../../../src/builder/files/randomWeights.ts';
-import { Cancelled } from '../../../src/builder/unusable.ts';
+import { Cancelled } from '../../../src/builder/userError.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 

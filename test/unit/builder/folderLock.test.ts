@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { withFolderLock } from '../../../src/builder/files/folderLock.ts';
-import { Cancelled, Unusable } from '../../../src/builder/unusable.ts';
+import { Cancelled, UserError } from '../../../src/builder/userError.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -41,7 +41,7 @@ test('a place that cannot be made is said with its name', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
   const tried = withFolderLock(join(file, 'deep', 'c'), () => Promise.resolve(1));
-  await expect(tried).rejects.toThrow(new Unusable(`${join(file, 'deep')}: a part of this path is no folder`));
+  await expect(tried).rejects.toThrow(new UserError(`${join(file, 'deep')}: a part of this path is no folder`));
   rmSync(file);
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeWhole } from '../../../src/builder/store/buildFolder.ts';
-import { moveWhole } from '../../../src/builder/files/moveWhole.ts';
+import { moveAtomically } from '../../../src/builder/files/moveAtomically.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -12,7 +12,7 @@ test('several files that move to one place at once: one of them is there, nobody
   const contents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((letter) => letter.repeat(1000));
   const files = contents.map((content, index) => join(folder, String(index)));
   files.forEach((file, index) => writeFileSync(file, contents[index]!));
-  await Promise.all(files.map((file) => moveWhole(file, join(place, 'cache'))));
+  await Promise.all(files.map((file) => moveAtomically(file, join(place, 'cache'))));
   expect(readdirSync(place)).toEqual(['cache']);
   expect(contents).toContain(readFileSync(join(place, 'cache'), 'utf8'));
 });

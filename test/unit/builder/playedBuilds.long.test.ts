@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
-import type { BuildTelescope } from '../../../src/core/build/buildTelescope.ts';
+import type { BuildProgress } from '../../../src/core/build/buildProgress.ts';
 import { listAllBuilds } from '../../../src/builder/store/buildHistory.ts';
 import { runBuild, type BuildEvents, type BuildOptions } from '../../../src/builder/run/runBuild.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
@@ -36,11 +36,11 @@ describe('trtexec, as recorded', () => {
     const engine = join(folder, 'resnet.plan');
     const timingCache = join(folder, 'timing.cache');
     writeFileSync(timingCache, 'old ');
-    let last: BuildTelescope | undefined;
+    let last: BuildProgress | undefined;
     const { build } = played(
       { capture: 'tensorrt-10.6.0/resnet18.fp32' },
       { profileRun: true, engine, timingCache },
-      { changed: (telescope) => (last = telescope) },
+      { changed: (progress) => (last = progress) },
     );
     const { folder: made, manifest } = await build;
     expect(manifest).toMatchObject({
@@ -66,7 +66,7 @@ describe('trtexec, as recorded', () => {
     const what = { capture: 'tensorrt-10.6.0/vit_tiny.fp16', seconds: 0.5 };
     const first = (await played(what, own).build).manifest;
     const estimates = new Set<string | null>();
-    const look = (telescope: BuildTelescope) => estimates.add(telescope.state(1).estimate);
+    const look = (progress: BuildProgress) => estimates.add(progress.state(1).estimate);
     await played(what, own, { changed: look }).build;
     expect(first.seconds).toBeGreaterThan(0.4);
     expect(estimates).toContain('earlier build');
@@ -148,8 +148,8 @@ describe('a build that is stopped half-way', () => {
       what,
       { timingCache, engine },
       {
-        changed: (telescope) => {
-          const { stage } = telescope.state(0);
+        changed: (progress) => {
+          const { stage } = progress.state(0);
           if (stages.at(-1) !== stage) stages.push(stage);
           if (stage === 'tactics') abort.abort();
         },

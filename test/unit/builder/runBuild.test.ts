@@ -6,7 +6,7 @@ import type { Build } from '../../../src/builder/store/buildFolder.ts';
 import { deleteBuild, listAllBuilds, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
 import { readBuildReport } from '../../../src/builder/store/readBuild.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
-import { Unusable } from '../../../src/builder/unusable.ts';
+import { UserError } from '../../../src/builder/userError.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
@@ -159,7 +159,7 @@ test('what cannot begin leaves no folder', async () => {
   await expect(attempt({ model: folder })).rejects.toThrow('is a folder');
   await expect(attempt({ trtexec: join(folder, 'no-trtexec') })).rejects.toThrow(/no-trtexec: cannot be started.*PATH/);
   await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow('only TensorRT-RTX');
-  await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow(Unusable);
+  await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow(UserError);
   expect(existsSync(parent) ? readdirSync(parent) : []).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { findRtx, NotConfirmed, rtxVersion, setUpRtx } from '../../../src/builder/tools/setUpRtx.ts';
-import { Cancelled } from '../../../src/builder/unusable.ts';
+import { Cancelled } from '../../../src/builder/userError.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 

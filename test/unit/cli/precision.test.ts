@@ -315,7 +315,7 @@ describe('precision verify', () => {
     const { rules } = rulesFile('/blocks/blocks.0/attn/Softmax fp32\n/patch_embed/proj/Conv fp16\n');
     const ran = await run(precision, 'verify', rules, '--onnx', model, '--log', log);
     expect(ran.code).toBe(0);
-    expect(ran.out).toContain(`${rules}:1: unseen: TensorRT took the wish (log line `);
+    expect(ran.out).toContain(`${rules}:1: unseen: TensorRT took the request (log line `);
     expect(ran.out).toMatch(/:2: (unseen|obeyed): /);
     const bad = rulesFile('/blocks/blocks.2/attn/Softmax fp32\n').rules;
     const { code, out } = await run(precision, 'verify', bad, '--onnx', model, '--log', log, '--json');

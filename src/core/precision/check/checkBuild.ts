@@ -3,7 +3,7 @@ import type { CheckContext, FileContext } from './checkContext.ts';
 import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
 import type { NodeIndex } from '../language/nodeIndex.ts';
-import { longestArgument, utf8Length } from '../tools/longestArgument.ts';
+import { maxArgumentBytes, utf8Length } from '../../text/utf8Length.ts';
 import { removeLine } from '../language/precisionProblem.ts';
 import { precisionType } from '../language/precisionType.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
@@ -39,12 +39,12 @@ function checkLength(context: FileContext): void {
     layers++;
     length += (bytes[node] ?? 0) + type.length + 2;
   }
-  if (length <= longestArgument) return;
+  if (length <= maxArgumentBytes) return;
   const most = resolution.matches.reduce((sum, { effective }) => Math.max(sum, effective), 0);
   const range = resolution.matches.find(({ effective }) => effective === most)?.rule.selectors[0]?.range;
   if (!range) return;
   const base = file.base ? '' : ', or let a "base" line say what most nodes become';
-  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${length.toLocaleString('en-US')} bytes long, and Linux passes at most ${longestArgument.toLocaleString('en-US')} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
+  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${length.toLocaleString('en-US')} bytes long, and Linux passes at most ${maxArgumentBytes.toLocaleString('en-US')} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
   report(context, range, 'warning', 'argument-too-long', message);
 }
 

@@ -9,7 +9,7 @@ import type { Resolution } from '../language/resolveOverrides.ts';
 export interface PrecisionPlan {
   base: 'keep' | 'fp16' | 'bf16';
   require: 'obey' | 'prefer';
-  /** Nodes with a wish, in the model's order. Nodes that take no precision are left out. */
+  /** Nodes with a request, in the model's order. Nodes that take no precision are left out. */
   nodes: PlannedNode[];
   /** Per rule (same order as in the file) the nodes that it decides for but that take no precision. */
   skipped: { line: number; nodes: number }[];
@@ -31,7 +31,7 @@ export interface PlannedNode {
   line: number;
 }
 
-/** Works out every node's wish from the rules as resolved. Rules with errors are no part of it. */
+/** Works out every node's request from the rules as resolved. Rules with errors are no part of it. */
 export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: Resolution): PrecisionPlan {
   const plan: PrecisionPlan = { base: baseOf(file), require: requireOf(file), nodes: [], skipped: [] };
   const skipped = new Map<number, number>();

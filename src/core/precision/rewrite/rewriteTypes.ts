@@ -50,7 +50,7 @@ class Chooser {
   private readonly plan: PrecisionPlan;
   private readonly types: TensorTypes;
   private readonly opset: number;
-  private readonly wishes: Map<string, PlannedNode>;
+  private readonly requests: Map<string, PlannedNode>;
   private readonly roles: Map<string, string>;
   private readonly calls: Set<string>;
   private readonly quantised: Set<string>;
@@ -62,7 +62,7 @@ class Chooser {
     this.plan = plan;
     this.types = types;
     this.opset = standardOpset(model);
-    this.wishes = new Map(plan.nodes.map((wish) => [wish.id, wish]));
+    this.requests = new Map(plan.nodes.map((request) => [request.id, request]));
     this.roles = new Map(modelFacts(model, '', types).nodes.map(({ id, role }) => [id, role]));
     this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
     this.quantised = quantisedNodes(model.graph);
@@ -88,12 +88,12 @@ class Chooser {
     const typing = typingOf(node, outputTypes, this.calls);
     const own = [...outputTypes, ...inputTypes].find(isRealType) ?? 'float';
     const chosen: ChosenType = { node, typing, type: own, asked: false, outputs: [] };
-    const wish = this.wishes.get(node.id);
+    const request = this.requests.get(node.id);
     const role = this.roles.get(node.id) ?? 'compute';
     // Constants and shapes are computed while the engine is built or on the host: they keep their exact types.
     if (role !== 'compute' && role !== 'integer') return { ...chosen, typing: 'fixed' };
     if (typing === 'fixed') {
-      if (wish) this.count('kept-operator', node);
+      if (request) this.count('kept-operator', node);
       else if (role === 'compute' && this.plan.base !== 'keep' && node.subgraphs.length === 0)
         this.count('base-skips-operator', node);
       return chosen;
@@ -103,25 +103,25 @@ class Chooser {
       return { ...chosen, typing: 'fixed' };
     }
     // Numbers of eight or four bits that are moved, for instance.
-    if (typing === 'inputs' && wish) this.count('kept-operator', node);
+    if (typing === 'inputs' && request) this.count('kept-operator', node);
     // Where a comparison's like takes FP32 only, its inputs keep the types that they have.
     if (typing === 'inputs') return this.takes(node, 'float16') ? chosen : { ...chosen, typing: 'fixed' };
     if ([...outputTypes, ...inputTypes].some((type) => type === 'double')) {
-      if (wish || this.plan.base !== 'keep') this.count('kept-double', node);
+      if (request || this.plan.base !== 'keep') this.count('kept-double', node);
       return { ...chosen, typing: 'fixed' };
     }
-    if (wish) return this.wished(chosen, wish);
+    if (request) return this.requested(chosen, request);
     const followers = outputTypes.filter((_, i) => outputFollows(node, i));
     return this.based(chosen, new Set([...followers, ...inputTypes].filter(isRealType)).size > 1);
   }
 
-  private wished(chosen: ChosenType, wish: PlannedNode): ChosenType {
-    const type = onnxTypeOf(wish.compute);
+  private requested(chosen: ChosenType, request: PlannedNode): ChosenType {
+    const type = onnxTypeOf(request.compute);
     if (!isRealType(type)) {
       this.count('needs-qdq', chosen.node);
       return chosen;
     }
-    const asked = wish.outputs ?? [];
+    const asked = request.outputs ?? [];
     if (asked.some((output) => quantised.has(output))) this.count('needs-qdq', chosen.node);
     const outputs = asked.map((output) => {
       const real = onnxTypeOf(output);

@@ -1,7 +1,7 @@
 import type { Problem } from '../../text/problem.ts';
 import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
-import { longestArgument, utf8Length } from './longestArgument.ts';
+import { maxArgumentBytes, utf8Length } from '../../text/utf8Length.ts';
 import { hasLayerFlags, noLayerFlags, typeSince } from '../plan/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
 import { cannotCarry, dialectOf, writeLayerSpecs } from './trtexecSpec.ts';
@@ -14,7 +14,7 @@ export interface PrecisionArguments {
 }
 
 /** What a build needs beside its other options; the same for every back-end with layer precisions. */
-export interface LayerWishes {
+export interface LayerRequests {
   /** Types beside FP32 that the builder must be allowed to use. */
   allow: ('fp16' | 'bf16' | 'int8' | 'fp8' | 'int4')[];
   constraints: 'obey' | 'prefer' | 'none';
@@ -25,7 +25,7 @@ export interface LayerWishes {
 const switches = ['fp16', 'bf16', 'int8', 'fp8', 'int4'] as const;
 
 /** A plan as layer names and types: exact names only, since wildcards mean different things in different versions. */
-export function layerWishes(plan: PrecisionPlan): LayerWishes {
+export function layerRequests(plan: PrecisionPlan): LayerRequests {
   const asked = new Set<string>(plan.base === 'keep' ? [] : [plan.base]);
   for (const { compute, outputs } of plan.nodes) for (const type of [compute, ...(outputs ?? [])]) asked.add(type);
   const reached = plan.nodes.filter(({ later }) => !later);
@@ -73,7 +73,7 @@ export function trtexecArguments(
   }
   const dialect = dialectOf(target.version);
   const starred = names.some((name) => name.includes('*')) ? names : [];
-  const wishes = layerWishes(plan);
+  const requests = layerRequests(plan);
   problems.push(...sharedNames(plan));
   const carried = (name: string): boolean => {
     const reason = cannotCarry(name, dialect, starred);
@@ -81,16 +81,16 @@ export function trtexecArguments(
       problems.push(error('trtexec-cannot-carry', `${JSON.stringify(name)} is left out: ${reason}.`));
     return reason === null;
   };
-  const kept = wishes.layerPrecisions.filter(({ name }) => carried(name));
+  const kept = requests.layerPrecisions.filter(({ name }) => carried(name));
   const names_ = new Set(kept.map(({ name }) => name));
-  const outputs = wishes.layerOutputTypes.filter(({ name }) => names_.has(name));
-  for (const { op, name, outputs: wished } of plan.nodes) {
-    if (op !== 'Split' || !wished?.some((type) => type !== wished[0])) continue;
+  const outputs = requests.layerOutputTypes.filter(({ name }) => names_.has(name));
+  for (const { op, name, outputs: requested } of plan.nodes) {
+    if (op !== 'Split' || !requested?.some((type) => type !== requested[0])) continue;
     const message = `${JSON.stringify(name)}: TensorRT makes one layer for each output of a Split, and only the first has this name: the other output types are left out.`;
     problems.push({ severity: 'warning', code: 'output-types-left-out', message });
   }
-  const args = switchesFor(wishes.allow, target, problems);
-  if (kept.length > 0) args.push(`--precisionConstraints=${wishes.constraints}`);
+  const args = switchesFor(requests.allow, target, problems);
+  if (kept.length > 0) args.push(`--precisionConstraints=${requests.constraints}`);
   addSpecs(
     args,
     problems,
@@ -102,7 +102,7 @@ export function trtexecArguments(
 }
 
 /** `--fp16` and its like. */
-function switchesFor(allow: LayerWishes['allow'], target: TensorrtTarget, problems: Problem[]): string[] {
+function switchesFor(allow: LayerRequests['allow'], target: TensorrtTarget, problems: Problem[]): string[] {
   for (const type of allow) {
     const since = typeSince(type, target);
     if (since)
@@ -117,8 +117,8 @@ function addSpecs(args: string[], problems: Problem[], flag: string, specs: Laye
   if (specs.length === 0) return;
   const argument = `--${flag}=${writeLayerSpecs(specs)}`;
   const bytes = utf8Length(argument);
-  if (bytes > longestArgument) {
-    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux passes at most ${longestArgument} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
+  if (bytes > maxArgumentBytes) {
+    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux passes at most ${maxArgumentBytes} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
     problems.push(error('argument-too-long', message));
   }
   args.push(argument);
@@ -143,18 +143,18 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
     problems.push(error('no-layer-flags', noLayerFlags(target)));
     return { args: [], problems };
   }
-  const wishes = layerWishes(plan);
+  const requests = layerRequests(plan);
   problems.push(...sharedNames(plan));
   const args = switchesFor(
-    wishes.allow.filter((type) => type !== 'int4'),
+    requests.allow.filter((type) => type !== 'int4'),
     target,
     problems,
   );
-  if (wishes.allow.includes('int4'))
+  if (requests.allow.includes('int4'))
     problems.push(error('polygraphy-cannot-carry', 'Polygraphy has no option --int4: it is left out.'));
-  if (wishes.layerPrecisions.length > 0) {
-    args.push('--precision-constraints', wishes.constraints, '--layer-precisions');
-    for (const { name, type } of wishes.layerPrecisions) {
+  if (requests.layerPrecisions.length > 0) {
+    args.push('--precision-constraints', requests.constraints, '--layer-precisions');
+    for (const { name, type } of requests.layerPrecisions) {
       if (name.startsWith('-')) {
         problems.push(
           error('polygraphy-cannot-carry', `${JSON.stringify(name)} is left out: Polygraphy takes it for an option.`),
@@ -164,8 +164,8 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
       }
     }
   }
-  if (wishes.layerOutputTypes.length > 0) {
-    const count = wishes.layerOutputTypes.length;
+  if (requests.layerOutputTypes.length > 0) {
+    const count = requests.layerOutputTypes.length;
     problems.push({
       severity: 'warning',
       code: 'no-output-types',

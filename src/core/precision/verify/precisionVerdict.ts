@@ -1,6 +1,6 @@
 import type { PlannedNode } from '../plan/precisionPlan.ts';
 
-/** What became of a wish: the engine computes so, it does not, or nothing that the build left says so. */
+/** What became of a request: the engine computes so, it does not, or nothing that the build left says so. */
 export type Verdict = 'obeyed' | 'disobeyed' | 'unseen';
 
 export interface NodeVerdict {

@@ -195,7 +195,7 @@ function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give
       logLine: set.line,
     });
   if (set)
-    return give('unseen', `TensorRT took the wish (log line ${set.line}), but ${decapitalised(seen.reason)}`, {
+    return give('unseen', `TensorRT took the request (log line ${set.line}), but ${decapitalised(seen.reason)}`, {
       layer: seen.layer,
       logLine: set.line,
     });

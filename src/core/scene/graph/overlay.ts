@@ -211,15 +211,15 @@ function overridesOverlay(
   asked: ReadonlyMap<string, AskedPrecision>,
 ): Overlay {
   for (let point = 0; point < graph.nodes; point++) {
-    const wish = asked.get(graph.data.nodes[point]!.id);
+    const request = asked.get(graph.data.nodes[point]!.id);
     const fate = fusion.fateOf[point]!;
     // What is not computed has no type to obey with.
-    if ((wish === undefined || fate !== 'unknown') && putFate(draft, point, fate)) continue;
-    if (wish === undefined) {
+    if ((request === undefined || fate !== 'unknown') && putFate(draft, point, fate)) continue;
+    if (request === undefined) {
       draft.put(point, 'unasked', 'Not asked', paints.plain, 'no override rule decides for it');
       continue;
     }
-    const verdict = wish.verdict === 'obeyed' && !wish.certain ? 'probable' : wish.verdict;
+    const verdict = request.verdict === 'obeyed' && !request.certain ? 'probable' : request.verdict;
     draft.put(point, verdict, ...verdicts[verdict]);
   }
   return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unknown']);

@@ -73,8 +73,8 @@ describe('the table of flags agrees with every --help text at hand', () => {
   });
 });
 
-/** Every wish that a person can have, one at a time: what was refused does not hide the others. */
-const wishes: Partial<EngineOptions>[] = [
+/** Every request that a person can have, one at a time: what was refused does not hide the others. */
+const requests: Partial<EngineOptions>[] = [
   ...(['fp16', 'bf16', 'int8', 'fp8', 'best'] as const).map((precision) => ({ precision })),
   { stronglyTyped: true },
   { precision: 'int8', calibrationCache: 'c.cache' },
@@ -106,12 +106,12 @@ describe('the right flags for the version at hand', () => {
   const versions = Object.keys(helps).filter((version) => version !== '8.6.0');
   it.each(versions)('%s gets no flag that its --help lacks, asked or known by version alone', (version) => {
     const { flags } = readTrtexecHelp(helps[version]!);
-    for (const wish of wishes)
+    for (const request of requests)
       for (const asked of [true, false]) {
-        const { args, notes } = command(wish, version, asked);
+        const { args, notes } = command(request, version, asked);
         expect(
           args.map(flagOf).filter((flag) => !flags.has(flag)),
-          `${JSON.stringify(wish)} ${asked}`,
+          `${JSON.stringify(request)} ${asked}`,
         ).toEqual([]);
         for (const { flag, message } of notes) {
           expect(message, `${version}: ${flag}`).toMatch(/\S.*\.$/);
@@ -121,9 +121,9 @@ describe('the right flags for the version at hand', () => {
   });
 
   it.each(versions)('%s: what the table says is what its own --help says', (version) => {
-    for (const wish of wishes) {
-      const [asked, known] = [command(wish, version), command(wish, version, false)];
-      expect(known.args, JSON.stringify(wish)).toEqual(asked.args);
+    for (const request of requests) {
+      const [asked, known] = [command(request, version), command(request, version, false)];
+      expect(known.args, JSON.stringify(request)).toEqual(asked.args);
       expect(known.notes.map(({ kind, flag }) => [kind, flag])).toEqual(
         asked.notes.map(({ kind, flag }) => [kind, flag]),
       );
@@ -131,7 +131,7 @@ describe('the right flags for the version at hand', () => {
   });
 
   it('11.1: no precision flags, no workspace, and the reason', () => {
-    const found = wishes.flatMap((wish) => command(wish, '11.1.0', false).notes);
+    const found = requests.flatMap((request) => command(request, '11.1.0', false).notes);
     const refused = new Set(found.filter(({ kind }) => kind === 'refused').map(({ flag }) => flag));
     for (const flag of ['fp16', 'bf16', 'int8', 'fp8', 'best', 'calib', 'layerPrecisions', 'layerOutputTypes'])
       expect(refused).toContain(flag);

@@ -10,7 +10,7 @@ import {
 import type { ModelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
 import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
 import {
-  layerWishes,
+  layerRequests,
   polygraphyArguments,
   trtexecArguments,
 } from '../../../../src/core/precision/tools/precisionFlags.ts';
@@ -96,7 +96,7 @@ describe('trtexec', () => {
     const { args, problems } = trtexecArguments(plan, trt106, index.names);
     expect(args.at(-1)).toBe('--layerPrecisions=twin:fp32');
     expect(problems.map(({ code }) => code)).toEqual(['name-shared', 'trtexec-cannot-carry']);
-    expect(layerWishes(plan).layerPrecisions).toHaveLength(2);
+    expect(layerRequests(plan).layerPrecisions).toHaveLength(2);
   });
 
   test('a name that an earlier node has would reach that one', () => {
@@ -117,7 +117,7 @@ describe('trtexec', () => {
     });
     // A constant makes no layer of its own.
     const constant = smallModel({ name: 'twin', op: 'Constant', role: 'constant' }, 'twin Tanh');
-    expect(layerWishes(planOf('op:Tanh fp32', constant).plan).layerPrecisions).toEqual([
+    expect(layerRequests(planOf('op:Tanh fp32', constant).plan).layerPrecisions).toEqual([
       { name: 'twin', type: 'fp32' },
     ]);
   });

@@ -59,16 +59,16 @@ describe('buildOverlay', () => {
     const data = graphOf('a = A(x)\nb = B(a)\nc = C(b)\nd = D(c)\ne = E(d)\nk = Constant()', ['x'], ['e']);
     const report = reportOf(data, [layer(0, ['0', '1', '2', '3', '4'])]);
     const graph = indexGraph(data);
-    const wish = (node: number, verdict: AskedPrecision['verdict'], certain = true): [string, AskedPrecision] => [
+    const request = (node: number, verdict: AskedPrecision['verdict'], certain = true): [string, AskedPrecision] => [
       String(node),
       { node: String(node), type: 'fp32', line: 1, verdict, certain, reason: '' },
     ];
     const asked = new Map([
-      wish(0, 'obeyed'),
-      wish(1, 'obeyed', false),
-      wish(2, 'disobeyed'),
-      wish(3, 'unseen'),
-      wish(5, 'unseen'),
+      request(0, 'obeyed'),
+      request(1, 'obeyed', false),
+      request(2, 'disobeyed'),
+      request(3, 'unseen'),
+      request(5, 'unseen'),
     ]);
     const overlay = buildOverlay('overrides', graph, report, fusionGroups(graph, report), asked);
     expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([

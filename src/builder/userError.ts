@@ -3,12 +3,12 @@ import { errorText } from '../core/text/errorText.ts';
  * Something that was asked for cannot be done. The message is for people: what is wrong, where, and what to do next.
  * Whoever catches it shows the message alone; any other error is a defect and keeps its stack.
  */
-export class Unusable extends Error {
-  override readonly name = 'Unusable';
+export class UserError extends Error {
+  override readonly name = 'UserError';
 }
 
 /** Somebody asked for the end before there was a result. */
-export class Cancelled extends Unusable {
+export class Cancelled extends UserError {
   constructor() {
     super('cancelled');
   }
@@ -20,7 +20,7 @@ export function stopIfCancelled(signal: AbortSignal | undefined): void {
 }
 
 /** The message of a failed file operation in words: `model.onnx: no such file`. */
-export function fileTrouble(path: string, error: unknown): Unusable {
+export function fileTrouble(path: string, error: unknown): UserError {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const text: Record<string, string> = {
     ENOENT: 'no such file or folder',
@@ -34,5 +34,5 @@ export function fileTrouble(path: string, error: unknown): Unusable {
     ELOOP: 'its symbolic links lead in a circle',
     EMFILE: 'too many open files',
   };
-  return new Unusable(`${path || "''"}: ${text[code] ?? errorText(error)}`);
+  return new UserError(`${path || "''"}: ${text[code] ?? errorText(error)}`);
 }

@@ -10,7 +10,7 @@ export interface ReportedStep {
 }
 
 /** What a running build is doing. Times in milliseconds since it began. */
-export interface TelescopeState {
+export interface ProgressState {
   stage: BuildStage;
   /** In words: the monitor's phase where there is one, else the stage. */
   phase: string;
@@ -68,7 +68,7 @@ export const stageWords: Record<BuildStage, string> = {
  * Follows one build by the events of its log and the steps of TensorRT's progress monitor, each with its time in
  * milliseconds since the build began. Its memory does not grow with the log.
  */
-export class BuildTelescope {
+export class BuildProgress {
   readonly #expected: { nodes: number | null; ms: number | null };
   #stage: BuildStage = 'start';
   readonly #stages: { stage: BuildStage; from: number }[] = [{ stage: 'start', from: 0 }];
@@ -82,7 +82,7 @@ export class BuildTelescope {
   readonly #skipped = new Map<string, { reason: string; layer: string; count: number }>();
   #skippedTotal = 0;
   readonly #messages = { warning: noMessages(), error: noMessages() };
-  #outcome: TelescopeState['outcome'] = null;
+  #outcome: ProgressState['outcome'] = null;
   /** The monitor's phases that are not finished, outermost first. */
   #phases: ReportedStep[] = [];
 
@@ -138,7 +138,7 @@ export class BuildTelescope {
   }
 
   /** What the build is doing at that time. */
-  state(ms: number): TelescopeState {
+  state(ms: number): ProgressState {
     const monitored = this.#phases.at(-1);
     const layersTimed = this.#timed.all - this.#timed.before;
     const layersToTime = this.#funnel.at(-1)?.layers ?? null;
@@ -221,7 +221,7 @@ export class BuildTelescope {
     messages.recent = [...messages.recent, text].slice(-KEPT.messages);
   }
 
-  #remaining(ms: number, timed: number, toTime: number | null): Pick<TelescopeState, 'remainingMs' | 'estimate'> {
+  #remaining(ms: number, timed: number, toTime: number | null): Pick<ProgressState, 'remainingMs' | 'estimate'> {
     const none = { remainingMs: null, estimate: null };
     if (this.#outcome !== null || this.#stage === 'end') return none;
     // A build that takes longer than the earlier one says nothing about when it ends.

@@ -1,5 +1,5 @@
 /** Longest single argument that Linux passes to a program (MAX_ARG_STRLEN), in bytes; Windows allows 32,767 for all together. */
-export const longestArgument = 131_071;
+export const maxArgumentBytes = 131_071;
 
 /** Bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {

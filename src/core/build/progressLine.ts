@@ -1,10 +1,10 @@
-import type { TelescopeState } from './buildTelescope.ts';
+import type { ProgressState } from './buildProgress.ts';
 
 /**
  * A running build in one line, for a terminal or a status bar:
  * `timing tactics: 12 of 23, layer conv1 + relu, 172 from the timing cache, 13 tactics skipped, 34 s, about 20 s left`.
  */
-export function telescopeLine(state: TelescopeState): string {
+export function progressLine(state: ProgressState): string {
   const { phase, done, of, layer, stage, cacheHits, skippedTotal, warnings, elapsedMs, remainingMs } = state;
   const counted = of !== null && of > 1 ? `: ${done ?? 0} of ${of}` : done !== null && of === null ? `: ${done}` : '';
   const parts = [`${phase}${counted}`];

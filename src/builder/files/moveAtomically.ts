@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileTrouble } from '../unusable.ts';
+import { fileTrouble } from '../userError.ts';
 
 /** Moves a file whole or not at all, across file systems too; nothing happens where it does not exist. */
-export async function moveWhole(from: string, to: string): Promise<void> {
+export async function moveAtomically(from: string, to: string): Promise<void> {
   // Two builds at once may share a cache.
   const temporary = `${to}.${randomUUID().slice(0, 8)}.tmp`;
   try {

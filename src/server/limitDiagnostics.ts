@@ -20,7 +20,7 @@ export function diagnosticAt(range: Range, severity: Severity, code: string, mes
  * The problems of a document as diagnostics: all, or else the gravest 1,000 in the order of the problems, of which the
  * first says how many are missing and which command of `trtlens` lists them.
  */
-export function gravestDiagnostics<P extends Problem>(
+export function limitDiagnostics<P extends Problem>(
   problems: readonly P[],
   command: string,
   toDiagnostic: (problem: P) => Diagnostic,

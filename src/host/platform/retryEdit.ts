@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
  * @param make gives the edit for the text as it is; undefined: there is nothing to do any more
  * @returns whether an edit was applied
  */
-export async function applyAnew(
+export async function retryEdit(
   document: vscode.TextDocument,
   make: () => vscode.WorkspaceEdit | undefined,
 ): Promise<boolean> {
