@@ -40,7 +40,7 @@ async function runHost() {
   run(node, ['esbuild.mjs']);
   // A copy of what ships, so that a rebuild meanwhile does not pull the files from under a running VS Code.
   const extension = join(folder, 'extension');
-  for (const path of ['package.json', 'package.nls.json', 'l10n', 'media', 'syntaxes', 'schemas', 'dist'])
+  for (const path of ['package.json', 'media', 'syntaxes', 'schemas', 'dist'])
     cpSync(path, join(extension, path), { recursive: true });
   await bundleTests('out/host/tests');
   // TensorRT-RTX is there before the first test: nobody is there to agree to its download. It is kept for the next run,

@@ -7,7 +7,7 @@ import { nameOf } from '../platform/nameOf.ts';
 /** The status bar while builds run: what they do and for how long; a click brings up the side bar. */
 export function showBuildStatus(builds: Builds): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('tensorrtLens.builds', vscode.StatusBarAlignment.Left);
-  item.name = vscode.l10n.t('TensorRT Builds');
+  item.name = 'TensorRT Builds';
   item.command = `${fusionTreeId}.focus`;
   const show = () => {
     const running = builds.running;
@@ -16,7 +16,7 @@ export function showBuildStatus(builds: Builds): vscode.Disposable {
       item.hide();
       return;
     }
-    const text = running.length === 1 ? short(first) : vscode.l10n.t('{0} builds run', running.length);
+    const text = running.length === 1 ? short(first) : `${running.length} builds run`;
     item.text = `$(sync~spin) ${plain(text)}`;
     item.tooltip = running.map(whole).join('\n');
     item.accessibilityInformation = { label: running.map(whole).join('. ') };
@@ -34,7 +34,7 @@ const whole = (running: RunningBuild): string =>
 /** `vit_tiny.onnx: timing tactics 12/23` */
 function short(running: RunningBuild): string {
   const { state } = running;
-  if (state === null) return vscode.l10n.t('Building {0}', nameOf(running.uri));
+  if (state === null) return `Building ${nameOf(running.uri)}`;
   const counted = state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
   return `${nameOf(running.uri)}: ${state.phase}${counted}`;
 }

@@ -102,13 +102,13 @@ export class Builds implements vscode.Disposable {
     const uri = vscode.Uri.file(options.model);
     const key = uri.toString();
     if (this.#running.has(key)) {
-      line(vscode.l10n.t('A build of {0} is running already. Wait for it, or cancel it.', options.model), 'error');
+      line(`A build of ${options.model} is running already. Wait for it, or cancel it.`, 'error');
       return 1;
     }
     const running: Running = {
       uri,
       cancel,
-      text: vscode.l10n.t('starting'),
+      text: 'starting',
       state: null,
       folder: null,
       progress: null,
@@ -132,7 +132,7 @@ export class Builds implements vscode.Disposable {
   }
 
   async #runShown(running: Running, options: TaskOptions, line: LineSink): Promise<Build | undefined> {
-    const title = plainText(vscode.l10n.t('Building {0}', basename(options.model)));
+    const title = plainText(`Building ${basename(options.model)}`);
     const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
     return vscode.window.withProgress(shown, async (progress, token) => {
       token.onCancellationRequested(() => running.cancel.abort());
@@ -172,7 +172,7 @@ export class Builds implements vscode.Disposable {
     const { signal } = running.cancel;
     const events: BuildEvents = {
       waiting: () => {
-        const text = vscode.l10n.t('Another program builds this model: this build begins when that one has ended.');
+        const text = 'Another program builds this model: this build begins when that one has ended.';
         line(text, 'warning');
         say(text);
       },
@@ -180,9 +180,9 @@ export class Builds implements vscode.Disposable {
         running.folder = folder;
         running.began = Date.now();
         line(quoteCommand(manifest.command, shell), 'step');
-        line(vscode.l10n.t('Build folder: {0}', folder), 'info');
+        line(`Build folder: ${folder}`, 'info');
         for (const { message } of notes) line(message, 'warning');
-        say(vscode.l10n.t('running'));
+        say('running');
       },
       log: (text) => line(text, severityOf(text)),
       changed: (progress) => {
@@ -201,7 +201,7 @@ export class Builds implements vscode.Disposable {
       return build;
     } catch (error) {
       if (!signal.aborted) this.#tellFailure(error, line);
-      else line(vscode.l10n.t('Cancelled.'), 'warning');
+      else line('Cancelled.', 'warning');
       return undefined;
     }
   }
@@ -211,9 +211,9 @@ export class Builds implements vscode.Disposable {
     if (stages.length > 1)
       line(stages.map(({ stage, ms }) => `${stageWords[stage]} ${stageDuration(ms)}`).join(' · '), 'step');
     const seconds = (manifest.seconds ?? 0).toFixed(1);
-    if (manifest.result === 'passed') line(vscode.l10n.t('Built in {0} s: {1}', seconds, folder), 'info');
-    else if (manifest.result === 'cancelled') line(vscode.l10n.t('Cancelled after {0} s.', seconds), 'warning');
-    else line(vscode.l10n.t('Failed after {0} s: {1}', seconds, manifest.error ?? ''), 'error');
+    if (manifest.result === 'passed') line(`Built in ${seconds} s: ${folder}`, 'info');
+    else if (manifest.result === 'cancelled') line(`Cancelled after ${seconds} s.`, 'warning');
+    else line(`Failed after ${seconds} s: ${manifest.error ?? ''}`, 'error');
   }
 
   #tellFailure(error: unknown, line: LineSink): void {

@@ -13,14 +13,12 @@ const key = 'tensorrtLens.rtxConsent';
  */
 export async function mayDownload(text: string, memory: vscode.Memento): Promise<boolean> {
   if (memory.get(key) === rtxVersion) return true;
-  const yes = vscode.l10n.t('Download and Build');
-  const read = vscode.l10n.t('About TensorRT-RTX');
-  const question = vscode.l10n.t('Download NVIDIA TensorRT-RTX?');
+  const yes = 'Download and Build';
+  const read = 'About TensorRT-RTX';
+  const question = 'Download NVIDIA TensorRT-RTX?';
   const detail = [
     text,
-    vscode.l10n.t(
-      'By downloading it you accept NVIDIA’s licence. Nothing else is sent or downloaded. This is asked once.',
-    ),
+    'By downloading it you accept NVIDIA’s licence. Nothing else is sent or downloaded. This is asked once.',
   ].join('\n\n');
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one question after the other

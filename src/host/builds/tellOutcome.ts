@@ -15,13 +15,13 @@ export async function tellOutcome(
   const name = basename(uri.fsPath);
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
-    const show = vscode.l10n.t('Open Fusion Page');
-    const answer = await vscode.window.showInformationMessage(plainText(vscode.l10n.t('{0} was built.', name)), show);
+    const show = 'Open Fusion Page';
+    const answer = await vscode.window.showInformationMessage(plainText(`${name} was built.`), show);
     if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);
     return;
   }
-  const reason = manifest.error ?? vscode.l10n.t('the log says why');
-  const text = vscode.l10n.t('{0} could not be built: {1}', name, reason);
+  const reason = manifest.error ?? 'the log says why';
+  const text = `${name} could not be built: ${reason}`;
   const offers = offersFor(uri, { folder, manifest }, cause, reason);
   const answer = await vscode.window.showErrorMessage(plainText(text), ...offers);
   await answer?.act();
@@ -41,20 +41,20 @@ function offersFor(
   // What TensorRT fuses hangs on structure, shapes and types: a model without its weights can still be studied.
   if (cause?.code === 'weights-missing' || /weights file .* (?:cannot be opened|is missing)/.test(reason))
     offers.push({
-      title: vscode.l10n.t('Build with Random Weights'),
+      title: 'Build with Random Weights',
       act: () => executeCommand(commands.build, uri, { randomWeights: true }),
     });
   if (cause?.code === 'profile-missing')
     offers.push({
-      title: vscode.l10n.t('Choose Shapes…'),
+      title: 'Choose Shapes…',
       act: () => executeCommand(commands.buildAs, uri, 'shapes'),
     });
   if ((cause?.nodes.length ?? 0) > 0)
-    offers.push({ title: vscode.l10n.t('Show in Graph'), act: () => executeCommand(commands.openGraph, uri) });
+    offers.push({ title: 'Show in Graph', act: () => executeCommand(commands.openGraph, uri) });
   const { log } = manifest.files;
   if (log !== null)
     offers.push({
-      title: vscode.l10n.t('Open Log'),
+      title: 'Open Log',
       act: () => openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER),
     });
   return offers;

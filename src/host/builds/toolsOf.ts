@@ -36,12 +36,10 @@ export function toolsOf(
 function launcherOf(launchers: Record<string, unknown>, name: string): Launcher | undefined {
   if (name === '' || name === 'none') return undefined;
   if (!Object.hasOwn(launchers, name)) {
-    const names = Object.keys(launchers).join(', ') || vscode.l10n.t('none yet');
-    throw new UserError(
-      vscode.l10n.t('There is no launcher "{0}" in the setting tensorrtLens.launchers. Known: {1}.', name, names),
-    );
+    const names = Object.keys(launchers).join(', ') || 'none yet';
+    throw new UserError(`There is no launcher "${name}" in the setting tensorrtLens.launchers. Known: ${names}.`);
   }
   const read = readLauncher(launchers[name]);
-  if (typeof read === 'string') throw new UserError(vscode.l10n.t('Launcher "{0}": {1}', name, read));
+  if (typeof read === 'string') throw new UserError(`Launcher "${name}": ${read}`);
   return read;
 }

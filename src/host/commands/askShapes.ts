@@ -18,8 +18,8 @@ export async function askShapes(
   if (inputs === undefined) return undefined;
   const sizes = openSizes(inputs);
   if (sizes.length === 0) {
-    const build = vscode.l10n.t('Build As It Is');
-    const text = vscode.l10n.t('Every input of this model has a fixed shape: there is nothing to choose.');
+    const build = 'Build As It Is';
+    const text = 'Every input of this model has a fixed shape: there is nothing to choose.';
     return (await vscode.window.showInformationMessage(plainText(text), build)) === build ? [] : undefined;
   }
   const profiles: Record<string, ShapeRange>[] = [];
@@ -53,17 +53,14 @@ async function askRanges(sizes: OpenSize[], profile: number): Promise<SizeRange[
     const where = places.slice(0, 4).map(({ input, axis }) => `${input}[${axis}]`);
     // oxlint-disable-next-line no-await-in-loop -- one question after the other
     const text = await vscode.window.showInputBox({
-      title: vscode.l10n.t('Profile {0}, size {1} of {2}: {3}', profile, index + 1, sizes.length, name),
+      title: `Profile ${profile}, size ${index + 1} of ${sizes.length}: ${name}`,
       prompt: plainText(
-        vscode.l10n.t(
-          'Smallest, usual and largest value of {0}, such as 1 8 32; one number for all three',
-          places.length > where.length ? [...where, '…'].join(', ') : where.join(', '),
-        ),
+        `Smallest, usual and largest value of ${places.length > where.length ? [...where, '…'].join(', ') : where.join(', ')}, such as 1 8 32; one number for all three`,
       ),
       ignoreFocusOut: true,
       validateInput: (value) =>
         readSizeRange(value) === undefined
-          ? vscode.l10n.t('Three whole numbers, none larger than the next, such as 1 8 32; or one number')
+          ? 'Three whole numbers, none larger than the next, such as 1 8 32; or one number'
           : undefined,
     });
     const range = text === undefined ? undefined : readSizeRange(text);
@@ -76,8 +73,8 @@ async function askRanges(sizes: OpenSize[], profile: number): Promise<SizeRange[
 async function askNext(profile: Record<string, ShapeRange>): Promise<'build' | 'more' | undefined> {
   const shapes = Object.entries(profile).map(([name, { min, opt, max }]) => `${name} ${min} … ${opt} … ${max}`);
   const items = [
-    { label: vscode.l10n.t('Build'), detail: shapes.join('; '), next: 'build' as const },
-    { label: vscode.l10n.t('Add another profile'), next: 'more' as const },
+    { label: 'Build', detail: shapes.join('; '), next: 'build' as const },
+    { label: 'Add another profile', next: 'more' as const },
   ];
   return (await vscode.window.showQuickPick(items, { ignoreFocusOut: true }))?.next;
 }

@@ -25,7 +25,7 @@ export async function pasteLog(parts: AttachParts, argument: unknown): Promise<v
   const text = await vscode.env.clipboard.readText();
   if (text.trim() === '') {
     await vscode.window.showWarningMessage(
-      vscode.l10n.t('The clipboard holds no text: copy a verbose build log or layer info first.'),
+      'The clipboard holds no text: copy a verbose build log or layer info first.',
     );
     return;
   }
@@ -61,7 +61,7 @@ export async function attachPieces(
 async function modelFor(sessions: Sessions, argument: unknown): Promise<vscode.Uri | undefined> {
   const uri = await pickModel(argument, sessions);
   if (uri === undefined || uri.scheme === 'file') return uri;
-  await vscode.window.showWarningMessage(vscode.l10n.t('Builds are kept for models on this computer’s disk only.'));
+  await vscode.window.showWarningMessage('Builds are kept for models on this computer’s disk only.');
   return undefined;
 }
 
@@ -70,9 +70,9 @@ const isUris = (value: unknown): value is vscode.Uri[] =>
 
 function askForFiles(model: vscode.Uri): Thenable<vscode.Uri[] | undefined> {
   return vscode.window.showOpenDialog({
-    title: vscode.l10n.t('Build log, layer info and profile of one build of {0}', nameOf(model)),
+    title: `Build log, layer info and profile of one build of ${nameOf(model)}`,
     canSelectMany: true,
     defaultUri: vscode.Uri.joinPath(model, '..'),
-    openLabel: vscode.l10n.t('Open'),
+    openLabel: 'Open',
   });
 }

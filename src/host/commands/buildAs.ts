@@ -32,27 +32,26 @@ export async function copyUsualCommand(parts: BuildParts, argument: unknown): Pr
 }
 
 function describe(id: Preset['id']): { label: string; detail: string } {
-  const { t } = vscode.l10n;
   const texts: Record<Preset['id'], { label: string; detail: string }> = {
-    default: { label: t('As it is'), detail: t('Nothing but the defaults') },
-    fp16: { label: t('Quick FP16'), detail: t('TensorRT may choose FP16 (TensorRT 10 and earlier)') },
+    default: { label: 'As it is', detail: 'Nothing but the defaults' },
+    fp16: { label: 'Quick FP16', detail: 'TensorRT may choose FP16 (TensorRT 10 and earlier)' },
     fp32: {
-      label: t('FP32 reference'),
-      detail: t('FP32 at full precision, without TF32: what others are held against'),
+      label: 'FP32 reference',
+      detail: 'FP32 at full precision, without TF32: what others are held against',
     },
-    unfused: { label: t('Unfused'), detail: t('Every tensor is an output, so that nothing is fused across one') },
-    int8: { label: t('INT8 with calibration cache'), detail: t('Scales come from a cache (TensorRT 10 and earlier)') },
-    typed: { label: t('Strongly typed'), detail: t('Every type comes from the model') },
-    shapes: { label: t('Dynamic shapes…'), detail: t('Asks for the sizes that the model leaves open') },
+    unfused: { label: 'Unfused', detail: 'Every tensor is an output, so that nothing is fused across one' },
+    int8: { label: 'INT8 with calibration cache', detail: 'Scales come from a cache (TensorRT 10 and earlier)' },
+    typed: { label: 'Strongly typed', detail: 'Every type comes from the model' },
+    shapes: { label: 'Dynamic shapes…', detail: 'Asks for the sizes that the model leaves open' },
   };
   return texts[id];
 }
 
 function pickPreset(): Promise<{ preset: Preset; copy: boolean } | undefined> {
-  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: vscode.l10n.t('Copy the command instead') };
+  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy the command instead' };
   const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { preset: Preset }>();
   picker.items = presets.map((preset) => ({ ...describe(preset.id), preset, buttons: [copy] }));
-  picker.placeholder = vscode.l10n.t('Build how?');
+  picker.placeholder = 'Build how?';
   picker.matchOnDetail = true;
   return new Promise((resolve) => {
     const done = (result: { preset: Preset; copy: boolean } | undefined) => {
@@ -78,9 +77,9 @@ async function complete(
   if (asks === 'calibration cache') {
     const [file] =
       (await vscode.window.showOpenDialog({
-        title: vscode.l10n.t('Calibration cache of this model'),
+        title: 'Calibration cache of this model',
         defaultUri: vscode.Uri.joinPath(uri, '..'),
-        openLabel: vscode.l10n.t('Use'),
+        openLabel: 'Use',
       })) ?? [];
     return file && { ...options, calibrationCache: file.fsPath };
   }

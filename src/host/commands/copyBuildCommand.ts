@@ -24,9 +24,7 @@ export async function copyBuildCommand(
     const { tools, backend } = toolsOf(context, uri, options);
     if (tools.launcher !== undefined) {
       await vscode.window.showInformationMessage(
-        vscode.l10n.t(
-          'A launcher builds elsewhere, where paths differ: build once, and copy the command from the history.',
-        ),
+        'A launcher builds elsewhere, where paths differ: build once, and copy the command from the history.',
       );
       return;
     }
@@ -43,8 +41,8 @@ export async function copyBuildCommand(
     const command = [plan.program, ...args.filter((arg) => arg !== '--until-stdin-closes')];
     await vscode.env.clipboard.writeText(quoteCommand(command, shell));
     const said = notes.map(({ message }) => message);
-    if (said.length === 0) vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
-    else await vscode.window.showWarningMessage(plainText([vscode.l10n.t('Command copied.'), ...said].join(' ')));
+    if (said.length === 0) vscode.window.setStatusBarMessage('Command copied', 3000);
+    else await vscode.window.showWarningMessage(plainText(['Command copied.', ...said].join(' ')));
   } catch (error) {
     await vscode.window.showErrorMessage(plainText(errorText(error)));
   }

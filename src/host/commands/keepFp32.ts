@@ -35,7 +35,7 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
       await addLines(document, () => text.replace(/^\n/, ''));
     } else {
       void vscode.window.showInformationMessage(
-        vscode.l10n.t('Nothing to add: rules keep these nodes in FP32 already, or they take no precision.'),
+        'Nothing to add: rules keep these nodes in FP32 already, or they take no precision.',
       );
     }
     const below = new vscode.Position(document.lineCount - 1, 0);
@@ -43,7 +43,7 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
     await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(below, below) });
   } catch (error) {
     void vscode.window.showErrorMessage(
-      plainText(vscode.l10n.t('{0} cannot be changed: {1}', overridesOf(session.uri).path, errorText(error))),
+      plainText(`${overridesOf(session.uri).path} cannot be changed: ${errorText(error)}`),
     );
   }
 }

@@ -21,7 +21,7 @@ function activeModel(): vscode.Uri | undefined {
 function askForModel(): Promise<vscode.Uri | undefined> {
   return pickFile({
     glob: '**/*.onnx',
-    placeHolder: vscode.l10n.t('Which model?'),
-    dialog: { filters: { ONNX: ['onnx'] }, openLabel: vscode.l10n.t('Open Model') },
+    placeHolder: 'Which model?',
+    dialog: { filters: { ONNX: ['onnx'] }, openLabel: 'Open Model' },
   });
 }

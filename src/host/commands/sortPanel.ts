@@ -5,11 +5,11 @@ import type { FusionTree } from '../fusion/fusionTree.ts';
 /** Asks how the groups of the tree shall be sorted. */
 export async function sortPanel(tree: FusionTree): Promise<void> {
   const orders: { sort: PanelSort; label: string; description: string }[] = [
-    { sort: 'time', label: vscode.l10n.t('Time'), description: vscode.l10n.t('slowest first; needs a profile') },
-    { sort: 'size', label: vscode.l10n.t('Size'), description: vscode.l10n.t('most nodes first') },
-    { sort: 'order', label: vscode.l10n.t('Order'), description: vscode.l10n.t('as they run') },
+    { sort: 'time', label: 'Time', description: 'slowest first; needs a profile' },
+    { sort: 'size', label: 'Size', description: 'most nodes first' },
+    { sort: 'order', label: 'Order', description: 'as they run' },
   ];
   const items = orders.map((order) => ({ ...order, picked: order.sort === tree.sort }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t('Sort fusion groups by') });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Sort fusion groups by' });
   if (picked !== undefined) tree.setSort(picked.sort);
 }

@@ -22,8 +22,8 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   if (!(await isOnDisk(uri))) return false;
   if (builds.runningOf(uri) === undefined) return true;
   // Two builds of one model would share its GPU's times, caches and engine.
-  const cancel = vscode.l10n.t('Cancel It');
-  const text = vscode.l10n.t('A build of {0} is running already. Wait for it, or cancel it.', uri.fsPath);
+  const cancel = 'Cancel It';
+  const text = `A build of ${uri.fsPath} is running already. Wait for it, or cancel it.`;
   if ((await vscode.window.showWarningMessage(plainText(text), cancel)) === cancel) builds.cancel(uri);
   return false;
 }
@@ -32,9 +32,7 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
 export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
   if (uri.scheme === 'file') return true;
   await vscode.window.showWarningMessage(
-    plainText(
-      vscode.l10n.t('{0} is not on this computer’s disk, where TensorRT could read it. Copy it there first.', uri.path),
-    ),
+    plainText(`${uri.path} is not on this computer’s disk, where TensorRT could read it. Copy it there first.`),
   );
   return false;
 }

@@ -48,9 +48,8 @@ export class BuildDiagnostics implements vscode.Disposable {
 
 function toDiagnostic(diagnosis: NamedDiagnosis, log: vscode.Uri | undefined): vscode.Diagnostic {
   const { severity, code, message, advice, line, names } = diagnosis;
-  const more = names.length > mostNames ? [vscode.l10n.t('and {0} more', names.length - mostNames)] : [];
-  const nodes =
-    names.length === 0 ? '' : vscode.l10n.t('Nodes: {0}.', [...names.slice(0, mostNames), ...more].join(', '));
+  const more = names.length > mostNames ? [`and ${names.length - mostNames} more`] : [];
+  const nodes = names.length === 0 ? '' : `Nodes: ${[...names.slice(0, mostNames), ...more].join(', ')}.`;
   const shown = new vscode.Diagnostic(
     // A model has no lines: a problem is at its beginning.
     new vscode.Range(0, 0, 0, 0),
@@ -61,9 +60,7 @@ function toDiagnostic(diagnosis: NamedDiagnosis, log: vscode.Uri | undefined): v
   shown.code = code;
   if (log !== undefined && line > 0) {
     const place = new vscode.Location(log, new vscode.Position(line - 1, 0));
-    shown.relatedInformation = [
-      new vscode.DiagnosticRelatedInformation(place, vscode.l10n.t('Line {0} of the build log', line)),
-    ];
+    shown.relatedInformation = [new vscode.DiagnosticRelatedInformation(place, `Line ${line} of the build log`)];
   }
   return shown;
 }

@@ -25,7 +25,7 @@ export class FusionPages {
       return;
     }
     const { session, dispose } = this.#sessions.acquire(uri);
-    const title = vscode.l10n.t('Fusion of {0}', session.title);
+    const title = `Fusion of ${session.title}`;
     const panel = vscode.window.createWebviewPanel(fusionPageViewType, title, vscode.ViewColumn.Active, {
       enableScripts: true,
       localResourceRoots: [viewFolder(this.#extensionUri)],

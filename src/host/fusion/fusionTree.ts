@@ -177,14 +177,14 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     // A message would hide the view's welcome, which says what to do next.
     if (progress === undefined && panelState(session) === 'noBuild') return '';
     const lines: string[] = [`${describeBuild(session)}.`];
-    if (progress !== undefined) lines.push(vscode.l10n.t('Building: {0} …', progress));
+    if (progress !== undefined) lines.push(`Building: ${progress} …`);
     if (session.state.model !== 'ready') lines.push(messageOf(session));
     const panel = this.#panel;
     if (panel !== undefined) {
       lines.push(panel.sentence);
       const { hits } = panel;
       if (hits !== null) {
-        lines.push(vscode.l10n.t('“{0}”: {1} nodes, {2} layers.', this.#search, hits.nodes, hits.layers));
+        lines.push(`“${this.#search}”: ${hits.nodes} nodes, ${hits.layers} layers.`);
       }
     }
     const problem = session.state.newest?.problem ?? '';
@@ -216,7 +216,7 @@ function describeBuild({ title, state: { newest } }: Session): string {
   const { product, version } = newest.build.tensorrt;
   const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const { origin } = newest.build;
-  const label = { built: '', recorded: vscode.l10n.t('recorded'), imported: vscode.l10n.t('imported') }[origin];
+  const label = { built: '', recorded: 'recorded', imported: 'imported' }[origin];
   return [title, product === null && version === null ? '' : `${name} ${version ?? ''}`.trim(), label]
     .filter((part) => part !== '')
     .join(' · ');

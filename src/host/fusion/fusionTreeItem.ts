@@ -36,7 +36,7 @@ export function fusionTreeItem(item: PanelItem, session: string): vscode.TreeIte
   // Without the bar, which says nothing when it is read aloud.
   shown.accessibilityInformation = { label: `${item.label}, ${item.description.replaceAll(' · ', ', ')}` };
   if (item.selection.kind !== 'none') {
-    shown.command = { command: commands.selectItem, title: vscode.l10n.t('Show in Graph'), arguments: [item] };
+    shown.command = { command: commands.selectItem, title: 'Show in Graph', arguments: [item] };
   }
   return shown;
 }

@@ -17,11 +17,9 @@ export function registerComparison(): vscode.Disposable {
     provideTextDocumentContent: async ({ query }) => {
       const { folders, side } = JSON.parse(query) as Query;
       const [a, b] = await Promise.all(folders.map(read));
-      if (a === undefined || b === undefined) return vscode.l10n.t('This build was deleted.');
+      if (a === undefined || b === undefined) return 'This build was deleted.';
       const differences = compareBuilds(a, b);
-      return differences.length === 0
-        ? vscode.l10n.t('The builds differ in nothing.')
-        : comparisonTexts(differences)[side];
+      return differences.length === 0 ? 'The builds differ in nothing.' : comparisonTexts(differences)[side];
     },
   });
 }
@@ -35,7 +33,7 @@ export async function openComparison(older: Build, newer: Build): Promise<void> 
       path: `/${manifest.id}.txt`,
       query: JSON.stringify({ folders, side } satisfies Query),
     });
-  const title = vscode.l10n.t('Builds {0} ↔ {1}', older.manifest.id, newer.manifest.id);
+  const title = `Builds ${older.manifest.id} ↔ ${newer.manifest.id}`;
   await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
 }
 

@@ -37,7 +37,7 @@ export function historyCommands(
     [commands.compareBuilds]: (argument, all) => compare(tree, argument, all),
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
-        ? vscode.window.showInformationMessage(vscode.l10n.t('This build has left no log.'))
+        ? vscode.window.showInformationMessage('This build has left no log.')
         : openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), 1),
     ),
     [commands.revealBuild]: one(({ folder }) =>
@@ -45,18 +45,18 @@ export function historyCommands(
     ),
     [commands.copyCommandOfBuild]: one(async ({ manifest: { command } }) => {
       if (command.length === 0) {
-        await vscode.window.showInformationMessage(vscode.l10n.t('Nothing says by which command this build was made.'));
+        await vscode.window.showInformationMessage('Nothing says by which command this build was made.');
         return;
       }
       await vscode.env.clipboard.writeText(quoteCommand(command, shell));
-      vscode.window.setStatusBarMessage(vscode.l10n.t('Command copied'), 3000);
+      vscode.window.setStatusBarMessage('Command copied', 3000);
     }),
     [commands.rerunBuild]: one(async ({ manifest }) => {
       const uri = vscode.Uri.file(manifest.model.file);
       const options = rerunOptions(manifest, readSettings(uri).launchers);
       if (manifest.options['launcher'] !== undefined && options['launcher'] === undefined) {
         await vscode.window.showWarningMessage(
-          vscode.l10n.t('The launcher of this build is no longer in the setting tensorrtLens.launchers.'),
+          'The launcher of this build is no longer in the setting tensorrtLens.launchers.',
         );
         return;
       }
@@ -73,7 +73,7 @@ export function historyCommands(
       const ended = builds.filter(({ folder }) => !runs.has(folder));
       if (ended.length < builds.length)
         void vscode.window.showWarningMessage(
-          vscode.l10n.t('A build that runs in another window or program is not deleted: end it there first.'),
+          'A build that runs in another window or program is not deleted: end it there first.',
         );
       try {
         await Promise.all(ended.map(deleteBuild));
@@ -113,7 +113,7 @@ async function compare(tree: HistoryTree, argument: unknown, all: unknown): Prom
   const chosen = chosenOf(tree, argument, all);
   const [only] = chosen;
   if (only === undefined || chosen.length > 2) {
-    await vscode.window.showInformationMessage(vscode.l10n.t('Select two builds of the history to compare them.'));
+    await vscode.window.showInformationMessage('Select two builds of the history to compare them.');
     return;
   }
   const other = chosen[1] ?? (await pickOther(tree, only));
@@ -125,7 +125,7 @@ async function compare(tree: HistoryTree, argument: unknown, all: unknown): Prom
 async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undefined> {
   const others = tree.builds.filter(({ folder }) => folder !== build.folder);
   if (others.length === 0) {
-    await vscode.window.showInformationMessage(vscode.l10n.t('There is only one build: build once more to compare.'));
+    await vscode.window.showInformationMessage('There is only one build: build once more to compare.');
     return undefined;
   }
   const items = others.map((other) => ({
@@ -133,17 +133,17 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
     description: other.manifest.result,
     build: other,
   }));
-  const placeHolder = vscode.l10n.t('Compare with which build?');
+  const placeHolder = 'Compare with which build?';
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.build;
 }
 
 async function mayDelete(count: number): Promise<boolean> {
-  const yes = vscode.l10n.t('Delete');
+  const yes = 'Delete';
   const question =
     count === 1
-      ? vscode.l10n.t('Delete this build, with its log, layer info and engine?')
-      : vscode.l10n.t('Delete {0} builds, with their logs, layer info and engines?', count);
-  const detail = vscode.l10n.t('An engine that a task placed elsewhere stays.');
+      ? 'Delete this build, with its log, layer info and engine?'
+      : `Delete ${count} builds, with their logs, layer info and engines?`;
+  const detail = 'An engine that a task placed elsewhere stays.';
   return (await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) === yes;
 }
 

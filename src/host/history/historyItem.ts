@@ -44,7 +44,7 @@ export function toTreeItem(item: HistoryItem): vscode.TreeItem {
   const heard = [item.label, item.spoken ?? '', ...item.description.split(' · ')].filter((part) => part !== '');
   shown.accessibilityInformation = { label: heard.join(', ') };
   if (item.target !== null)
-    shown.command = { command: commands.openHistoryItem, title: vscode.l10n.t('Open'), arguments: [item.target] };
+    shown.command = { command: commands.openHistoryItem, title: 'Open', arguments: [item.target] };
   return shown;
 }
 
@@ -81,9 +81,8 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const { manifest } = build;
   const product = manifest.tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const version = `${product} ${manifest.tensorrt.version ?? ''}`.trim();
-  const { t } = vscode.l10n;
-  const results = { passed: '', failed: t('failed'), cancelled: t('cancelled'), running: t('running') };
-  const origins = { built: '', recorded: t('recorded'), imported: t('imported') };
+  const results = { passed: '', failed: 'failed', cancelled: 'cancelled', running: 'running' };
+  const origins = { built: '', recorded: 'recorded', imported: 'imported' };
   const facts = [
     results[manifest.result],
     ...chosen(manifest.options),
@@ -94,7 +93,7 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const item: HistoryItem = {
     id: manifest.id,
     label: timeText(manifest.started),
-    spoken: shown ? t('shown') : '',
+    spoken: shown ? 'shown' : '',
     description: facts.filter((fact) => fact !== '').join(' · '),
     tooltip: [version, manifest.gpu ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
     icon: shown && manifest.result === 'passed' ? new vscode.ThemeIcon('eye') : icons[manifest.result],
@@ -148,7 +147,7 @@ export function runningItem(running: RunningBuild, build: Build | null): History
   const counted = state !== null && state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
   const item: HistoryItem = {
     id: `running ${uri.toString()}`,
-    label: vscode.l10n.t('Now'),
+    label: 'Now',
     description: state === null ? running.text : `${state.phase}${counted} · ${timesOf(state)}`,
     tooltip: running.text,
     icon: new vscode.ThemeIcon('sync~spin'),
@@ -163,39 +162,36 @@ export function runningItem(running: RunningBuild, build: Build | null): History
 }
 
 const timesOf = ({ elapsedMs, remainingMs }: ProgressState): string =>
-  remainingMs === null
-    ? duration(elapsedMs)
-    : vscode.l10n.t('{0}, about {1} left', duration(elapsedMs), duration(remainingMs));
+  remainingMs === null ? duration(elapsedMs) : `${duration(elapsedMs)}, about ${duration(remainingMs)} left`;
 
 function liveOf(parent: HistoryItem, state: ProgressState, model: vscode.Uri): HistoryItem[] {
-  const { t } = vscode.l10n;
   const items: HistoryItem[] = [];
   const say = (...args: Parameters<typeof line> extends [unknown, ...infer Rest] ? Rest : never) =>
     items.push(line(parent, ...args));
   if (state.layer !== null)
-    say('layer', t('Timing now'), shortName(state.layer, 80), {
+    say('layer', 'Timing now', shortName(state.layer, 80), {
       target: { kind: 'layer', model, layer: state.layer },
       icon: new vscode.ThemeIcon('watch'),
     });
   if (state.layersToTime !== null && state.stage !== 'optimize')
-    say('layers', t('Layers timed'), t('{0} of {1}', state.layersTimed, state.layersToTime));
-  if (state.nodes > 0) say('nodes', t('Nodes parsed'), String(state.nodes));
+    say('layers', 'Layers timed', `${state.layersTimed} of ${state.layersToTime}`);
+  if (state.nodes > 0) say('nodes', 'Nodes parsed', String(state.nodes));
   if (state.funnel.length > 0)
-    say('funnel', t('Layers left'), state.funnel.map(({ layers }) => layers).join(' → '), {
+    say('funnel', 'Layers left', state.funnel.map(({ layers }) => layers).join(' → '), {
       tooltip: state.funnel.map(({ stage, layers }) => `${stage}: ${layers}`).join('\n'),
     });
-  if (state.foreignNodes > 0) say('foreign', t('ForeignNodes'), String(state.foreignNodes));
-  if (state.cacheHits > 0) say('hits', t('From the timing cache'), String(state.cacheHits));
+  if (state.foreignNodes > 0) say('foreign', 'ForeignNodes', String(state.foreignNodes));
+  if (state.cacheHits > 0) say('hits', 'From the timing cache', String(state.cacheHits));
   if (state.skippedTotal > 0) {
     const skipped = (owner: HistoryItem) => () =>
       state.skipped.map(({ reason, layer, count }, index) =>
         line(owner, String(index), `${count}×`, reason, { tooltip: `${reason}\n${layer}` }),
       );
-    items.push(group(parent, 'skipped', t('Tactics skipped'), state.skippedTotal, skipped));
+    items.push(group(parent, 'skipped', 'Tactics skipped', state.skippedTotal, skipped));
   }
   for (const [key, title, { count, recent }] of [
-    ['warnings', t('Warnings'), state.warnings],
-    ['errors', t('Errors'), state.errors],
+    ['warnings', 'Warnings', state.warnings],
+    ['errors', 'Errors', state.errors],
   ] as const) {
     const texts = (owner: HistoryItem) => () =>
       recent.toReversed().map((text, index) => line(owner, String(index), shortName(text, 200), '', { tooltip: text }));
@@ -220,11 +216,11 @@ function group(
 function chosen(options: Build['manifest']['options']): string[] {
   const words: string[] = [];
   if (typeof options['precision'] === 'string') words.push(options['precision']);
-  if (options['stronglyTyped'] === true) words.push(vscode.l10n.t('strongly typed'));
-  if (options['outputs'] === 'all') words.push(vscode.l10n.t('unfused'));
-  if (options['overrides'] !== undefined) words.push(vscode.l10n.t('overrides'));
-  if (options['profiles'] !== undefined) words.push(vscode.l10n.t('own shapes'));
-  if (options['randomWeights'] === true) words.push(vscode.l10n.t('random weights'));
+  if (options['stronglyTyped'] === true) words.push('strongly typed');
+  if (options['outputs'] === 'all') words.push('unfused');
+  if (options['overrides'] !== undefined) words.push('overrides');
+  if (options['profiles'] !== undefined) words.push('own shapes');
+  if (options['randomWeights'] === true) words.push('random weights');
   return words;
 }
 

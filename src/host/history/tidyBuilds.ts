@@ -21,39 +21,34 @@ export async function keepToLimit(limit: number): Promise<number> {
 export async function tidyBuilds(): Promise<boolean> {
   const all = await sizedBuilds();
   const ended = all.filter(({ build }) => build.manifest.result !== 'running');
-  const { t } = vscode.l10n;
   const newest = new Set(overNewest(ended));
   const choices = [
     {
-      label: t('Builds that failed or were cancelled'),
+      label: 'Builds that failed or were cancelled',
       builds: ended.filter(({ build }) => build.manifest.result !== 'passed'),
     },
-    { label: t('All but the newest build of each model'), builds: ended.filter((one) => !newest.has(one)) },
-    { label: t('All builds'), builds: ended },
+    { label: 'All but the newest build of each model', builds: ended.filter((one) => !newest.has(one)) },
+    { label: 'All builds', builds: ended },
   ].filter(({ builds }) => builds.length > 0);
   if (choices.length === 0) {
-    await vscode.window.showInformationMessage(t('There are no builds to delete.'));
+    await vscode.window.showInformationMessage('There are no builds to delete.');
     return false;
   }
   const items = choices.map(({ label, builds }) => ({ label, description: describe(builds), builds }));
   const picked = await vscode.window.showQuickPick(items, {
-    placeHolder: t('Builds of all models: {0}. Delete which?', describe(all)),
+    placeHolder: `Builds of all models: ${describe(all)}. Delete which?`,
   });
   if (picked === undefined) return false;
-  const yes = t('Delete');
-  const question = t('Delete {0}?', picked.description);
-  const detail = t('With their logs, layer info and engines. Engines that a task placed elsewhere stay.');
+  const yes = 'Delete';
+  const question = `Delete ${picked.description}?`;
+  const detail = 'With their logs, layer info and engines. Engines that a task placed elsewhere stay.';
   if ((await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) !== yes) return false;
   await Promise.all(picked.builds.map(({ build }) => deleteBuild(build)));
   return true;
 }
 
 const describe = (builds: SizedBuild[]): string =>
-  vscode.l10n.t(
-    '{0} builds, {1} MiB',
-    builds.length,
-    (builds.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20).toFixed(1),
-  );
+  `${builds.length} builds, ${(builds.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20).toFixed(1)} MiB`;
 
 function overNewest(builds: SizedBuild[]): SizedBuild[] {
   const seen = new Set<string>();

@@ -33,7 +33,7 @@ export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocumen
     // oxlint-disable-next-line no-await-in-loop -- as above
     await otherSave(document);
   }
-  await vscode.window.showErrorMessage(plainText(vscode.l10n.t('{0} cannot be saved.', uri.path)));
+  await vscode.window.showErrorMessage(plainText(`${uri.path} cannot be saved.`));
   return undefined;
 }
 

@@ -94,13 +94,13 @@ export class FactsReader {
       try {
         const { value, problems } = await readModel(source);
         if (value !== undefined && value.nodes.length > 0) return { model: modelFacts(value, file), problem: '' };
-        const reason = problems[0]?.message ?? vscode.l10n.t('nothing in it can be read');
-        return { model: null, problem: vscode.l10n.t('{0} cannot be read: {1}', file, reason) };
+        const reason = problems[0]?.message ?? 'nothing in it can be read';
+        return { model: null, problem: `${file} cannot be read: ${reason}` };
       } finally {
         await source.close();
       }
     } catch (error) {
-      return { model: null, problem: vscode.l10n.t('{0} cannot be read: {1}', file, errorText(error)) };
+      return { model: null, problem: `${file} cannot be read: ${errorText(error)}` };
     }
   }
 

@@ -147,7 +147,7 @@ export class LanguageService implements vscode.Disposable {
       if (this.#disposed) return;
       this.#log.error(`The language server does not start: ${String(error)}`);
       void vscode.window.showErrorMessage(
-        vscode.l10n.t('Checks of override files and replays are off: the language server does not start.'),
+        'Checks of override files and replays are off: the language server does not start.',
       );
     }
   }

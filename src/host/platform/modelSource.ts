@@ -15,11 +15,7 @@ export async function openSource(uri: vscode.Uri): Promise<ByteSource & { close(
   const { size } = await vscode.workspace.fs.stat(uri);
   if (size > largestWhole) {
     throw new Error(
-      vscode.l10n.t(
-        '{0} has {1} MiB, too much to read from here. Copy it to a disk.',
-        uri.path,
-        Math.round(size / 2 ** 20),
-      ),
+      `${uri.path} has ${Math.round(size / 2 ** 20)} MiB, too much to read from here. Copy it to a disk.`,
     );
   }
   return { ...bytesOf(await vscode.workspace.fs.readFile(uri)), close: () => Promise.resolve() };

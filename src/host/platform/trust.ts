@@ -11,11 +11,11 @@ export function mayRun(): boolean {
 
 /** Why nothing runs in a workspace that is not trusted. */
 export const untrustedMessage = (): string =>
-  vscode.l10n.t('Building runs programs, so it needs a trusted workspace. Models and builds can still be viewed.');
+  'Building runs programs, so it needs a trusted workspace. Models and builds can still be viewed.';
 
 /** Says so, with the way to change it. */
 export async function tellUntrusted(): Promise<void> {
-  const manage = vscode.l10n.t('Manage Workspace Trust');
+  const manage = 'Manage Workspace Trust';
   const answer = await vscode.window.showWarningMessage(plainText(untrustedMessage()), manage);
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
 }

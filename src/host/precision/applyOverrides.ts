@@ -22,16 +22,14 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
   const model = await feed.modelOf(target.uri);
   if (model === undefined || model.scheme !== 'file') {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showErrorMessage(
-      plainText(problem || vscode.l10n.t('No model on this computer’s disk is known.')),
-    );
+    await vscode.window.showErrorMessage(plainText(problem || 'No model on this computer’s disk is known.'));
     return;
   }
   const out = to instanceof vscode.Uri ? to : await askForTarget(model);
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
   const rules = readOverrides(document.getText());
-  const title = plainText(vscode.l10n.t('Applying {0}', nameOf(target.uri)));
+  const title = plainText(`Applying ${nameOf(target.uri)}`);
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
     const { rewrite, lossNotes } = await vscode.window.withProgress(shown, (_, token) => {
@@ -52,14 +50,7 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
     const { problems } = checkOverrides(rules, index, build ?? null, targetOfBuild(other ?? build ?? null));
     void tellWritten(
       out,
-      vscode.l10n.t(
-        'Written: {0}, with {1} nodes in FP32, {2} in FP16, {3} in BF16 and {4} Casts more.',
-        nameOf(out),
-        byType.float,
-        byType.float16,
-        byType.bfloat16,
-        casts,
-      ),
+      `Written: ${nameOf(out)}, with ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16 and ${casts} Casts more.`,
       [...ruleErrors(rules, problems), ...warnings.map(({ message }) => message)],
     );
   } catch (error) {
@@ -69,9 +60,9 @@ export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: un
 }
 
 async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): Promise<void> {
-  const more = warnings.length > 3 ? [vscode.l10n.t('And {0} more.', warnings.length - 3)] : [];
-  const graph = vscode.l10n.t('Open Graph');
-  const build = vscode.l10n.t('Build');
+  const more = warnings.length > 3 ? [`And ${warnings.length - 3} more.`] : [];
+  const graph = 'Open Graph';
+  const build = 'Build';
   const show = warnings.length > 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
   const answer = await show(plainText([text, ...warnings.slice(0, 3), ...more].join(' ')), graph, build);
   if (answer === graph) await openGraph(out);
@@ -81,9 +72,9 @@ async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): P
 function askForTarget(model: vscode.Uri): Thenable<vscode.Uri | undefined> {
   const path = model.path.replace(/\.onnx(?:\.gz)?$/i, '');
   return vscode.window.showSaveDialog({
-    title: vscode.l10n.t('Write the typed model'),
+    title: 'Write the typed model',
     defaultUri: model.with({ path: `${path}.typed.onnx` }),
     filters: { ONNX: ['onnx'] },
-    saveLabel: vscode.l10n.t('Write'),
+    saveLabel: 'Write',
   });
 }

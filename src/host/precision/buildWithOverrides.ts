@@ -21,7 +21,7 @@ export async function buildWithOverrides(
   const model = await feed.modelOf(target.uri);
   if (model === undefined) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showErrorMessage(plainText(problem || vscode.l10n.t('No model is known for this file.')));
+    await vscode.window.showErrorMessage(plainText(problem || 'No model is known for this file.'));
     return;
   }
   if (!(await isOnDisk(target.uri)) || !(await mayBuild(parts, model))) return;

@@ -30,9 +30,7 @@ export async function copyPrecisionFlags(
   const facts = await feed.settled(place.uri);
   const params = feed.paramsOf(place.uri);
   if (!facts?.model) {
-    void vscode.window.showErrorMessage(
-      plainText(params?.modelProblem || vscode.l10n.t('No model is known for this file.')),
-    );
+    void vscode.window.showErrorMessage(plainText(params?.modelProblem || 'No model is known for this file.'));
     return;
   }
   const own = targetOfBuild(params?.target ?? params?.build ?? null);
@@ -43,7 +41,7 @@ export async function copyPrecisionFlags(
   const { problems: found, resolution } = checkOverrides(file, index, facts.build, target);
   const plan = planPrecision(file, index, resolution!);
   if (plan.nodes.length === 0 && plan.base === 'keep') {
-    void vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to copy: no rule decides for any node.'));
+    void vscode.window.showInformationMessage('There is nothing to copy: no rule decides for any node.');
     return;
   }
   const program = precisionPrograms.find((one) => one === to) ?? (await askForProgram(own));
@@ -58,9 +56,9 @@ async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram |
   const has = hasLayerFlags(target);
   const name = targetName(target);
   const descriptions = {
-    true: vscode.l10n.t('for {0}', name),
-    false: vscode.l10n.t('for TensorRT 8.4.1 to 10, not for {0}', name),
-    null: vscode.l10n.t('for TensorRT 8.4.1 to 10'),
+    true: `for ${name}`,
+    false: `for TensorRT 8.4.1 to 10, not for ${name}`,
+    null: 'for TensorRT 8.4.1 to 10',
   };
   const description = descriptions[`${has}`];
   const items: (vscode.QuickPickItem & { program: PrecisionProgram })[] = [
@@ -69,23 +67,23 @@ async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram |
     {
       label: 'ModelOpt AutoCast',
       program: 'autocast',
-      description: vscode.l10n.t('rewrites the model, for any TensorRT'),
+      description: 'rewrites the model, for any TensorRT',
     },
   ];
-  const placeHolder = vscode.l10n.t('For which program?');
+  const placeHolder = 'For which program?';
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.program;
 }
 
 /** All remarks are also in the extension's output: a message has room for a few. */
 async function tellCopied(log: vscode.LogOutputChannel, copied: boolean, remarks: readonly string[]): Promise<void> {
-  const done = copied ? vscode.l10n.t('Flags copied.') : vscode.l10n.t('Nothing was copied.');
+  const done = copied ? 'Flags copied.' : 'Nothing was copied.';
   if (remarks.length === 0) {
     vscode.window.setStatusBarMessage(done, 3000);
     return;
   }
   for (const remark of remarks) log.warn(remark);
-  const more = remarks.length > 3 ? [vscode.l10n.t('And {0} more.', remarks.length - 3)] : [];
+  const more = remarks.length > 3 ? [`And ${remarks.length - 3} more.`] : [];
   const text = [done, ...remarks.slice(0, 3), ...more].join(' ');
-  const all = vscode.l10n.t('Show All');
+  const all = 'Show All';
   if ((await vscode.window.showWarningMessage(plainText(text), all)) === all) log.show();
 }

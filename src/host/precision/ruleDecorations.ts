@@ -51,7 +51,7 @@ export class RuleDecorations implements vscode.Disposable {
       shown[asked ? verdict.verdict : 'changed'].push({
         range: line.range,
         hoverMessage: new vscode.MarkdownString().appendText(verdict.message),
-        renderOptions: { after: { contentText: asked ? textOf(verdict) : vscode.l10n.t('not built yet') } },
+        renderOptions: { after: { contentText: asked ? textOf(verdict) : 'not built yet' } },
       });
     }
     for (const editor of vscode.window.visibleTextEditors)
@@ -68,7 +68,7 @@ function textOf(info: RuleVerdictInfo): string {
   const total = counts.obeyed + counts.disobeyed + counts.unseen;
   const part = counts[verdict];
   const word = `${marks[verdict]} ${verdictWord(info)}`;
-  return part === total ? word : vscode.l10n.t('{0}: {1} of {2}', word, part, total);
+  return part === total ? word : `${word}: ${part} of ${total}`;
 }
 
 function decoration(colour: string, ruler?: string): vscode.TextEditorDecorationType {

@@ -1,4 +1,3 @@
-import * as vscode from 'vscode';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
 import type { PrecisionProblem } from '../../core/precision/language/precisionProblem.ts';
 
@@ -9,7 +8,7 @@ export function ruleErrors(file: OverrideFile, problems: readonly PrecisionProbl
     .map((problem) =>
       // What the reader cannot read, it passes over.
       file.problems.includes(problem)
-        ? vscode.l10n.t('Line {0} is left out: {1}', problem.line, problem.message)
-        : vscode.l10n.t('Line {0}: {1}', problem.line, problem.message),
+        ? `Line ${problem.line} is left out: ${problem.message}`
+        : `Line ${problem.line}: ${problem.message}`,
     );
 }

@@ -1,4 +1,3 @@
-import * as vscode from 'vscode';
 import type { RuleVerdictInfo } from '../../protocol/language.ts';
 
 type Verdict = RuleVerdictInfo['verdict'];
@@ -8,11 +7,11 @@ export const verdictIcon: Record<Verdict, string> = { obeyed: 'pass', disobeyed:
 
 /** A verdict in words. */
 export function verdictWord({ verdict, certain }: RuleVerdictInfo): string {
-  if (verdict === 'obeyed' && !certain) return vscode.l10n.t('probably obeyed');
+  if (verdict === 'obeyed' && !certain) return 'probably obeyed';
   const words: Record<Verdict, string> = {
-    obeyed: vscode.l10n.t('obeyed'),
-    disobeyed: vscode.l10n.t('not obeyed'),
-    unseen: vscode.l10n.t('cannot be seen'),
+    obeyed: 'obeyed',
+    disobeyed: 'not obeyed',
+    unseen: 'cannot be seen',
   };
   return words[verdict];
 }

@@ -13,7 +13,7 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
   const verdicts = await language.verify(target.uri);
   if (verdicts.length === 0) {
     await vscode.window.showInformationMessage(
-      vscode.l10n.t('There is nothing to verify: no build of this model is known, or no rule decides for any node.'),
+      'There is nothing to verify: no build of this model is known, or no rule decides for any node.',
     );
     return;
   }
@@ -23,9 +23,9 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
     const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
     return wasAsked(text)
       ? { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line }
-      : { label: `$(circle-outline) ${text}`, description: vscode.l10n.t('not built yet'), line };
+      : { label: `$(circle-outline) ${text}`, description: 'not built yet', line };
   });
-  const placeHolder = vscode.l10n.t('What became of each rule in the last build');
+  const placeHolder = 'What became of each rule in the last build';
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });
   if (picked === undefined) return;
   await vscode.window.showTextDocument(document, {

@@ -23,7 +23,7 @@ export async function buildWithReplay(
   if (document === undefined) return;
   const { value } = readReplay(document.getText());
   if (value === undefined) {
-    await vscode.window.showErrorMessage(plainText(vscode.l10n.t('{0} is no tactic replay.', target.uri.path)));
+    await vscode.window.showErrorMessage(plainText(`${target.uri.path} is no tactic replay.`));
     return;
   }
   const facts = await feed.settled(target.uri);

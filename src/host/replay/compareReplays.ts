@@ -42,7 +42,7 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
   if (target === undefined) return;
   const question = {
     glob: '**/*replay*.json',
-    placeHolder: vscode.l10n.t('Compare with which replay?'),
+    placeHolder: 'Compare with which replay?',
     dialog: { filters: { JSON: ['json'] } },
     except: target.uri,
   };
@@ -51,9 +51,7 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
   const pair = [against, target.uri] as const;
   for (const uri of pair) {
     if ((await read(uri.toString())) !== undefined) continue;
-    await vscode.window.showErrorMessage(
-      plainText(vscode.l10n.t('{0} is no tactic replay.', vscode.workspace.asRelativePath(uri))),
-    );
+    await vscode.window.showErrorMessage(plainText(`${vscode.workspace.asRelativePath(uri)} is no tactic replay.`));
     return;
   }
   const files: Query['files'] = [pair[0].toString(), pair[1].toString()];

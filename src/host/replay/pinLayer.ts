@@ -24,16 +24,16 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   const items = freeLayers(replay.file.entries, records).map((free) => ({
     label: free.layer,
     description: typeSignature(free.algorithm),
-    detail: free.offered === null ? vscode.l10n.t('as TensorRT chose it') : titleOf(free.offered),
+    detail: free.offered === null ? 'as TensorRT chose it' : titleOf(free.offered),
     free,
   }));
   if (items.length === 0) {
     await vscode.window.showInformationMessage(
-      vscode.l10n.t('No other layer is known: record choices, or build with a verbose log, to have layers to pin.'),
+      'No other layer is known: record choices, or build with a verbose log, to have layers to pin.',
     );
     return;
   }
-  const placeHolder = vscode.l10n.t('Which layer shall always run the same way?');
+  const placeHolder = 'Which layer shall always run the same way?';
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
   if (picked === undefined) return;
   const now = await openReplay(target.uri);
@@ -43,5 +43,5 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   const edits = ({ text, file }: OpenReplay) => addEntry(text, file, layer, algorithm) ?? undefined;
   if (now !== undefined && edits(now) !== undefined)
     await applySpans(now.document, (then) => (isThere(then) ? undefined : edits(then)));
-  else await vscode.window.showWarningMessage(vscode.l10n.t('The choice cannot be written in the form of this file.'));
+  else await vscode.window.showWarningMessage('The choice cannot be written in the form of this file.');
 }

@@ -45,12 +45,12 @@ export async function recordReplay(
 
 async function askForPrecision(): Promise<PrecisionMode | undefined> {
   const modes: { label: string; description: string; mode: PrecisionMode }[] = [
-    { label: 'FP16', description: vscode.l10n.t('and FP32'), mode: 'fp16' },
+    { label: 'FP16', description: 'and FP32', mode: 'fp16' },
     { label: 'FP32', description: '', mode: 'fp32' },
-    { label: 'INT8', description: vscode.l10n.t('and FP16, FP32'), mode: 'int8' },
-    { label: 'BF16', description: vscode.l10n.t('and FP32'), mode: 'bf16' },
+    { label: 'INT8', description: 'and FP16, FP32', mode: 'int8' },
+    { label: 'BF16', description: 'and FP32', mode: 'bf16' },
   ];
-  const placeHolder = vscode.l10n.t('Which types may TensorRT choose from? (TensorRT 10 and earlier record replays.)');
+  const placeHolder = 'Which types may TensorRT choose from? (TensorRT 10 and earlier record replays.)';
   return (await vscode.window.showQuickPick(modes, { placeHolder }))?.mode;
 }
 
@@ -60,7 +60,7 @@ async function mayReplace(file: vscode.Uri): Promise<boolean> {
   } catch {
     return true;
   }
-  const replace = vscode.l10n.t('Replace');
-  const text = vscode.l10n.t('{0} is there already. Replace it?', nameOf(file));
+  const replace = 'Replace';
+  const text = `${nameOf(file)} is there already. Replace it?`;
   return (await vscode.window.showWarningMessage(plainText(text), { modal: true }, replace)) === replace;
 }

@@ -60,7 +60,7 @@ export class BuildTaskProvider implements vscode.TaskProvider {
     );
     const task = new vscode.Task(definition, scope, name, 'tensorrt', execution, []);
     task.group = vscode.TaskGroup.Build;
-    task.detail = vscode.l10n.t('Build a TensorRT engine');
+    task.detail = 'Build a TensorRT engine';
     task.presentationOptions = {
       reveal: vscode.TaskRevealKind.Always,
       panel: vscode.TaskPanelKind.Dedicated,

@@ -13,11 +13,11 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
     isAbsolute(path) ? path : folder === undefined ? undefined : resolve(folder, path);
   const model: unknown = definition['model'];
   if (typeof model !== 'string' || model.trim() === '') {
-    return vscode.l10n.t('The task has no "model": name the ONNX file to build.');
+    return 'The task has no "model": name the ONNX file to build.';
   }
   const modelPath = absolute(model);
   if (modelPath === undefined) {
-    return vscode.l10n.t('"model": {0} is a relative path, but no folder is open.', JSON.stringify(model));
+    return `"model": ${JSON.stringify(model)} is a relative path, but no folder is open.`;
   }
   const options: Record<string, unknown> = { model: modelPath, backend: 'auto' };
   for (const [name, kind] of Object.entries(optionKinds)) {
@@ -25,12 +25,7 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
     if (value === undefined) continue;
     const good = kind === 'path' ? (typeof value === 'string' ? absolute(value) : undefined) : value;
     if (good === undefined || !fits(good, kind)) {
-      return vscode.l10n.t(
-        '"{0}": {1} is not what is expected here: {2}.',
-        name,
-        JSON.stringify(value),
-        expected(kind),
-      );
+      return `"${name}": ${JSON.stringify(value)} is not what is expected here: ${expected(kind)}.`;
     }
     options[name] = good;
   }
@@ -72,18 +67,17 @@ const isRange = (value: unknown): boolean =>
   byName(value, isText) && ['min', 'opt', 'max'].every((name) => Object.hasOwn(value as object, name));
 
 function expected(kind: OptionKind): string {
-  const { t } = vscode.l10n;
-  if (typeof kind !== 'string') return t('one of {0}', kind.join(', '));
+  if (typeof kind !== 'string') return `one of ${kind.join(', ')}`;
   const texts: Record<typeof kind, string> = {
-    text: t('a text'),
-    path: t('a path'),
-    flag: t('true or false'),
-    number: t('a number'),
-    texts: t('a list of texts'),
-    textsOrAll: t('a list of tensor names, or "all"'),
-    numbersByName: t('an object with a number for each name'),
-    textsByName: t('an object with a text for each name'),
-    profiles: t('a list of objects with min, opt and max for each input, such as "1x3x224x224"'),
+    text: 'a text',
+    path: 'a path',
+    flag: 'true or false',
+    number: 'a number',
+    texts: 'a list of texts',
+    textsOrAll: 'a list of tensor names, or "all"',
+    numbersByName: 'an object with a number for each name',
+    textsByName: 'an object with a text for each name',
+    profiles: 'a list of objects with min, opt and max for each input, such as "1x3x224x224"',
   };
   return texts[kind];
 }

@@ -29,7 +29,7 @@ export class DiskSource implements SessionSource {
         const { value, problems } = await readModel(source);
         const error = problems.find(({ severity }) => severity === 'error');
         if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
-          return unreadable(error === undefined ? vscode.l10n.t('nothing in it can be read') : describe(error));
+          return unreadable(error === undefined ? 'nothing in it can be read' : describe(error));
         }
         return { graph: toGraphData(value), problem: '', hints: problems.map(describe) };
       } finally {
@@ -52,8 +52,7 @@ export class DiskSource implements SessionSource {
       if (chosen !== undefined) return await this.#chosen(uri, chosen, chosen === newest);
       const passed = ended.find(({ manifest }) => manifest.result === 'passed');
       if (passed === undefined) return withoutReport(newest, outcome(newest));
-      const later =
-        passed === newest ? '' : vscode.l10n.t('{0} Shown is the newest one that succeeded.', outcome(newest));
+      const later = passed === newest ? '' : `${outcome(newest)} Shown is the newest one that succeeded.`;
       return await this.#report(uri, passed, later);
     } catch (error) {
       this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
@@ -81,7 +80,7 @@ export class DiskSource implements SessionSource {
       return { ...withoutReport(build, later), report, hints, asked: await askedPrecisions(build, read) };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
-      return withoutReport(build, vscode.l10n.t('The newest build cannot be shown: {0}', errorText(error)));
+      return withoutReport(build, `The newest build cannot be shown: ${errorText(error)}`);
     }
   }
 }
@@ -99,19 +98,17 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuil
 
 function outcome({ manifest: { result, error } }: Build, newest = true): string {
   if (!newest)
-    return result === 'cancelled'
-      ? vscode.l10n.t('This build was cancelled.')
-      : vscode.l10n.t('This build failed: {0}', error ?? vscode.l10n.t('the log says why.'));
-  if (result === 'cancelled') return vscode.l10n.t('The newest build was cancelled.');
-  return vscode.l10n.t('The newest build failed: {0}', error ?? vscode.l10n.t('the log says why.'));
+    return result === 'cancelled' ? 'This build was cancelled.' : `This build failed: ${error ?? 'the log says why.'}`;
+  if (result === 'cancelled') return 'The newest build was cancelled.';
+  return `The newest build failed: ${error ?? 'the log says why.'}`;
 }
 
 /** What is wrong, and where in which file. */
 function describe({ message, offset, node, file, line }: Problem): string {
   const place = [
     file === undefined ? '' : line === undefined ? file : `${file}:${line}`,
-    offset === undefined ? '' : vscode.l10n.t('byte {0}', offset),
-    node === undefined ? '' : vscode.l10n.t('node {0}', node),
+    offset === undefined ? '' : `byte ${offset}`,
+    node === undefined ? '' : `node ${node}`,
   ].filter((part) => part !== '');
   return place.length === 0 ? message : `${message} (${place.join(', ')})`;
 }

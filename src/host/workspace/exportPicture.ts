@@ -21,8 +21,6 @@ export async function exportPicture(
   try {
     await vscode.workspace.fs.writeFile(target, Buffer.from(content, kind === 'svg' ? 'utf8' : 'base64'));
   } catch (error) {
-    await vscode.window.showErrorMessage(
-      plainText(vscode.l10n.t('The picture cannot be saved to {0}: {1}', target.path, String(error))),
-    );
+    await vscode.window.showErrorMessage(plainText(`The picture cannot be saved to ${target.path}: ${String(error)}`));
   }
 }

@@ -6,9 +6,7 @@ import type { Session } from './session.ts';
 export async function openLogLine(session: Session, line: number): Promise<void> {
   const log = session.state.newest?.log ?? null;
   if (log === null) {
-    await vscode.window.showInformationMessage(
-      plainText(vscode.l10n.t('No build of {0} has left a log.', session.title)),
-    );
+    await vscode.window.showInformationMessage(plainText(`No build of ${session.title} has left a log.`));
     return;
   }
   await openTextAt(vscode.Uri.file(log), line);
@@ -18,9 +16,7 @@ export async function openLogLine(session: Session, line: number): Promise<void>
 export async function openRuleLine(session: Session, line: number): Promise<void> {
   const path = session.state.newest?.build.options.overrides;
   if (typeof path !== 'string') {
-    await vscode.window.showInformationMessage(
-      plainText(vscode.l10n.t('No override file is known for {0}.', session.title)),
-    );
+    await vscode.window.showInformationMessage(plainText(`No override file is known for ${session.title}.`));
     return;
   }
   await openTextAt(vscode.Uri.file(path), line);
@@ -35,8 +31,6 @@ export async function openTextAt(uri: vscode.Uri, line: number): Promise<void> {
     await vscode.window.showTextDocument(document, { selection, preview: true });
   } catch (error) {
     // Among the reasons: the file is gone, or larger than an editor shows.
-    await vscode.window.showErrorMessage(
-      plainText(vscode.l10n.t('{0} cannot be opened: {1}', uri.fsPath, String(error))),
-    );
+    await vscode.window.showErrorMessage(plainText(`${uri.fsPath} cannot be opened: ${String(error)}`));
   }
 }

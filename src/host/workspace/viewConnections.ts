@@ -111,18 +111,18 @@ function buildingOf(builds: Builds, { uri, state }: Session): Building | null {
   if (running === undefined) return null;
   const layer = running.state?.layer ?? null;
   const nodes = layer === null || state.graph === null ? [] : namedNodes(state.graph, layer, state.newest?.report);
-  return { text: vscode.l10n.t('Building: {0} …', running.text), nodes };
+  return { text: `Building: ${running.text} …`, nodes };
 }
 
 /** What a view says while it has nothing to show, or about what it shows. */
 export function messageOf({ state, title }: Session): string {
   switch (state.model) {
     case 'loading':
-      return vscode.l10n.t('Reading {0} …', title);
+      return `Reading ${title} …`;
     case 'unreadable':
-      return vscode.l10n.t('{0} cannot be shown: {1}', title, state.problem);
+      return `${title} cannot be shown: ${state.problem}`;
     case 'missing':
-      return vscode.l10n.t('{0} was deleted or moved. What is shown is what was read before.', title);
+      return `${title} was deleted or moved. What is shown is what was read before.`;
     case 'ready':
       return state.newest?.problem ?? '';
   }

@@ -12,8 +12,6 @@ import {
   settingsSection,
   taskType,
 } from '../../../src/host/ids.ts';
-// @ts-expect-error -- the script is plain JavaScript
-import { collectTexts } from '../../../scripts/l10n.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -33,7 +31,6 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(text('package.json')) as Manifest;
-const strings = JSON.parse(text('package.nls.json')) as Record<string, string>;
 const { contributes } = manifest;
 const hostSource = readdirSync(join(root, 'src/host'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -63,18 +60,12 @@ it('gives every command the same category, so that they stand together in the pa
   expect(contributes.commands.filter(({ category }) => category !== 'TensorRT')).toEqual([]);
 });
 
-it('has a text for each key, and a key for each text', () => {
-  const used = [...text('package.json').matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key!);
-  expect(used.filter((key) => !(key in strings))).toEqual([]);
-  expect(Object.keys(strings).filter((key) => !used.includes(key))).toEqual([]);
-});
-
 it('offers only commands that exist', () => {
   const known = new Set(contributes.commands.map(({ command }) => command));
   const inMenus = Object.values(contributes.menus)
     .flat()
     .map(({ command }) => command);
-  const inTexts = Object.values(strings).flatMap((s) => [...s.matchAll(/command:([\w.]+)/g)].map(([, id]) => id!));
+  const inTexts = [...text('package.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
   const own = [...inMenus, ...inTexts].filter((id) => !id.startsWith('workbench.'));
   expect(own.length).toBeGreaterThan(20);
   expect(own.filter((id) => !known.has(id))).toEqual([]);
@@ -108,8 +99,4 @@ it('ships every picture that it names', () => {
   const pictures = [...text('package.json').matchAll(/"(media\/[\w./-]+)"/g)].map(([, file]) => file!);
   expect(pictures.length).toBeGreaterThan(4);
   for (const file of pictures) expect(text(file).length, file).toBeGreaterThan(100);
-});
-
-it('has its texts collected for translation; if not: node scripts/l10n.mjs', () => {
-  expect(text('l10n/bundle.l10n.json')).toBe((collectTexts as () => string)());
 });
