@@ -16,7 +16,15 @@ run('esbuild.mjs', '--minify');
 mkdirSync('dist', { recursive: true });
 writeFileSync('dist/THIRD_PARTY_NOTICES.txt', await collectNotices());
 // What the bundles need is in them: no dependencies to install or to ship.
-run('node_modules/@vscode/vsce/vsce', 'package', '--no-dependencies', '--out', VSIX, '--no-rewrite-relative-links');
+run(
+  'node_modules/@vscode/vsce/vsce',
+  'package',
+  '--no-dependencies',
+  '--out',
+  VSIX,
+  '--no-rewrite-relative-links',
+  '--allow-missing-repository',
+);
 console.log(`${VSIX}: ${Math.round(statSync(VSIX).size / 1024)} KiB`);
 
 function run(...args) {

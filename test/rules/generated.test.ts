@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+// @ts-expect-error -- the script is plain JavaScript
+import * as script from '../../scripts/generate.mjs';
+// @ts-expect-error -- as above
+import * as parts from '../../scripts/generate/replacePart.mjs';
+// @ts-expect-error -- as above
+import * as sources from '../../scripts/generate/loadSource.mjs';
+import { temporaryFolder } from '../support/rtx.ts';
+
+type Producer = (read: (file: string) => string | undefined) => { file: string; content: string }[];
+const generate = script.generate as (
+  list?: Producer[],
+  folder?: string,
+) => Promise<{ files: Map<string, string>; stale: string[] }>;
+const replacePart = parts.replacePart as (text: string, name: string, part: string) => string;
+
+const folder = temporaryFolder();
+
+it('what is generated from the sources is up to date', async () => {
+  const { stale } = await generate();
+  expect(stale, 'run npm run generate').toEqual([]);
+});
+
+it('a file that is missing or differs is stale, one that is equal after formatting is not', async () => {
+  writeFileSync(join(folder, 'same.json'), '{ "a": 1 }\n');
+  writeFileSync(join(folder, 'other.json'), '{ "a": 2 }\n');
+  const producer: Producer = () =>
+    ['same.json', 'other.json', 'none.json'].map((file) => ({ file, content: '{"a":1}' }));
+  expect((await generate([producer], folder)).stale).toEqual(['other.json', 'none.json']);
+});
+
+it('a producer extends what an earlier one made of the same file, and keeps the rest of it', async () => {
+  const text = '# T\n\n<!-- generated: a -->\n\nold\n\n<!-- end of generated: a -->\n\nrest\n';
+  writeFileSync(join(folder, 'doc.md'), text);
+  const first: Producer = (read) => [{ file: 'doc.md', content: replacePart(read('doc.md')!, 'a', 'new') }];
+  const second: Producer = (read) => [{ file: 'doc.md', content: `${read('doc.md')}more\n` }];
+  const { files } = await generate([first, second], folder);
+  expect(files.get('doc.md')).toBe(`${text.replace('old', 'new')}more\n`);
+  expect(readFileSync(join(folder, 'doc.md'), 'utf8')).toBe(text);
+  expect(() => replacePart('no such part', 'a', 'new')).toThrow('generated: a');
+});
+
+it('a TypeScript module of the sources is loaded with what it imports', async () => {
+  const loaded = await (sources.loadSource as (path: string) => Promise<{ poolName: (name: string) => string }>)(
+    'src/core/build/poolName.ts',
+  );
+  expect(loaded.poolName('dlaSRAM')).toBe('dla_managed_sram');
+});
