@@ -1,5 +1,5 @@
-import { nodesInName } from './nodesInName.ts';
-import type { ModelGraph } from './modelGraph.ts';
+import { nodesInName } from '../model/nodesInName.ts';
+import type { ModelGraph } from '../model/modelGraph.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**

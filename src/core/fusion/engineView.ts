@@ -1,8 +1,8 @@
 import type { BuildLog, BuildPhase, LoggedForeignNode } from '../engine/buildLog.ts';
 import type { EngineLayer, EngineTensor } from '../engine/engineLayer.ts';
 import type { LayerInfo } from '../engine/layerInfo.ts';
-import { parseLayerName, printLayerName, type LayerName } from './layerName.ts';
-import type { NodeNames } from './nodeNames.ts';
+import { parseLayerName, printLayerName, type LayerName } from '../model/layerName.ts';
+import type { NodeNames } from '../model/nodeNames.ts';
 import { plannedLayers } from './plannedLayers.ts';
 
 /** A Myelin region: one ForeignNode of the engine. */

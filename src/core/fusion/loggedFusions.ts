@@ -1,4 +1,4 @@
-import { nodesInName } from './nodesInName.ts';
+import { nodesInName } from '../model/nodesInName.ts';
 import { claim, isFree, join, type Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
 

@@ -1,8 +1,8 @@
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import { bareName } from './engineView.ts';
-import { atomsOf, parseLayerName } from './layerName.ts';
-import { parseMetadata, type LayerMetadata, type MetadataToken } from './layerMetadata.ts';
-import { readsOf } from './modelGraph.ts';
+import { atomsOf, parseLayerName } from '../model/layerName.ts';
+import { parseMetadata, type LayerMetadata, type MetadataToken } from '../model/layerMetadata.ts';
+import { readsOf } from '../model/modelGraph.ts';
 import { claim, join, modelTensor, type Resolution } from './resolution.ts';
 
 /** Metadata of one layer of the parser is cut at this many characters, half from each end. */

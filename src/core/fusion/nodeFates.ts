@@ -1,6 +1,6 @@
 import type { EngineView } from './engineView.ts';
 import type { Accounting, Fate, ReportNode } from './fusionReport.ts';
-import { viewsData } from './nodeRoles.ts';
+import { viewsData } from '../model/nodeRoles.ts';
 import { quote } from './namedMembers.ts';
 import type { Basis, Resolution } from './resolution.ts';
 

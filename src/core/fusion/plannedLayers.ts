@@ -1,8 +1,8 @@
 import type { BuildPhase } from '../engine/buildLog.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import { bareLayer } from '../engine/readLayerLine.ts';
-import { atomsOf, parseLayerName } from './layerName.ts';
-import type { NodeNames } from './nodeNames.ts';
+import { atomsOf, parseLayerName } from '../model/layerName.ts';
+import type { NodeNames } from '../model/nodeNames.ts';
 
 /**
  * The layers that a build meant to have when its log ended: those in final order where that is known, else those that

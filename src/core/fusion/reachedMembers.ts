@@ -1,6 +1,6 @@
 import { outsideName } from './engineView.ts';
-import { atomsOf } from './layerName.ts';
-import { bodyOf, readsOf } from './modelGraph.ts';
+import { atomsOf } from '../model/layerName.ts';
+import { bodyOf, readsOf } from '../model/modelGraph.ts';
 import { claim, isFree, join, modelTensor, type Basis, type Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
 

@@ -2,7 +2,7 @@ import type { BuildLog } from '../engine/buildLog.ts';
 import type { Problem } from '../text/problem.ts';
 import type { EngineView } from './engineView.ts';
 import { quote } from './namedMembers.ts';
-import { atomsOf, parseLayerName } from './layerName.ts';
+import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import type { ReportInput } from './reportInput.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
 

@@ -2,7 +2,7 @@ import type { BuildLog, BuildPhase, FusionEvent, PrecisionLine } from '../engine
 import { boundaryRemarks } from './boundaryRemarks.ts';
 import type { FusionReport, Remark, ReportLayer } from './fusionReport.ts';
 import { quote } from './namedMembers.ts';
-import { nodesInName } from './nodesInName.ts';
+import { nodesInName } from '../model/nodesInName.ts';
 import type { Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
 

@@ -1,9 +1,9 @@
 import type { Problem } from '../text/problem.ts';
 import { outsideName, type EngineView } from './engineView.ts';
 import type { Evidence } from './fusionReport.ts';
-import type { ModelGraph } from './modelGraph.ts';
-import type { NodeNames } from './nodeNames.ts';
-import type { NodeRole } from './nodeRoles.ts';
+import type { ModelGraph } from '../model/modelGraph.ts';
+import type { NodeNames } from '../model/nodeNames.ts';
+import type { NodeRole } from '../model/nodeRoles.ts';
 
 /** How it is known what became of a node; becomes the sentence in its `reason`. */
 export type Basis =

@@ -1,7 +1,7 @@
 import { before } from '../build/trtexecFlags.ts';
 import type { BuildFacts } from '../precision/check/buildFacts.ts';
 import { editDistance } from '../precision/language/closestWords.ts';
-import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
+import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import { LineIndex } from '../text/lineIndex.ts';
 import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { targetName, targetOfBuild } from '../precision/plan/tensorrtTarget.ts';

@@ -1,5 +1,5 @@
 import type { BuildFacts } from '../precision/check/buildFacts.ts';
-import { atomsOf, parseLayerName } from '../fusion/layerName.ts';
+import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';

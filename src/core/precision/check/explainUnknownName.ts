@@ -1,4 +1,4 @@
-import { atomsOf, parseLayerName } from '../../fusion/layerName.ts';
+import { atomsOf, parseLayerName } from '../../model/layerName.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import { counted, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { printMetadata } from '../../../../src/core/fusion/layerMetadata.ts';
+import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel } from './buildModel.ts';

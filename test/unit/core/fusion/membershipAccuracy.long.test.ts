@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { createModelGraph, readsOf } from '../../../../src/core/fusion/modelGraph.ts';
+import { createModelGraph, readsOf } from '../../../../src/core/model/modelGraph.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { layerInfo } from './buildEngine.ts';
 import { captures, inputOf, modelOf, reportOf } from './loadCapture.ts';

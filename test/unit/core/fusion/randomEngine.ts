@@ -1,7 +1,7 @@
 import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
-import { createModelGraph, inDataOrder, readsOf, type ModelGraph } from '../../../../src/core/fusion/modelGraph.ts';
-import { nodeRoles } from '../../../../src/core/fusion/nodeRoles.ts';
-import { parserName } from '../../../../src/core/fusion/nodeNames.ts';
+import { createModelGraph, inDataOrder, readsOf, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import { nodeRoles } from '../../../../src/core/model/nodeRoles.ts';
+import { parserName } from '../../../../src/core/model/nodeNames.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { engineLayer } from './buildEngine.ts';
 

@@ -2,7 +2,7 @@ import type { OnnxGraph, OnnxModel, OnnxNode, OnnxValue } from '../onnx/onnxMode
 import { addTo } from '../text/addTo.ts';
 
 /** One tensor of one graph. Names may repeat between a graph and its subgraphs; these do not. */
-export interface GraphTensor {
+export interface ModelTensor {
   name: string;
   /** Index of the node that makes it; -1 for an input, an initializer, or a name that nothing defines. */
   producer: number;
@@ -21,7 +21,7 @@ export interface ModelGraph {
   /** In the model's order; a node's place here is its index everywhere below. */
   nodes: OnnxNode[];
   indexOfId: Map<string, number>;
-  tensors: GraphTensor[];
+  tensors: ModelTensor[];
   /** Indices of tensors. -1 for an optional input that is not given. */
   inputs: number[][];
   outputs: number[][];
@@ -88,7 +88,7 @@ function addGraph(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
 }
 
 function define(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
-  const add = (name: string, kind: GraphTensor['kind'], producer: number, value: OnnxValue | null): number => {
+  const add = (name: string, kind: ModelTensor['kind'], producer: number, value: OnnxValue | null): number => {
     const known = scope.names.get(name);
     if (known !== undefined) return known;
     const index = graph.tensors.push({ name, producer, kind, owner: scope.owner, consumers: [], value }) - 1;
