@@ -7,7 +7,7 @@ const project = (name: string, options: object = {}) => ({
 
 const setupFiles = ['test/support/randomCases.ts'];
 
-/** Fast ones first: `unit` and `rules` need nothing but Node; the others need what their folder's README says. */
+/** Fast ones first: `unit` and `rules` need nothing but Node; for the others see CONTRIBUTING.md. */
 export default defineConfig({
   test: {
     maxWorkers: '100%',
@@ -15,11 +15,12 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     projects: [
       project('unit', { testTimeout: 60_000, setupFiles, exclude: ['**/*.long.test.ts'] }),
-      // Whole captures, random cases by the thousand, whole processes: the same rooms, but minutes.
+      // Whole captures, random cases by the thousand, whole processes: the same modules, but minutes.
       project('long', { testTimeout: 120_000, setupFiles, include: ['test/unit/**/*.long.test.ts'] }),
       project('rules', { testTimeout: 60_000 }),
       project('webview', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
       project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
+      project('samples', { testTimeout: 300_000, setupFiles }),
       project('real', { testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),
     ],
   },

@@ -22,6 +22,8 @@ const parts = {
   long: { vitest: 'long' },
   webview: { vitest: 'webview', needsHost: true },
   driver: { vitest: 'driver' },
+  // Other people's files, which are not ours to ship: beside the checkout, or not at all.
+  samples: { vitest: 'samples', folder: '../shared/samples', required: process.env.TRTLENS_SAMPLES === 'required' },
   real: { vitest: 'real' },
   host: { command: [node, 'test/host/run.mjs', 'host'], needsHost: true },
   ui: { command: [node, 'test/host/run.mjs', 'ui'], needsHost: true },
@@ -46,6 +48,11 @@ let failed = 0;
 const failures = [];
 for (const name of names) {
   console.log(`\n── ${name} ${'─'.repeat(70 - name.length)}`);
+  const { folder, required } = parts[name];
+  if (folder !== undefined && !required && !existsSync(folder)) {
+    console.log(`${name}: not run, ${folder} does not exist`);
+    continue;
+  }
   const started = Date.now();
   // oxlint-disable-next-line no-await-in-loop -- one part after the other: they share two cores
   if (parts[name].needsHost) await hostReady;

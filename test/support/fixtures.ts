@@ -29,11 +29,3 @@ export function manifest(): Record<string, string>[] {
   const keys = head!.split('\t');
   return rows.map((row) => Object.fromEntries(row.split('\t').map((cell, i) => [keys[i]!, cell])));
 }
-
-/** Path of the reference material beside the checkout (other people's files, never copied here). Throws where it is missing. */
-export function samplesPath(name = ''): string {
-  const path = `${root}../shared/samples/${name}`;
-  if (!existsSync(path))
-    throw new Error(`${path} is missing: the sample files must lie beside the checkout, in ../shared/samples`);
-  return path;
-}

@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { polygraphyCommand, readPolygraphyHelp } from '../../../../src/core/build/polygraphyCommand.ts';
 import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
-import { samplesPath } from '../../../support/fixtures.ts';
+import { captureText } from '../../../support/fixtures.ts';
 
+/** What `polygraphy convert --help` printed; the capture has the help of other commands around it. */
+const help = /^usage: polygraphy convert [^]*?(?=^usage: )/m.exec(
+  captureText('tensorrt-8.6.1/poly.inspect_diff_tactics_help/log.txt')!,
+)![0];
 const files = { engine: 'e.engine', layers: 'l.json', profile: 'p.json', times: 't.json' };
 const trt10 = { tensorrt: [10, 6, 0], product: 'tensorrt' } as const;
 const rtx = { tensorrt: [1, 7, 1], product: 'tensorrt-rtx' } as const;
@@ -25,7 +28,6 @@ const everything: Partial<EngineOptions> = {
 };
 
 it('uses only options that `polygraphy convert --help` lists', () => {
-  const help = readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8');
   const used = command(everything).args.filter((a) => a.startsWith('-'));
   expect(used.length).toBeGreaterThan(15);
   expect(used.filter((option) => option !== '-vvv' && !help.includes(option))).toEqual([]);
@@ -48,7 +50,7 @@ it("calls types as TensorRT's Python module does", () => {
 });
 
 it('records choices by a script for its configuration, where it takes one and TensorRT has a selector', () => {
-  const flags = readPolygraphyHelp(readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8'))!;
+  const flags = readPolygraphyHelp(help)!;
   const recording = { ...files, choices: 'c.jsonl', recorder: 'C:/d/record_choices.py' };
   const asked = (tool: Parameters<typeof polygraphyCommand>[2]) =>
     polygraphyCommand({ model: 'm.onnx', recordChoices: true }, recording, tool);
@@ -74,7 +76,7 @@ it('records choices by a script for its configuration, where it takes one and Te
 });
 
 it('refuses options that the Polygraphy at hand does not list, and says so', () => {
-  const flags = readPolygraphyHelp(readFileSync(samplesPath('help/polygraphy_0.49.26_Help-convert.txt'), 'utf8'));
+  const flags = readPolygraphyHelp(help);
   expect(command(everything, { ...trt10, flags }).notes).toEqual([]);
   const { notes } = command({ extraArguments: ['--disable-mha', '--iter', '3'] }, { ...trt10, flags });
   expect(notes).toMatchObject([{ kind: 'refused', flag: 'disable-mha' }]);

@@ -7,7 +7,6 @@ import type { BuildLogRead } from '../../../../src/core/engine/buildLog.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
 import { Utf8Decoder } from '../../../../src/core/text/utf8Decoder.ts';
 import { captureBytes, captureText } from '../../../support/fixtures.ts';
-import { sampleText } from '../../../support/samples.ts';
 
 function inPieces(text: string, cuts: number[]): BuildLogRead & { events: BuildEvent[] } {
   const events: BuildEvent[] = [];
@@ -28,7 +27,8 @@ const MIXED = [
     .replaceAll('\n', '\r\n'),
   captureText('tensorrt-8.6.1/unsupported_op.fp32/log.txt')!.slice(-9000),
   captureText('tensorrt-10.6.0/vit_tiny.poly_replay/log2.txt')!.slice(0, 20_000),
-  sampleText('issues/onnxruntime_trt_prefix_22164.txt'),
+  // ONNX Runtime's prefix.
+  '2024-09-20 12:15:43.563271041 [V:onnxruntime:Default, tensorrt_execution_provider.h:61 log] [2024-09-20 12:15:43 VERBOSE] Parsing node: /ort/Conv [Conv]',
 ].join('\n');
 
 describe('pieces', () => {

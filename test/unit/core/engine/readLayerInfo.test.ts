@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
 import { captureText, manifest } from '../../../support/fixtures.ts';
-import { sampleText, samplesIn } from '../../../support/samples.ts';
 
 describe('captures', () => {
   test('every layer info is read without a problem and has the layers of the manifest', () => {
@@ -74,44 +73,7 @@ describe('captures', () => {
   });
 });
 
-describe("other people's files", () => {
-  test('every sample is read: 8.2 to 10.16, Torch-TensorRT too', () => {
-    const layers: Record<string, number> = {};
-    for (const name of samplesIn('layerinfo')) {
-      const { value } = readLayerInfo(sampleText(`layerinfo/${name}`));
-      if (value !== undefined) layers[name] = value.layers.length;
-    }
-    expect(layers).toEqual({
-      'cookbook_8.2_dynamic_names_only.layerinfo.json': 12, 'cookbook_8.4.1_names_only.layerinfo.json': 12,
-      'cookbook_mnist_10.16.1.layerinfo.json': 9, 'fuzzylabs_alexnet_fp16.graph.json': 14, 'fuzzylabs_onnx_alexnet.engine_info.json': 17,
-      'fuzzylabs_onnx_mobilenet_v2.engine_info.json.gz': 59, 'fuzzylabs_resnet18_fp16.graph.json': 26,
-      'fuzzylabs_torchtrt_alexnet.engine_info.json': 20, 'fuzzylabs_torchtrt_resnet18.engine_info.json': 26, 'trex_mobilenet_qat.graph.json': 73,
-      'trex_resnet_a100_fp16.graph.json': 36, 'trex_resnet_a100_qat.graph.json': 37, 'trex_resnet_a100_qat_residual.graph.json': 26,
-      'trex_tfresnet_3090_fp32.graph.json': 103, 'trex_tfresnet_3090_qat.graph.json': 63,
-    }); // prettier-ignore
-  });
-
-  test('keys and types that this reader does not know are kept and counted', () => {
-    const { value } = readLayerInfo(sampleText('layerinfo/trex_resnet_a100_qat_residual.graph.json'));
-    expect(value!.unknownKeys).toMatchObject({ ConvKernel: 1, PoolingWindowSize: 1 });
-    expect(value!.layers.find(({ extra }) => 'ConvKernel' in extra)!.extra['ConvKernel']).toEqual([7, 7]);
-    const torch = readLayerInfo(sampleText('layerinfo/fuzzylabs_torchtrt_alexnet.engine_info.json')).value!;
-    expect(torch.layers[1]!.name).toMatch(
-      /^\[CONVOLUTION\]-\[aten_ops\.convolution\.default\]-\[\/features\/0\/convolution\]/,
-    );
-  });
-
-  test('a device description or a schema is no layer info', () => {
-    for (const name of [
-      'profile/trex_resnet_a100_qat.metadata.json',
-      'layerinfo/SCHEMA_trt11.1_perf_analysis.schema.json',
-    ]) {
-      const { value, problems } = readLayerInfo(sampleText(name));
-      expect(value).toBeUndefined();
-      expect(problems.map(({ code }) => code)).toContain('no-layer-info');
-    }
-  });
-
+describe('other files', () => {
   test('of a log one thing is wrong: it is no layer info', () => {
     const { value, problems } = readLayerInfo(captureText('tensorrt-10.6.0/vit_tiny.fp16/log.txt')!);
     expect(value).toBeUndefined();

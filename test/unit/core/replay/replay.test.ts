@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Algorithm, OfferedChoice } from '../../../../src/core/replay/algorithm.ts';
@@ -35,7 +34,7 @@ import { readReplay, sniffReplay } from '../../../../src/core/replay/readReplay.
 import type { ReplayFile } from '../../../../src/core/replay/replayFile.ts';
 import { replayHints } from '../../../../src/core/replay/replayHints.ts';
 import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { captureText, samplesPath } from '../../../support/fixtures.ts';
+import { captureText } from '../../../support/fixtures.ts';
 import { captured } from '../precision/overrideFixtures.ts';
 
 function text(name: string): string {
@@ -109,18 +108,7 @@ describe('reading', () => {
     expect(file(old)).toMatchObject({ marker: 'encoded', entries: [{ layer: 'conv' }] });
   });
 
-  test('every sample and capture reads without a problem', () => {
-    let read = 0;
-    for (const name of readdirSync(samplesPath('replay'))) {
-      const source = readFileSync(samplesPath(`replay/${name}`), 'utf8');
-      const debug = name.includes('debug');
-      expect(sniffReplay(source)).toBe(debug ? 'debug' : 'tactics');
-      const { kind, problems } = readReplay(source);
-      expect(kind).toBe(debug ? 'debug' : 'tactics');
-      expect(problems.map(({ code }) => code)).toEqual(debug ? ['debug-replay'] : []);
-      read++;
-    }
-    expect(read).toBe(5);
+  test('every capture reads without a problem', () => {
     for (const version of ['8.6.1', '10.6.0']) {
       for (const model of ['vit_tiny', 'fp16_overflow']) {
         expect(file(text(`tensorrt-${version}/${model}.poly_replay/replay.json`)).variant).toBe('D');
@@ -516,19 +504,6 @@ describe('checking', () => {
     expect(applySpanEdits(rounded, problems[0]!.fixes[0]!.edits)).toBe(recorded());
   });
 
-  test('ids that a JSON tool has rounded, when nothing is known of choices', () => {
-    for (const sample of ['8.0-8.2_mnist_fp32', '8.4.1_mnist_inspect', '8.6.1_mnist_fp16_convert']) {
-      const source = readFileSync(samplesPath(`replay/cookbook_${sample}.replay.json`), 'utf8');
-      const rounded = JSON.stringify(JSON.parse(source), null, 4);
-      const found = (of: string) => codes(of).filter((code) => code.endsWith('rounded-id')).length;
-      expect([found(source), found(rounded)]).toEqual([
-        0,
-        file(source).entries.filter(({ algorithm: { tactic } }) => tactic.length > 16).length,
-      ]);
-      expect(found(rounded)).toBeGreaterThan(1);
-    }
-  });
-
   test('a ForeignNode has tactic 0', () => {
     const source = recorded().replace('"tactic": 0', '"tactic": 7');
     expect(codes(source)).toEqual(['36 foreign-entry', '38 foreign-tactic']);
@@ -660,10 +635,18 @@ describe('edits keep every other byte', () => {
   });
 
   test('layouts get the names that TensorRT gave them', () => {
-    const { entries } = file(readFileSync(samplesPath('replay/cookbook_8.6.1_mnist_fp16_convert.replay.json'), 'utf8'));
-    const formats = entries.flatMap(({ algorithm: { inputs, outputs } }) => [...inputs, ...outputs]);
-    expect(formats.map(({ format }) => format)).toContain('CHW2');
-    expect(formats.map(formatName)).toEqual(formats.map(({ format }) => format));
+    const packed = forms.C.replace('LINEAR', 'CHW2')
+      .replace('"vectorized_dim": -1', '"vectorized_dim": 1')
+      .replace('"components_per_element": 1', '"components_per_element": 2');
+    for (const [io, name] of [
+      [forms.C, 'LINEAR'],
+      [packed, 'CHW2'],
+    ] as const) {
+      const [entry] = file(inForm(io)).entries;
+      expect(
+        entry!.algorithm.inputs.map(({ format, ...input }) => [format, formatName({ format: null, ...input })]),
+      ).toEqual([[name, name]]);
+    }
   });
 
   test('another number of outputs is written like the file', () => {
@@ -752,27 +735,7 @@ describe('in words', () => {
     expect(titlesOf(offered!.slice(0, 1))).toEqual([titleOf(offered![0]!)]);
   });
 
-  test('ids by version: the same number stands for another implementation in TensorRT 8.0 to 8.2', () => {
-    const names = (sample: string) =>
-      file(readFileSync(samplesPath(`replay/cookbook_${sample}.replay.json`), 'utf8')).entries.map(
-        ({ layer, algorithm }) => `${layer.slice(0, 8)}: ${implementationName(algorithm.implementation)}`,
-      );
-    expect(names('8.0-8.2_mnist_fp32')).toEqual([
-      'Conv__25: CaskConvolution (0x8000000a)',
-      'MaxPool2: TiledPooling (0x80000020)',
-      'Conv__27: CaskConvolution (0x8000000a)',
-      'MaxPool2: TiledPooling (0x80000020)',
-      'MaxPool2: Shuffle (0x8000000e)',
-      'MatMul +: CublasConvolution (0x8000002d)',
-      'MatMul_1: CublasConvolution (0x8000002d)',
-      'copied_s: Shuffle (0x8000000e)',
-      'y + z: LogSoftmaxTopK (0x80000026)',
-      '(Unnamed: Shuffle (0x8000000e)',
-    ]);
-    expect(names('8.4.1_mnist_inspect').slice(0, 2)).toEqual([
-      'Conv-1 +: CaskConvolution (0x80000009)',
-      'MaxPool-: TiledPooling (0x8000001c)',
-    ]);
+  test('an id whose meaning depends on the version', () => {
     expect(implementationName('-2147483613')).toBe('implementation 0x80000023');
     expect(codes(inForm(forms.B, '7').replace('-2147483638', '-2147483613'))).toEqual(['1 old-form']);
   });

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { samplesPath } from '../../../support/fixtures.ts';
-import { buildModel } from './buildModel.ts';
+import { readBuildLog } from '../../src/core/engine/readBuildLog.ts';
+import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
+import { createReport } from '../../src/core/fusion/createReport.ts';
+import { sampleText } from '../support/samples.ts';
+import { buildModel } from '../unit/core/fusion/buildModel.ts';
 
 /** The small convolutional net of the samples' 10.16 builds, as their logs parse it. */
 const net = buildModel({
@@ -39,14 +37,9 @@ const net = buildModel({
 });
 const tail = ['6', '7', '8', '9', '10', '11'];
 
-function sample(name: string): string {
-  const bytes = readFileSync(samplesPath(name));
-  return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
-}
-
 describe('builds of other versions', () => {
   it('10.16 with two profiles: kernels of the second are a ForeignNode of its own', () => {
-    const log = readBuildLog(sample('logs/cookbook_py_10.16.1_ProfilingVerbosity.log.gz')).value;
+    const log = readBuildLog(sampleText('logs/cookbook_py_10.16.1_ProfilingVerbosity.log.gz')).value;
     const report = createReport({ model: net, modelFile: 'net.onnx', log });
     expect(report.foreignNodes.map(({ name, nodes, exact, layers }) => [name, nodes, exact, layers.length])).toEqual([
       ['{ForeignNode[gemm1.weight...ONNXTRT_castHelper_9]}', tail, true, 6],
@@ -57,7 +50,7 @@ describe('builds of other versions', () => {
   });
 
   it('10.16 with several backend strategies: the last one is told', () => {
-    const log = readBuildLog(sample('logs/cookbook_trtexec_10.16.1_r02.log.gz')).value;
+    const log = readBuildLog(sampleText('logs/cookbook_trtexec_10.16.1_r02.log.gz')).value;
     const report = createReport({ model: net, modelFile: 'net.onnx', log });
     const stages = report.funnel.map(({ stage }) => stage);
     expect(stages.filter((stage) => stage === 'After Myelin optimization')).toHaveLength(1);
@@ -70,7 +63,7 @@ describe('builds of other versions', () => {
   });
 
   it('10.16 by its layer info alone: the reshape that no kernel names is derived', () => {
-    const layerInfo = readLayerInfo(sample('layerinfo/cookbook_mnist_10.16.1.layerinfo.json')).value;
+    const layerInfo = readLayerInfo(sampleText('layerinfo/cookbook_mnist_10.16.1.layerinfo.json')).value;
     const report = createReport({ model: net, modelFile: 'net.onnx', layerInfo });
     expect(report.foreignNodes.map(({ nodes, exact }) => [nodes, exact])).toEqual([[tail, false]]);
     expect(report.nodes[6]).toMatchObject({ fate: 'foreign', exact: false, layers: [] });
@@ -84,7 +77,7 @@ describe('builds of other versions', () => {
       const report = createReport({
         model: net,
         modelFile: 'net.onnx',
-        layerInfo: readLayerInfo(sample(`layerinfo/${file}`)).value,
+        layerInfo: readLayerInfo(sampleText(`layerinfo/${file}`)).value,
       });
       expect(
         report.problems.map(({ code }) => code),

@@ -1,0 +1,205 @@
+import { onnx } from 'onnx-proto';
+import { expect } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { dataTypeName } from '../../src/core/onnx/tensorTypes.ts';
+import type {
+  OnnxAttribute,
+  OnnxGraph,
+  OnnxModel,
+  OnnxNode,
+  OnnxTensor,
+  OnnxValue,
+} from '../../src/core/onnx/onnxModel.ts';
+import { readModel } from '../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
+
+/** An independent decoder must see in the file what the reader sees: both are brought into one plain form. */
+export async function expectAgreement(path: string): Promise<void> {
+  const bytes = readFileSync(path);
+  const { value, problems } = await readModel(bytesOf(bytes));
+  expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+  expect(ours(value!, bytes)).toEqual(theirModel(onnx.ModelProto.decode(bytes)));
+}
+
+const attributeKinds = Object.fromEntries(
+  Object.entries(onnx.AttributeProto.AttributeType).map(([name, number]) => [number, name.toLowerCase()]),
+);
+
+/** onnx-proto has its own Long class inside: Number takes them all. */
+const numbers = (list: unknown[] | null | undefined): number[] => (list ?? []).map(Number);
+const text = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+const list = <T>(values: T[] | null | undefined): T[] => values ?? [];
+const entries = (pairs: onnx.IStringStringEntryProto[] | null | undefined): object[] =>
+  list(pairs).map(({ key, value }) => ({ key: key ?? '', value: value ?? '' }));
+
+function theirInts(tensor: onnx.ITensorProto): number[] | undefined {
+  const { DataType } = onnx.TensorProto;
+  const count = numbers(tensor.dims).reduce((product, dimension) => product * dimension, 1);
+  if (count > 64 || tensor.dataLocation === onnx.TensorProto.DataLocation.EXTERNAL) return undefined;
+  const raw = Uint8Array.from(tensor.rawData ?? []);
+  const fits = (bytes: number): boolean => raw.length === bytes * count;
+  switch (tensor.dataType) {
+    case DataType.INT64:
+      if (raw.length > 0) return fits(8) ? Array.from(new BigInt64Array(raw.buffer), Number) : undefined;
+      return count === list(tensor.int64Data).length ? numbers(tensor.int64Data) : undefined;
+    case DataType.INT32:
+      if (raw.length > 0) return fits(4) ? [...new Int32Array(raw.buffer)] : undefined;
+      return count === list(tensor.int32Data).length ? numbers(tensor.int32Data) : undefined;
+    case DataType.BOOL:
+    case DataType.UINT8:
+      if (raw.length > 0) return fits(1) ? [...raw] : undefined;
+      return count === list(tensor.int32Data).length ? numbers(tensor.int32Data) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const theirTensor = (tensor: onnx.ITensorProto): object => ({
+  name: tensor.name ?? '',
+  type: dataTypeName(tensor.dataType ?? 0),
+  shape: numbers(tensor.dims),
+  external:
+    tensor.dataLocation === onnx.TensorProto.DataLocation.EXTERNAL
+      ? Object.fromEntries(list(tensor.externalData).map(({ key, value }) => [key, value]))
+      : null,
+  raw: tensor.rawData && tensor.rawData.length > 0 ? Buffer.from(tensor.rawData).toString('base64') : null,
+  ints: theirInts(tensor),
+});
+
+function theirValue({ name, type }: onnx.IValueInfoProto): object {
+  const tensor = type?.tensorType ?? type?.sparseTensorType;
+  const shape = tensor?.shape?.dim?.map((dimension) => {
+    const { value } = dimension as onnx.TensorShapeProto.Dimension;
+    if (value === 'dimParam') return dimension.dimParam || null;
+    // -1 stands for an unknown size in some exporters' files; the model's type has null for that.
+    return value === 'dimValue' && Number(dimension.dimValue) >= 0 ? Number(dimension.dimValue) : null;
+  });
+  return {
+    name: name ?? '',
+    type: tensor?.elemType ? dataTypeName(tensor.elemType) : null,
+    shape: tensor?.shape ? shape : null,
+  };
+}
+
+function theirAttribute(attribute: onnx.IAttributeProto): object {
+  const kind = attributeKinds[attribute.type ?? 0]!;
+  const values: Record<string, () => unknown> = {
+    float: () => attribute.f,
+    int: () => Number(attribute.i),
+    string: () => text(attribute.s!),
+    tensor: () => theirTensor(attribute.t!),
+    floats: () => attribute.floats,
+    ints: () => numbers(attribute.ints),
+    strings: () => list(attribute.strings).map(text),
+    tensors: () => list(attribute.tensors).map(theirTensor),
+  };
+  return { name: attribute.name ?? '', kind, value: values[kind]?.() ?? null };
+}
+
+function theirNode(node: onnx.INodeProto): object {
+  const attributes = list(node.attribute);
+  return {
+    name: node.name ?? '',
+    op: node.opType ?? '',
+    domain: node.domain ?? '',
+    inputs: list(node.input),
+    outputs: list(node.output),
+    attributes: attributes.map(theirAttribute),
+    subgraphs: attributes.flatMap(({ g, graphs }) => [...(g ? [g] : []), ...list(graphs)]).map(theirGraph),
+  };
+}
+
+function theirGraph(graph: onnx.IGraphProto): object {
+  return {
+    name: graph.name ?? '',
+    nodes: list(graph.node).map(theirNode),
+    inputs: list(graph.input).map(theirValue),
+    outputs: list(graph.output).map(theirValue),
+    values: list(graph.valueInfo).map(theirValue),
+    initializers: [
+      ...list(graph.initializer).map(theirTensor),
+      ...list(graph.sparseInitializer).map(({ values, dims }) => ({
+        ...theirTensor(values!),
+        shape: numbers(dims),
+        ints: undefined,
+      })),
+    ],
+  };
+}
+
+const theirOpsets = (opsets: onnx.IOperatorSetIdProto[] | null | undefined): object[] =>
+  list(opsets).map(({ domain, version }) => ({ domain: domain ?? '', version: Number(version ?? 0) }));
+
+const theirModel = (model: onnx.IModelProto): object => ({
+  irVersion: Number(model.irVersion),
+  producer: model.producerName ?? '',
+  producerVersion: model.producerVersion ?? '',
+  domain: model.domain ?? '',
+  opsets: theirOpsets(model.opsetImport),
+  metadata: entries(model.metadataProps),
+  graph: theirGraph(model.graph!),
+  functions: list(model.functions).map((body) => ({
+    name: body.name ?? '',
+    domain: body.domain ?? '',
+    inputs: list(body.input),
+    outputs: list(body.output),
+    opsets: theirOpsets(body.opsetImport),
+    nodes: list(body.node).map(theirNode),
+  })),
+});
+
+/** The reader's result in the same form; `file` gives the bytes at the places that the reader names. */
+function ours(model: OnnxModel, file: Buffer): object {
+  const tensor = ({ name, type, shape, data, ints }: OnnxTensor): object => {
+    const inline = data && 'inline' in data && data.inline.length > 0 && !data.inline.field ? data.inline : null;
+    return {
+      name,
+      type,
+      shape,
+      external: data && 'external' in data ? data.external : null,
+      raw: inline && file.subarray(inline.offset, inline.offset + inline.length).toString('base64'),
+      ints,
+    };
+  };
+  const value = ({ name, type, shape }: OnnxValue): object => ({ name, type, shape });
+  const attribute = ({ name, kind, value: content }: OnnxAttribute): object => {
+    if (kind === 'tensor') return { name, kind, value: tensor(content as OnnxTensor) };
+    if (kind === 'tensors') return { name, kind, value: (content as OnnxTensor[]).map(tensor) };
+    return { name, kind, value: content };
+  };
+  const node = ({ name, op, domain, inputs, outputs, attributes, subgraphs }: OnnxNode): object => ({
+    name,
+    op,
+    domain,
+    inputs,
+    outputs,
+    attributes: attributes.map(attribute),
+    subgraphs: subgraphs.map((subgraph) => graphOf(subgraph.graph)),
+  });
+  const graphOf = ({ name, nodes, inputs, outputs, values, initializers }: OnnxGraph): object => ({
+    name,
+    nodes: nodes.map(node),
+    inputs: inputs.map(value),
+    outputs: outputs.map(value),
+    values: values.map(value),
+    initializers: initializers.map(tensor),
+  });
+  const { irVersion, producer, producerVersion, domain, opsets, metadata, graph, functions } = model;
+  return {
+    irVersion,
+    producer,
+    producerVersion,
+    domain,
+    opsets,
+    metadata,
+    graph: graphOf(graph),
+    functions: functions.map((body) => ({
+      name: body.name,
+      domain: body.domain,
+      inputs: body.inputs,
+      outputs: body.outputs,
+      opsets: body.opsets,
+      nodes: body.nodes.map(node),
+    })),
+  };
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The part of JSON Schema that our schemas use. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  required?: string[];
+  properties?: Record<string, JsonSchema>;
+  patternProperties?: Record<string, JsonSchema>;
+  additionalProperties?: boolean | JsonSchema;
+  items?: JsonSchema | JsonSchema[];
+  anyOf?: JsonSchema[];
+  minItems?: number;
+  maxItems?: number;
+  minimum?: number;
+  maximum?: number;
+  definitions?: Record<string, JsonSchema>;
+  if?: JsonSchema;
+  then?: JsonSchema;
+}
+
+/** A file of schemas/, by its name without `.schema.json`. */
+export const readSchema = (name: string): JsonSchema =>
+  JSON.parse(
+    readFileSync(fileURLToPath(new URL(`../../schemas/${name}.schema.json`, import.meta.url)), 'utf8'),
+  ) as JsonSchema;
+
+/** Places where a file does not fit a schema with an optional condition: `then` applies to what fits `if`. */
+export function schemaViolations(value: unknown, schema: JsonSchema): string[] {
+  const meant = schema.if !== undefined && violations(value, schema.if, schema).length === 0;
+  return [...violations(value, schema), ...(meant ? violations(value, schema.then ?? {}, schema) : [])];
+}
+
+/** Places where a value does not fit a rule of the schema `root`; it knows the part of JSON Schema that our schemas use. */
+function violations(value: unknown, rule: JsonSchema, root: JsonSchema = rule, path = ''): string[] {
+  if (rule.$ref !== undefined) {
+    const target = root.definitions?.[rule.$ref.replace('#/definitions/', '')];
+    if (!target) throw new Error(`${rule.$ref} is not defined`);
+    return violations(value, target, root, path);
+  }
+  if (rule.anyOf) return rule.anyOf.some((one) => violations(value, one, root, path).length === 0) ? [] : [path];
+  const literals = rule.const === undefined ? rule.enum : [rule.const];
+  if (literals && !literals.includes(value)) return [path];
+  const types = rule.type === undefined ? [] : [rule.type].flat();
+  if (types.length > 0 && !types.some((type) => isOf(value, type))) return [path];
+  if (typeof value === 'number' && !isWithin(value, rule)) return [path];
+  if (Array.isArray(value)) return listViolations(value, rule, root, path);
+  return typeof value === 'object' && value !== null
+    ? objectViolations(value as Record<string, unknown>, rule, root, path)
+    : [];
+}
+
+function isWithin(value: number, { minimum = -Infinity, maximum = Infinity }: JsonSchema): boolean {
+  return minimum <= value && value <= maximum;
+}
+
+function isOf(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+function listViolations(
+  list: unknown[],
+  { items, minItems = 0, maxItems = Infinity }: JsonSchema,
+  root: JsonSchema,
+  path: string,
+): string[] {
+  if (list.length < minItems || list.length > maxItems) return [path];
+  return list.flatMap((one, i) => {
+    const rule = Array.isArray(items) ? items[i] : items;
+    return rule ? violations(one, rule, root, `${path}[${i}]`) : [];
+  });
+}
+
+function objectViolations(object: Record<string, unknown>, rule: JsonSchema, root: JsonSchema, path: string): string[] {
+  const missing = (rule.required ?? []).filter((key) => !(key in object)).map((key) => `${path}.${key}`);
+  const wrong = Object.entries(object).flatMap(([key, value]) => {
+    const at = `${path}.${key}`;
+    const pattern = Object.entries(rule.patternProperties ?? {}).find(([source]) => new RegExp(source).test(key))?.[1];
+    const own = rule.properties?.[key] ?? pattern ?? rule.additionalProperties;
+    if (own === false) return [at];
+    return typeof own === 'object' ? violations(value, own, root, at) : [];
+  });
+  return [...missing, ...wrong];
+}
