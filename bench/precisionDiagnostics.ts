@@ -37,7 +37,7 @@ function model(): ModelFacts {
           domain: '',
           outputs: [`${name}_output_0`],
           types: ['float'],
-          role: 'compute',
+          exempt: null,
         });
       }
     }

@@ -44,7 +44,7 @@ export function keepInfo(analysis: OverrideAnalysis, { nodes, type }: KeepParams
   // A pattern may take along what has the type already.
   const kept = new Set<number>();
   for (const [i, node] of index.nodes.entries()) {
-    if (node.role !== 'compute') continue;
+    if (node.exempt !== null) continue;
     const rule = check.rules[check.resolution?.winner[i] ?? -1]?.rule;
     if (rule?.type?.type !== wanted) {
       if (ids.has(node.id)) positions.push(i);

@@ -1,4 +1,5 @@
 import type { BuildLog, LogMessage } from '../engine/buildLog.ts';
+import { parserName } from '../model/parserName.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { CONSEQUENCES, plain, RULES, WORKSPACE_ADVICE, type Finding } from './diagnosisRules.ts';
@@ -179,7 +180,7 @@ class NodeFinder {
     this.inputs = model?.graph.inputs.map(({ name }) => name).filter((name) => !initializers.has(name)) ?? [];
     this.#order = model?.nodes.map(({ id }) => id) ?? [];
     for (const node of model?.nodes ?? []) {
-      const name = node.name || `node_of_${node.outputs[0] ?? ''}`;
+      const name = parserName(node);
       for (const key of new Set([name, ...node.outputs])) addTo(this.#byName, key, node.id);
       addTo(this.#byOp, node.op, node.id);
       if (node.outputs[0] !== undefined) this.#producers.set(node.outputs[0], name);

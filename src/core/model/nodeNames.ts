@@ -2,6 +2,7 @@ import type { ParsedNode } from '../engine/buildLog.ts';
 import type { KnownNames } from './layerName.ts';
 import type { MetadataToken } from './layerMetadata.ts';
 import type { ModelGraph } from './modelGraph.ts';
+import { parserName } from './parserName.ts';
 import { addTo } from '../text/addTo.ts';
 
 /** How a model's nodes are called in what TensorRT writes. */
@@ -41,7 +42,7 @@ const kernelSpelling = (name: string): string => name.replace(/[^A-Za-z0-9/]/g, 
  */
 export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
   const byName = new Map<string, number[]>();
-  graph.nodes.forEach((node, index) => addTo(byName, parserName(graph, index), index));
+  graph.nodes.forEach((node, index) => addTo(byName, parserName(node), index));
   const registry = new Map<string, number>();
   const records = new Map<number, ParsedNode>();
   const unmatched = register(graph, byName, parsed, registry, records);
@@ -59,8 +60,8 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
   let labels: Map<string, number> | undefined;
   const ownerLabels = () =>
     (labels ??= new Map(
-      graph.nodes.flatMap(({ op, subgraphs }, index) =>
-        subgraphs.length > 0 ? [[`${parserName(graph, index)} (${op})`, index] as const] : [],
+      graph.nodes.flatMap((node, index) =>
+        node.subgraphs.length > 0 ? [[`${parserName(node)} (${node.op})`, index] as const] : [],
       ),
     ));
   const nodesOf = (name: string) => byName.get(name) ?? none;
@@ -101,12 +102,6 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
   };
 }
 
-/** What the parser calls a node. */
-export function parserName(graph: ModelGraph, index: number): string {
-  const node = graph.nodes[index]!;
-  return node.name === '' ? `node_of_${node.outputs.find((name) => name !== '') ?? ''}` : node.name;
-}
-
 /** Nodes that share a name are told apart by their order: the parser takes them as the file does. */
 function register(
   graph: ModelGraph,
@@ -119,11 +114,7 @@ function register(
   const names: string[] = [];
   // Functions are parsed node by node, though the model's graphs have only their calls.
   const inFunctions = new Set(
-    graph.model.functions.flatMap(({ nodes }) =>
-      nodes.map(({ name, op, outputs }) =>
-        keyOf(op, name || `node_of_${outputs.find((output) => output !== '') ?? ''}`),
-      ),
-    ),
+    graph.model.functions.flatMap(({ nodes }) => nodes.map((node) => keyOf(node.op, parserName(node)))),
   );
   const byKey = new Map<string, number[]>();
   for (const record of parsed) {
@@ -197,7 +188,7 @@ function isOnPath(graph: ModelGraph, index: number, path: string[]): boolean {
   for (const part of path) {
     if (at < 0) return false;
     const owner = graph.nodes[at]!;
-    if (part === `${parserName(graph, at)} (${owner.op})`) {
+    if (part === `${parserName(owner)} (${owner.op})`) {
       inner = owner.id;
       at = graph.owner[at]!;
       continue;

@@ -85,7 +85,7 @@ export interface NodeRoles {
  * `live`: tensors that the engine gives back besides the model's outputs (outputs marked at build time).
  * `copied`: tensors that the engine copies from the host, where they are computed though nothing needs them as a shape.
  */
-export function nodeRoles(graph: ModelGraph, live: readonly number[], copied: readonly number[] = []): NodeRoles {
+export function nodeRoles(graph: ModelGraph, live: readonly number[] = [], copied: readonly number[] = []): NodeRoles {
   const { constant, arithmetic, staticShapes } = constness(graph);
   const host = hostShapes(graph, constant, arithmetic, copied);
   const alive = liveNodes(graph, live);

@@ -1,3 +1,4 @@
+import { parserName } from '../../core/model/parserName.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
 
@@ -12,7 +13,5 @@ export function namedNodes(graph: GraphData, layer: string, earlier?: FusionRepo
   if (known !== undefined && known.nodes.length > 0) return known.nodes;
   const inner = /^\{ForeignNode\[(.*)\]\}$/s.exec(layer)?.[1] ?? layer;
   const wanted = new Set([layer, ...inner.split(/\.\.\.| \+ | \|\| |PWN\(|\)+|, /).map((part) => part.trim())]);
-  return graph.nodes
-    .filter(({ name, outputs }) => wanted.has(name === '' ? `node_of_${outputs[0] ?? ''}` : name))
-    .map(({ id }) => id);
+  return graph.nodes.filter((node) => wanted.has(parserName(node))).map(({ id }) => id);
 }

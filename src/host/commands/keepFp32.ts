@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { effectiveName } from '../../core/precision/plan/modelFacts.ts';
+import { parserName } from '../../core/model/parserName.ts';
 import { writeName } from '../../core/precision/language/quoteName.ts';
 import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
@@ -59,7 +59,7 @@ function byName(document: vscode.TextDocument, { state }: Session, nodeIds: read
   );
   const names = (state.graph?.nodes ?? [])
     .filter(({ id }) => wanted.has(id))
-    .map((node) => writeName(effectiveName(node)))
+    .map((node) => writeName(parserName(node)))
     .filter((name) => !kept.has(name));
   const width = Math.max(0, ...names.map((name) => name.length));
   return names.map((name) => `${name.padEnd(width)}  fp32\n`).join('');

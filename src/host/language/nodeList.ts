@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { effectiveName } from '../../core/precision/plan/modelFacts.ts';
+import { parserName } from '../../core/model/parserName.ts';
 import { registerChangingTexts } from '../platform/changingTexts.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { FactsReader } from './knownFacts.ts';
@@ -48,7 +48,7 @@ export class NodeList implements vscode.Disposable {
     if (model === null) return problem;
     const width = Math.min(24, Math.max(0, ...model.nodes.map(({ op }) => op.length)));
     const lines = model.nodes.map((node, i) => {
-      const name = oneLine(effectiveName(node));
+      const name = oneLine(parserName(node));
       const group = build?.foreignNodes[build.nodes[i]?.foreign ?? -1];
       return `${oneLine(node.op).padEnd(width)}  ${name}${group === undefined ? '' : `  (${oneLine(group.name)})`}`;
     });

@@ -475,7 +475,7 @@ describe('requests of the host', () => {
     const again = overrides(`/blocks/blocks.3/attn/** fp32 -> fp16\n${text}`, index.facts, build).analysis;
     const { winner } = again.check.resolution!;
     const decided = new Set(index.nodes.flatMap(({ id }, i) => (winner[i]! >= 0 ? [id] : [])));
-    const computing = index.nodes.filter(({ role }) => role === 'compute').map(({ id }) => id);
+    const computing = index.nodes.filter(({ exempt }) => exempt === null).map(({ id }) => id);
     expect(computing.filter((id) => decided.has(id))).toEqual(computing.filter((id) => block.includes(id)));
     const everything = keepInfo(big, { uri, nodes: computing, type: 'fp32' });
     expect(everything.text).toBe('**  fp32\n');

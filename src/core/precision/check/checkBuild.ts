@@ -106,7 +106,7 @@ export function checkNames(context: CheckContext, match: RuleMatch): void {
   if (!range || hasLayerFlags(target) === false) return;
   const reasons = stuckNames(index, dialectOf(target.version));
   if (reasons.size === 0) return;
-  const stuck = Array.from(match.nodes).filter((i) => reasons.has(i) && index.nodes[i]?.role === 'compute');
+  const stuck = Array.from(match.nodes).filter((i) => reasons.has(i) && index.nodes[i]?.exempt === null);
   const one = stuck[0];
   if (one === undefined) return;
   const names = stuck.map((i) => index.names[i] ?? '');

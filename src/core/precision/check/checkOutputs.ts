@@ -29,7 +29,7 @@ function checkCount(context: CheckContext, { rule, nodes }: RuleMatch): boolean 
   const wrong: string[] = [];
   for (const i of nodes) {
     const node = context.index.nodes[i];
-    if (node?.role === 'compute' && node.outputs.length !== given)
+    if (node?.exempt === null && node.outputs.length !== given)
       wrong.push(`${context.index.names[i]} (${node.outputs.length})`);
   }
   if (wrong.length === 0) return false;
@@ -48,7 +48,7 @@ function checkWhole(context: CheckContext, { nodes }: RuleMatch, word: TypeWord,
   for (const i of nodes) {
     const node = index.nodes[i];
     const types = position === null ? node?.types : [node?.types[position]];
-    if (node?.role !== 'compute' || !types?.some((type) => type && isFloatType(type))) continue;
+    if (node?.exempt !== null || !types?.some((type) => type && isFloatType(type))) continue;
     const message = `${JSON.stringify(index.names[i])} makes floating-point numbers: ${word.type} is no type for its output.`;
     report(context, word.range, 'error', 'output-type', message, changeTo(word));
     return;
@@ -63,7 +63,7 @@ function checkFloat(context: CheckContext, { rule, nodes }: RuleMatch): void {
     for (const i of nodes) {
       const node = index.nodes[i];
       const type = node?.types[position];
-      if (node?.role !== 'compute' || !type || isFloatType(type)) continue;
+      if (node?.exempt !== null || !type || isFloatType(type)) continue;
       const own = type === 'bool' ? 'bool' : 'int32';
       const message = `Output ${position + 1} of ${JSON.stringify(index.names[i])} is ${type}: it cannot become ${word.type}.`;
       const fix = { title: `Change to ${own}`, edits: [replaceRange(word.range, own)], preferred: true };

@@ -4,7 +4,7 @@ import type { CheckContext } from './checkContext.ts';
 import { checkOutputs } from './checkOutputs.ts';
 import { checkQuantised } from './checkQuantised.ts';
 import { namesFix } from './explainUnknownName.ts';
-import type { NodeFacts, NodeRole } from '../plan/modelFacts.ts';
+import type { Exemption, NodeFacts } from '../plan/modelFacts.ts';
 import type { NodeIndex } from '../language/nodeIndex.ts';
 import { halfSince } from '../plan/opTypes.ts';
 import type { Rule, TypeWord } from '../language/overrideFile.ts';
@@ -18,7 +18,7 @@ export function checkTypes(context: CheckContext, match: RuleMatch): void {
   const { rule } = match;
   if (!rule.usable || !rule.type) return;
   for (const word of [rule.type, ...rule.outputs]) checkTarget(context, word);
-  checkRoles(context, match);
+  checkExempt(context, match);
   checkComputeType(context, match, rule.type);
   checkOutputs(context, match);
 }
@@ -44,31 +44,34 @@ function decimal(capability: number | null): string {
   return capability === null ? '?' : (capability / 10).toFixed(1);
 }
 
-const roleText: Readonly<Record<Exclude<NodeRole, 'compute'>, { code: string; text: string }>> = {
+const exemptText: Readonly<Record<Exemption, { code: string; text: string }>> = {
   integer: { code: 'integer-node', text: 'makes integers or booleans, which have no precision to choose' },
   convert: { code: 'convert-node', text: 'makes the type that the model names: there is none to choose' },
   shape: { code: 'shape-node', text: 'computes a shape, which TensorRT does in integers' },
-  constant: { code: 'constant-node', text: 'depends on constants only: TensorRT evaluates it while it builds' },
+  constant: {
+    code: 'constant-node',
+    text: 'depends only on constants or on shapes known before the build: TensorRT evaluates it while it builds',
+  },
   control: { code: 'control-node', text: 'is no layer of its own: select the nodes inside its subgraphs' },
 };
 
-function checkRoles(context: CheckContext, match: RuleMatch): void {
+function checkExempt(context: CheckContext, match: RuleMatch): void {
   for (const [s, selector] of match.rule.selectors.entries()) {
     const selected = match.selected[s] ?? new Int32Array(0);
     if (selector.negated || selected.length === 0) continue;
     const nodes = Array.from(selected.subarray(0, 1), (i) => context.index.nodes[i]);
-    const firstRole = nodes[0]?.role ?? 'compute';
-    if (firstRole === 'compute' || selected.some((i) => context.index.computes[i] === 1)) {
+    const exempt = nodes[0]?.exempt ?? null;
+    if (exempt === null || selected.some((i) => context.index.computes[i] === 1)) {
       if (selector.kind === 'name') checkFolded(context, match.rule, s, selected);
       continue;
     }
-    const { code, text } = roleText[firstRole];
+    const { code, text } = exemptText[exempt];
     const message =
       selected.length === 1
         ? `This node ${text}.`
         : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
     const whole = { ...selector, textRange: selector.range };
-    const inside = firstRole === 'control' ? namesFix(whole, namesInside(context.index, selected)) : [];
+    const inside = exempt === 'control' ? namesFix(whole, namesInside(context.index, selected)) : [];
     report(context, selector.range, 'warning', code, message, [...inside, removeSelector(match.rule, s)]);
   }
 }
@@ -77,8 +80,8 @@ function checkRoles(context: CheckContext, match: RuleMatch): void {
 function namesInside(index: NodeIndex, owners: Int32Array): string[] {
   const ids = new Set(Array.from(owners, (i) => index.nodes[i]?.id));
   const names = new Set<string>();
-  for (const [i, { id, role }] of index.nodes.entries()) {
-    if (role !== 'compute') continue;
+  for (const [i, { id, exempt }] of index.nodes.entries()) {
+    if (exempt !== null) continue;
     for (let end = id.indexOf('/'); end >= 0; end = id.indexOf('/', end + 1))
       if (ids.has(id.slice(0, end))) names.add(index.names[i] ?? '');
   }
@@ -106,7 +109,7 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
   const eligible: NodeFacts[] = [];
   for (const i of match.nodes) {
     const node = context.index.nodes[i];
-    if (node?.role === 'compute') eligible.push(node);
+    if (node?.exempt === null) eligible.push(node);
   }
   if (eligible.length === 0) return;
   if (type === 'int32' || type === 'int64' || type === 'bool') {

@@ -1,6 +1,6 @@
 import { editDistance } from './closestWords.ts';
 import { compileGlob, matchesGlob } from './glob.ts';
-import { effectiveName } from '../plan/modelFacts.ts';
+import { parserName } from '../../model/parserName.ts';
 import type { ModelFacts, NodeFacts } from '../plan/modelFacts.ts';
 import { addTo } from '../../text/addTo.ts';
 
@@ -14,7 +14,7 @@ const none = new Int32Array(0);
 export class NodeIndex {
   readonly facts: ModelFacts;
   readonly nodes: readonly NodeFacts[];
-  /** Effective names by position. */
+  /** Parser names by position. */
   readonly names: readonly string[];
   /** Length of the longest name. */
   readonly longest: number;
@@ -37,9 +37,9 @@ export class NodeIndex {
   constructor(facts: ModelFacts) {
     this.facts = facts;
     this.nodes = facts.nodes;
-    this.names = facts.nodes.map(effectiveName);
+    this.names = facts.nodes.map(parserName);
     this.longest = this.names.reduce((most, name) => Math.max(most, name.length), 0);
-    this.computes = Uint8Array.from(facts.nodes, ({ role }) => (role === 'compute' ? 1 : 0));
+    this.computes = Uint8Array.from(facts.nodes, ({ exempt }) => (exempt === null ? 1 : 0));
     this.computing = this.computes.reduce((sum, one) => sum + one, 0);
     for (const [i, name] of this.names.entries()) addTo(this.byName, name, i);
     for (const [i, node] of facts.nodes.entries()) addTo(this.byOp, node.op, i);

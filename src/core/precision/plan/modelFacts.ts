@@ -1,4 +1,7 @@
 import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
+import { createModelGraph } from '../../model/modelGraph.ts';
+import { nodeRoles } from '../../model/nodeRoles.ts';
+import type { NodeRole } from '../../model/nodeRoles.ts';
 import { inferTypes } from './inferTypes.ts';
 import { elementType, isContainer } from './outputTypes.ts';
 import type { TensorTypes } from './inferTypes.ts';
@@ -26,7 +29,8 @@ export interface NodeFacts {
   outputs: string[];
   /** ONNX element type of each output; null: cannot be told. */
   types: (string | null)[];
-  role: NodeRole;
+  /** Why no precision can be chosen for it; null: it takes one. */
+  exempt: Exemption | null;
   /** Type to which the only reader of each output casts it; null: no Cast, or others read it too. Absent where there is none. */
   casts?: (string | null)[];
   /** Of a product of data and a weight: the weight's number of elements. Absent for all others. */
@@ -34,21 +38,14 @@ export interface NodeFacts {
 }
 
 /**
- * What a precision means for a node: `compute` takes one; `integer` only makes integers or booleans; `convert` (Cast,
- * Q/DQ) makes the type that the model names; `shape` works on shapes; `constant` depends on nothing but constants;
- * `control` (If, Loop, Scan) is no layer itself.
+ * Why a node takes no precision: `integer` only makes integers or booleans; `convert` (Cast, Q/DQ) makes the type that
+ * the model names; `shape` and `constant` are its role in the graph; `control` (If, Loop, Scan) is not a layer itself.
  */
-export type NodeRole = 'compute' | 'integer' | 'convert' | 'shape' | 'constant' | 'control';
-
-/** The name under which TensorRT knows a node: its own, or `node_of_<first output>`. */
-export function effectiveName(node: { name: string; outputs: readonly string[] }): string {
-  return node.name !== '' ? node.name : `node_of_${node.outputs.find((name) => name !== '') ?? ''}`;
-}
+export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control';
 
 /** Takes the facts out of a model. `types` may be given where they have been inferred already. */
 export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = inferTypes(model)): ModelFacts {
-  const roles = new Map<string, NodeRole>();
-  rolesOf(model.graph, new Map(), types, roles);
+  const { roles } = nodeRoles(createModelGraph(model));
   const casts = new Map<string, (string | null)[]>();
   castsOf(model.graph, casts);
   const weights = new Map<string, number>();
@@ -56,14 +53,14 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
   return {
     file,
     opset: standardOpset(model),
-    nodes: model.nodes.map((node) => ({
+    nodes: model.nodes.map((node, index) => ({
       id: node.id,
       name: node.name,
       op: node.op,
       domain: node.domain,
       outputs: node.outputs,
       types: tensorTypesOf(node, types),
-      role: roles.get(node.id) ?? 'compute',
+      exempt: exemptionOf(node, roles[index]!, types),
       ...(casts.has(node.id) && { casts: casts.get(node.id)! }),
       ...(weights.has(node.id) && { weight: weights.get(node.id)! }),
     })),
@@ -133,9 +130,6 @@ function sourcesOf({ graph, nodes }: OnnxModel): NonNullable<ModelFacts['sources
   return [...readers].map(([name, found]) => ({ name, kind: weights.has(name) ? 'weight' : 'input', nodes: found }));
 }
 
-/** What a tensor is made of: constants only, shapes (and constants), or data. */
-type Origin = 'constant' | 'shape' | 'data';
-
 const control: ReadonlySet<string> = new Set(['If', 'Loop', 'Scan']);
 const convert: ReadonlySet<string> = new Set([
   'Cast',
@@ -145,43 +139,14 @@ const convert: ReadonlySet<string> = new Set([
   'DequantizeLinear',
   'DynamicQuantizeLinear',
 ]);
-const random: ReadonlySet<string> = new Set(['RandomNormal', 'RandomUniform', 'Multinomial', 'Bernoulli']);
-
-function rolesOf(
-  graph: OnnxGraph,
-  around: ReadonlyMap<string, Origin>,
-  types: TensorTypes,
-  roles: Map<string, NodeRole>,
-): void {
-  const origins = new Map(around);
-  for (const value of graph.inputs) origins.set(value.name, 'data');
-  // Old files list initializers among the inputs, too; TensorRT takes them as constants all the same.
-  for (const tensor of graph.initializers) origins.set(tensor.name, 'constant');
-  for (const node of graph.nodes) {
-    const origin = originOf(node, origins);
-    for (const output of node.outputs) if (output !== '') origins.set(output, origin);
-    roles.set(node.id, roleOf(node, origin, types));
-    for (const { graph: body } of node.subgraphs) rolesOf(body, origins, types, roles);
-  }
-}
-
-function originOf(node: OnnxNode, origins: ReadonlyMap<string, Origin>): Origin {
-  if (node.subgraphs.length > 0 || random.has(node.op)) return 'data';
-  const inputs = node.inputs.filter((name) => name !== '').map((name) => origins.get(name) ?? 'data');
-  if (node.op === 'Shape' || node.op === 'Size') return inputs[0] === 'constant' ? 'constant' : 'shape';
-  if (inputs.includes('data')) return 'data';
-  return inputs.includes('shape') ? 'shape' : 'constant';
-}
-
-function roleOf(node: OnnxNode, origin: Origin, types: TensorTypes): NodeRole {
+function exemptionOf(node: OnnxNode, role: NodeRole, types: TensorTypes): Exemption | null {
   if (control.has(node.op) && node.subgraphs.length > 0) return 'control';
-  if (origin === 'constant') return 'constant';
+  if (role === 'constant' || role === 'shape') return role;
+  if (convert.has(node.op)) return 'convert';
   const outputs = tensorTypesOf(node, types);
   const whole =
     outputs.length > 0 && outputs.every((type, i) => node.outputs[i] === '' || (type !== null && !isFloatType(type)));
-  if (origin === 'shape') return 'shape';
-  if (convert.has(node.op)) return 'convert';
-  return whole ? 'integer' : 'compute';
+  return whole ? 'integer' : null;
 }
 
 /** The version of the standard operator set that a model imports; 1 where it names none. */

@@ -39,7 +39,7 @@ export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: 
     const rule = resolution.matches[r]?.rule;
     const node = index.nodes[position];
     if (!rule?.type?.type || !node) continue;
-    if (node.role !== 'compute') {
+    if (node.exempt !== null) {
       skipped.set(rule.range.line, (skipped.get(rule.range.line) ?? 0) + 1);
       continue;
     }
@@ -59,7 +59,7 @@ export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: 
 }
 
 function isLater(position: number, index: NodeIndex): boolean {
-  const first = index.named(index.names[position] ?? '').find((other) => index.nodes[other]?.role !== 'constant');
+  const first = index.named(index.names[position] ?? '').find((other) => index.nodes[other]?.exempt !== 'constant');
   return first !== undefined && first < position;
 }
 

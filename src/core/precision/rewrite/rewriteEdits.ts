@@ -1,5 +1,6 @@
 import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../../onnx/onnxModel.ts';
-import { effectiveName, standardOpset } from '../plan/modelFacts.ts';
+import { parserName } from '../../model/parserName.ts';
+import { standardOpset } from '../plan/modelFacts.ts';
 import { halfSince } from '../plan/opTypes.ts';
 import { followsType, isRealType, outputFollows, readsAnyType } from '../plan/opTyping.ts';
 import type { RealType } from '../plan/opTyping.ts';
@@ -233,7 +234,7 @@ class EditWalk {
   }
 
   private keepName(node: OnnxNode, output: string): void {
-    const name = effectiveName(node);
+    const name = parserName(node);
     if (node.name !== '' || node.outputs.find((one) => one !== '') !== output || this.taken.has(name)) return;
     this.taken.add(name);
     this.result.names.push({ node: node.id, name });

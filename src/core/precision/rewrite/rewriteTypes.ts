@@ -3,6 +3,7 @@ import type { Problem } from '../../text/problem.ts';
 import { graphPathOf } from '../plan/inferTypes.ts';
 import type { TensorTypes } from '../plan/inferTypes.ts';
 import { modelFacts, standardOpset } from '../plan/modelFacts.ts';
+import type { Exemption } from '../plan/modelFacts.ts';
 import { halfSince } from '../plan/opTypes.ts';
 import { followsType, isRealType, outputFollows, typingOf } from '../plan/opTyping.ts';
 import type { RealType, Typing } from '../plan/opTyping.ts';
@@ -51,7 +52,7 @@ class Chooser {
   private readonly types: TensorTypes;
   private readonly opset: number;
   private readonly requests: Map<string, PlannedNode>;
-  private readonly roles: Map<string, string>;
+  private readonly exempt: Map<string, Exemption | null>;
   private readonly calls: Set<string>;
   private readonly quantised: Set<string>;
   private readonly problems: Problem[] = [];
@@ -63,7 +64,7 @@ class Chooser {
     this.types = types;
     this.opset = standardOpset(model);
     this.requests = new Map(plan.nodes.map((request) => [request.id, request]));
-    this.roles = new Map(modelFacts(model, '', types).nodes.map(({ id, role }) => [id, role]));
+    this.exempt = new Map(modelFacts(model, '', types).nodes.map(({ id, exempt }) => [id, exempt]));
     this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
     this.quantised = quantisedNodes(model.graph);
   }
@@ -89,12 +90,12 @@ class Chooser {
     const own = [...outputTypes, ...inputTypes].find(isRealType) ?? 'float';
     const chosen: ChosenType = { node, typing, type: own, asked: false, outputs: [] };
     const request = this.requests.get(node.id);
-    const role = this.roles.get(node.id) ?? 'compute';
+    const exempt = this.exempt.get(node.id) ?? null;
     // Constants and shapes are computed while the engine is built or on the host: they keep their exact types.
-    if (role !== 'compute' && role !== 'integer') return { ...chosen, typing: 'fixed' };
+    if (exempt !== null && exempt !== 'integer') return { ...chosen, typing: 'fixed' };
     if (typing === 'fixed') {
       if (request) this.count('kept-operator', node);
-      else if (role === 'compute' && this.plan.base !== 'keep' && node.subgraphs.length === 0)
+      else if (exempt === null && this.plan.base !== 'keep' && node.subgraphs.length === 0)
         this.count('base-skips-operator', node);
       return chosen;
     }

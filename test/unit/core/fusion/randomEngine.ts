@@ -1,7 +1,7 @@
 import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
 import { createModelGraph, inDataOrder, readsOf, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
 import { nodeRoles } from '../../../../src/core/model/nodeRoles.ts';
-import { parserName } from '../../../../src/core/model/nodeNames.ts';
+import { parserName } from '../../../../src/core/model/parserName.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { engineLayer } from './buildEngine.ts';
 
@@ -81,7 +81,7 @@ export function borderOfPart({ graph }: RandomCut, { nodes }: Part): { inputs: s
  */
 export function opaqueLayers(cut: RandomCut, random: () => number): EngineLayer[] {
   const layers: EngineLayer[] = [];
-  const nameOf = (node: number) => parserName(cut.graph, node);
+  const nameOf = (node: number) => parserName(cut.graph.nodes[node]!);
   for (const part of cut.parts) {
     const { inputs, outputs } = borderOfPart(cut, part);
     const nodes = [...part.nodes];

@@ -4,7 +4,7 @@ import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
 import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { parserName } from '../../../../src/core/model/nodeNames.ts';
+import { parserName } from '../../../../src/core/model/parserName.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel, type ShortNode } from './buildModel.ts';
@@ -70,7 +70,7 @@ interface Expected {
 /** Layers with metadata, as 10.x (kernels) and RTX (kernels and a line for each ForeignNode) write them. */
 function namedLayers(cut: RandomCut, random: () => number, metadataOnly: boolean): Expected {
   const expected: Expected = { layers: [], nodeLayers: new Map(), foreign: new Map(), lines: [] };
-  const nameOf = (node: number) => parserName(cut.graph, node);
+  const nameOf = (node: number) => parserName(cut.graph.nodes[node]!);
   const idOf = (node: number) => cut.graph.nodes[node]!.id;
   const add = (layer: EngineLayer, nodes: number[]): void => {
     const index = expected.layers.push(layer) - 1;
@@ -167,7 +167,7 @@ describe('graphs fused at random', () => {
         const cut = cutAtRandom(model, random, { foreign: 0, size: 1 });
         const expected = namedLayers(cut, random, false);
         // A fused name that reads as other names of the model, too, has more than one reading.
-        const names = new Set(cut.graph.nodes.map((_, node) => parserName(cut.graph, node)));
+        const names = new Set(cut.graph.nodes.map((_, node) => parserName(cut.graph.nodes[node]!)));
         if (expected.layers.some(({ name }) => names.has(name) && name.includes(' '))) return;
         const report = createReport({ model, modelFile: 'random.onnx', layerInfo: layerInfo(expected.layers) });
         for (const node of report.nodes) expect(node.layers, node.name).toEqual(expected.nodeLayers.get(node.id) ?? []);

@@ -170,12 +170,12 @@ describe('types and nodes that do not go together', () => {
 
   test('in the place of an If, a Loop or a Scan stand the nodes inside', () => {
     const nested = smallModel(
-      { name: 'loop', op: 'Loop', role: 'control' },
-      { id: '0/body/0', name: 'in/if', op: 'If', role: 'control' },
+      { name: 'loop', op: 'Loop', exempt: 'control' },
+      { id: '0/body/0', name: 'in/if', op: 'If', exempt: 'control' },
       { id: '0/body/0/then_branch/0', name: 'a, b', op: 'MatMul' },
       { id: '0/body/1', name: 'in/Add', op: 'Add' },
-      { id: '0/body/2', name: 'in/Less', op: 'Less', role: 'integer' },
-      { id: '1', name: 'if', op: 'If', role: 'control' },
+      { id: '0/body/2', name: 'in/Less', op: 'Less', exempt: 'integer' },
+      { id: '1', name: 'if', op: 'If', exempt: 'control' },
       { id: '10', name: 'other', op: 'MatMul' },
     );
     const fixed = (text: string) => {
@@ -343,7 +343,7 @@ describe('against recorded builds', () => {
       'type-unsupported-op',
       'type-unsupported-version',
     ]);
-    expect(found('/blocks/blocks.0/attn/Shape fp32')).toEqual(['shape-node']);
+    expect(found('/blocks/blocks.0/attn/Shape fp32')).toEqual(['constant-node']);
   });
 
   test('a type that no flag brings is said once; one of several nodes is inside', async () => {

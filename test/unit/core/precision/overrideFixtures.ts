@@ -11,7 +11,7 @@ import { targetOf } from '../../../../src/core/precision/plan/tensorrtTarget.ts'
 import { inputOf } from '../fusion/loadCapture.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 
-/** A small model by hand: `name op`, all computing in float unless a role is given. */
+/** A small model by hand: `name op`, all computing in float unless an exemption is given. */
 export function smallModel(...nodes: (string | (Partial<NodeFacts> & { name: string; op: string }))[]): ModelFacts {
   return {
     file: 'small.onnx',
@@ -19,7 +19,7 @@ export function smallModel(...nodes: (string | (Partial<NodeFacts> & { name: str
     nodes: nodes.map((node, i) => {
       const [name = '', op = ''] = typeof node === 'string' ? node.split(' ') : [node.name, node.op];
       const outputs = [`${name}_output_0`];
-      const facts: NodeFacts = { id: String(i), name, op, domain: '', outputs, types: ['float'], role: 'compute' };
+      const facts: NodeFacts = { id: String(i), name, op, domain: '', outputs, types: ['float'], exempt: null };
       return typeof node === 'string' ? facts : { ...facts, ...node };
     }),
   };
@@ -35,10 +35,10 @@ export const transformer = smallModel(
   '/layers.2/attn/Softmax Softmax',
   '/layers.2/norm1/LayerNormalization LayerNormalization',
   '/layers.10/attn/Softmax Softmax',
-  { name: '/layers.1/Constant', op: 'Constant', role: 'constant' },
-  { name: '/layers.1/Shape', op: 'Shape', role: 'shape', types: ['int64'] },
-  { name: '/topk/ArgMax', op: 'ArgMax', role: 'integer', types: ['int64'] },
-  { name: '/cast/Cast', op: 'Cast', role: 'convert' },
+  { name: '/layers.1/Constant', op: 'Constant', exempt: 'constant' },
+  { name: '/layers.1/Shape', op: 'Shape', exempt: 'shape', types: ['int64'] },
+  { name: '/topk/ArgMax', op: 'ArgMax', exempt: 'integer', types: ['int64'] },
+  { name: '/cast/Cast', op: 'Cast', exempt: 'convert' },
   { name: '', op: 'Relu', outputs: ['hidden'] },
   { name: 'twin', op: 'Relu' },
   { name: 'twin', op: 'Relu' },

@@ -116,7 +116,7 @@ describe('trtexec', () => {
       problems: [{ code: 'name-shared' }, { code: 'no-output-types' }],
     });
     // A constant makes no layer of its own.
-    const constant = smallModel({ name: 'twin', op: 'Constant', role: 'constant' }, 'twin Tanh');
+    const constant = smallModel({ name: 'twin', op: 'Constant', exempt: 'constant' }, 'twin Tanh');
     expect(layerRequests(planOf('op:Tanh fp32', constant).plan).layerPrecisions).toEqual([
       { name: 'twin', type: 'fp32' },
     ]);
