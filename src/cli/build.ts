@@ -8,7 +8,9 @@ import { type BuildProgress, stageWords, type TimeLine } from '../core/build/bui
 import { buildHints } from '../core/build/buildHints.ts';
 import { optionWords, type ShapeRange } from '../core/build/engineOptions.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';
-import { duration, shortName, progressLine } from '../core/build/progressLine.ts';
+import { progressLine } from '../core/build/progressLine.ts';
+import { timeText } from '../core/text/numbers.ts';
+import { shorten } from '../core/text/oneLine.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -129,7 +131,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
       const verify = ['trtlens', 'precision', 'verify', values.overrides, '--build', made.folder];
       terminal.note(`Whether the rules hold: ${quoteCommand(verify, shell)}`);
     }
-    for (const line of made.manifest.timeLine ? timeText(made.manifest.timeLine) : []) terminal.note(line);
+    for (const line of made.manifest.timeLine ? stageLines(made.manifest.timeLine) : []) terminal.note(line);
     terminal.note(summary(made, wanted));
     return passed ? exitCodes.done : exitCodes.cannot;
   },
@@ -292,13 +294,13 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
 }
 
 /** Where the minutes went: the stages that took a noticeable part, then the layers that took longest to time. */
-function timeText({ totalMs, stages, slowest }: TimeLine): string[] {
+function stageLines({ totalMs, stages, slowest }: TimeLine): string[] {
   const noticeable = (ms: number) => ms >= 1000 && ms >= totalMs / 50;
   const parts = stages.filter(({ ms }) => noticeable(ms));
   if (parts.length === 0) return [];
-  const lines = [`Time: ${parts.map(({ stage, ms }) => `${stageWords[stage]} ${duration(ms)}`).join(', ')}`];
+  const lines = [`Time: ${parts.map(({ stage, ms }) => `${stageWords[stage]} ${timeText(ms)}`).join(', ')}`];
   for (const { layer, ms } of slowest.filter((one) => noticeable(one.ms)).slice(0, 3))
-    lines.push(`  ${duration(ms)} to time ${shortName(layer)}`);
+    lines.push(`  ${timeText(ms)} to time ${shorten(layer)}`);
   return lines;
 }
 
@@ -311,5 +313,5 @@ function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOpt
     return `trtlens build: ${where}${reason}${advice} (log: ${join(folder, files.log ?? '')})`;
   }
   const weights = randomWeights ? ', with random weights' : '';
-  return `Built in ${(seconds ?? 0).toFixed(1)} s${weights}: ${resolve(folder, files.engine ?? '')}`;
+  return `Built in ${timeText((seconds ?? 0) * 1000)}${weights}: ${resolve(folder, files.engine ?? '')}`;
 }

@@ -18,6 +18,7 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readYamlFile } from './yamlFile.ts';
+import { timeText } from '../core/text/numbers.ts';
 
 /** One line of the result. */
 interface Row {
@@ -255,7 +256,7 @@ function table(rows: Row[]): string {
   const cells = rows.map(({ name, result, seconds, nodes, foreign, foreignNodes, error }) => [
     name,
     result,
-    seconds === null ? '' : `${seconds.toFixed(1)} s`,
+    seconds === null ? '' : timeText(seconds * 1000),
     nodes === null ? '' : `${foreign} of ${nodes} nodes in ${foreignNodes} ForeignNode${foreignNodes === 1 ? '' : 's'}`,
     error ?? '',
   ]);

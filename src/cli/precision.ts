@@ -18,6 +18,7 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
 import { importRules } from './precisionImport.ts';
 import { printJson, type Terminal } from './terminal.ts';
+import { counted, thousands } from '../core/text/numbers.ts';
 
 const json = { json: { type: 'boolean' } } as const;
 
@@ -94,14 +95,12 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   return hasErrors(checked.problems) ? exitCodes.doesNotHold : exitCodes.done;
 }
 
-const count = (number: number, word: string) => `${number.toLocaleString('en-US')} ${word}${number === 1 ? '' : 's'}`;
-
 function checkText(path: string, { problems, rules, resolution }: PrecisionCheck): string {
   const lines = problems.map((problem) => problemLine(path, problem));
   if (resolution)
     for (const { line, nodes, foreign } of rules)
       lines.push(
-        `line ${line}: ${count(nodes, 'node')}${foreign > 0 ? `, ${foreign.toLocaleString('en-US')} inside of ForeignNodes` : ''}`,
+        `line ${line}: ${counted(nodes, 'node')}${foreign > 0 ? `, ${thousands(foreign)} inside of ForeignNodes` : ''}`,
       );
   lines.push(countProblems(problems) || 'No errors or warnings.');
   return `${lines.join('\n')}\n`;
@@ -164,7 +163,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
     terminal.note(`${severity} ${code}: ${message}`);
   // Files are called as they were asked for, not by the whole path.
   const shown = (path: string) => (path.startsWith(resolve(out)) ? out + path.slice(resolve(out).length) : path);
-  const written = files.map(({ path, size }) => `${shown(path)}: ${size.toLocaleString('en-US')} bytes`);
+  const written = files.map(({ path, size }) => `${shown(path)}: ${counted(size, 'byte')}`);
   await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
   return errors ? exitCodes.doesNotHold : exitCodes.done;
 }
@@ -173,12 +172,12 @@ function applyText({ counts, initializers, constants }: RewritePlan, index: Node
   const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => counts.byType[type] > 0)
-    .map((type) => `${counts.byType[type].toLocaleString('en-US')} in ${words[type]}`);
+    .map((type) => `${thousands(counts.byType[type])} in ${words[type]}`);
   const grown =
-    counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${count(counts.grown, 'more node')} in FP32)` : '';
+    counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${counted(counts.grown, 'more node')} in FP32)` : '';
   return [
-    `${count(index.nodes.length, 'node')}, of those with a type to choose: ${types.join(', ') || 'none'}`,
-    `${count(counts.casts, 'Cast')} added${grown}, ${count(initializers.length + constants.length, 'constant')} converted`,
+    `${counted(index.nodes.length, 'node')}, of those with a type to choose: ${types.join(', ') || 'none'}`,
+    `${counted(counts.casts, 'Cast')} added${grown}, ${counted(initializers.length + constants.length, 'constant')} converted`,
   ];
 }
 

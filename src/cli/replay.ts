@@ -16,6 +16,7 @@ import { contextOptions, note, readContext } from './buildContext.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
 import { printJson, type Terminal } from './terminal.ts';
+import { counted } from '../core/text/numbers.ts';
 
 export const replay: Command = {
   name: 'replay',
@@ -94,13 +95,11 @@ function noteUnknown(file: ReplayFile | undefined, choices: Choices[], terminal:
   const unknown = layers.filter((layer) => offersFor(layer, choices).length === 0);
   if (unknown.length === 0) return;
   const which =
-    unknown.length === layers.length ? 'these layers' : `${countLayers(unknown.length)} of ${layers.length}`;
+    unknown.length === layers.length ? 'these layers' : `${counted(unknown.length, 'layer')} of ${layers.length}`;
   terminal.note(
     `note: What TensorRT offers for ${which} is not known here, so that is not checked. Give --choices, a verbose log, or the log of the build that refused the replay.`,
   );
 }
-
-const countLayers = (count: number): string => `${count.toLocaleString('en-US')} ${count === 1 ? 'layer' : 'layers'}`;
 
 const titles = ({ fixes }: ReplayProblem): string[] => fixes.map(({ title }) => title);
 
@@ -112,7 +111,7 @@ function checkText(path: string, problems: ReplayProblem[], file: ReplayFile | u
     ),
     ...titles(problem).map((title) => `    ${title}`),
   ]);
-  const entries = file ? countLayers(file.entries.length) : 'no replay';
+  const entries = file ? counted(file.entries.length, 'layer') : 'no replay';
   return `${[...lines, `${entries}: ${countProblems(problems) || 'no errors or warnings'}`].join('\n')}\n`;
 }
 
@@ -145,7 +144,7 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
       `${kind}: ${layer}`,
       ...changes.map((one) => `    ${one}`),
     ]);
-    const unchanged = `${countLayers(same)} ${same === 1 ? 'is' : 'are'} the same`;
+    const unchanged = `${counted(same, 'layer')} ${same === 1 ? 'is' : 'are'} the same`;
     await terminal.out(`${[...text.flat(), unchanged].join('\n')}\n`);
   }
   return exitCodes.done;

@@ -1,6 +1,7 @@
 import { DiagnosticSeverity } from 'vscode-languageserver';
 import type { Diagnostic, Range } from 'vscode-languageserver';
 import type { Problem, Severity } from '../core/text/problem.ts';
+import { thousands } from '../core/text/numbers.ts';
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   error: DiagnosticSeverity.Error,
@@ -34,7 +35,7 @@ export function limitDiagnostics<P extends Problem>(
     }
   }
   const shown = problems.filter((problem) => kept.has(problem)).map(toDiagnostic);
-  const rest = (problems.length - shown.length).toLocaleString('en-US');
+  const rest = thousands(problems.length - shown.length);
   const message = `${rest} more problems are not shown here; "trtlens ${command}" lists all of them.`;
   const first = problems[0] && toDiagnostic(problems[0]).range;
   return first ? [diagnosticAt(first, 'info', 'more-problems', message), ...shown] : shown;

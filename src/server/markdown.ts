@@ -1,3 +1,5 @@
+import { thousands } from '../core/text/numbers.ts';
+
 /** Names come from models and logs: as inline code they are never read as Markdown. Control characters become visible. */
 export function code(text: string): string {
   const shown = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\u2423');
@@ -16,10 +18,5 @@ export function plain(text: string): string {
 export function codeList(names: readonly string[], limit = 8): string {
   const rest = names.length - limit;
   const lines = names.slice(0, limit).map((name) => `- ${code(name)}`);
-  return (rest > 0 ? [...lines, `- and ${rest.toLocaleString('en-US')} more`] : lines).join('\n');
-}
-
-/** Milliseconds with three significant digits. */
-export function milliseconds(ms: number): string {
-  return `${ms >= 100 ? ms.toFixed(0) : ms.toPrecision(3)} ms`;
+  return (rest > 0 ? [...lines, `- and ${thousands(rest)} more`] : lines).join('\n');
 }

@@ -5,8 +5,9 @@ import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '.
 import { layerLabel, nodeLabel, shareOf, totalMs } from '../../src/core/scene/panel/fusionText.ts';
 import { layerTitle } from '../../src/core/scene/page/kernelFamilies.ts';
 import type { Selection, ViewHost } from '../../src/protocol/views.ts';
-import { counted, milliseconds, strings } from '../shared/strings.ts';
+import { strings } from '../shared/strings.ts';
 import { addTo } from '../../src/core/text/addTo.ts';
+import { counted, timeText } from '../../src/core/text/numbers.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
@@ -316,7 +317,7 @@ function remarkList(
 function timeFact(report: FusionReport, ms: number | null): Fact[] {
   if (ms === null) return [];
   const share = shareOf(report, ms);
-  return [{ name: texts.time, value: milliseconds(ms) + (share === null ? '' : ` · ${texts.ofAll(share * 100)}`) }];
+  return [{ name: texts.time, value: timeText(ms) + (share === null ? '' : ` · ${texts.ofAll(share * 100)}`) }];
 }
 
 const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>
@@ -326,7 +327,7 @@ const layerLines = (report: FusionReport, layers: ReportLayer[]): Line[] => {
   const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
   return layers.map((layer) => ({
     text: [...new Set([layerTitle(layer, ops), layerLabel(layer).replace(/^Reformat: /, '')])].join(': '),
-    small: layer.averageMs === null ? '' : milliseconds(layer.averageMs),
+    small: layer.averageMs === null ? '' : timeText(layer.averageMs),
     selection: { kind: 'layers', ids: [layer.id] },
   }));
 };

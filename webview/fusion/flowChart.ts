@@ -8,10 +8,11 @@ import type { FusionUnit, Weight } from '../../src/core/scene/page/fusionUnits.t
 import type { Selection } from '../../src/protocol/views.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
-import { counted, count, milliseconds, percent, strings } from '../shared/strings.ts';
+import { strings } from '../shared/strings.ts';
 import { definePatterns, lineOf, paintOf } from './paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
+import { counted, percentText, thousands, timeText } from '../../src/core/text/numbers.ts';
 
 type Node = SankeyNode<FlowItem, FlowLink>;
 type Link = SankeyLink<FlowItem, FlowLink>;
@@ -204,7 +205,7 @@ function nodeIds(flow: FusionFlow, source: FlowItem, inGroup: ReadonlySet<Fusion
 }
 
 const amount = (value: number, weight: Weight): string =>
-  weight === 'time' ? milliseconds(value) : counted(Math.round(value), 'node');
+  weight === 'time' ? timeText(value) : counted(Math.round(value), 'node');
 
 const ribbonTitle = (link: Link, weight: Weight): string =>
   strings.fusion.flow.ribbon(
@@ -225,7 +226,7 @@ const facts = (item: FlowItem, total: number, weight: Weight): string =>
     item.column === 'groups' && item.layers > 1
       ? counted(item.layers, item.foreignNode === null ? 'layer' : 'kernel')
       : '',
-    weight === 'time' ? percent((item.weight / total) * 100) : '',
+    weight === 'time' ? percentText((item.weight / total) * 100) : '',
     derivedText(item),
   ]
     .filter((part) => part !== '')
@@ -244,7 +245,7 @@ const spoken = (item: FlowItem, total: number, weight: Weight): string =>
     item.detail,
     item.column === 'modules' ? counted(item.nodes, 'node') : '',
     facts(item, total, weight),
-    item.ms > 0 ? milliseconds(item.ms) : '',
+    item.ms > 0 ? timeText(item.ms) : '',
   ]
     .filter((part) => part !== '')
     .join(', ');
@@ -352,7 +353,7 @@ function insideText(
   const room = x1 - x0 - 12;
   const center = (y0 + y1) / 2;
   const lines = y1 - y0 < 38 ? [] : factLines(item, total, weight).slice(0, y1 - y0 < 54 ? 1 : 2);
-  const short = weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight));
+  const short = weight === 'time' ? percentText((item.weight / total) * 100) : thousands(Math.round(item.weight));
   const label = lines.length > 0 ? item.label : `${item.label} · ${short}`;
   const first = center + 4 - lines.length * 8;
   put(block, '.label', fitText(label, room, `600 ${font}`), middle, first, 'middle');
@@ -363,7 +364,7 @@ function insideText(
 }
 
 const valueOf = (item: FlowItem, total: number, weight: Weight): string =>
-  weight === 'time' ? percent((item.weight / total) * 100) : count(Math.round(item.weight * 10) / 10);
+  weight === 'time' ? percentText((item.weight / total) * 100) : thousands(Math.round(item.weight * 10) / 10);
 
 /** Left of the modules' bars, right of the kernels': value next to the bar, then the label, then what is told in small. */
 function besideText(

@@ -1,10 +1,11 @@
 import { select } from 'd3-selection';
 import type { Fate, FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { fusionSentence } from '../../src/core/scene/panel/fusionText.ts';
-import { count, percent, strings } from '../shared/strings.ts';
+import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from './paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
+import { percentText, thousands } from '../../src/core/text/numbers.ts';
 
 const fates: Fate[] = ['foreign', 'fused', 'single', 'shape', 'folded', 'removed', 'unknown'];
 
@@ -74,7 +75,7 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
         own.select('i').style('background', background(fate));
         own.select('.name').text(strings.fates[fate]);
         own.select('small').text(derived > 0 && fate !== 'unknown' ? strings.fusion.flow.someDerived(derived) : '');
-        own.select('b').text(nodes === 0 ? '0' : `${count(nodes)} · ${percent(share * 100)}`);
+        own.select('b').text(nodes === 0 ? '0' : `${thousands(nodes)} · ${percentText(share * 100)}`);
       });
     drawFunnel(report);
   };
@@ -105,7 +106,7 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
       .attr('title', ({ stage, layers }) => strings.fusion.funnel.step(stage, layers))
       .each(function ({ stage, layers }) {
         const own = select(this);
-        own.select('b').text(count(layers));
+        own.select('b').text(thousands(layers));
         own.select('i').style('width', `${(layers / most) * 100}%`);
         own.select('span').text(stage);
       });

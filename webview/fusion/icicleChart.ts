@@ -6,11 +6,12 @@ import { weightOf } from '../../src/core/scene/page/fusionUnits.ts';
 import type { Weight } from '../../src/core/scene/page/fusionUnits.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
-import { counted, milliseconds, percent, strings } from '../shared/strings.ts';
+import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from './paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
+import { counted, percentText, timeText } from '../../src/core/text/numbers.ts';
 
 type Cell = HierarchyRectangularNode<IcicleCell>;
 
@@ -214,14 +215,14 @@ function fittingTitle(cell: IcicleCell, total: number, room: number, font: strin
 }
 
 const titleOf = ({ label, detail, weight, exact }: IcicleCell, total: number): string =>
-  `${label}${detail.startsWith('×') ? ` ${detail.split(/[ ,]/)[0] ?? ''}` : ''} ${percent((weight / total) * 100)}${exact ? '' : ` ${strings.common.derived}`}`;
+  `${label}${detail.startsWith('×') ? ` ${detail.split(/[ ,]/)[0] ?? ''}` : ''} ${percentText((weight / total) * 100)}${exact ? '' : ` ${strings.common.derived}`}`;
 
 const spoken = ({ data }: Cell, total: number, weight: Weight): string =>
   [
     data.label,
     data.detail,
-    weight === 'time' ? milliseconds(data.weight) : counted(Math.round(data.weight), 'node'),
-    percent((data.weight / total) * 100),
+    weight === 'time' ? timeText(data.weight) : counted(Math.round(data.weight), 'node'),
+    percentText((data.weight / total) * 100),
     data.exact ? '' : strings.common.derived,
   ]
     .filter((part) => part !== '')

@@ -2,10 +2,9 @@ import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import { stageWords } from '../../src/core/build/buildProgress.ts';
 import type { TimeLine } from '../../src/core/build/buildProgress.ts';
-import { stageDuration } from '../../src/core/build/progressLine.ts';
+import { percentText, timeText } from '../../src/core/text/numbers.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { fitText } from '../shared/fitText.ts';
-import { percent } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import './timeLine.css';
 
@@ -37,7 +36,7 @@ export function timeLine(parent: HTMLElement, events: ChartEvents) {
   const draw = (line: TimeLine | null, report: FusionReport, width: number) => {
     box.property('hidden', line === null || line.stages.length === 0);
     if (line === null) return;
-    note.text(texts.total(stageDuration(line.totalMs)));
+    note.text(texts.total(timeText(line.totalMs)));
     const rows = rowsOf(line);
     const height = rows.length * rowHeight;
     const x = scaleLinear([0, line.totalMs || 1], [labelWidth, Math.max(labelWidth + 60, width - valueWidth)]);
@@ -53,7 +52,7 @@ export function timeLine(parent: HTMLElement, events: ChartEvents) {
         return row;
       })
       .attr('transform', (_, index) => `translate(0 ${index * rowHeight})`)
-      .attr('aria-label', ({ words, ms }) => texts.row(words, stageDuration(ms), percent((100 * ms) / line.totalMs)))
+      .attr('aria-label', ({ words, ms }) => texts.row(words, timeText(ms), percentText((100 * ms) / line.totalMs)))
       .each(function ({ words, from, ms }) {
         const row = select(this);
         const end = Math.max(x(from + ms), x(from) + 1.5);
@@ -63,7 +62,7 @@ export function timeLine(parent: HTMLElement, events: ChartEvents) {
           .attr('y', 4)
           .attr('width', end - x(from));
         row.select('.words').attr('y', 15).text(words);
-        const value = `${stageDuration(ms)} · ${percent((100 * ms) / line.totalMs)}`;
+        const value = `${timeText(ms)} · ${percentText((100 * ms) / line.totalMs)}`;
         row
           .select('.value')
           .attr('x', end + 6)
@@ -83,7 +82,7 @@ export function timeLine(parent: HTMLElement, events: ChartEvents) {
     items
       .append('span')
       .attr('class', 'time')
-      .text(({ ms }) => stageDuration(ms));
+      .text(({ ms }) => timeText(ms));
     items.each(function ({ layer }) {
       const selection = toSelection(report, layer);
       const text = fitText(layer, 560, `12px ${getComputedStyle(document.body).fontFamily}`);

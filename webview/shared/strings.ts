@@ -1,35 +1,9 @@
+import { counted, percentText, thousands, timeText } from '../../src/core/text/numbers.ts';
+
 /**
  * Every text that a view shows, in one place, ready for translation. Functions take numbers already counted and give a
  * whole phrase, so that a language may order and inflect as it needs. One section a view.
  */
-
-const whole = new Intl.NumberFormat('en-US');
-
-/** `22753` → `22,753` */
-export function count(value: number): string {
-  return whole.format(value);
-}
-
-/** A number with its noun: `1 node`, `453 nodes`. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
-
-/** Milliseconds with three significant digits at most, µs below a tenth: `0.352 ms`, `12.4 µs`. */
-export function milliseconds(ms: number): string {
-  if (ms === 0) return '0 ms';
-  if (ms < 0.1) return `${Number((ms * 1000).toPrecision(3))} µs`;
-  return ms < 100 ? `${Number(ms.toPrecision(3))} ms` : `${count(Math.round(ms))} ms`;
-}
-
-/** `93.46` → `93.5 %`; what is there but rounds to nothing is `< 0.1 %`. */
-export function percent(value: number): string {
-  // A part of nothing: of no nodes, of no time.
-  if (Number.isNaN(value)) return '0 %';
-  if (value > 0 && value < 0.1) return '< 0.1 %';
-  if (value > 99.9 && value < 100) return '> 99.9 %';
-  return `${Number(value.toFixed(1))} %`;
-}
 
 /** Labels of the seven fates, as a person would say them. */
 const fates = {
@@ -72,7 +46,7 @@ export const strings = {
       title: (total: number) => `Where the model's ${counted(total, 'node')} went`,
     },
     funnel: {
-      title: (from: number, to: number) => `TensorRT's layers: ${count(from)} → ${count(to)}`,
+      title: (from: number, to: number) => `TensorRT's layers: ${thousands(from)} → ${thousands(to)}`,
       one: 'TensorRT’s layers',
       step: (stage: string, layers: number) => `${stage}: ${counted(layers, 'layer')}`,
       none: 'No layer counts: they are in a verbose build log.',
@@ -89,25 +63,25 @@ export const strings = {
       help: 'Arrow keys move, Enter selects, + opens, − closes all, Escape clears the selection.',
       sharing: 'A kernel’s time is divided equally among its nodes.',
       restNodes: (value: number) => `without ${counted(value, 'node')} that no kernel computes`,
-      someDerived: (nodes: number) => `${count(nodes)} derived`,
+      someDerived: (nodes: number) => `${thousands(nodes)} derived`,
       derived: (amount: string) => `${amount} derived from the graph`,
       ribbon: (from: string, to: string, amount: string) => `${from} into ${to}: ${amount}`,
     },
     timeline: {
       title: 'Time of each kernel, in order of execution',
       runs: (size: number) => `one bar is ${counted(size, 'kernel')}`,
-      most: (ms: number) => `highest ${milliseconds(ms)}`,
+      most: (ms: number) => `highest ${timeText(ms)}`,
       bar: (first: number, last: number, name: string, ms: number) =>
         first === last
-          ? `Layer ${first}, ${name}: ${milliseconds(ms)}`
-          : `Layers ${first} to ${last}, mostly ${name}: ${milliseconds(ms)}`,
+          ? `Layer ${first}, ${name}: ${timeText(ms)}`
+          : `Layers ${first} to ${last}, mostly ${name}: ${timeText(ms)}`,
       none: 'Nothing was measured, so that no bar has a height. The order is still exact.',
     },
     icicle: {
       title: (weight: 'time' | 'nodes') => `${weight === 'time' ? 'Time' : 'Nodes'} by module → group → kernel`,
       zoomOut: 'Whole model',
       zoomIn: 'Zoom in',
-      more: (cells: number) => `${count(cells)} more`,
+      more: (cells: number) => `${thousands(cells)} more`,
       help: 'Double click or + zooms in.',
     },
     details: {
@@ -121,8 +95,8 @@ export const strings = {
       nodes: (value: number) => counted(value, 'node'),
       manyNodes: (value: number) => `${counted(value, 'node')} of the model`,
       manyLayers: (value: number) => `${counted(value, 'layer')} of the engine`,
-      more: (value: number) => `Show ${count(Math.min(value, 50))} of ${count(value)} more`,
-      logLine: (line: number) => `Log line ${count(line)}`,
+      more: (value: number) => `Show ${thousands(Math.min(value, 50))} of ${thousands(value)} more`,
+      logLine: (line: number) => `Log line ${thousands(line)}`,
       graph: 'Show in the graph',
       clear: 'Clear',
       unnamed: (op: string, id: string) => `${op} (node ${id}, no name)`,
@@ -137,7 +111,7 @@ export const strings = {
       computes: 'Computes',
       computedBy: 'Computed by',
       remarks: 'Remarks',
-      ofAll: (share: number) => `${percent(share)} of the time`,
+      ofAll: (share: number) => `${percentText(share)} of the time`,
     },
     evidence: {
       metadata: 'TensorRT’s own metadata',
@@ -162,7 +136,7 @@ export const strings = {
     hits: (nodes: number, layers: number) => `${counted(nodes, 'node')}, ${counted(layers, 'layer')} found`,
     splitter: 'Width of the list of groups',
     middle: 'Width of the graph',
-    moreItems: (value: number) => `${count(value)} more`,
+    moreItems: (value: number) => `${thousands(value)} more`,
     recorded: 'recorded build',
     recordedMeans: 'This build was not made here: it was recorded on another machine.',
     imported: 'imported build',
@@ -172,7 +146,7 @@ export const strings = {
     noData: 'There is no data to show: data.json is missing beside this page.',
     badData: (reason: string) => `The data could not be read: ${reason}`,
     noHost: 'This needs the editor or the command line.',
-    lineAt: (file: string, line: number) => `${file}, line ${count(line)}`,
+    lineAt: (file: string, line: number) => `${file}, line ${thousands(line)}`,
     texts: { log: 'build log', overrides: 'override file' },
     files: {
       open: 'Open files …',

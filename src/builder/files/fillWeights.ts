@@ -21,6 +21,7 @@ import { cacheFolder } from './cacheFolder.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
+import { sizeText } from '../../core/text/numbers.ts';
 
 /**
  * Makes a copy of a model whose external weights are random, always the same for the same model, and gives its path:
@@ -103,9 +104,8 @@ async function checkSpace(folder: string, places: Place[]): Promise<void> {
   for (const { file, offset, length } of places) ends.set(file, Math.max(ends.get(file) ?? 0, offset + length));
   const needed = [...ends.values()].reduce((sum, end) => sum + end, 0);
   const { bavail, bsize } = await statfs(folder);
-  const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
   if (needed > bavail * bsize)
-    throw new UserError(`${folder}: random weights need ${gib(needed)}, ${gib(bavail * bsize)} are free`);
+    throw new UserError(`${folder}: random weights need ${sizeText(needed)}, ${sizeText(bavail * bsize)} are free`);
 }
 
 async function writeWeights(folder: string, places: Place[], signal: AbortSignal | undefined): Promise<void> {

@@ -11,6 +11,7 @@ import type { ByteSource } from '../../core/text/byteSource.ts';
 import { externalPath, openExternal } from './externalFile.ts';
 import { type FileSource, openFile } from './fileSource.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
+import { sizeText } from '../../core/text/numbers.ts';
 
 /** Files that were written, the model first, and what the conversion of weights could not keep. */
 export interface WrittenModel {
@@ -212,9 +213,8 @@ class ModelWriter {
 
   private async checkSpace(needed: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.to);
-    const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
     if (needed > bavail * bsize)
-      throw new UserError(`${this.to}: the model needs ${gib(needed)}, ${gib(bavail * bsize)} are free`);
+      throw new UserError(`${this.to}: the model needs ${sizeText(needed)}, ${sizeText(bavail * bsize)} are free`);
   }
 
   async close(): Promise<void> {

@@ -21,6 +21,7 @@ import { readBuildReport, readModelFile } from './readBuild.ts';
 import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../files/rewriteModel.ts';
 import { UserError } from '../userError.ts';
+import { counted } from '../../core/text/numbers.ts';
 
 /** What to build instead, so that the rules hold. */
 export interface AppliedOverrides {
@@ -133,8 +134,8 @@ function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): Comman
   const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => rewrite.counts.byType[type] > 0)
-    .map((type) => `${rewrite.counts.byType[type].toLocaleString('en-US')} nodes in ${words[type]}`);
-  const casts = `${rewrite.counts.casts.toLocaleString('en-US')} Cast${rewrite.counts.casts === 1 ? '' : 's'} added`;
+    .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${words[type]}`);
+  const casts = `${counted(rewrite.counts.casts, 'Cast')} added`;
   const texts = [`${basename(path)} is applied to a copy of the model: ${[...types, casts].join(', ')}.`];
   for (const { severity, message } of [...lossNotes, ...rewrite.problems])
     if (severity === 'warning') texts.push(message);

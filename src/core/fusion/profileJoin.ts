@@ -1,6 +1,7 @@
 import type { ProfileRow } from '../engine/buildLog.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import type { Problem } from '../text/problem.ts';
+import { percentText } from '../text/numbers.ts';
 
 /** A profile's times put to the engine's layers. */
 export interface ProfileJoin {
@@ -42,7 +43,7 @@ export function joinProfile(layers: readonly EngineLayer[], rows: readonly Profi
       severity: 'warning',
       code: 'profile-mismatch',
       message:
-        `${lost.length} of ${rows.length} rows of the profile (${share.toFixed(1)} % of the time) belong to no layer, ` +
+        `${lost.length} of ${rows.length} rows of the profile (${percentText(share)} of the time) belong to no layer, ` +
         `the first to "${lost[0]!.name.slice(0, 120)}". Are profile and layers from the same engine?`,
     });
   }

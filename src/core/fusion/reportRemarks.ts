@@ -5,6 +5,7 @@ import { quote } from './namedMembers.ts';
 import { nodesInName } from '../model/nodesInName.ts';
 import type { Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
+import { timeText } from '../text/numbers.ts';
 
 /** Remarks of one kind beyond these are summed up in one. */
 const mostReformats = 50;
@@ -169,7 +170,7 @@ function reformatRemark(layer: ReportLayer): Remark {
   const [input] = layer.inputs;
   const [output] = layer.outputs;
   const formats = input?.format && output?.format ? ` from ${input.format} to ${output.format}` : '';
-  const time = layer.averageMs === null ? '' : `, ${layer.averageMs.toPrecision(3)} ms`;
+  const time = layer.averageMs === null ? '' : `, ${timeText(layer.averageMs)}`;
   const free = layer.type === 'NoOp';
   return {
     kind: free ? 'analysis' : 'missed',

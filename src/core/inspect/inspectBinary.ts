@@ -1,6 +1,7 @@
 import type { Inspection } from './inspection.ts';
 import type { Problem } from '../text/problem.ts';
-import { countOf, inspection } from './inspection.ts';
+import { inspection } from './inspection.ts';
+import { counted } from '../text/numbers.ts';
 
 /**
  * Magic tags of TensorRT's archives. A plan starts with `ftrt` (`vtrt` in TensorRT-RTX), with the version of TensorRT in
@@ -34,7 +35,7 @@ function engine(
   problems: Problem[],
 ): Inspection {
   const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX engine' : 'TensorRT engine';
-  return inspection('engine', `${name}${version === null ? '' : ` of version ${version}`}, ${countOf(size, 'byte')}`, {
+  return inspection('engine', `${name}${version === null ? '' : ` of version ${version}`}, ${counted(size, 'byte')}`, {
     tensorrt: { product, version },
     counts: { bytes: size },
     problems,
@@ -46,7 +47,7 @@ function cutEngine(size: number): Inspection {
     {
       severity: 'error',
       code: 'truncated',
-      message: `The file ends after ${countOf(size, 'byte')}, inside of its header. Build or copy the engine again.`,
+      message: `The file ends after ${counted(size, 'byte')}, inside of its header. Build or copy the engine again.`,
     },
   ]);
 }
@@ -76,9 +77,8 @@ function inspectArchive(head: Uint8Array, start: number, size: number): Inspecti
   if (version !== null) return engine(version.major < 8 ? 'tensorrt-rtx' : 'tensorrt', version.text, size, problems);
   const cache = timingCacheEntries(head, start + 20);
   if (cache !== null) {
-    const entries =
-      cache === undefined ? '' : ` with ${cache.toLocaleString('en-US')} ${cache === 1 ? 'entry' : 'entries'}`;
-    return inspection('timing-cache', `TensorRT timing cache${entries}, ${countOf(size, 'byte')}`, {
+    const entries = cache === undefined ? '' : ` with ${counted(cache, 'entry', 'entries')}`;
+    return inspection('timing-cache', `TensorRT timing cache${entries}, ${counted(size, 'byte')}`, {
       counts: cache === undefined ? { bytes: size } : { entries: cache, bytes: size },
       problems,
     });
@@ -138,7 +138,7 @@ function lengthProblems(expected: number, actual: number): Problem[] {
     {
       severity: 'error',
       code: 'truncated',
-      message: `The header speaks of ${countOf(expected, 'byte')}, but there are ${countOf(actual, 'byte')}: the file was cut off. Build or copy it again.`,
+      message: `The header speaks of ${counted(expected, 'byte')}, but there are ${counted(actual, 'byte')}: the file was cut off. Build or copy it again.`,
     },
   ];
 }

@@ -4,10 +4,11 @@ import { BuildLogReader } from '../engine/readBuildLog.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
 import { encodingOf, Utf8Decoder } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
-import { countOf, inspection } from './inspection.ts';
+import { inspection } from './inspection.ts';
 import { inspectJson } from './inspectJson.ts';
 import { inspectCalibration, inspectLog, inspectOverrides } from './inspectText.ts';
 import { errorText } from '../text/errorText.ts';
+import { counted } from '../text/numbers.ts';
 
 const HEAD = 1 << 16;
 const CHUNK = 1 << 20;
@@ -76,14 +77,14 @@ async function inspectModel(source: ByteSource, head: Uint8Array): Promise<Inspe
   const { value, problems } = await readModel(source);
   if (value === undefined) return null;
   const counts = { nodes: value.nodes.length, inputs: value.graph.inputs.length, outputs: value.graph.outputs.length };
-  return inspection('onnx', `ONNX model: ${countOf(counts.nodes, 'node')}`, { counts, problems });
+  return inspection('onnx', `ONNX model: ${counted(counts.nodes, 'node')}`, { counts, problems });
 }
 
 function inspectUnknownBinary(size: number): Inspection {
   return unknown(
     'A binary file of no kind that is known here',
     'unknown-kind',
-    `These ${countOf(size, 'byte')} are no ONNX model, no TensorRT engine and no timing cache.`,
+    `These ${counted(size, 'byte')} are no ONNX model, no TensorRT engine and no timing cache.`,
   );
 }
 

@@ -1,11 +1,12 @@
 import type { Inspection } from './inspection.ts';
 import type { JsonNode } from '../text/losslessJson.ts';
 import type { Problem } from '../text/problem.ts';
-import { countOf, inspection } from './inspection.ts';
+import { inspection } from './inspection.ts';
 import { memberOf, readLosslessJson } from '../text/losslessJson.ts';
 import { RAW_MEMBERS, readLayerInfo } from '../engine/readLayerInfo.ts';
 import { readProfile } from '../engine/readProfile.ts';
 import { readTiming } from '../engine/readTiming.ts';
+import { counted } from '../text/numbers.ts';
 
 /** Recognises JSON that TensorRT's tools write, and whole JSON of other kinds as unknown; null where the text is no JSON. `head` is its beginning. */
 export function inspectJson(text: string, head: string): Inspection | null {
@@ -43,7 +44,7 @@ function inspectTiming(text: string): Inspection | null {
   const { value, problems } = readTiming(text);
   if (value === undefined) return null;
   const counts = { rows: value.rows.length };
-  return inspection('timing', `Times of ${countOf(value.rows.length, 'inference')} (trtexec --exportTimes)`, {
+  return inspection('timing', `Times of ${counted(value.rows.length, 'inference')} (trtexec --exportTimes)`, {
     counts,
     problems,
   });
@@ -54,7 +55,7 @@ function inspectProfile(text: string): Inspection | null {
   if (value === undefined) return null;
   const counts: Record<string, number> = { layers: value.rows.length };
   if (value.iterations !== null) counts['iterations'] = value.iterations;
-  return inspection('profile', `Profile of ${countOf(value.rows.length, 'layer')} (trtexec --exportProfile)`, {
+  return inspection('profile', `Profile of ${counted(value.rows.length, 'layer')} (trtexec --exportProfile)`, {
     counts,
     problems,
   });
@@ -91,7 +92,7 @@ function inspectLayerInfo(text: string): Inspection | null {
   const unknown = Object.keys(value.unknownKeys).length;
   if (unknown > 0) counts['unknownKeys'] = unknown;
   const what = value.detail === 'names' ? 'names only' : 'detailed';
-  return inspection('layer-info', `Layer info of an engine, ${what}: ${countOf(value.layers.length, 'layer')}`, {
+  return inspection('layer-info', `Layer info of an engine, ${what}: ${counted(value.layers.length, 'layer')}`, {
     counts,
     problems,
   });
@@ -109,13 +110,13 @@ function inspectReplay(documents: JsonNode[], problems: Problem[]): Inspection |
     const schema = schemaOf(entries);
     const foreignNodes = entries.members.filter(({ key }) => key.startsWith('{ForeignNode[')).length;
     const counts = { layers: entries.members.length, foreignNodes };
-    const summary = `Tactic replay of Polygraphy (${schema}): ${countOf(entries.members.length, 'layer')}`;
+    const summary = `Tactic replay of Polygraphy (${schema}): ${counted(entries.members.length, 'layer')}`;
     return inspection('replay', summary, { counts, problems });
   }
   if (document.kind !== 'object' || document.members.length === 0) return null;
   if (!document.members.every(({ value }) => isTagged(value, 'IterationContext'))) return null;
   const iterations = document.members.length;
-  return inspection('replay', `Debug replay of Polygraphy, not a tactic replay: ${countOf(iterations, 'iteration')}`, {
+  return inspection('replay', `Debug replay of Polygraphy, not a tactic replay: ${counted(iterations, 'iteration')}`, {
     counts: { iterations },
     problems: [
       ...problems,
@@ -163,7 +164,7 @@ function inspectChoices(documents: JsonNode[], problems: Problem[]): Inspection 
   if (chosen > 0) counts['chosen'] = chosen;
   return inspection(
     'choices',
-    `Tactics that TensorRT offered: ${countOf(choices, 'choice')} for ${countOf(layers.length, 'layer')}`,
+    `Tactics that TensorRT offered: ${counted(choices, 'choice')} for ${counted(layers.length, 'layer')}`,
     { counts, problems },
   );
 }

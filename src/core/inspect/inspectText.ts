@@ -1,9 +1,10 @@
 import type { Inspection } from './inspection.ts';
 import type { BuildLog, LogEvidence } from '../engine/buildLog.ts';
 import type { Problem } from '../text/problem.ts';
-import { countOf, inspection } from './inspection.ts';
+import { inspection } from './inspection.ts';
 import { decodeVersion } from '../engine/logFrame.ts';
 import { readOverrides } from '../precision/language/readOverrides.ts';
+import { counted } from '../text/numbers.ts';
 
 const CALIBRATION_HEADER = /^TRT-(\d+)-(\w+)$/;
 const CALIBRATION_LINE = /^(.+): ([0-9a-fA-F]{8})$/;
@@ -40,7 +41,7 @@ export function inspectCalibration(text: string): Inspection | null {
   if (header === null && tensors === 0) return null;
   const version = header ? decodeVersion(header[1]!) : null;
   const by = header ? `, ${header[2]}${version === null ? '' : ` of TensorRT ${version}`}` : ', without a header';
-  return inspection('calibration-cache', `INT8 calibration cache${by}: ${countOf(tensors, 'tensor')}`, {
+  return inspection('calibration-cache', `INT8 calibration cache${by}: ${counted(tensors, 'tensor')}`, {
     tensorrt: { product: 'tensorrt', version },
     counts: { tensors },
     problems,
@@ -76,7 +77,7 @@ export function inspectOverrides(text: string): Inspection | null {
     column,
     endColumn,
   }));
-  return inspection('overrides', `Precision overrides: ${countOf(file.rules.length, 'rule')}`, {
+  return inspection('overrides', `Precision overrides: ${counted(file.rules.length, 'rule')}`, {
     counts: { rules: file.rules.length, directives },
     problems,
   });
@@ -142,5 +143,5 @@ function summaryOf(log: BuildLog): string {
   const writer = log.writer === null ? '' : ` by ${WRITERS[log.writer]}`;
   const product = log.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const version = log.version === null ? '' : ` ${log.version}`;
-  return `Log of ${product}${version}${writer}: ${OUTCOMES[log.outcome]}, ${countOf(log.lines, 'line')}`;
+  return `Log of ${product}${version}${writer}: ${OUTCOMES[log.outcome]}, ${counted(log.lines, 'line')}`;
 }

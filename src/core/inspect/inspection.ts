@@ -32,8 +32,3 @@ export function inspection(
 ): Inspection {
   return { kind, summary, tensorrt: { product: null, version: null }, counts: {}, problems: [], ...parts };
 }
-
-/** `1 layer`, `2 layers` */
-export function countOf(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -17,6 +17,7 @@ import type { ReplayMismatch } from './readMismatches.ts';
 import { replayProblem } from './readReplay.ts';
 import type { ReplayRead } from './readReplay.ts';
 import type { ReplayEntry, ReplayFile, ReplayFix, ReplayProblem, Span } from './replayFile.ts';
+import { thousands } from '../text/numbers.ts';
 
 /** What a replay is checked against; everything may be absent. */
 export interface ReplayContext {
@@ -257,7 +258,7 @@ class Checker {
       mismatch: 'in the failed build',
       log: 'in the last build',
     }[offer.source];
-    const count = offer.choices.length.toLocaleString('en-US');
+    const count = thousands(offer.choices.length);
     const message = `TensorRT offered ${count} ${offer.choices.length === 1 ? 'choice' : 'choices'} for this layer ${where}, and this is none of them${this.difference(entry, offer)}. Implementation, tactic and both sides' formats must be one of the choices together, or the build fails with "Tactic in replay was not provided by TensorRT as a choice for this layer".`;
     this.add(entry.key, sure ? 'error' : 'warning', 'not-offered', message, entry, () => this.choiceFixes(entry));
   }

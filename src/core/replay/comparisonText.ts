@@ -1,12 +1,13 @@
 import { describeAlgorithm } from './describeChoice.ts';
 import type { ReplayDiff } from './diffReplays.ts';
+import { counted } from '../text/numbers.ts';
 
 /**
  * One side of a comparison of two replays, in words, for an editor that shows both beside each other: the layers that
  * differ, in the same order on both sides. A layer that a side lacks is left out there.
  */
 export function comparisonText({ differences, same }: ReplayDiff, side: 'before' | 'after'): string {
-  const lines = [`${same.toLocaleString('en-US')} ${same === 1 ? 'layer is' : 'layers are'} the same in both.`];
+  const lines = [`${counted(same, 'layer is', 'layers are')} the same in both.`];
   for (const { layer, [side]: entry } of differences)
     if (entry) lines.push('', layer, ...describeAlgorithm(entry.algorithm).map((line) => `    ${line}`));
   return `${lines.join('\n')}\n`;

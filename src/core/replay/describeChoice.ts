@@ -1,5 +1,6 @@
 import { implementationId, tacticHex } from './algorithm.ts';
 import type { Algorithm, OfferedChoice, TensorFormat } from './algorithm.ts';
+import { timeText } from '../text/numbers.ts';
 
 /** Implementation ids that builds of 8.4 to 10.16 were seen to print beside their runner's name. Ids may differ in other versions. */
 const runners: Readonly<Record<number, string>> = {
@@ -106,7 +107,7 @@ function layoutTitles({ inputs, outputs }: Algorithm): string[] {
 
 /** A choice with its time: `FP32 → FP32, CaskConvolution (0x80000009), tactic 0x…, 0.0332 ms`. */
 export function titleOf({ algorithm, ms, tf32 }: OfferedChoice): string {
-  const time = ms === null ? '' : `, ${ms.toPrecision(3)} ms`;
+  const time = ms === null ? '' : `, ${timeText(ms)}`;
   return `${choiceTitle(algorithm)}${time}${tf32 ? ' (TF32: load with --tf32)' : ''}`;
 }
 

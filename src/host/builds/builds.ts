@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { stageWords } from '../../core/build/buildProgress.ts';
 import type { BuildProgress, ProgressState } from '../../core/build/buildProgress.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
-import { duration, stageDuration, progressLine } from '../../core/build/progressLine.ts';
+import { progressLine } from '../../core/build/progressLine.ts';
+import { durationText, timeText } from '../../core/text/numbers.ts';
 import { runBuild } from '../../builder/run/runBuild.ts';
 import type { BuildEvents } from '../../builder/run/runBuild.ts';
 import { NotConfirmed } from '../../builder/tools/setUpRtx.ts';
@@ -157,7 +158,7 @@ export class Builds implements vscode.Disposable {
     const state = running.progress.state(Date.now() - running.began);
     running.state = state;
     if (state.stage !== before && state.stage !== 'start')
-      line(`── ${state.phase} · ${duration(state.elapsedMs)}`, 'step');
+      line(`── ${state.phase} · ${durationText(state.elapsedMs)}`, 'step');
     say(progressLine(state));
   }
 
@@ -209,11 +210,11 @@ export class Builds implements vscode.Disposable {
   #sumUp({ folder, manifest }: Build, line: LineSink): void {
     const stages = manifest.timeLine?.stages ?? [];
     if (stages.length > 1)
-      line(stages.map(({ stage, ms }) => `${stageWords[stage]} ${stageDuration(ms)}`).join(' · '), 'step');
-    const seconds = (manifest.seconds ?? 0).toFixed(1);
-    if (manifest.result === 'passed') line(`Built in ${seconds} s: ${folder}`, 'info');
-    else if (manifest.result === 'cancelled') line(`Cancelled after ${seconds} s.`, 'warning');
-    else line(`Failed after ${seconds} s: ${manifest.error ?? ''}`, 'error');
+      line(stages.map(({ stage, ms }) => `${stageWords[stage]} ${timeText(ms)}`).join(' · '), 'step');
+    const time = timeText((manifest.seconds ?? 0) * 1000);
+    if (manifest.result === 'passed') line(`Built in ${time}: ${folder}`, 'info');
+    else if (manifest.result === 'cancelled') line(`Cancelled after ${time}.`, 'warning');
+    else line(`Failed after ${time}: ${manifest.error ?? ''}`, 'error');
   }
 
   #tellFailure(error: unknown, line: LineSink): void {

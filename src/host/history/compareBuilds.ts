@@ -1,5 +1,7 @@
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { timeText } from '../../core/text/numbers.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
 
 /** A build, and what its files say about fusion; null where they say nothing. */
 export interface Compared {
@@ -36,8 +38,6 @@ export function comparisonTexts(differences: Difference[]): [string, string] {
   return [side(0), side(1)];
 }
 
-const oneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
-
 function fieldsOf({ manifest, report }: Compared, optionNames: string[]): Map<string, string> {
   const { model, backend, origin, tensorrt, gpu, driver, options, result, error, seconds } = manifest;
   const fields = new Map<string, string>([
@@ -55,7 +55,7 @@ function fieldsOf({ manifest, report }: Compared, optionNames: string[]): Map<st
     fields.set(`option ${name}`, Array.isArray(value) ? value.join(', ') : String(value));
   }
   fields.set('result', result).set('error', error ?? '');
-  fields.set('seconds', seconds === null ? '' : seconds.toFixed(1));
+  fields.set('build time', seconds === null ? '' : timeText(seconds * 1000));
   if (report !== null) for (const [name, value] of fusionOf(report)) fields.set(name, value);
   return fields;
 }
@@ -69,7 +69,7 @@ function fusionOf(report: FusionReport): [string, string][] {
     ['engine layers', String(layers.length)],
     ['ForeignNodes', String(foreignNodes.length)],
     ...counts,
-    ['time of all layers', timed.length === 0 ? '' : `${ms.toFixed(3)} ms`],
+    ['time of all layers', timed.length === 0 ? '' : timeText(ms)],
   ];
 }
 

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { stageWords } from '../../core/build/buildProgress.ts';
 import type { ProgressState } from '../../core/build/buildProgress.ts';
-import { duration, shortName, stageDuration } from '../../core/build/progressLine.ts';
+import { durationText, timeText } from '../../core/text/numbers.ts';
+import { shorten } from '../../core/text/oneLine.ts';
 import type { RunningBuild } from '../builds/builds.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
@@ -86,13 +87,13 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const facts = [
     results[manifest.result],
     ...chosen(manifest.options),
-    manifest.seconds === null ? '' : duration(manifest.seconds * 1000),
+    manifest.seconds === null ? '' : timeText(manifest.seconds * 1000),
     origins[manifest.origin],
     version,
   ];
   const item: HistoryItem = {
     id: manifest.id,
-    label: timeText(manifest.started),
+    label: startText(manifest.started),
     spoken: shown ? 'shown' : '',
     description: facts.filter((fact) => fact !== '').join(' · '),
     tooltip: [version, manifest.gpu ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
@@ -128,7 +129,7 @@ function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: 
   );
   const { timeLine } = manifest;
   const stages = (timeLine?.stages ?? []).map(({ stage, ms }, index) =>
-    line(parent, `stage-${index}`, stageWords[stage], stageDuration(ms), { icon: new vscode.ThemeIcon('clock') }),
+    line(parent, `stage-${index}`, stageWords[stage], timeText(ms), { icon: new vscode.ThemeIcon('clock') }),
   );
   const files = Object.entries(manifest.files).flatMap(([kind, name]) => {
     if (name === null) return [];
@@ -162,14 +163,16 @@ export function runningItem(running: RunningBuild, build: Build | null): History
 }
 
 const timesOf = ({ elapsedMs, remainingMs }: ProgressState): string =>
-  remainingMs === null ? duration(elapsedMs) : `${duration(elapsedMs)}, about ${duration(remainingMs)} left`;
+  remainingMs === null
+    ? durationText(elapsedMs)
+    : `${durationText(elapsedMs)}, about ${durationText(remainingMs)} left`;
 
 function liveOf(parent: HistoryItem, state: ProgressState, model: vscode.Uri): HistoryItem[] {
   const items: HistoryItem[] = [];
   const say = (...args: Parameters<typeof line> extends [unknown, ...infer Rest] ? Rest : never) =>
     items.push(line(parent, ...args));
   if (state.layer !== null)
-    say('layer', 'Timing now', shortName(state.layer, 80), {
+    say('layer', 'Timing now', shorten(state.layer, 80), {
       target: { kind: 'layer', model, layer: state.layer },
       icon: new vscode.ThemeIcon('watch'),
     });
@@ -194,7 +197,7 @@ function liveOf(parent: HistoryItem, state: ProgressState, model: vscode.Uri): H
     ['errors', 'Errors', state.errors],
   ] as const) {
     const texts = (owner: HistoryItem) => () =>
-      recent.toReversed().map((text, index) => line(owner, String(index), shortName(text, 200), '', { tooltip: text }));
+      recent.toReversed().map((text, index) => line(owner, String(index), shorten(text, 200), '', { tooltip: text }));
     if (count > 0) items.push(group(parent, key, title, count, texts));
   }
   return items;
@@ -225,7 +228,7 @@ function chosen(options: Build['manifest']['options']): string[] {
 }
 
 /** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the person. */
-function timeText(iso: string): string {
+function startText(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   if (time.toDateString() === new Date().toDateString())

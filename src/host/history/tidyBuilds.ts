@@ -6,6 +6,7 @@ import { deleteBuild, listAllBuilds } from '../../builder/store/buildHistory.ts'
 import { plainText } from '../platform/plainText.ts';
 import { overLimit } from './overLimit.ts';
 import type { SizedBuild } from './overLimit.ts';
+import { counted, sizeText } from '../../core/text/numbers.ts';
 
 /**
  * Deletes the oldest builds of all models until they take no more than `limit` MiB; the newest of each model stays.
@@ -48,7 +49,7 @@ export async function tidyBuilds(): Promise<boolean> {
 }
 
 const describe = (builds: SizedBuild[]): string =>
-  `${builds.length} builds, ${(builds.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20).toFixed(1)} MiB`;
+  `${counted(builds.length, 'build')}, ${sizeText(builds.reduce((sum, { bytes }) => sum + bytes, 0))}`;
 
 function overNewest(builds: SizedBuild[]): SizedBuild[] {
   const seen = new Set<string>();

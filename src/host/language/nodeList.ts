@@ -3,6 +3,7 @@ import { parserName } from '../../core/model/parserName.ts';
 import { registerChangingTexts } from '../platform/changingTexts.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { FactsReader } from './knownFacts.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
 
 const scheme = 'tensorrt-nodes';
 
@@ -57,4 +58,3 @@ export class NodeList implements vscode.Disposable {
 }
 
 /** A line break in a name would move every line after it. */
-const oneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ');

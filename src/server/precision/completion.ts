@@ -1,6 +1,5 @@
 import { CompletionItemKind } from 'vscode-languageserver';
 import type { CompletionItem, CompletionList, Position, Range } from 'vscode-languageserver';
-import { counted } from '../../core/precision/check/checkContext.ts';
 import { lexOverrideLine } from '../../core/precision/language/lexOverrideLine.ts';
 import type { OverrideToken, WordToken } from '../../core/precision/language/lexOverrideLine.ts';
 import { precisionType } from '../../core/precision/language/precisionType.ts';
@@ -8,6 +7,7 @@ import { isBareName, quoteName, writeName, writePath } from '../../core/precisio
 import { hasLayerFlags, typeSince } from '../../core/precision/plan/tensorrtTarget.ts';
 import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
+import { counted } from '../../core/text/numbers.ts';
 
 /** Longest list that is sent at once; the editor asks again while a person types. */
 const most = 200;

@@ -1,14 +1,14 @@
 import { MarkupKind } from 'vscode-languageserver';
 import type { Hover, Position } from 'vscode-languageserver';
 import type { BorderTensor, BuiltLayer } from '../../core/precision/check/buildFacts.ts';
-import { counted } from '../../core/precision/check/checkContext.ts';
 import type { Directive } from '../../core/precision/language/overrideFile.ts';
 import { typeOfEngineTensor } from '../../core/precision/language/precisionType.ts';
 import type { PrecisionType } from '../../core/precision/language/precisionType.ts';
-import { code, codeList, milliseconds, plain } from '../markdown.ts';
+import { code, codeList, plain } from '../markdown.ts';
 import { isInside, toRange } from '../places.ts';
 import { nodesAt, ruleAt, verdictOf } from './overrideAnalysis.ts';
 import type { OverrideAnalysis, RulePlace } from './overrideAnalysis.ts';
+import { counted, thousands, timeText } from '../../core/text/numbers.ts';
 
 /** What a place in an override file means: its nodes, what became of them, what was asked and what came of it. */
 export function overrideHover(analysis: OverrideAnalysis, place: Position): Hover | null {
@@ -45,11 +45,11 @@ function selectorText(analysis: OverrideAnalysis, place: RulePlace): string {
   if (nodes.length === 1 && only !== undefined) return nodeText(analysis, only);
   if (nodes.length === 0) return 'No node of the model.';
   const names = Array.from(nodes.subarray(0, 60), (i) => index.names[i] ?? '');
-  const lines = [`**${nodes.length.toLocaleString('en-US')} nodes**, ${groupsText(analysis, nodes)}`];
+  const lines = [`**${counted(nodes.length, 'node')}**, ${groupsText(analysis, nodes)}`];
   const averageMs = timeOf(analysis, nodes);
   if (averageMs !== null)
-    lines.push(`Their layers take ${milliseconds(averageMs)} in the last build (shared layers counted once).`);
-  lines.push(codeList(names).replace(/and (\d+) more$/, `and ${(nodes.length - 8).toLocaleString('en-US')} more`));
+    lines.push(`Their layers take ${timeText(averageMs)} in the last build (shared layers counted once).`);
+  lines.push(codeList(names).replace(/and (\d+) more$/, `and ${thousands(nodes.length - 8)} more`));
   return lines.join('\n\n');
 }
 
@@ -100,7 +100,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
     const layers = built.layers.map((layer) => analysis.build?.layers[layer]).filter((layer) => layer !== undefined);
     const first = layers[0];
     if (first) {
-      const time = built.averageMs === null ? '' : `, ${milliseconds(built.averageMs)}`;
+      const time = built.averageMs === null ? '' : `, ${timeText(built.averageMs)}`;
       const others = first.nodes.length > 1 ? ` with ${counted(first.nodes.length - 1, 'other node')}` : '';
       lines.push(
         `Layer ${code(first.name)}${others}${layers.length > 1 ? ` and ${layers.length - 1} more` : ''}${time}`,
@@ -157,7 +157,7 @@ function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionT
   if (analysis.facts.index) {
     const skipped = nodes - eligible;
     lines.push(
-      `The rule selects ${counted(nodes, 'node')} and decides for ${effective.toLocaleString('en-US')}${skipped > 0 ? `; ${skipped.toLocaleString('en-US')} of them ${skipped === 1 ? 'takes' : 'take'} no precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${foreign.toLocaleString('en-US')} ${foreign === 1 ? 'is' : 'are'} inside ForeignNodes of the last build` : ''}.`,
+      `The rule selects ${counted(nodes, 'node')} and decides for ${thousands(effective)}${skipped > 0 ? `; ${thousands(skipped)} of them ${skipped === 1 ? 'takes' : 'take'} no precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${thousands(foreign)} ${foreign === 1 ? 'is' : 'are'} inside ForeignNodes of the last build` : ''}.`,
     );
   }
   const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);

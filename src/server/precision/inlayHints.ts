@@ -1,7 +1,7 @@
 import { InlayHintKind } from 'vscode-languageserver';
 import type { InlayHint, Range } from 'vscode-languageserver';
-import { counted } from '../../core/precision/check/checkContext.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
+import { counted, thousands } from '../../core/text/numbers.ts';
 
 /** At each rule's end: how many nodes it selects, and how many of them are inside which ForeignNode. */
 export function overrideInlayHints(analysis: OverrideAnalysis, range: Range): InlayHint[] {
@@ -11,11 +11,11 @@ export function overrideInlayHints(analysis: OverrideAnalysis, range: Range): In
   for (const { rule, line, nodes, effective, foreign, groups } of check.rules) {
     if (!rule.usable || line - 1 < range.start.line || line - 1 > range.end.line) continue;
     const parts = [counted(nodes, 'node')];
-    if (effective < nodes) parts.push(`${effective.toLocaleString('en-US')} decided here`);
+    if (effective < nodes) parts.push(`${thousands(effective)} decided here`);
     const largest = groups[0];
     if (foreign > 0 && build && largest) {
       const place = groups.length === 1 ? `ForeignNode ${largest.group}` : `${groups.length} ForeignNodes`;
-      parts.push(foreign === nodes ? `in ${place}` : `${foreign.toLocaleString('en-US')} in ${place}`);
+      parts.push(foreign === nodes ? `in ${place}` : `${thousands(foreign)} in ${place}`);
     }
     const hint: InlayHint = {
       position: { line: line - 1, character: rule.range.endColumn - 1 },

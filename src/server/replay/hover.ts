@@ -1,13 +1,13 @@
 import { MarkupKind } from 'vscode-languageserver';
 import type { Hover, Position } from 'vscode-languageserver';
-import { counted } from '../../core/precision/check/checkContext.ts';
 import { sameAlgorithm } from '../../core/replay/algorithm.ts';
 import { bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
 import { describeAlgorithm, titleOf } from '../../core/replay/describeChoice.ts';
-import { code, codeList, milliseconds, plain } from '../markdown.ts';
+import { code, codeList, plain } from '../markdown.ts';
 import { spanRange } from '../places.ts';
 import { entryAt } from './replayAnalysis.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
+import { counted, thousands, timeText } from '../../core/text/numbers.ts';
 
 /** An entry in words: its choice, the nodes that the layer swallowed, and what TensorRT offered instead. */
 export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | null {
@@ -38,7 +38,7 @@ function nodesText({ hints, facts }: ReplayAnalysis, layer: string): string[] {
   const names = hint.nodes.map((i) => index.names[i] ?? '');
   const source =
     hint.source === 'build' ? (hint.exact ? 'TensorRT named them' : 'derived from the graph') : 'from the name alone';
-  const time = hint.averageMs === null ? '' : `, ${milliseconds(hint.averageMs)} in the last build`;
+  const time = hint.averageMs === null ? '' : `, ${timeText(hint.averageMs)} in the last build`;
   return [`**${counted(names.length, 'node')}** (${source})${time}`, codeList(names)];
 }
 
@@ -47,9 +47,9 @@ function offerText({ facts, read }: ReplayAnalysis, layer: string): string[] {
   const entry = read.value?.entries.find((one) => one.layer === layer);
   if (!offer || !entry) return [];
   const own = offer.choices.find(({ algorithm }) => sameAlgorithm(algorithm, entry.algorithm));
-  const time = own?.ms === null || own?.ms === undefined ? '' : `, ${milliseconds(own.ms)}`;
+  const time = own?.ms === null || own?.ms === undefined ? '' : `, ${timeText(own.ms)}`;
   const lines = [
-    `TensorRT offered ${offer.choices.length.toLocaleString('en-US')} choices; this is ${own ? `one of them${time}` : '**none of them**'}. The fastest of each type:`,
+    `TensorRT offered ${thousands(offer.choices.length)} choices; this is ${own ? `one of them${time}` : '**none of them**'}. The fastest of each type:`,
   ];
   lines.push(
     bestOfEachType(offer.choices)

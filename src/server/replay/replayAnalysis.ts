@@ -1,6 +1,5 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { counted } from '../../core/precision/check/checkContext.ts';
 import { checkReplay } from '../../core/replay/checkReplay.ts';
 import { readReplay, sniffReplay } from '../../core/replay/readReplay.ts';
 import type { ReplayRead } from '../../core/replay/readReplay.ts';
@@ -8,7 +7,7 @@ import type { ReplayEntry, ReplayProblem } from '../../core/replay/replayFile.ts
 import { replayHints } from '../../core/replay/replayHints.ts';
 import type { ReplayHint } from '../../core/replay/replayHints.ts';
 import type { DocumentFacts } from '../facts.ts';
-import { milliseconds } from '../markdown.ts';
+import { counted, timeText } from '../../core/text/numbers.ts';
 
 /** A replay as it stands, checked against what is known. Every feature starts from it. */
 export interface ReplayAnalysis {
@@ -47,7 +46,7 @@ export function hintText({ kind, nodes, source, exact, foreign, averageMs }: Rep
     parts.push(`${counted(nodes.length, 'node')}${source === 'build' && !exact ? ' (derived)' : ''}`);
   if (kind === 'foreign') parts.push(foreign >= 0 ? `ForeignNode ${foreign}` : 'ForeignNode');
   if (kind === 'fused' && source === 'build') parts.push('fused');
-  if (averageMs !== null) parts.push(milliseconds(averageMs));
+  if (averageMs !== null) parts.push(timeText(averageMs));
   return parts.join(' · ');
 }
 

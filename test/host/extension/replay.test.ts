@@ -131,7 +131,7 @@ describe('tactic replays', () => {
       // oxlint-disable-next-line no-await-in-loop -- until the server has the facts
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    assert.match(text, /TensorRT offered 168 choices; this is one of them, 0\.0177 ms/);
+    assert.match(text, /TensorRT offered 168 choices; this is one of them, 17\.7 µs/);
   });
 
   it('are not shown by another build, where the recording could not begin', async function () {

@@ -1,4 +1,3 @@
-import { timeText } from '../../../src/core/scene/panel/fusionText.ts';
 import { paints } from '../../../src/core/scene/graph/overlay.ts';
 import { itemTitle, shortName } from '../../../src/core/scene/graph/scene.ts';
 import type { Brush } from './brush.ts';
@@ -7,6 +6,7 @@ import type { Frame, LabelSpace } from './drawView.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { isBroken } from './palette.ts';
+import { timeText } from '../../../src/core/text/numbers.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
 const smallBox = 7;

@@ -1,5 +1,4 @@
 import { paints } from '../../../src/core/scene/graph/overlay.ts';
-import { count } from '../../shared/strings.ts';
 import type { Brush, Fill } from './brush.ts';
 import type { Frame } from './drawView.ts';
 import { boundaryKinds, outlineOf } from './drawRegions.ts';
@@ -7,6 +6,7 @@ import { graphStrings } from '../panels/graphStrings.ts';
 import { swatchPaints } from '../panels/legend.ts';
 import { isBroken } from './palette.ts';
 import type { Palette } from './palette.ts';
+import { thousands } from '../../../src/core/text/numbers.ts';
 
 const size = 12;
 const titleSize = 14;
@@ -81,7 +81,7 @@ function categoryLines({ model, palette, dimmed }: Frame): Line[] {
   if (dimmed !== null) categoryOf.forEach((category, point) => dimmed[point] === 1 && off.add(category));
   let said = '';
   return categories.map(({ label, paints: own, nodes, meaning }, i): Line => {
-    const line = { label, number: count(nodes), sign: paintSign(palette, swatchPaints(own)) };
+    const line = { label, number: thousands(nodes), sign: paintSign(palette, swatchPaints(own)) };
     if (off.has(i)) return { ...line, meaning: graphStrings.switchedOff };
     // Once for lines that follow each other and mean the same.
     const again = meaning === said;

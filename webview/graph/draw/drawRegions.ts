@@ -1,4 +1,3 @@
-import { timeText } from '../../../src/core/scene/panel/fusionText.ts';
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
 import { layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
 import type { Region } from '../../../src/core/scene/graph/regions.ts';
@@ -6,6 +5,7 @@ import type { Brush, Fill } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
+import { timeText } from '../../../src/core/text/numbers.ts';
 
 /** Space between a boundary and what is in it, at scale 1. */
 const margins = { foreign: 12, fused: 7, single: 5 };

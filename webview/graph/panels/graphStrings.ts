@@ -1,4 +1,4 @@
-import { count, counted } from '../../shared/strings.ts';
+import { counted, thousands } from '../../../src/core/text/numbers.ts';
 
 /** Every text of the graph view, ready for translation. Functions take what varies and give whole phrases. */
 export const graphStrings = {
@@ -27,7 +27,7 @@ export const graphStrings = {
   searchPlaceholder: 'Search  (press /)',
   searchHint: 'name, op:Softmax, tensor:mask, layer:_gemm_mha, fate:folded, name:/regex/',
   hits: (at: number, hits: number) =>
-    hits === 0 ? 'no hits' : at < 0 ? counted(hits, 'hit') : `${count(at + 1)} of ${count(hits)}`,
+    hits === 0 ? 'no hits' : at < 0 ? counted(hits, 'hit') : `${thousands(at + 1)} of ${thousands(hits)}`,
   nextHit: 'Next hit',
   previousHit: 'Previous hit',
   fit: 'Fit',
@@ -46,7 +46,7 @@ export const graphStrings = {
   close: 'Close',
   inspector: 'Selection',
   module: (nodes: number) => counted(nodes, 'node'),
-  times: (times: number) => `× ${count(times)}`,
+  times: (times: number) => `× ${thousands(times)}`,
   alike: 'all fused alike',
   differ: (blocks: number) => `${counted(blocks, 'block')} fused differently`,
   outlier: 'fused differently',
@@ -54,7 +54,7 @@ export const graphStrings = {
   portalFrom: (name: string) => `from ${name}`,
   kernels: (kernels: number) => counted(kernels, 'kernel'),
   nodes: (nodes: number) => counted(nodes, 'node'),
-  ofThemDerived: (nodes: number) => ` (${count(nodes)} derived)`,
+  ofThemDerived: (nodes: number) => ` (${thousands(nodes)} derived)`,
   noNodes: 'The model has no nodes.',
   input: 'Graph input',
   output: 'Graph output',
@@ -73,7 +73,7 @@ export const graphStrings = {
     builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,
     asked: 'Precision asked',
     verdict: { obeyed: 'Obeyed', disobeyed: 'Not obeyed', unseen: 'Cannot be seen' },
-    rule: (line: number) => `override: line ${count(line)}`,
+    rule: (line: number) => `override: line ${thousands(line)}`,
     metadata: 'Raw metadata',
     notVisible: 'cannot be seen: fused, or not in the layer information',
     evidence: 'Evidence',
@@ -85,7 +85,7 @@ export const graphStrings = {
     unknownType: 'type unknown',
     madeBy: (name: string) => `made by ${name}`,
     readBy: (name: string) => `read by ${name}`,
-    logLine: (line: number) => `log: line ${count(line)}`,
+    logLine: (line: number) => `log: line ${thousands(line)}`,
     showGroup: 'Select the whole group',
     keepFp32: 'Keep in FP32…',
     open: 'Expand',

@@ -3,14 +3,14 @@ import { builtPrecision } from '../../../src/core/scene/graph/builtPrecision.ts'
 import { fateSentence, readable } from '../../../src/core/scene/panel/fateSentence.ts';
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
 import { layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
-import { phrase, timeText } from '../../../src/core/scene/panel/fusionText.ts';
+import { phrase } from '../../../src/core/scene/panel/fusionText.ts';
 import type { AskedPrecision } from '../../../src/core/scene/panel/viewData.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
-import { count } from '../../shared/strings.ts';
 import { button, element } from './element.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { tensorText } from './tensorText.ts';
+import { thousands, timeText } from '../../../src/core/text/numbers.ts';
 
 const words = graphStrings.facts;
 
@@ -232,7 +232,7 @@ export class Inspector {
     // A module stays selected when the picture becomes a flat one, which has none.
     const module = model.nested.modules[index]!;
     const rows: [string, string][] = [[words.contents, graphStrings.nodes(module.end - module.start)]];
-    for (const { label, nodes } of model.categoriesIn(index)) rows.push([label, count(nodes)]);
+    for (const { label, nodes } of model.categoriesIn(index)) rows.push([label, thousands(nodes)]);
     const ms = model.moduleTime(index);
     if (ms !== null) rows.push([words.time, timeText(ms)]);
     const differing = model.differing(index);
@@ -294,7 +294,7 @@ export class Inspector {
   #pointList(model: GraphModel, points: readonly number[]): Node {
     const list = element('ul', {});
     for (const point of points.slice(0, 100)) list.append(element('li', {}, this.#pointLink(model, point)));
-    if (points.length > 100) list.append(element('li', { class: 'muted' }, `… ${count(points.length - 100)} more`));
+    if (points.length > 100) list.append(element('li', { class: 'muted' }, `… ${thousands(points.length - 100)} more`));
     return list;
   }
 }

@@ -1,10 +1,10 @@
 import { overlayKinds, paints } from '../../../src/core/scene/graph/overlay.ts';
 import type { Overlay, OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
-import { count } from '../../shared/strings.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 import { isDerived } from '../draw/palette.ts';
 import type { Palette } from '../draw/palette.ts';
+import { thousands } from '../../../src/core/text/numbers.ts';
 
 /** The choice of overlay and the legend, whose lines switch what they stand for off and on. */
 export class Legend {
@@ -56,7 +56,7 @@ export class Legend {
           },
           element('span', { class: 'swatches', 'aria-hidden': 'true' }, ...swatchPaints(own).map(swatch)),
           element('span', { class: 'legend-label' }, label),
-          element('span', { class: 'legend-count muted' }, count(nodes)),
+          element('span', { class: 'legend-count muted' }, thousands(nodes)),
         );
         line.addEventListener('click', () => {
           if (!this.#off.delete(key)) this.#off.add(key);

@@ -1,4 +1,4 @@
-import { counted, report, someNames } from './checkContext.ts';
+import { report, someNames } from './checkContext.ts';
 import type { CheckContext, FileContext } from './checkContext.ts';
 import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
@@ -11,6 +11,7 @@ import type { NodeCounts } from './ruleFacts.ts';
 import { hasLayerFlags, noLayerFlags, targetName, typeSince } from '../plan/tensorrtTarget.ts';
 import { cannotCarry, dialectOf } from '../tools/trtexecSpec.ts';
 import type { TrtexecDialect } from '../tools/trtexecSpec.ts';
+import { counted, thousands } from '../../text/numbers.ts';
 
 /** What the TensorRT at hand and the flags of the last build mean for the file as a whole. */
 export function checkBuild(context: FileContext): void {
@@ -44,7 +45,7 @@ function checkLength(context: FileContext): void {
   const range = resolution.matches.find(({ effective }) => effective === most)?.rule.selectors[0]?.range;
   if (!range) return;
   const base = file.base ? '' : ', or let a "base" line say what most nodes become';
-  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${length.toLocaleString('en-US')} bytes long, and Linux passes at most ${maxArgumentBytes.toLocaleString('en-US')} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
+  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${counted(length, 'byte')} long, and Linux passes at most ${thousands(maxArgumentBytes)} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
   report(context, range, 'warning', 'argument-too-long', message);
 }
 

@@ -5,6 +5,7 @@ import { problemAt } from '../language/precisionProblem.ts';
 import type { Fix, PrecisionProblem, TextRange } from '../language/precisionProblem.ts';
 import type { Resolution } from '../language/resolveOverrides.ts';
 import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
+import { thousands } from '../../text/numbers.ts';
 
 /** Everything that the checks of one rule look at; they add to `problems`. */
 export interface CheckContext {
@@ -34,15 +35,9 @@ export function report(
   return problem;
 }
 
-/** `1 node`, `2 nodes`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  // Thousands of these are written at every keystroke, and a locale is slow.
-  return `${count < 1000 ? count : count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
-}
-
 /** The first names of a list in double quotes, and how many more there are. */
 export function someNames(names: readonly string[], limit = 3): string {
   const shown = names.slice(0, limit).map((name) => JSON.stringify(name));
   const rest = names.length - shown.length;
-  return rest > 0 ? `${shown.join(', ')} and ${rest.toLocaleString('en-US')} more` : shown.join(', ');
+  return rest > 0 ? `${shown.join(', ')} and ${thousands(rest)} more` : shown.join(', ');
 }

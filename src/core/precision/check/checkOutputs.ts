@@ -1,12 +1,13 @@
 import { isFloatType } from '../../onnx/tensorTypes.ts';
 import { changeTo } from '../language/changeType.ts';
-import { counted, report, someNames } from './checkContext.ts';
+import { report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { checkQuantised } from './checkQuantised.ts';
 import type { TypeWord } from '../language/overrideFile.ts';
 import { replaceRange } from '../language/precisionProblem.ts';
 import { isFloating } from '../language/precisionType.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
+import { counted } from '../../text/numbers.ts';
 
 /** The types after `->`: as many as the nodes have outputs, and of a kind that the outputs can have. */
 export function checkOutputs(context: CheckContext, match: RuleMatch): void {

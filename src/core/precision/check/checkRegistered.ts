@@ -1,9 +1,10 @@
 import { buildIndexOf } from './buildIndex.ts';
-import { counted, report, someNames } from './checkContext.ts';
+import { report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { normalisations } from '../verify/judgeLayers.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
 import { hasLayerFlags, targetName } from '../plan/tensorrtTarget.ts';
+import { counted } from '../../text/numbers.ts';
 
 /** Nodes of a rule that flags cannot reach: the log of the last build registers no layer of their name. */
 export function checkRegistered(context: CheckContext, match: RuleMatch): void {

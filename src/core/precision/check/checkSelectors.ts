@@ -1,4 +1,4 @@
-import { counted, report, someNames } from './checkContext.ts';
+import { report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from '../language/closestWords.ts';
@@ -13,6 +13,7 @@ import { removeSelector } from '../language/removeSelector.ts';
 import { groupsNamed } from '../language/resolveOverrides.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
 import { hasLayerFlags } from '../plan/tensorrtTarget.ts';
+import { counted, thousands } from '../../text/numbers.ts';
 
 /** Selectors that select nothing, less or more than a person means. `unread`: what the reader said of the rule's line. */
 export function checkSelectors(context: CheckContext, match: RuleMatch, unread: readonly PrecisionProblem[]): void {
@@ -216,7 +217,7 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
   let own = 0;
   for (const node of selected) own += index.computes[node] ?? 0;
   if (selector.text !== '**' && own > 20 && own * 2 > index.computing) {
-    const message = `This pattern selects ${own.toLocaleString('en-US')} of the ${counted(index.computing, 'node')} that compute. Write "**" if all of them are meant.`;
+    const message = `This pattern selects ${thousands(own)} of the ${counted(index.computing, 'node')} that compute. Write "**" if all of them are meant.`;
     const fix = {
       title: `Change to ** (${counted(index.nodes.length, 'node')})`,
       edits: [replaceRange(selector.textRange, '**')],
@@ -243,7 +244,7 @@ function checkDigits(context: CheckContext, selector: Selector): boolean {
     preferred: true,
   };
   const names = Array.from(longer.subarray(0, 2), (i) => index.names[i] ?? '');
-  const rest = longer.length > 2 ? ` and ${(longer.length - 2).toLocaleString('en-US')} more` : '';
+  const rest = longer.length > 2 ? ` and ${thousands(longer.length - 2)} more` : '';
   const message = `The "*" after a digit also takes longer numbers: ${someNames(names)}${rest}.`;
   report(context, selector.range, 'warning', 'matches-more', message, [fix]);
   return true;

@@ -1,5 +1,5 @@
 import { changeTo } from '../language/changeType.ts';
-import { counted, report, someNames } from './checkContext.ts';
+import { report, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { checkOutputs } from './checkOutputs.ts';
 import { checkQuantised } from './checkQuantised.ts';
@@ -12,6 +12,7 @@ import { isFloating } from '../language/precisionType.ts';
 import { removeSelector } from '../language/removeSelector.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
 import { hasLayerFlags, missingCapability, targetName, typeSince } from '../plan/tensorrtTarget.ts';
+import { counted } from '../../text/numbers.ts';
 
 /** Types that the version, the GPU or the operator cannot do, and nodes that take no precision. */
 export function checkTypes(context: CheckContext, match: RuleMatch): void {

@@ -1,6 +1,6 @@
 import { atomsOf, parseLayerName } from '../../model/layerName.ts';
 import { buildIndexOf } from './buildIndex.ts';
-import { counted, someNames } from './checkContext.ts';
+import { someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { editDistance } from '../language/closestWords.ts';
 import { shorten } from './foreignNodeEvidence.ts';
@@ -11,6 +11,7 @@ import { replaceRange } from '../language/precisionProblem.ts';
 import type { Fix } from '../language/precisionProblem.ts';
 import { isBareName, quoteName, writeName } from '../language/quoteName.ts';
 import { hasLayerFlags } from '../plan/tensorrtTarget.ts';
+import { counted } from '../../text/numbers.ts';
 
 /** Why an exact name selects no node: whose name it is instead, or which names are near. */
 export interface UnknownName {

@@ -1,10 +1,10 @@
 import { before } from '../../build/trtexecFlags.ts';
 import { buildIndexOf } from './buildIndex.ts';
-import { counted } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
 import type { NodeCounts } from './ruleFacts.ts';
 import { hasLayerFlags, targetName } from '../plan/tensorrtTarget.ts';
+import { counted, thousands } from '../../text/numbers.ts';
 
 /**
  * What this version does with a rule for nodes inside a ForeignNode: from the last build's own log where it says
@@ -51,7 +51,7 @@ function whereText(context: CheckContext, nodes: number, counts: NodeCounts): st
       : nodes === 2
         ? 'Both nodes are'
         : `All ${counted(nodes, 'node')} are`
-    : `${counts.foreign.toLocaleString('en-US')} of ${counted(nodes, 'node')} ${counts.foreign === 1 ? 'is' : 'are'}`;
+    : `${thousands(counts.foreign)} of ${counted(nodes, 'node')} ${counts.foreign === 1 ? 'is' : 'are'}`;
   const place =
     counts.groups.length === 1
       ? `the ForeignNode ${shorten(name)}`

@@ -1,6 +1,7 @@
 import type { ConversionLoss } from '../../onnx/convertElements.ts';
 import type { OnnxGraph, OnnxModel, OnnxTensor } from '../../onnx/onnxModel.ts';
 import type { Problem } from '../../text/problem.ts';
+import { counted, thousands } from '../../text/numbers.ts';
 
 /** Weights that their new types could not hold, as sentences that name the tensors; [] where all were held. */
 export function lossNotes(model: OnnxModel, loss: ConversionLoss): Pick<Problem, 'severity' | 'code' | 'message'>[] {
@@ -11,10 +12,10 @@ export function lossNotes(model: OnnxModel, loss: ConversionLoss): Pick<Problem,
     const known = first.filter((name) => name !== undefined).map((name) => JSON.stringify(name));
     const more = found.length - known.length;
     // A number that stands in an attribute has no place of its own.
-    if (known.length === 0) return more === 1 ? 'a constant' : `${more.toLocaleString('en-US')} constants`;
-    return `${known.join(', ')}${more > 0 ? ` and ${more.toLocaleString('en-US')} more` : ''}`;
+    if (known.length === 0) return counted(more, 'constant');
+    return `${known.join(', ')}${more > 0 ? ` and ${thousands(more)} more` : ''}`;
   };
-  const weights = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'weight' : 'weights'}`;
+  const weights = (count: number) => counted(count, 'weight');
   const notes: ReturnType<typeof lossNotes> = [];
   if (loss.clamped > 0) {
     const message = `${weights(loss.clamped)} beyond the range of the new type became its largest finite value: in ${named('clamped')}.`;

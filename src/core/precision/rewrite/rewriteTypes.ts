@@ -11,6 +11,7 @@ import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
 import { onnxTypeOf } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
 import { quantisedNodes } from '../check/quantisedNodes.ts';
+import { counted } from '../../text/numbers.ts';
 
 /** The type of every node after the rewrite, with what the edits need to know of the model. */
 export interface TypeChoice {
@@ -233,7 +234,7 @@ class Chooser {
     for (const [key, { ops, nodes, first }] of this.counts) {
       const entry = texts[key];
       if (!entry) continue;
-      const count = `${nodes.toLocaleString('en-US')} ${nodes === 1 ? 'node' : 'nodes'}`;
+      const count = counted(nodes, 'node');
       this.problems.push({
         severity: entry.severity,
         code: entry.code,

@@ -6,6 +6,7 @@ import { hasLayerFlags, noLayerFlags, typeSince } from '../plan/tensorrtTarget.t
 import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
 import { cannotCarry, dialectOf, writeLayerSpecs } from './trtexecSpec.ts';
 import type { LayerSpec } from './trtexecSpec.ts';
+import { thousands } from '../../text/numbers.ts';
 
 /** A plan in the words of one program: arguments, one an element, and what could not be said in them. */
 export interface PrecisionArguments {
@@ -53,7 +54,7 @@ export function sharedNames({ nodes }: PrecisionPlan): Problem[] {
   const later = nodes.filter((node) => node.later);
   const [first] = later;
   if (!first) return [];
-  const count = later.length.toLocaleString('en-US');
+  const count = thousands(later.length);
   const which =
     later.length === 1 ? JSON.stringify(first.name) : `${count} nodes, such as ${JSON.stringify(first.name)},`;
   const message = `${which} ${later.length === 1 ? 'is' : 'are'} left out: an earlier node has the same name, and a layer precision would reach that one. Give the nodes names of their own, or use "trtlens precision apply".`;

@@ -1,6 +1,5 @@
 import { before, parseVersion } from '../../build/trtexecFlags.ts';
 import type { BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
-import { counted } from '../check/checkContext.ts';
 import { judgeLayers, mayConvert, normalisations } from './judgeLayers.ts';
 import type { LayerJudgement } from './judgeLayers.ts';
 import { judgeOutputs } from './judgeOutputs.ts';
@@ -12,6 +11,7 @@ import { isFloatType } from '../../onnx/tensorTypes.ts';
 import { precisionType, typeOfEngineTensor } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
 import { addTo } from '../../text/addTo.ts';
+import { counted, thousands } from '../../text/numbers.ts';
 
 /**
  * Holds a plan against the build that was made with it, rule by rule in the order of the file. `index` is the model that
@@ -50,7 +50,7 @@ function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: N
   const sure = verdict === 'obeyed' && nodes.some(({ certain }) => !certain) ? 'probably ' : '';
   const words = { obeyed: `${sure}obeyed`, disobeyed: 'not obeyed', unseen: 'cannot be seen' };
   const kinds = (['obeyed', 'disobeyed', 'unseen'] as const).filter((kind) => counts[kind] > 0);
-  const parts = kinds.map((kind) => `${counts[kind].toLocaleString('en-US')} ${words[kind]}`);
+  const parts = kinds.map((kind) => `${thousands(counts[kind])} ${words[kind]}`);
   const head =
     kinds.length > 1
       ? `Of ${counted(total, 'node')}: ${parts.join(', ')}`
