@@ -28,7 +28,7 @@ const MIXED = [
   captureText('tensorrt-8.6.1/unsupported_op.fp32/log.txt')!.slice(-9000),
   captureText('tensorrt-10.6.0/vit_tiny.poly_replay/log2.txt')!.slice(0, 20_000),
   // ONNX Runtime's prefix.
-  '2024-09-20 12:15:43.563271041 [V:onnxruntime:Default, tensorrt_execution_provider.h:61 log] [2024-09-20 12:15:43 VERBOSE] Parsing node: /ort/Conv [Conv]',
+  '2024-09-20 12:15:43.563271041 [W:onnxruntime:Default, tensorrt_execution_provider.h:84 log] [2024-09-20 12:15:43 WARNING] Error Code: 9: Skipping tactic 0xaa15e43058248292 due to exception canImplement1',
 ].join('\n');
 
 describe('pieces', () => {
