@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
@@ -29,3 +30,16 @@ export function manifest(): Record<string, string>[] {
   const keys = head!.split('\t');
   return rows.map((row) => Object.fromEntries(row.split('\t').map((cell, i) => [keys[i]!, cell])));
 }
+
+/** Bytes of a file under test/fixtures, unpacked. */
+export function readFixture(path: string): Uint8Array {
+  const bytes = readFileSync(fixturePath(path));
+  return path.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+}
+
+/** Paths, from test/fixtures, of every file in a folder there, sorted. */
+export const filesBelow = (folder: string): string[] =>
+  readdirSync(fixturePath(folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(fixturePath(''), join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .toSorted();
