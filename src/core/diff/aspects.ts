@@ -1,0 +1,100 @@
+import type { ReportLayer } from '../fusion/fusionReport.ts';
+import type { Change } from './buildDiff.ts';
+import { delta } from './changeWords.ts';
+
+/** Something about the layers of one cluster that differs between two builds. */
+export interface Aspect {
+  kind: 'precision' | 'kernel' | 'format';
+  a: string;
+  b: string;
+  message: string;
+}
+
+/**
+ * What else differs between the layers that compute the same nodes: types, kernels and formats, each only where both
+ * sides say it.
+ * @param grouping false: the nodes are computed together otherwise, so that only their types can be compared
+ */
+export function aspectsOf(a: readonly ReportLayer[], b: readonly ReportLayer[], grouping: boolean): Aspect[] {
+  const found: Aspect[] = [];
+  const add = (kind: Aspect['kind'], before: string | null, after: string | null, what: string) => {
+    if (before === null || after === null || before === after) return;
+    found.push({ kind, a: before, b: after, message: `${what} changed from ${before} to ${after}` });
+  };
+  add('precision', types(a), types(b), 'type');
+  if (!grouping) return found;
+  add('kernel', kernels(a), kernels(b), 'kernel');
+  add('format', formats(a), formats(b), 'format');
+  return found;
+}
+
+/** Layers without nodes: reformats and others, matched by name and order. */
+export function emptyLayerChanges(a: readonly ReportLayer[], b: readonly ReportLayer[], timed: boolean): Change[] {
+  const rest = new Map<string, ReportLayer[]>();
+  for (const layer of b) {
+    const key = plainName(layer);
+    const list = rest.get(key);
+    if (list) list.push(layer);
+    else rest.set(key, [layer]);
+  }
+  const pairs: [ReportLayer | undefined, ReportLayer | undefined][] = a.map((layer) => [
+    layer,
+    rest.get(plainName(layer))?.shift(),
+  ]);
+  pairs.push(...[...rest.values()].flat().map((layer): [undefined, ReportLayer] => [undefined, layer]));
+  return pairs.flatMap(([before, after]) => emptyLayerChange(before, after, timed) ?? []);
+}
+
+function emptyLayerChange(
+  before: ReportLayer | undefined,
+  after: ReportLayer | undefined,
+  timed: boolean,
+): Change | undefined {
+  const deltaMs = timed ? (after?.averageMs ?? 0) - (before?.averageMs ?? 0) : null;
+  const stays = before !== undefined && after !== undefined;
+  const layer = after ?? before;
+  if (layer === undefined || (stays && !deltaMs)) return undefined;
+  const reformat = layer.kind === 'reformat';
+  const what = `${reformat ? 'Reformat layer' : 'Layer without nodes'} ${layer.name}`;
+  const event = stays ? 'takes another time' : before ? 'is gone' : 'was added';
+  return {
+    kind: stays ? 'time' : reformat ? 'format' : 'kernel',
+    nodesA: [],
+    nodesB: [],
+    ...sides(before, after),
+    deltaMs,
+    exact: true,
+    message: `${what} ${event}${delta(deltaMs)}.`,
+  };
+}
+
+const sides = (before: ReportLayer | undefined, after: ReportLayer | undefined) => ({
+  a: before?.name ?? '',
+  b: after?.name ?? '',
+  layersA: before ? [before.id] : [],
+  layersB: after ? [after.id] : [],
+});
+
+/** Myelin numbers its kernels anew in every build (`_myl7_12`); a profile's suffix is no part of the name either. */
+const plainName = ({ name, kind }: ReportLayer): string =>
+  `${kind} ${name.replaceAll(/_myl\w*$/g, '').replaceAll(/0x[0-9a-f]{8,}/g, '0x')}`;
+
+/** All or nothing: a type that one layer does not say makes the whole incomparable. */
+function sorted(values: (string | null)[]): string | null {
+  const said = values.filter((value) => value !== null);
+  return said.length === 0 || said.length < values.length ? null : [...new Set(said)].toSorted().join(', ');
+}
+
+const types = (layers: readonly ReportLayer[]): string | null =>
+  sorted(layers.flatMap(({ outputs }) => (outputs.length === 0 ? [null] : outputs.map(({ type }) => type))));
+
+const kernels = (layers: readonly ReportLayer[]): string | null =>
+  layers.some(({ kind }) => kind === 'foreign')
+    ? null
+    : sorted(layers.map(({ tactic }) => tactic && plainTactic(tactic)));
+
+const formats = (layers: readonly ReportLayer[]): string | null =>
+  sorted(layers.flatMap(({ outputs }) => (outputs.length === 0 ? [null] : outputs.map(({ format }) => format))));
+
+/** Hashes in the names of generated kernels change with the model's constants. */
+const plainTactic = (tactic: string): string => tactic.replaceAll(/_0x[0-9a-f]{16,}/g, '').replaceAll(/_myl\w*$/g, '');

@@ -1,0 +1,121 @@
+import type { Accounting } from '../fusion/fusionReport.ts';
+
+/** What changed between two builds: `trtlens diff A B --json`. Fields may be added; these keep their names and meaning. */
+export interface BuildDiff {
+  schema: 1;
+  a: DiffSide;
+  b: DiffSide;
+  /** Which nodes of A are which nodes of B. */
+  matched: MatchedNodes;
+  /** What changed, the largest change of time first, then by kind and position. Empty: nothing that both sides know differs. */
+  changes: Change[];
+  time: DiffTime;
+  totals: DiffTotals;
+}
+
+/** One of the two builds. */
+export interface DiffSide {
+  /** The build folder or report file, as given. */
+  source: string;
+  model: string;
+  product: 'tensorrt' | 'tensorrt-rtx' | null;
+  version: string | null;
+  gpu: string | null;
+}
+
+export interface MatchedNodes {
+  /** Pairs found by name (node or output tensor). */
+  byName: number;
+  /** Pairs found by operator, attributes and neighbours. */
+  byStructure: number;
+  /** Ids of A's nodes that B does not have. */
+  onlyA: string[];
+  /** Ids of B's nodes that A does not have. */
+  onlyB: string[];
+  /** How many of `onlyA` and `onlyB` only change types: QuantizeLinear, DequantizeLinear and Cast. */
+  conversions: { a: number; b: number };
+}
+
+/**
+ * - `split`, `merged`, `moved`: nodes are computed together with fewer, more, or other nodes than before
+ * - `folded`: no longer computed (constant-folded, removed, or gone from the model); `computed`: the reverse
+ * - `kernel`: the same nodes are computed by another kernel or tactic, or a kernel without nodes was added or is gone
+ * - `precision`: by the same or other layers, but with other types
+ * - `format`: with other memory layouts, or a reformat layer was added or is gone
+ * - `time`: nothing but the time differs
+ * - `unknown`: known in A, unknown in B
+ */
+export type ChangeKind =
+  'split' | 'merged' | 'moved' | 'folded' | 'computed' | 'kernel' | 'precision' | 'format' | 'time' | 'unknown';
+
+/** One change, of one cluster: nodes that are computed together in either build. */
+export interface Change {
+  kind: ChangeKind;
+  /** Ids of A's nodes that it concerns. */
+  nodesA: string[];
+  /** Ids of B's nodes that it concerns. */
+  nodesB: string[];
+  /** What was there in A, in words; '' for nothing. */
+  a: string;
+  /** What is there in B, in words; '' for nothing. */
+  b: string;
+  /** Ids of A's layers that it concerns. */
+  layersA: number[];
+  /** Ids of B's layers that it concerns. */
+  layersB: number[];
+  /** Milliseconds that B takes more than A. null: not timed on both sides, or counted in another change of the same layers. */
+  deltaMs: number | null;
+  /** true: TensorRT itself named every node on both sides; false: at least one is derived. */
+  exact: boolean;
+  /** One sentence. */
+  message: string;
+}
+
+export interface DiffTime {
+  /** Sum over all layers; null without a profile. */
+  aMs: number | null;
+  bMs: number | null;
+  /** Sum of `deltaMs` over all changes. */
+  attributedMs: number | null;
+}
+
+/** What became of a node of A or B; every node of both sides is in exactly one state, matched nodes count once. */
+export interface NodeStates {
+  same: number;
+  split: number;
+  merged: number;
+  moved: number;
+  folded: number;
+  computed: number;
+  unknown: number;
+  /** Unknown in A, so that nothing can be said. */
+  notComparable: number;
+  onlyA: number;
+  onlyB: number;
+}
+
+/** A number of both sides; null where a side does not know it. */
+export interface Both {
+  a: number | null;
+  b: number | null;
+}
+
+export interface DiffTotals {
+  states: NodeStates;
+  /** Matched nodes whose groups were compared kernel by kernel, and those compared by whole ForeignNodes because one side does not list kernels. */
+  comparedBy: { kernels: number; foreignNodes: number };
+  nodes: Both;
+  layers: Both;
+  kernels: Both;
+  foreignNodes: Both;
+  reformats: Both;
+  accounting: { a: Accounting; b: Accounting };
+  /** Bytes. */
+  activationMemory: Both;
+  /** Bytes. */
+  weightsMemory: Both;
+  /** Bytes. */
+  engineSize: Both;
+  buildSeconds: Both;
+  warnings: Both;
+}

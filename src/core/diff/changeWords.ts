@@ -1,0 +1,56 @@
+import type { ReportNode } from '../fusion/fusionReport.ts';
+import type { ChangeKind } from './buildDiff.ts';
+import type { Cluster } from './clusters.ts';
+import type { Group } from './groups.ts';
+
+/** Nodes as a sentence names them: up to two by name, then their number. */
+export function nodeWords(nodes: readonly Pick<ReportNode, 'id' | 'name' | 'op'>[]): string {
+  const names = nodes.map(({ id, name, op }) => name || `${op} (node ${id})`);
+  if (names.length <= 2) return names.join(' and ');
+  return `${names[0]} … ${names.at(-1)} (${names.length} nodes)`;
+}
+
+/** What computes a cluster on either side. */
+export const clusterWords = ({ a, b }: Cluster): [string, string] => [groupWords(a), groupWords(b)];
+
+function groupWords(groups: readonly Group[]): string {
+  const names = groups.map(({ layers, foreign, whole }) => {
+    const name = layers[0] ? (layers[0].tactic ?? layers[0].name) : 'a ForeignNode';
+    return whole ? 'one ForeignNode' : foreign ? `kernel ${name}` : `layer ${name}`;
+  });
+  if (names.length <= 2) return names.join(' and ');
+  return `${names.length} ${groups.every(({ foreign }) => foreign) ? 'kernels' : 'layers'}, first ${names[0]}`;
+}
+
+/** A change of time behind a sentence: `: +41.0 µs`; '' where there is none. */
+export function delta(ms: number | null): string {
+  if (ms === null || ms === 0) return '';
+  const sign = ms > 0 ? '+' : '−';
+  const size = Math.abs(ms);
+  const text = size < 1 ? `${(size * 1000).toPrecision(3)} µs` : `${size.toPrecision(3)} ms`;
+  return `: ${sign}${text}`;
+}
+
+/** The sentence of a change of grouping or fate. */
+export function words(kind: ChangeKind, label: string, a: string, b: string, ms: number | null): string {
+  const time = delta(ms);
+  switch (kind) {
+    case 'split':
+      return `${label}: computed together by ${a}, now split into ${b}${time}.`;
+    case 'merged':
+      return `${label}: computed by ${a}, now together by ${b}${time}.`;
+    case 'moved':
+      return `${label}: moved from ${a} to ${b}${time}.`;
+    case 'folded':
+      return b === '' ? `${label}: not in B (was ${a})${time}.` : `${label}: was computed, now ${b}${time}.`;
+    case 'computed':
+      return a === '' ? `${label}: not in A (now ${b})${time}.` : `${label}: was ${a}, now computed${time}.`;
+    case 'unknown':
+      return `${label}: was ${a}, now unknown${time}.`;
+    case 'kernel':
+    case 'precision':
+    case 'format':
+    case 'time':
+      return `${label}: from ${a} to ${b}${time}.`;
+  }
+}

@@ -1,0 +1,74 @@
+import type { FusionReport } from '../fusion/fusionReport.ts';
+import type { OnnxAttribute, OnnxModel, OnnxTensor } from '../onnx/onnxModel.ts';
+
+/** One side of a comparison: a report, and what else is known of its build and model. */
+export interface DiffInput {
+  /** The build folder or report file, as given. */
+  source: string;
+  report: FusionReport;
+  /** Nodes with their edges, in the order of `report.nodes`; absent where only the report is there. */
+  network?: NetworkNode[] | undefined;
+  facts?: BuildFigures | undefined;
+}
+
+/** Figures of a build that its report does not hold. null: not known. */
+export interface BuildFigures {
+  gpu: string | null;
+  /** Bytes. */
+  activationMemory: number | null;
+  /** Bytes. */
+  weightsMemory: number | null;
+  /** Bytes. */
+  engineSize: number | null;
+  buildSeconds: number | null;
+  warnings: number | null;
+}
+
+/** A node as far as matching needs it. */
+export interface NetworkNode {
+  id: string;
+  name: string;
+  /** Operator, with its domain unless that is ONNX's own. */
+  op: string;
+  /** Tensors by name; '' for an optional input that is not given. */
+  inputs: string[];
+  outputs: string[];
+  /** Its attributes as one text; '' where they are not known. */
+  attributes: string;
+  /** Shapes of the inputs that are initializers, by position, as text: `[64,3,7,7]`. */
+  constants: string[];
+}
+
+/** The nodes of a model, in the order of a report on it. */
+export function networkOf({ nodes, graph }: OnnxModel): NetworkNode[] {
+  const shapes = new Map<string, string>();
+  const addAll = (tensors: readonly OnnxTensor[]) => {
+    for (const { name, shape } of tensors) shapes.set(name, `[${shape.join(',')}]`);
+  };
+  addAll(graph.initializers);
+  for (const node of nodes) for (const { graph: inner } of node.subgraphs) addAll(inner.initializers);
+  return nodes.map(({ id, name, op, domain, inputs, outputs, attributes }) => ({
+    id,
+    name,
+    op: domain === '' || domain === 'ai.onnx' ? op : `${domain}::${op}`,
+    inputs,
+    outputs,
+    attributes: attributes.map(attributeText).toSorted().join(';'),
+    constants: inputs.map((input) => shapes.get(input) ?? ''),
+  }));
+}
+
+/** The nodes of a report whose model is not at hand: names and operators only. */
+export const namesOnly = ({ nodes }: FusionReport): NetworkNode[] =>
+  nodes.map(({ id, name, op }) => ({ id, name, op, inputs: [], outputs: [], attributes: '', constants: [] }));
+
+const attributeText = ({ name, kind, value, count }: OnnxAttribute): string => {
+  if (kind === 'graph' || kind === 'graphs') return name;
+  const text =
+    Array.isArray(value) && typeof value[0] === 'object' ? `${value.length}` : JSON.stringify(value, noPlace);
+  return `${name}=${text}${count === undefined ? '' : `#${count}`}`;
+};
+
+/** Where a tensor's bytes are in its file, and what it is called, says nothing about what it is. */
+const noPlace = (key: string, value: unknown): unknown =>
+  key === 'data' || key === 'span' || key === 'name' ? undefined : value;

@@ -1,0 +1,310 @@
+import type { Fate, FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
+import type { BuildDiff, Both, Change, DiffSide, NodeStates } from './buildDiff.ts';
+import { type Cluster, clusters } from './clusters.ts';
+import { aspectsOf, emptyLayerChanges } from './aspects.ts';
+import { type DiffInput, namesOnly } from './diffInput.ts';
+import { comparableGroups, type Group, timeOf } from './groups.ts';
+import { matchNodes, type NodeMatch } from './matchNodes.ts';
+import { clusterWords, delta, nodeWords, words } from './changeWords.ts';
+import { conversions } from './structure.ts';
+
+/**
+ * Compares two builds node by node. What one side cannot know (kernels, times, types) is never a change.
+ * Linear in nodes, edges and layers.
+ */
+export function diffReports(a: DiffInput, b: DiffInput): BuildDiff {
+  const match = matchNodes(a.network ?? namesOnly(a.report), b.network ?? namesOnly(b.report));
+  const comparison = new Comparison(a.report, b.report, match);
+  const changes = comparison.changes();
+  const aMs = timeOf(a.report.layers);
+  const bMs = timeOf(b.report.layers);
+  const timed = aMs !== null && bMs !== null;
+  const onlyA = a.report.nodes.filter((_, index) => match.toB[index] === -1);
+  const matchedB = new Set(match.toB);
+  const onlyB = b.report.nodes.filter((_, index) => !matchedB.has(index));
+  return {
+    schema: 1,
+    a: sideOf(a),
+    b: sideOf(b),
+    matched: {
+      byName: match.byName,
+      byStructure: match.byStructure,
+      onlyA: onlyA.map(({ id }) => id),
+      onlyB: onlyB.map(({ id }) => id),
+      conversions: { a: onlyA.filter(isConversion).length, b: onlyB.filter(isConversion).length },
+    },
+    changes: changes.toSorted(byWeight),
+    time: {
+      aMs,
+      bMs,
+      attributedMs: timed ? changes.reduce((sum, { deltaMs }) => sum + (deltaMs ?? 0), 0) : null,
+    },
+    totals: {
+      states: { ...comparison.states, onlyA: onlyA.length, onlyB: onlyB.length },
+      comparedBy: comparison.comparedBy,
+      ...totalsOf(a, b),
+    },
+  };
+}
+
+const isConversion = ({ op }: { op: string }): boolean => conversions.has(op) && op !== 'Identity';
+
+const sideOf = ({ source, report, facts }: DiffInput): DiffSide => ({
+  source,
+  model: report.model.file,
+  product: report.tensorrt.product,
+  version: report.tensorrt.version,
+  gpu: facts?.gpu ?? null,
+});
+
+function totalsOf(a: DiffInput, b: DiffInput) {
+  const both = (value: (side: DiffInput) => number | null | undefined): Both => ({
+    a: value(a) ?? null,
+    b: value(b) ?? null,
+  });
+  const known = ({ layers }: FusionReport, count: (layer: ReportLayer) => boolean) =>
+    layers.length === 0 ? null : layers.filter(count).length;
+  return {
+    nodes: both(({ report }) => report.nodes.length),
+    layers: both(({ report }) => known(report, () => true)),
+    // An opaque ForeignNode has kernels that nobody listed.
+    kernels: both(({ report }) => (report.layers.some(isOpaque) ? null : known(report, () => true))),
+    foreignNodes: both(({ report }) => report.foreignNodes.length),
+    reformats: both(({ report }) => known(report, ({ kind }) => kind === 'reformat')),
+    accounting: { a: a.report.accounting, b: b.report.accounting },
+    activationMemory: both(({ facts }) => facts?.activationMemory),
+    weightsMemory: both(({ facts }) => facts?.weightsMemory),
+    engineSize: both(({ facts }) => facts?.engineSize),
+    buildSeconds: both(({ facts }) => facts?.buildSeconds),
+    warnings: both(({ facts }) => facts?.warnings),
+  };
+}
+
+const isOpaque = ({ kind }: ReportLayer): boolean => kind === 'foreign';
+
+const computedFates: ReadonlySet<Fate> = new Set(['foreign', 'fused', 'single']);
+
+/** What a matched pair's fates alone say. */
+type PairState = 'both' | 'neither' | 'folded' | 'computed' | 'unknown' | 'notComparable';
+
+function pairState(a: Fate, b: Fate): PairState {
+  if (a === 'unknown') return 'notComparable';
+  if (b === 'unknown') return 'unknown';
+  const [before, after] = [computedFates.has(a), computedFates.has(b)];
+  return before ? (after ? 'both' : 'folded') : after ? 'computed' : 'neither';
+}
+
+const kindOrder: Change['kind'][] = [
+  'unknown',
+  'split',
+  'merged',
+  'moved',
+  'computed',
+  'folded',
+  'precision',
+  'kernel',
+  'format',
+  'time',
+];
+
+const byWeight = (one: Change, other: Change): number =>
+  Math.abs(other.deltaMs ?? 0) - Math.abs(one.deltaMs ?? 0) ||
+  kindOrder.indexOf(one.kind) - kindOrder.indexOf(other.kind);
+
+class Comparison {
+  readonly states: Omit<NodeStates, 'onlyA' | 'onlyB'> = {
+    same: 0,
+    split: 0,
+    merged: 0,
+    moved: 0,
+    folded: 0,
+    computed: 0,
+    unknown: 0,
+    notComparable: 0,
+  };
+  readonly comparedBy = { kernels: 0, foreignNodes: 0 };
+  readonly #a: FusionReport;
+  readonly #b: FusionReport;
+  readonly #match: NodeMatch;
+  /** Of each node of B, the position of its pair in A. */
+  readonly #toA: Int32Array;
+  readonly #timed: boolean;
+
+  constructor(a: FusionReport, b: FusionReport, match: NodeMatch) {
+    this.#a = a;
+    this.#b = b;
+    this.#match = match;
+    this.#toA = new Int32Array(b.nodes.length).fill(-1);
+    match.toB.forEach((other, index) => {
+      if (other !== -1) this.#toA[other] = index;
+    });
+    this.#timed = timeOf(a.layers) !== null && timeOf(b.layers) !== null;
+  }
+
+  changes(): Change[] {
+    const pairs = this.#a.nodes.map(({ fate }, index): PairState | undefined => {
+      const other = this.#match.toB[index]!;
+      return other === -1 ? undefined : pairState(fate, this.#b.nodes[other]!.fate);
+    });
+    const [left, right] = comparableGroups(this.#a, this.#b, this.#match);
+    const sharedOf = (positions: (number | undefined)[]) =>
+      positions.filter((at) => at !== undefined && pairs[at] === 'both').toSorted((x, y) => x! - y!) as number[];
+    const found = clusters(left, right, {
+      a: ({ nodes }) => sharedOf(nodes),
+      b: ({ nodes }) => sharedOf(nodes.map((node) => (this.#toA[node] === -1 ? undefined : this.#toA[node]))),
+    });
+    /** The state of nodes that both sides compute; what is in no other cluster is the same. */
+    const state = new Map<number, 'split' | 'merged' | 'moved'>();
+    const changes: Change[] = [];
+    /** Groups none of whose nodes the other side computes: their time goes to what became of the nodes. */
+    const alone: Cluster[] = [];
+    for (const cluster of found) {
+      if (cluster.shared.length === 0) {
+        alone.push(cluster);
+        continue;
+      }
+      const kind = kindOf(cluster);
+      if (kind !== 'same') for (const node of cluster.shared) if (!state.has(node)) state.set(node, kind);
+      changes.push(...this.#clusterChanges(cluster, kind));
+      const level = [...cluster.a, ...cluster.b].some(({ whole }) => whole) ? 'foreignNodes' : 'kernels';
+      this.comparedBy[level] += cluster.alike ? cluster.shared.length : 0;
+    }
+    pairs.forEach((pair, index) => {
+      if (pair === undefined) return;
+      const now = pair === 'both' ? (state.get(index) ?? 'same') : pair === 'neither' ? 'same' : pair;
+      this.states[now] += 1;
+    });
+    this.comparedBy.kernels += [...state.keys()].length;
+    return [...changes, ...this.#fateChanges(pairs, alone), ...emptyLayerChanges(left.empty, right.empty, this.#timed)];
+  }
+
+  #clusterChanges(cluster: Cluster, kind: Change['kind'] | 'same'): Change[] {
+    const layersA = cluster.a.flatMap(({ layers }) => layers);
+    const layersB = cluster.b.flatMap(({ layers }) => layers);
+    const nodesA = cluster.shared.map((index) => this.#a.nodes[index]!);
+    const nodesB = cluster.shared.map((index) => this.#b.nodes[this.#match.toB[index]!]!);
+    const base = {
+      nodesA: nodesA.map(({ id }) => id),
+      nodesB: nodesB.map(({ id }) => id),
+      layersA: layersA.map(({ id }) => id),
+      layersB: layersB.map(({ id }) => id),
+      exact: [...nodesA, ...nodesB].every(({ exact }) => exact),
+    };
+    let deltaMs = this.#delta(layersA, layersB);
+    const changes: Change[] = [];
+    const add = (one: Pick<Change, 'kind' | 'a' | 'b' | 'message'>) => {
+      changes.push({ ...base, ...one, deltaMs });
+      // The cluster's time is counted once.
+      deltaMs = null;
+    };
+    const label = nodeWords(nodesA);
+    if (kind !== 'same') {
+      const [before, after] = clusterWords(cluster);
+      add({ kind, a: before, b: after, message: words(kind, label, before, after, deltaMs) });
+    }
+    for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same'))
+      add({ kind: aspect, a, b, message: `${label}: ${message}${delta(deltaMs)}.` });
+    if (changes.length === 0 && deltaMs !== null && deltaMs !== 0) {
+      const before = timeOf(layersA)!;
+      const after = timeOf(layersB)!;
+      add({
+        kind: 'time',
+        a: `${before} ms`,
+        b: `${after} ms`,
+        message: `${label}: computed alike${delta(deltaMs)}.`,
+      });
+    }
+    return changes;
+  }
+
+  /** Nodes that only one side computes, and nodes that B knows nothing of. */
+  #fateChanges(pairs: readonly (PairState | undefined)[], alone: readonly Cluster[]): Change[] {
+    const ofNode = (side: 'a' | 'b') => {
+      const groups = new Map<number, Group[]>();
+      for (const cluster of alone)
+        for (const group of cluster[side])
+          for (const node of group.nodes) groups.set(node, [...(groups.get(node) ?? []), group]);
+      return groups;
+    };
+    const groupsA = ofNode('a');
+    const groupsB = ofNode('b');
+    const told = new Set<ReportLayer>();
+    const changes: Change[] = [];
+    const add = (
+      kind: 'folded' | 'computed' | 'unknown',
+      nodesA: FusionReport['nodes'],
+      nodesB: FusionReport['nodes'],
+      groups: readonly Group[] | undefined,
+    ) => {
+      const layers = (groups ?? []).flatMap((group) => group.layers).filter((layer) => !told.has(layer));
+      for (const layer of layers) told.add(layer);
+      const lost = kind !== 'computed';
+      const deltaMs = lost ? this.#delta(layers, []) : this.#delta([], layers);
+      const a = fateWords(nodesA);
+      const b = fateWords(nodesB);
+      const message = words(kind, nodeWords(nodesA.length > 0 ? nodesA : nodesB), a, b, deltaMs);
+      changes.push({
+        kind,
+        nodesA: nodesA.map(({ id }) => id),
+        nodesB: nodesB.map(({ id }) => id),
+        a,
+        b,
+        layersA: lost ? layers.map(({ id }) => id) : [],
+        layersB: lost ? [] : layers.map(({ id }) => id),
+        deltaMs: layers.length === 0 ? null : deltaMs,
+        exact: [...nodesA, ...nodesB].every(({ exact }) => exact),
+        message,
+      });
+    };
+    pairs.forEach((pair, index) => {
+      const node = this.#a.nodes[index]!;
+      if (pair === undefined) {
+        if (computedFates.has(node.fate)) add('folded', [node], [], groupsA.get(index));
+        return;
+      }
+      const other = this.#match.toB[index]!;
+      if (pair === 'folded' || pair === 'unknown') add(pair, [node], [this.#b.nodes[other]!], groupsA.get(index));
+      if (pair === 'computed') add(pair, [node], [this.#b.nodes[other]!], groupsB.get(other));
+    });
+    this.#b.nodes.forEach((node, index) => {
+      if (this.#toA[index] === -1 && computedFates.has(node.fate)) add('computed', [], [node], groupsB.get(index));
+    });
+    // Groups whose nodes are not comparable (unknown in A, say): their time must go somewhere.
+    for (const { a, b } of alone) {
+      const layersA = a.flatMap(({ layers }) => layers).filter((layer) => !told.has(layer));
+      const layersB = b.flatMap(({ layers }) => layers).filter((layer) => !told.has(layer));
+      if (layersA.length + layersB.length === 0) continue;
+      for (const layer of [...layersA, ...layersB]) told.add(layer);
+      const deltaMs = this.#delta(layersA, layersB);
+      if (deltaMs === null || deltaMs === 0) continue;
+      const nodesA = a.flatMap(({ nodes }) => nodes.map((node) => this.#a.nodes[node]!));
+      const nodesB = b.flatMap(({ nodes }) => nodes.map((node) => this.#b.nodes[node]!));
+      changes.push({
+        kind: 'time',
+        nodesA: nodesA.map(({ id }) => id),
+        nodesB: nodesB.map(({ id }) => id),
+        a: layersA.map(({ name }) => name).join(', '),
+        b: layersB.map(({ name }) => name).join(', '),
+        layersA: layersA.map(({ id }) => id),
+        layersB: layersB.map(({ id }) => id),
+        deltaMs,
+        exact: false,
+        message: `${nodeWords(nodesA.length > 0 ? nodesA : nodesB)}: one side does not know what became of it${delta(deltaMs)}.`,
+      });
+    }
+    return changes;
+  }
+
+  #delta(layersA: readonly ReportLayer[], layersB: readonly ReportLayer[]): number | null {
+    return this.#timed ? (timeOf(layersB) ?? 0) - (timeOf(layersA) ?? 0) : null;
+  }
+}
+
+function kindOf({ a, b, alike }: Cluster): 'same' | 'split' | 'merged' | 'moved' {
+  if (alike) return a[0]!.foreign === b[0]!.foreign ? 'same' : 'moved';
+  if (a.length === 1 && b.length > 1) return 'split';
+  if (a.length > 1 && b.length === 1) return 'merged';
+  return 'moved';
+}
+
+const fateWords = (nodes: FusionReport['nodes']): string => nodes.map(({ fate }) => fate).join(', ');

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { diffReports } from '../../../../src/core/diff/diffReports.ts';
+import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import { randomFrom } from '../fusion/randomEngine.ts';
+import { type LayerSketch, reportWith } from './reportWith.ts';
+
+const diff = (a: FusionReport, b: FusionReport) => diffReports({ source: 'a', report: a }, { source: 'b', report: b });
+const names = ['MatMul1', 'Mul2', 'Softmax3', 'MatMul4', 'Add5'];
+const attention: LayerSketch[] = [{ nodes: names.slice(0, 4) }, { nodes: ['Add5'] }];
+
+describe('what became of nodes that are computed together', () => {
+  test('a kernel that was split', () => {
+    const parts = [
+      { nodes: ['MatMul1'] },
+      { nodes: ['Mul2', 'Softmax3'] },
+      { nodes: ['MatMul4'] },
+      { nodes: ['Add5'] },
+    ];
+    const { changes, totals, time } = diff(reportWith(names, attention), reportWith(names, parts));
+    expect(changes).toHaveLength(1);
+    expect(changes[0]).toMatchObject({
+      kind: 'split',
+      nodesA: ['0', '1', '2', '3'],
+      nodesB: ['0', '1', '2', '3'],
+      layersA: [0],
+      layersB: [0, 1, 2],
+      deltaMs: 2,
+      exact: true,
+    });
+    expect(changes[0]!.message).toBe(
+      'MatMul1 … MatMul4 (4 nodes): computed together by layer kernel_MatMul1, now split into 3 layers, first layer kernel_MatMul1: +2.00 ms.',
+    );
+    expect(totals.states).toMatchObject({ split: 4, same: 1 });
+    expect(time).toEqual({ aMs: 2, bMs: 4, attributedMs: 2 });
+  });
+
+  test('the reverse is a merge, and a node that changes its group is a move', () => {
+    const parts = [{ nodes: ['MatMul1', 'Mul2'] }, { nodes: ['Softmax3', 'MatMul4'] }, { nodes: ['Add5'] }];
+    const other = [{ nodes: ['MatMul1'] }, { nodes: ['Mul2', 'Softmax3', 'MatMul4'] }, { nodes: ['Add5'] }];
+    expect(diff(reportWith(names, parts), reportWith(names, attention)).changes.map(({ kind }) => kind)).toEqual([
+      'merged',
+    ]);
+    const { changes, totals } = diff(reportWith(names, parts), reportWith(names, other));
+    expect(changes.map(({ kind }) => kind)).toEqual(['moved']);
+    expect(totals.states).toMatchObject({ moved: 4, same: 1 });
+  });
+
+  test('a node that goes into a ForeignNode moves, though it is computed alone there, too', () => {
+    const [a, b] = [
+      reportWith(['Conv1'], [{ nodes: ['Conv1'] }]),
+      reportWith(['Conv1'], [{ nodes: ['Conv1'], kind: 'kernel', foreignNode: 0 }]),
+    ];
+    expect(diff(a, b).changes.map(({ kind, deltaMs }) => [kind, deltaMs])).toEqual([['moved', 0]]);
+  });
+
+  test('a node in two kernels on both sides ties nothing together', () => {
+    const twice = [{ nodes: ['MatMul1', 'Mul2'] }, { nodes: ['Mul2', 'Softmax3'] }];
+    const other = [{ nodes: ['MatMul1', 'Mul2'] }, { nodes: ['Mul2'] }, { nodes: ['Softmax3'] }];
+    const { changes } = diff(reportWith(names, twice), reportWith(names, other));
+    expect(changes.map(({ kind, nodesA }) => [kind, nodesA])).toEqual([['split', ['1', '2']]]);
+  });
+});
+
+describe('what one side cannot know', () => {
+  const opaque: LayerSketch[] = [{ nodes: names, kind: 'foreign', foreignNode: 0, tactic: null, averageMs: 3 }];
+  const kernels = names.map((name): LayerSketch => ({ nodes: [name], kind: 'kernel', foreignNode: 0 }));
+
+  test('kernels of an opaque ForeignNode are not compared, its members are', () => {
+    const same = diff(reportWith(names, opaque), reportWith(names, kernels));
+    expect(same.changes.map(({ kind }) => kind)).toEqual(['time']);
+    expect(same.totals).toMatchObject({ states: { same: 5 }, comparedBy: { foreignNodes: 5, kernels: 0 } });
+    expect(same.totals.kernels).toEqual({ a: null, b: 5 });
+    const outside = diff(reportWith(names, opaque), reportWith(names, [...kernels.slice(0, 4), { nodes: ['Add5'] }]));
+    expect(outside.changes.map(({ kind, nodesA }) => [kind, nodesA.length])).toEqual([['split', 5]]);
+  });
+
+  test('without times, types or tactics nothing is said of them', () => {
+    const bare = (tactic: string | null) =>
+      reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: null, tactic, outputs: [], type: '' }]);
+    const { changes, time } = diff(bare(null), bare('sm80'));
+    expect(changes).toEqual([]);
+    expect(time).toEqual({ aMs: null, bMs: null, attributedMs: null });
+  });
+
+  test('unknown in A is not comparable, unknown in B is news', () => {
+    const [known, unknown] = [
+      reportWith(['Conv1'], [{ nodes: ['Conv1'] }]),
+      reportWith(['Conv1'], [], { Conv1: 'unknown' }),
+    ];
+    const news = diff(known, unknown);
+    expect(news.changes.map(({ kind, deltaMs }) => [kind, deltaMs])).toEqual([['unknown', null]]);
+    const { changes, totals } = diff(unknown, known);
+    expect(changes).toEqual([]);
+    expect(totals.states.notComparable).toBe(1);
+  });
+});
+
+describe('what differs beside the grouping', () => {
+  const one = (layer: Partial<LayerSketch>) => reportWith(['Conv1'], [{ nodes: ['Conv1'], ...layer }]);
+  const half = [{ name: 'y', dims: [1], type: 'Half', format: 'Row major linear FP16' }];
+
+  test('types come first and carry the time; kernels and formats are told beside them', () => {
+    const { changes } = diff(one({}), one({ outputs: half, tactic: 'h', averageMs: 0.5 }));
+    expect(changes.map(({ kind, a, b, deltaMs }) => [kind, a, b, deltaMs])).toEqual([
+      ['precision', 'Float', 'Half', -0.5],
+      ['kernel', 'kernel_Conv1', 'h', null],
+      ['format', 'Row major linear FP32', 'Row major linear FP16', null],
+    ]);
+  });
+
+  test('only the time', () => {
+    expect(diff(one({}), one({ averageMs: 1.041 })).changes[0]).toMatchObject({
+      kind: 'time',
+      message: 'Conv1: computed alike: +41.0 µs.',
+    });
+  });
+
+  test('reformat layers come and go', () => {
+    const [without, with_] = [one({}), reportWith(['Conv1'], [{ nodes: ['Conv1'] }, { nodes: [] }])];
+    expect(diff(without, with_).changes).toMatchObject([
+      { kind: 'format', a: '', b: 'Reformatting CopyNode 1', deltaMs: 1 },
+    ]);
+    expect(diff(with_, without).changes).toMatchObject([{ kind: 'format', b: '', deltaMs: -1 }]);
+  });
+
+  test('nodes that are no longer computed, computed anew, added and gone', () => {
+    const [computed, folded] = [one({}), reportWith(['Conv1'], [])];
+    expect(diff(computed, folded).changes).toMatchObject([{ kind: 'folded', deltaMs: null }]);
+    const [a, b] = [reportWith(names, attention), reportWith(names, [attention[0]!])];
+    expect(diff(a, b).changes).toMatchObject([{ kind: 'folded', nodesA: ['4'], nodesB: ['4'], deltaMs: -1 }]);
+    expect(diff(b, a).changes).toMatchObject([{ kind: 'computed', deltaMs: 1 }]);
+    const added = diff(reportWith(names.slice(0, 4), [attention[0]!]), a);
+    expect(added.matched).toMatchObject({ byName: 4, onlyA: [], onlyB: ['4'] });
+    expect(added.changes).toMatchObject([{ kind: 'computed', nodesA: [], nodesB: ['4'], deltaMs: 1 }]);
+  });
+});
+
+describe('random regroupings', () => {
+  const many = Array.from({ length: 40 }, (_, index) => `Op${index}`);
+  const grouped = (cuts: readonly boolean[]): string[][] => {
+    const groups: string[][] = [];
+    many.forEach((name, index) => {
+      if (index === 0 || cuts[index]) groups.push([name]);
+      else groups.at(-1)!.push(name);
+    });
+    return groups;
+  };
+
+  test('splits and merges are recovered, each node in the state that the groups imply, and time adds up', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const random = randomFrom(seed);
+        const layersOf = (groups: string[][]) => groups.map((nodes) => ({ nodes, averageMs: random() }));
+        const [a, b] = [many.map(() => random() < 0.4), many.map(() => random() < 0.4)];
+        const [before, after] = [grouped(a), grouped(b)];
+        const { totals, time, changes } = diff(reportWith(many, layersOf(before)), reportWith(many, layersOf(after)));
+        // Consecutive groups: clusters are what lies between cuts that both sides have.
+        const expected = { same: 0, split: 0, merged: 0, moved: 0 };
+        const common = grouped(many.map((_, index) => a[index]! && b[index]!));
+        for (const cluster of common) {
+          const within = (groups: string[][]) => groups.filter((group) => cluster.includes(group[0]!)).length;
+          const [x, y] = [within(before), within(after)];
+          expected[x === 1 && y === 1 ? 'same' : x === 1 ? 'split' : y === 1 ? 'merged' : 'moved'] += cluster.length;
+        }
+        expect(totals.states).toMatchObject(expected);
+        expect(time.attributedMs).toBeCloseTo(time.bMs! - time.aMs!, 9);
+        expect(changes.reduce((sum, { deltaMs }) => sum + (deltaMs ?? 0), 0)).toBeCloseTo(time.attributedMs!, 9);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
