@@ -41,8 +41,7 @@ async function main(flags) {
   if (flags.includes('--clean')) await rm('dist', { recursive: true, force: true });
   await mkdir('dist/driver', { recursive: true });
   await mkdir('dist/webview', { recursive: true });
-  for (const name of ['build_engine.py', 'network_options.py', 'record_choices.py'])
-    await cp(`src/driver/${name}`, `dist/driver/${name}`);
+  await cp('src/driver', 'dist/driver', { recursive: true, filter: (path) => !path.includes('__pycache__') });
   await cp('webview/playground/index.html', 'dist/webview/playground.html');
   await Promise.all(
     bundles({ minify: flags.includes('--minify'), sourcemap: watch && 'linked' }).map(async (options) =>

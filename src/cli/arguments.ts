@@ -6,7 +6,7 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 
 /**
  * Reads a command's arguments; unknown options, missing values and too many positional arguments are said in words.
- * @param positionals names of the positional arguments that must be there
+ * @param positionals names of the positional arguments; one in brackets may be left out
  */
 export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
   const parse = () => parseArgs({ args, options, allowPositionals: true, strict: true });
@@ -18,7 +18,7 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     throw new Usage(errorText(error).split('. ')[0]!);
   }
   const missing = positionals[parsed.positionals.length];
-  if (missing !== undefined) throw new Usage(`${missing} is missing`);
+  if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
   const extra = parsed.positionals[positionals.length];
   if (extra !== undefined) throw new Usage(`unexpected argument '${extra}'`);
   return parsed;

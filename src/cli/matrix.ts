@@ -9,7 +9,7 @@ import {
 } from '../builder/cluster/clusterFolder.ts';
 import { readBuildReport } from '../builder/store/readBuild.ts';
 import { runBuild } from '../builder/run/runBuild.ts';
-import { runProcess } from '../builder/run/runProcess.ts';
+import { runProcess } from '../builder/tools/runProcess.ts';
 import { Cancelled, UserError } from '../builder/userError.ts';
 import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/matrix.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';

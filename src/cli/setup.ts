@@ -1,27 +1,36 @@
-import { setUpRtx } from '../builder/tools/setUpRtx.ts';
+import { ensurePackages } from '../builder/tools/ensurePackages.ts';
+import { packageSets, type PackageSetName } from '../builder/tools/packageSets.ts';
 import { readArguments } from './arguments.ts';
 import { confirmDownload } from './confirmDownload.ts';
-import { type Command, exitCodes } from './command.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+
+const names = Object.keys(packageSets) as PackageSetName[];
 
 export const setup: Command = {
   name: 'setup',
-  summary: 'set TensorRT-RTX up, which builds engines without a GPU',
-  help: `trtlens setup [--python PROGRAM] [--yes]
+  summary: 'install TensorRT-RTX, which builds engines without a GPU',
+  help: `trtlens setup [${names.join('|')}] [--python PROGRAM] [--yes]
 
-Downloads TensorRT-RTX into a private environment in the user's cache, after asking. Done already: says where it is.
+Downloads TensorRT-RTX, or ONNX Runtime, into a private environment in your cache, after asking.
+What is there already is checked, and installed again if it is damaged.
 
-  --python PROGRAM  the interpreter to use
+  --python PROGRAM  the Python interpreter to use
   -y, --yes         download without asking
 `,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, { python: { type: 'string' }, yes: { type: 'boolean', short: 'y' } });
-    const { folder, version } = await setUpRtx({
+    const options = { python: { type: 'string' }, yes: { type: 'boolean', short: 'y' } } as const;
+    const { values, positionals } = readArguments(args, options, ['[PACKAGE]']);
+    const [asked = names[0]] = positionals;
+    const name = names.find((one) => one === asked);
+    if (name === undefined) throw new Usage(`unknown package '${asked}'; packages are ${names.join(', ')}`);
+    const { folder, version } = await ensurePackages(name, {
       confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
       progress: (line) => terminal.note(line),
       signal: terminal.signal,
       python: values.python,
+      tryImport: true,
     });
-    terminal.note(`TensorRT-RTX ${version}: ${folder}`);
+    terminal.note(`${packageSets[name].title} ${version}: ${folder}`);
     return exitCodes.done;
   },
 };

@@ -20,62 +20,16 @@ The last line is `done` (exit status 0) or `error` (1; 2: unusable arguments; 14
 import argparse
 import ctypes
 import importlib
-import json
 import os
-import signal
 import sys
-import threading
 import time
 
 # Also where Python is told not to look beside the script (PYTHONSAFEPATH).
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import network_options  # noqa: E402
-from network_options import BuildError  # noqa: E402
+from job import Channel, JobError, Stop, remove, run  # noqa: E402
 
 SEVERITIES = {"INTERNAL_ERROR": "F", "ERROR": "E", "WARNING": "W", "INFO": "I", "VERBOSE": "V"}
-
-
-class Channel:
-    """JSON lines on a private copy of stdout. Descriptor 1 itself then leads to stderr, so that no printf breaks a line."""
-
-    def __init__(self):
-        sys.stdout.flush()
-        self._out = os.dup(1)
-        os.dup2(2, 1)
-        self._lock = threading.Lock()
-        self.closed = False
-
-    def send(self, event, **fields):
-        data = json.dumps(dict(event=event, **fields), separators=(",", ":")).encode("ascii") + b"\n"
-        with self._lock:
-            try:
-                while data and not self.closed:
-                    data = data[os.write(self._out, data) :]
-            except OSError:  # nobody reads any more: the build ends at its next step
-                self.closed = True
-
-
-class Stop:
-    """Whether somebody asked for the end, and until when the build may end by itself."""
-
-    def __init__(self, grace):
-        self._grace, self._asked, self._deadline = grace, threading.Event(), None
-        self.leftovers = set()  # temporary files, removed on a hard exit
-
-    def ask(self, *_):
-        if self._deadline is None:
-            self._deadline = time.monotonic() + self._grace
-        self._asked.set()
-
-    def asked(self):
-        return self._asked.is_set()
-
-    def overdue(self):
-        return self._deadline is not None and time.monotonic() > self._deadline
-
-    def check(self):
-        if self.asked():
-            raise BuildError("cancelled", "cancelled")
 
 
 def load(name):
@@ -88,7 +42,7 @@ def load(name):
                 return importlib.import_module("tensorrt_rtx_bindings")
             except ImportError:
                 pass
-        raise BuildError("import", "cannot import %s with %s: %s" % (name, sys.executable, first)) from None
+        raise JobError("import", "cannot import %s with %s: %s" % (name, sys.executable, first)) from None
 
 
 def find_gpu():
@@ -167,18 +121,10 @@ def write_whole(path, content, stop):
         stop.check()
         os.replace(temporary, path)
     except OSError as error:
-        raise BuildError("write", "%s: %s" % (path, error.strerror)) from None
+        raise JobError("write", "%s: %s" % (path, error.strerror)) from None
     finally:
         remove([temporary])
         stop.leftovers.discard(temporary)
-
-
-def remove(paths):
-    for path in list(paths):
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
 
 
 def inspect_engine(trt, logger, plan, channel):
@@ -209,7 +155,7 @@ def build(options, channel, stop):
         trt.init_libnvinfer_plugins(logger, "")
         if gpu is None:
             channel.send("start", targets=[], **version)
-            raise BuildError(
+            raise JobError(
                 "build",
                 "%s %s needs an NVIDIA GPU and its driver, and none was found; TensorRT-RTX builds without"
                 % (options.module, trt.__version__),
@@ -242,7 +188,7 @@ def build(options, channel, stop):
     plan = builder.build_serialized_network(network, config)
     stop.check()
     if plan is None:
-        raise BuildError("build", logger.cause("TensorRT gave no engine and no reason"))
+        raise JobError("build", logger.cause("TensorRT gave no engine and no reason"))
     built = time.monotonic()
     del parser
     if cache is not None:
@@ -332,38 +278,11 @@ def arguments(argv):
 
 def main(argv=None):
     options = arguments(argv)
-    channel, stop, status = Channel(), Stop(options.grace), []
-    for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), stop.ask)
-
-    def work():
-        try:
-            build(options, channel, stop)
-            status.append(0)
-        except BuildError as error:
-            status.append({"arguments": 2, "cancelled": 143}.get(error.stage, 1))
-            channel.send("error", stage=error.stage, message=str(error), details=error.details)
-        except BaseException as error:  # nothing may end without its last line
-            status.append(1)
-            channel.send("error", stage="internal", message="%s: %s" % (type(error).__name__, error), details=[])
-
-    def listen():
-        while os.read(0, 4096):
-            pass
-        stop.ask()
-
+    channel, stop = Channel(), Stop(options.grace)
+    stop.ask_on_signals()
     if options.until_stdin_closes:
-        threading.Thread(target=listen, daemon=True).start()
-    # Python runs signal handlers in the main thread only, which must therefore not be the one inside the builder.
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    while worker.is_alive():
-        worker.join(0.05)
-        if stop.overdue():
-            channel.send("error", stage="cancelled", message="cancelled", details=[])
-            remove(stop.leftovers)
-            os._exit(143)
-    os._exit(status[0])  # at once: the binding's own teardown may crash after a failed build
+        stop.ask_when_stdin_closes()
+    run(lambda: build(options, channel, stop), channel, stop)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import json
 import os
 import re
 
+from job import JobError
+
 TYPES = {
     "fp32": "FLOAT",
     "fp16": "HALF",
@@ -16,14 +18,6 @@ TYPES = {
 }
 
 
-class BuildError(Exception):
-    """Worth one plain line. Stages: import, arguments, parse, profile, build, write, cancelled."""
-
-    def __init__(self, stage, message, details=None):
-        super().__init__(message)
-        self.stage, self.details = stage, details or []
-
-
 def looks_like_text(path):
     with open(path, "rb") as file:
         head = file.read(512)
@@ -33,29 +27,29 @@ def looks_like_text(path):
 
 def parse_model(trt, network, logger, path):
     if not os.path.isfile(path):
-        raise BuildError("parse", "%s: %s" % (path, "is no file" if os.path.exists(path) else "no such file"))
+        raise JobError("parse", "%s: %s" % (path, "is no file" if os.path.exists(path) else "no such file"))
     if os.path.getsize(path) == 0:
-        raise BuildError("parse", "%s: the file is empty, it holds no ONNX model" % path)
+        raise JobError("parse", "%s: the file is empty, it holds no ONNX model" % path)
     parser = trt.OnnxParser(network, logger)
     # From the file, not from its bytes: external weights are looked for beside it.
     if parser.parse_from_file(path):
         if network.num_outputs == 0:  # many a text file is valid protobuf: a model without anything in it
             what = "a text file" if looks_like_text(path) else "no ONNX model, or one without outputs"
-            raise BuildError("parse", "%s: this is %s: TensorRT found no outputs in it" % (path, what))
+            raise JobError("parse", "%s: this is %s: TensorRT found no outputs in it" % (path, what))
         return parser
     details = [describe_error(parser.get_error(index)) for index in range(parser.num_errors)]
     weights = weights_trouble(logger.errors)
     if weights:
-        raise BuildError("parse", "%s: %s" % (path, weights), details)
+        raise JobError("parse", "%s: %s" % (path, weights), details)
     if not details:
-        raise BuildError("parse", "%s: %s" % (path, logger.cause("the parser gave no reason")))
+        raise JobError("parse", "%s: %s" % (path, logger.cause("the parser gave no reason")))
     first = details[0]
     if first["code"] == "MODEL_DESERIALIZE_FAILED":
         what = "this is a text file" if looks_like_text(path) else "no ONNX model, or one cut off"
-        raise BuildError("parse", "%s: %s: %s" % (path, what, first["message"]), details)
+        raise JobError("parse", "%s: %s: %s" % (path, what, first["message"]), details)
     where = "node %s '%s' (%s): " % (first["node"], first["nodeName"], first["operator"]) if first["operator"] else ""
     reason = "this version of TensorRT cannot run it" if first["message"] == "false" else first["message"]
-    raise BuildError("parse", "%s: %s%s: %s" % (path, where, first["code"], reason), details)
+    raise JobError("parse", "%s: %s%s: %s" % (path, where, first["code"], reason), details)
 
 
 def weights_trouble(errors):
@@ -105,10 +99,10 @@ def mark_tensors(network, options):
                 tensors.setdefault(tensor.name, tensor)
     for name in options.output + options.debug:
         if name not in tensors:
-            raise BuildError("arguments", "no layer of the network gives a tensor named '%s'" % name)
+            raise JobError("arguments", "no layer of the network gives a tensor named '%s'" % name)
     for name in options.debug:
         if not hasattr(network, "mark_debug"):
-            raise BuildError(
+            raise JobError(
                 "arguments", "--debug: this version of TensorRT has no debug tensors (10.0 and later have)"
             )
         network.mark_debug(tensors[name])
@@ -127,7 +121,7 @@ def set_precisions(trt, network, options):
             wanted = json.load(file)
         types = dict(wanted.get("precisions", {})), dict(wanted.get("outputTypes", {}))
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise BuildError("arguments", "--precisions %s: %s" % (options.precisions, error)) from None
+        raise JobError("arguments", "--precisions %s: %s" % (options.precisions, error)) from None
     left = set(types[0]) | set(types[1])
     for layer in (network.get_layer(index) for index in range(network.num_layers)):
         left.discard(layer.name)
@@ -138,7 +132,7 @@ def set_precisions(trt, network, options):
         for index, name in enumerate((names * layer.num_outputs if len(names) == 1 else names)[: layer.num_outputs]):
             layer.set_output_type(index, data_type(trt, name, "--precisions"))
     if left:
-        raise BuildError(
+        raise JobError(
             "arguments",
             "--precisions: no layer of the network is named %s" % ", ".join("'%s'" % name for name in sorted(left)[:5]),
         )
@@ -148,7 +142,7 @@ def data_type(trt, name, option):
     value = getattr(trt.DataType, TYPES.get(name, ""), None)
     if value is None:
         known = [short for short, long in TYPES.items() if hasattr(trt.DataType, long)]
-        raise BuildError("arguments", "%s: '%s' is none of %s" % (option, name, ", ".join(known)))
+        raise JobError("arguments", "%s: '%s' is none of %s" % (option, name, ", ".join(known)))
     return value
 
 
@@ -168,9 +162,9 @@ def add_profiles(builder, network, config, options, logger):
                 setter(name, low, best, high)
             except (ValueError, RuntimeError, TypeError) as error:
                 shapes = "%s: min %s, opt %s, max %s" % (tuple(tensor.shape), low, best, high)
-                raise BuildError("profile", "input '%s' %s: %s" % (name, shapes, logger.cause(error))) from None
+                raise JobError("profile", "input '%s' %s: %s" % (name, shapes, logger.cause(error))) from None
         if config.add_optimization_profile(profile) < 0:
-            raise BuildError("profile", logger.cause("TensorRT refused the optimization profile"))
+            raise JobError("profile", logger.cause("TensorRT refused the optimization profile"))
 
 
 def read_profile(text, inputs):
@@ -181,12 +175,12 @@ def read_profile(text, inputs):
             best = given.get("opt") or given.get("max") or given.get("min")
             ranges[name] = [tuple(int(size) for size in given.get(kind) or best) for kind in ("min", "opt", "max")]
     except (ValueError, AttributeError, TypeError):
-        raise BuildError(
+        raise JobError(
             "arguments", '--profile: expected {"input": {"min": [1], "opt": [4], "max": [8]}}, got %s' % text
         ) from None
     for name in ranges:
         if name not in inputs:
-            raise BuildError(
+            raise JobError(
                 "profile", "no input is named '%s'; the model's inputs: %s" % (name, ", ".join(sorted(inputs)))
             )
     return ranges
@@ -196,7 +190,7 @@ def set_targets(trt, config, wanted, gpu):
     """TensorRT-RTX alone can build for other GPUs than the one at hand; without one there is no `current`."""
     if not hasattr(trt, "ComputeCapability"):
         if wanted:
-            raise BuildError("arguments", "--compute-capability: only TensorRT-RTX builds for other GPUs")
+            raise JobError("arguments", "--compute-capability: only TensorRT-RTX builds for other GPUs")
         return []
     names = [name.strip().replace(".", "").upper() for name in (wanted or ("current" if gpu else "8.9")).split(",")]
     config.num_compute_capabilities = len(names)
@@ -206,7 +200,7 @@ def set_targets(trt, config, wanted, gpu):
         )
         if value is None or not config.set_compute_capability(value, index):
             known = ", ".join(member for member in trt.ComputeCapability.__members__ if member != "NONE")
-            raise BuildError("arguments", "--compute-capability: '%s' is none of %s" % (name, known))
+            raise JobError("arguments", "--compute-capability: '%s' is none of %s" % (name, known))
     return names
 
 
@@ -222,7 +216,7 @@ def set_flags(trt, config, options, typed):
                 if typed
                 else "it knows: " + ", ".join(trt.BuilderFlag.__members__).lower()
             )
-            raise BuildError(
+            raise JobError(
                 "arguments", "'%s': %s %s has no such builder flag: %s" % (name, trt.__name__, trt.__version__, why)
             )
         config.set_flag(flag)
@@ -231,7 +225,7 @@ def set_flags(trt, config, options, typed):
     for text in options.pool:
         name, _, size = text.partition("=")
         if not size.isdigit():
-            raise BuildError("arguments", "--pool: expected NAME=MIB, got '%s'" % text)
+            raise JobError("arguments", "--pool: expected NAME=MIB, got '%s'" % text)
         config.set_memory_pool_limit(member(trt, "MemoryPoolType", name, "--pool"), int(size) << 20)
     if options.no_tf32:
         config.clear_flag(trt.BuilderFlag.TF32)
@@ -255,14 +249,14 @@ def member(trt, kind, name, option):
     value = getattr(getattr(trt, kind, None), name.upper(), None)
     if value is None:
         known = ", ".join(getattr(getattr(trt, kind, None), "__members__", [])).lower() or "nothing"
-        raise BuildError("arguments", "%s: '%s': %s %s knows %s" % (option, name, trt.__name__, trt.__version__, known))
+        raise JobError("arguments", "%s: '%s': %s %s knows %s" % (option, name, trt.__name__, trt.__version__, known))
     return value
 
 
 def make_calibrator(trt, path):
     """Gives TensorRT the scales of a calibration cache; there is no data to calibrate with."""
     if not hasattr(trt, "IInt8EntropyCalibrator2"):
-        raise BuildError(
+        raise JobError(
             "arguments",
             "--calibration-cache: %s %s has no calibration: use QuantizeLinear nodes" % (trt.__name__, trt.__version__),
         )
@@ -270,7 +264,7 @@ def make_calibrator(trt, path):
         with open(path, "rb") as file:
             cache = file.read()
     except OSError as error:
-        raise BuildError("arguments", "--calibration-cache %s: %s" % (path, error.strerror)) from None
+        raise JobError("arguments", "--calibration-cache %s: %s" % (path, error.strerror)) from None
 
     class Calibrator(trt.IInt8EntropyCalibrator2):
         def __init__(self):
@@ -309,7 +303,7 @@ def make_network(trt, builder, options):
         bits |= 1 << int(flags.EXPLICIT_BATCH)
     if typed or options.strongly_typed:
         if not hasattr(flags, "STRONGLY_TYPED"):
-            raise BuildError(
+            raise JobError(
                 "arguments",
                 "--strongly-typed: %s %s knows weakly typed networks only" % (trt.__name__, trt.__version__),
             )

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type DriverEvent, readDriverEvent } from '../../src/builder/run/driverEvent.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import type { RtxInstall } from '../../src/builder/tools/setUpRtx.ts';
+import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
-let rtx: RtxInstall;
+let rtx: Installed;
 const folder = temporaryFolder();
 const file = (name: string) => join(folder, name);
 

@@ -17,6 +17,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "driver"))
 import build_engine  # noqa: E402
 import network_options  # noqa: E402
+from job import JobError  # noqa: E402
 
 
 class Binding(types.SimpleNamespace):
@@ -178,20 +179,20 @@ class Profiles(unittest.TestCase):
         self.assertEqual(config.profiles, [])
 
     def test_names_the_inputs_where_a_name_is_wrong(self):
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             self.add('{"image": {"opt": [1, 3]}}')
         self.assertEqual(caught.exception.stage, "profile")
         self.assertIn("'image'", str(caught.exception))
         self.assertIn("a:b,c, fixed", str(caught.exception))
 
     def test_says_the_shapes_that_do_not_fit_together(self):
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             self.add('{"a:b,c": {"min": [8, 3], "opt": [4, 3], "max": [2, 3]}}')
         self.assertIn("min (8, 3), opt (4, 3), max (2, 3)", str(caught.exception))
 
     def test_refuses_other_text(self):
         for text in ("", "[]", '{"a:b,c": 3}', '{"a:b,c": {}}', '{"a:b,c": {"opt": ["x"]}}'):
-            with self.subTest(text), self.assertRaises(network_options.BuildError) as caught:
+            with self.subTest(text), self.assertRaises(JobError) as caught:
                 self.add(text)
             self.assertEqual(caught.exception.stage, "arguments")
 
@@ -215,7 +216,7 @@ class Flags(unittest.TestCase):
             BuilderFlag = enum.IntEnum("BuilderFlag", "TF32", start=0)
             __version__ = "11.2.1"
 
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             self.set("--fp16", trt=Newer, typed=True)
         self.assertIn("strongly typed", str(caught.exception))
         self.assertIn("11.2.1", str(caught.exception))
@@ -223,7 +224,7 @@ class Flags(unittest.TestCase):
     def test_pools_are_in_mib(self):
         self.assertEqual(self.set("--pool=workspace=64").pools, {Binding.MemoryPoolType.WORKSPACE: 64 << 20})
         for text in ("workspace", "workspace=1G", "lake=3"):
-            with self.subTest(text), self.assertRaises(network_options.BuildError):
+            with self.subTest(text), self.assertRaises(JobError):
                 self.set("--pool=" + text)
 
     def test_tactic_sources_are_added_and_taken_away(self):
@@ -238,11 +239,11 @@ class Flags(unittest.TestCase):
             __version__ = "8.6.1"
 
         self.assertEqual(network_options.make_network(Old, Builder(), parse())[0], 0b1)
-        with self.assertRaises(network_options.BuildError):
+        with self.assertRaises(JobError):
             network_options.make_network(Old, Builder(), parse("--strongly-typed"))
 
     def test_only_tensorrt_rtx_builds_for_other_gpus(self):
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             network_options.set_targets(Binding, Config(), "8.9", None)
         self.assertIn("TensorRT-RTX", str(caught.exception))
 
@@ -271,20 +272,20 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.layers[1].types, {0: Binding.DataType.FLOAT, 1: Binding.DataType.FLOAT})
 
     def test_a_name_that_matches_nothing_is_an_error(self):
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             self.precisions('{"precisions": {"/b/softmax": "fp32"}}')
         self.assertIn("'/b/softmax'", str(caught.exception))
 
     def test_other_content_is_an_error(self):
         for content in ("", "[]", '{"precisions": {"/a/Conv": "half"}}', '{"precisions": 3}'):
-            with self.subTest(content), self.assertRaises(network_options.BuildError) as caught:
+            with self.subTest(content), self.assertRaises(JobError) as caught:
                 self.precisions(content)
             self.assertEqual(caught.exception.stage, "arguments")
 
     def test_outputs(self):
         network_options.mark_tensors(self.network, parse("--output=y", "--debug=x"))
         self.assertEqual((self.network.marked, self.network.debug), (["y"], ["x"]))
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             network_options.mark_tensors(self.network, parse("--output=z"))
         self.assertIn("'z'", str(caught.exception))
 
@@ -309,13 +310,13 @@ class Files(unittest.TestCase):
     def test_cancelled_while_writing_leaves_nothing(self):
         stop = build_engine.Stop(1)
         stop.ask()
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             build_engine.write_whole(self.path("engine"), b"new", stop)
         self.assertEqual(caught.exception.stage, "cancelled")
         self.assertEqual(os.listdir(self.folder.name), [])
 
     def test_no_such_folder(self):
-        with self.assertRaises(network_options.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             build_engine.write_whole(self.path("no/engine"), b"new", build_engine.Stop(1))
         self.assertIn(self.path("no/engine"), str(caught.exception))
 
@@ -469,7 +470,7 @@ class WholeBuilds(unittest.TestCase):
         self.assertNotIn("layers", [each["event"] for each in self.sent])
 
     def failure(self, **more):
-        with self.assertRaises(build_engine.BuildError) as caught:
+        with self.assertRaises(JobError) as caught:
             self.build(**more)
         self.assertFalse(os.path.exists(self.engine))
         return caught.exception

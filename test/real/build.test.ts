@@ -8,7 +8,8 @@ import { listBuilds } from '../../src/builder/store/buildHistory.ts';
 import type { ParserError } from '../../src/builder/run/driverEvent.ts';
 import { readBuildReport } from '../../src/builder/store/readBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
-import { rtxVersion, type RtxInstall } from '../../src/builder/tools/setUpRtx.ts';
+import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
+import { packageSets } from '../../src/builder/tools/packageSets.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { buildFacts } from '../../src/core/precision/check/buildFacts.ts';
 import { modelFacts } from '../../src/core/precision/plan/modelFacts.ts';
@@ -21,7 +22,7 @@ import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 import { runningWith } from '../support/runningWith.ts';
 
-let rtx: RtxInstall;
+let rtx: Installed;
 const folder = temporaryFolder();
 const file = (name: string) => join(folder, name);
 
@@ -49,7 +50,7 @@ async function reportOf(model: string): Promise<FusionReport> {
   expect(made.manifest).toMatchObject({
     result: 'passed',
     error: null,
-    tensorrt: { product: 'tensorrt-rtx', version: rtxVersion },
+    tensorrt: { product: 'tensorrt-rtx', version: packageSets['tensorrt-rtx'].version },
   });
   const { report } = await readBuildReport(made);
   expect(report.tensorrt.product).toBe('tensorrt-rtx');

@@ -7,7 +7,7 @@ import { cacheFolder } from '../../src/builder/files/cacheFolder.ts';
 import { findPython, type Python } from '../../src/builder/tools/findPython.ts';
 import { withFolderLock } from '../../src/builder/files/folderLock.ts';
 import { LineSplitter } from '../../src/builder/files/lineSplitter.ts';
-import { runProcess } from '../../src/builder/run/runProcess.ts';
+import { runProcess } from '../../src/builder/tools/runProcess.ts';
 
 /** ONNX's own library and ONNX Runtime, at versions at which the tests' expectations were seen to hold. */
 const packages = [

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { setUpRtx, type RtxInstall } from '../../src/builder/tools/setUpRtx.ts';
+import { ensurePackages, type Installed } from '../../src/builder/tools/ensurePackages.ts';
 
 /** The driver as it lies in the sources. */
 export const driverPath = fileURLToPath(new URL('../../src/driver/build_engine.py', import.meta.url));
 
 /** TensorRT-RTX as a user gets it, from the user's own cache once it is there. */
-export const rtxForTests = (): Promise<RtxInstall> =>
-  setUpRtx({ confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
+export const rtxForTests = (): Promise<Installed> =>
+  ensurePackages('tensorrt-rtx', { confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
 
 /** A folder of the calling test file, gone after its last test. */
 export function temporaryFolder(): string {

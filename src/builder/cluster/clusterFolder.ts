@@ -12,9 +12,10 @@ import { parseVersion } from '../../core/build/trtexecFlags.ts';
 import { type Build, writeManifest, writeWhole } from '../store/buildFolder.ts';
 import { applyOverrides } from '../store/buildOverrides.ts';
 import { refusals } from '../run/buildPlan.ts';
+import { driverModules } from '../files/driverModules.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { isGzip } from '../files/fileSource.ts';
-import { importBuild } from '../store/importBuild.ts';
+import { importBuild } from '../run/importBuild.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
@@ -225,7 +226,7 @@ class Place {
     if (precisions) await put(join(folder, 'precisions.json'), JSON.stringify(precisions));
     const driver = join(this.#folder, basename(this.#driver));
     await copyFile(this.#driver, driver);
-    await copyFile(join(dirname(this.#driver), 'network_options.py'), join(this.#folder, 'network_options.py'));
+    for (const name of driverModules) await copyFile(join(dirname(this.#driver), name), join(this.#folder, name));
     const { args, notes } = driverCommand(
       there,
       { model: there.model, engine: files.engine, precisions: file('precisions.json') },

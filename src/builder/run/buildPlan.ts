@@ -8,11 +8,11 @@ import { Answers } from '../tools/answers.ts';
 import { askPolygraphy, findPolygraphy } from '../tools/findPolygraphy.ts';
 import { findProgram } from '../tools/findProgram.ts';
 import { findPython, probePython, type Python } from '../tools/findPython.ts';
-import { launchedQuestion } from '../tools/launch.ts';
+import { launchedQuestion } from './launch.ts';
 import type { BuildFilePaths } from './buildFilePaths.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
-import { runProcess } from './runProcess.ts';
-import { setUpRtx } from '../tools/setUpRtx.ts';
+import { runProcess } from '../tools/runProcess.ts';
+import { ensurePackages } from '../tools/ensurePackages.ts';
 
 /** The programs of this machine that a build may use, as far as somebody chose them. */
 export interface BuildTools {
@@ -66,7 +66,8 @@ export async function planBuild(options: EngineOptions, tools: BuildTools): Prom
     }
     case 'rtx': {
       const { confirm, setUpProgress, signal, python, cache } = tools;
-      const rtx = await setUpRtx({ confirm, ...(setUpProgress && { progress: setUpProgress }), signal, python, cache });
+      const setUp = { confirm, ...(setUpProgress && { progress: setUpProgress }), signal, python, cache };
+      const rtx = await ensurePackages('tensorrt-rtx', setUp);
       return planDriver('rtx', tools.driver, rtx.python, rtx.environment, 'tensorrt-rtx', rtx.version);
     }
   }

@@ -4,6 +4,7 @@ import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { driverPrecisions } from '../../core/build/driverCommand.ts';
 import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
 import { borrowCaches } from '../files/borrowCaches.ts';
+import { driverModules } from '../files/driverModules.ts';
 import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
 import { checkCache, checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
@@ -13,12 +14,12 @@ import { isGzip, openFile } from '../files/fileSource.ts';
 import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { withFolderLock } from '../files/folderLock.ts';
-import { Launch } from '../tools/launch.ts';
+import { Launch } from './launch.ts';
 import { causeOf } from './logWatch.ts';
 import { moveAtomically } from '../files/moveAtomically.ts';
 import type { BuildFilePaths } from './buildFilePaths.ts';
 import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
-import { type ProcessEnd, runProcess } from './runProcess.ts';
+import { type ProcessEnd, runProcess } from '../tools/runProcess.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
@@ -231,7 +232,7 @@ class Run {
     if (!launcher) return { options, files };
     this.#launch = new Launch(launcher, this.#folder, model, driver);
     if (this.#plan.output === 'log') return this.#launch.map(options, files);
-    this.#launch.there(join(dirname(driver), 'network_options.py'));
+    for (const name of driverModules) this.#launch.there(join(dirname(driver), name));
     return this.#launch.map(options, { ...files, driver });
   }
 

@@ -1,4 +1,4 @@
-import { runProcess } from '../run/runProcess.ts';
+import { runProcess } from './runProcess.ts';
 import { UserError } from '../userError.ts';
 
 /** A Python interpreter and what it can do. */

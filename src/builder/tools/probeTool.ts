@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { readTrtexecHelp, type TrtexecHelp } from '../../core/build/readTrtexecHelp.ts';
 import { Answers } from './answers.ts';
 import { findProgram } from './findProgram.ts';
-import { runProcess } from '../run/runProcess.ts';
+import { runProcess } from './runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 
 /** A program that was found. */

@@ -7,7 +7,7 @@ import { progressLine } from '../../core/build/progressLine.ts';
 import { durationText, timeText } from '../../core/text/numbers.ts';
 import { runBuild } from '../../builder/run/runBuild.ts';
 import type { BuildEvents } from '../../builder/run/runBuild.ts';
-import { NotConfirmed } from '../../builder/tools/setUpRtx.ts';
+import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { plainText } from '../platform/plainText.ts';

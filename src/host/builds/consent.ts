@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
-import { rtxVersion } from '../../builder/tools/setUpRtx.ts';
+import { packageSets } from '../../builder/tools/packageSets.ts';
 import { plainText } from '../platform/plainText.ts';
 
 /** NVIDIA's pages; the licence is in their section "Reference", and as LICENSE.txt in the package. */
 const documentation = 'https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/';
 const key = 'tensorrtLens.rtxConsent';
+const { version } = packageSets['tensorrt-rtx'];
 
 /**
  * Asks before TensorRT-RTX is downloaded: it is NVIDIA's, and nothing reaches this machine without a yes. `text` says
@@ -12,7 +13,7 @@ const key = 'tensorrtLens.rtxConsent';
  * that failed can be tried again without a second question.
  */
 export async function mayDownload(text: string, memory: vscode.Memento): Promise<boolean> {
-  if (memory.get(key) === rtxVersion) return true;
+  if (memory.get(key) === version) return true;
   const yes = 'Download and Build';
   const read = 'About TensorRT-RTX';
   const question = 'Download NVIDIA TensorRT-RTX?';
@@ -25,7 +26,7 @@ export async function mayDownload(text: string, memory: vscode.Memento): Promise
     const answer = await vscode.window.showInformationMessage(plainText(question), { modal: true, detail }, yes, read);
     if (answer === yes) {
       // oxlint-disable-next-line no-await-in-loop -- the loop ends here
-      await memory.update(key, rtxVersion);
+      await memory.update(key, version);
       return true;
     }
     if (answer !== read) return false;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { importBuild } from '../../builder/store/importBuild.ts';
+import { importBuild } from '../../builder/run/importBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { Sessions } from '../workspace/sessions.ts';

@@ -3,7 +3,7 @@ import { choicesOfLog } from '../../core/replay/readChoices.ts';
 import type { Choices } from '../../core/replay/readChoices.ts';
 import { choicesOfMismatches } from '../../core/replay/readMismatches.ts';
 import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
-import { rtxVersion } from '../../builder/tools/setUpRtx.ts';
+import { packageSets } from '../../builder/tools/packageSets.ts';
 import { settingsSection } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
 import { readSettings } from '../platform/settings.ts';
@@ -229,7 +229,7 @@ function toParams(
     // Where nothing was built yet, the backend that is set says for which TensorRT to check.
     target:
       !build && readSettings(uri).backend === 'rtx'
-        ? { product: 'tensorrt-rtx', version: rtxVersion, gpu: null }
+        ? { product: 'tensorrt-rtx', version: packageSets['tensorrt-rtx'].version, gpu: null }
         : null,
     choices: choices
       .filter(({ offered, chosen, lines }) => offered.size + chosen.size + (lines?.size ?? 0) > 0)

@@ -6,7 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BuildTools, planBuild, refusals } from '../../../src/builder/run/buildPlan.ts';
 import { cacheFolder } from '../../../src/builder/files/cacheFolder.ts';
-import { NotConfirmed, rtxVersion } from '../../../src/builder/tools/setUpRtx.ts';
+import { NotConfirmed } from '../../../src/builder/tools/ensurePackages.ts';
+import { packageSets } from '../../../src/builder/tools/packageSets.ts';
 import { Cancelled } from '../../../src/builder/userError.ts';
 import type { EngineOptions } from '../../../src/core/build/engineOptions.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
@@ -57,7 +58,7 @@ describe('auto', () => {
     trtexec();
     python({ modules: ['tensorrt'] });
     await expect(plan({ backend: 'auto' })).rejects.toThrow(NotConfirmed);
-    expect(asked.at(-1)).toContain(rtxVersion);
+    expect(asked.at(-1)).toContain(packageSets['tensorrt-rtx'].version);
   });
 
   test('a GPU that nvidia-smi does not find is none', async () => {

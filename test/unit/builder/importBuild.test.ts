@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listBuilds } from '../../../src/builder/store/buildHistory.ts';
-import { importBuild, type ImportedPiece } from '../../../src/builder/store/importBuild.ts';
+import { importBuild, type ImportedPiece } from '../../../src/builder/run/importBuild.ts';
 import { readBuildReport } from '../../../src/builder/store/readBuild.ts';
 import { captureText, fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { runProcess } from '../../../src/builder/run/runProcess.ts';
+import { runProcess } from '../../../src/builder/tools/runProcess.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { isRunning } from '../../support/runningWith.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

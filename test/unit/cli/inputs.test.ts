@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { importBuild } from '../../../src/builder/store/importBuild.ts';
+import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { readModelFile } from '../../../src/builder/store/readBuild.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { externalLocations } from '../../../src/builder/files/writeModel.ts';

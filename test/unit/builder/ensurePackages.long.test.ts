@@ -1,21 +1,29 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { findRtx, NotConfirmed, rtxVersion, setUpRtx } from '../../../src/builder/tools/setUpRtx.ts';
+import {
+  ensurePackages,
+  findPackages,
+  NotConfirmed,
+  type SetUpOptions,
+} from '../../../src/builder/tools/ensurePackages.ts';
+import { packageSets } from '../../../src/builder/tools/packageSets.ts';
 import { Cancelled } from '../../../src/builder/userError.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
+const rtxVersion = packageSets['tensorrt-rtx'].version;
+
 // A stand-in for Python: says what FAKE says it is, writes down how it was called, makes environments of itself.
 const body = `
-const { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync } = require('fs');
+const { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } = require('fs');
 const { dirname, join } = require('path');
 const home = process.env.FAKE_HOME;
 const fake = JSON.parse(readFileSync(join(home, 'fake.json'), 'utf8'));
 appendFileSync(join(home, 'calls'), JSON.stringify({ args, python: __filename, env: process.env.PYTHONPATH ?? null }) + '\\n');
 const fail = (text) => { console.error(text); process.exit(1); };
 if (args[0] === '-c') {
-  if (args[1].includes('tensorrt_rtx_bindings')) { if (fake.importError) fail(fake.importError); console.log('ok'); }
+  if (/tensorrt_rtx_bindings|onnxruntime/.test(args[1])) { if (fake.importError) fail(fake.importError); console.log('ok'); }
   else console.log(JSON.stringify({ path: __filename, version: [3, 11, 2], tag: 'cp311', platform: 'linux-x86_64', libc: 'glibc 2.36', modules: [], ...fake.is }));
 } else if (args[1] === 'venv' || args[1] === 'virtualenv') {
   if (fake.venvError) fail(fake.venvError);
@@ -29,11 +37,17 @@ if (args[0] === '-c') {
   else if (fake.sourceError && args.includes('tensorrt-rtx-cu13==' + '${rtxVersion}')) fail(fake.sourceError);
   else {
     const at = args.indexOf('--target');
-    if (at >= 0) mkdirSync(args[at + 1], { recursive: true });
+    const site = at >= 0 ? args[at + 1] : join(dirname(dirname(__filename)), 'lib');
+    mkdirSync(join(site, '__pycache__'), { recursive: true });
+    writeFileSync(join(site, 'library.so'), 'native code');
+    writeFileSync(join(site, '__pycache__/library.pyc'), 'compiled');
     console.log('Successfully installed ' + args.at(-1));
   }
 } else fail('unexpected ' + args.join(' '));
 `;
+
+const setUpRtx = (chosen: SetUpOptions) => ensurePackages('tensorrt-rtx', chosen);
+const findRtx = (chosen: Pick<SetUpOptions, 'python' | 'cache'>) => findPackages('tensorrt-rtx', chosen);
 
 const folder = temporaryFolder();
 const cache = join(folder, 'cache');
@@ -178,4 +192,65 @@ test('cancelled while it downloads: nothing is left', async () => {
   const progress = (line: string) => line.startsWith('Downloading') && setTimeout(() => abort.abort(), 50);
   await expect(setUpRtx({ ...options, progress, signal: abort.signal })).rejects.toThrow(Cancelled);
   expect(existsSync(target)).toBe(false);
+});
+
+const library = join(target, 'lib/library.so');
+const damaged = () => told.filter((line) => line.includes('is damaged and is installed again'));
+
+test.each([
+  ['missing', () => rmSync(library), 'lib/library.so is missing'],
+  ['cut off', () => writeFileSync(library, 'native'), 'lib/library.so has 6 bytes, not 11'],
+])('a file that is %s: the installation is repaired, after asking', async (_, damage, what) => {
+  const made = await setUpRtx(options);
+  damage();
+  expect(await findRtx({ python, cache })).toBeUndefined();
+  await expect(setUpRtx({ ...options, confirm: () => Promise.resolve(false) })).rejects.toThrow(NotConfirmed);
+  expect(await setUpRtx(options)).toEqual(made);
+  expect(damaged().at(-1)).toContain(what);
+  expect(readFileSync(library, 'utf8')).toBe('native code');
+  expect(await findRtx({ python, cache })).toEqual(made);
+});
+
+test('compiled copies that come and go are no damage', async () => {
+  await setUpRtx(options);
+  rmSync(join(target, 'lib/__pycache__'), { recursive: true });
+  await setUpRtx({ ...options, confirm: () => Promise.reject(new Error('asked again')) });
+  expect(damaged()).toEqual([]);
+});
+
+test('with tryImport, files of the right size that do not load are found, too', async () => {
+  await setUpRtx(options);
+  fake({ ...everything, importError: 'ImportError: library.so: invalid ELF header' });
+  expect(await findRtx({ python, cache })).toBeDefined();
+  // The stand-in does not load after the repair either.
+  await expect(setUpRtx({ ...options, tryImport: true })).rejects.toThrow(/does not load: ImportError: library\.so/);
+  expect(damaged().at(-1)).toContain('invalid ELF header');
+  fake(everything);
+  expect((await setUpRtx({ ...options, tryImport: true })).folder).toBe(target);
+});
+
+test('an installation of an earlier version, without a list of its files, is tried once and then listed', async () => {
+  await setUpRtx(options);
+  writeFileSync(join(target, '.complete'), `${rtxVersion}\n`);
+  const never = { ...options, confirm: () => Promise.reject(new Error('asked again')) };
+  await setUpRtx(never);
+  const tried = () => calls().filter(({ args }) => args[0] === '-c' && args[1]!.includes('bindings')).length;
+  const before = tried();
+  await setUpRtx(never);
+  expect(tried()).toBe(before);
+  rmSync(library);
+  expect(await findRtx({ python, cache })).toBeUndefined();
+});
+
+test('ONNX Runtime goes to an environment of its own, with its own question and limits', async () => {
+  const { version } = packageSets.onnxruntime;
+  const made = await ensurePackages('onnxruntime', options);
+  expect(made.folder).toBe(join(cache, `onnxruntime-${version}-cp311-linux-x86_64`));
+  expect(asked.at(-1)).toMatch(/ONNX Runtime .*MIT.*40 MB/s);
+  const installs = calls().filter(({ args }) => args[1] === 'pip');
+  expect(installs).toHaveLength(1);
+  expect(installs[0]!.args.slice(-2)).toEqual([`onnxruntime==${version}`, 'numpy==2.4.6']);
+  expect(await findRtx({ python, cache })).toBeUndefined();
+  fake({ is: { ...everything.is, version: [3, 10, 4], tag: 'cp310' } });
+  await expect(ensurePackages('onnxruntime', options)).rejects.toThrow(/Python 3\.11 to 3\.14/);
 });

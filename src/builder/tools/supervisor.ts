@@ -1,6 +1,6 @@
 /**
  * Program of the process between us and a tool; run by `node -e`. It reads lines from stdin: first the task as JSON,
- * `{ program, args, cwd, environment, mark, leftovers }`, later perhaps `cancel <ms>`. On descriptor 3 it says `{ pid }`
+ * `{ program, args, cwd, environment, input, mark, leftovers }`, later perhaps `cancel <ms>`. On descriptor 3 it says `{ pid }`
  * and in the end `{ code, signal }` or `{ error }`, as lines of JSON. As long as its stdin is open, somebody wants the
  * tool to run. When it closes, even because we were killed, the tool is cancelled and the files `leftovers`, which
  * nobody will finish, are removed. A cancel asks the tool's process group to end, kills it after a while, and on Linux
@@ -56,6 +56,7 @@ function start() {
     cwd: task.cwd, env: task.environment, detached: !windows, windowsHide: true, stdio: ['pipe', 'inherit', 'inherit'],
   });
   child.stdin.on('error', () => {});
+  if (task.input) child.stdin.write(task.input);
   child.once('error', ({ code, message }) => { say({ error: { code, message } }); process.exit(1); });
   child.once('spawn', () => say({ pid: child.pid }));
   child.once('exit', (code, signal) => void ended(code, signal));

@@ -4,9 +4,9 @@ import { basename, dirname, resolve } from 'node:path';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../../core/build/launcher.ts';
 import { externalPath } from '../files/externalFile.ts';
-import type { BuildFilePaths } from '../run/buildFilePaths.ts';
+import type { BuildFilePaths } from './buildFilePaths.ts';
 import { readModelFile } from '../store/readBuild.ts';
-import { runProcess } from '../run/runProcess.ts';
+import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { externalLocations } from '../files/writeModel.ts';
 

@@ -13,6 +13,8 @@ export interface ProcessOptions {
   cwd?: string;
   /** Added to the environment of this process; undefined removes a variable. */
   environment?: Record<string, string | undefined>;
+  /** Written to its stdin, which stays open afterwards. */
+  input?: string;
   stdout?: (line: string) => void;
   stderr?: (line: string) => void;
   /** Asks the whole process group to end (SIGTERM); after `graceMs` it is killed, with what left the group. */
@@ -32,12 +34,12 @@ export interface ProcessEnd {
 
 /**
  * Runs a program in a process group of its own and resolves when it and everything that it started are gone and its
- * output was read. Its stdin stays open and empty as long as this process lives. When this process ends before it, be it
+ * output was read. Its stdin stays open as long as this process lives. When this process ends before it, be it
  * by SIGKILL, the program ends within two seconds, too: a supervisor sees to that.
  * @throws {UserError} when it cannot be started
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
-  const { program, args, signal, cwd } = options;
+  const { program, args, signal, cwd, input } = options;
   const environment: NodeJS.ProcessEnv = { ...process.env, ...options.environment };
   for (const name of Object.keys(environment)) if (environment[name] === undefined) delete environment[name];
   if (signal?.aborted) return { code: null, signal: null, cancelled: true };
@@ -51,7 +53,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   });
   const mark = `TENSORRT_LENS_RUN=${randomUUID()}`;
   const [name, value] = mark.split('=') as [string, string];
-  const task = { program, args, cwd, environment: { ...environment, [name]: value }, mark };
+  const task = { program, args, cwd, environment: { ...environment, [name]: value }, input, mark };
   child.stdin.on('error', () => {});
   child.stdin.write(`${JSON.stringify({ ...task, leftovers: options.leftovers ?? [] })}\n`);
   const out = new LineSplitter(options.stdout ?? (() => {}));

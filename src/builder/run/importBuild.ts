@@ -6,9 +6,16 @@ import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { bytesOf } from '../../core/text/byteSource.ts';
-import { type Build, buildsFolder, fingerprint, newBuildFolder, writeManifest, writeWhole } from './buildFolder.ts';
+import {
+  type Build,
+  buildsFolder,
+  fingerprint,
+  newBuildFolder,
+  writeManifest,
+  writeWhole,
+} from '../store/buildFolder.ts';
 import { readWhole } from '../files/fileSource.ts';
-import { causeOf } from '../run/logWatch.ts';
+import { causeOf } from './logWatch.ts';
 import { UserError } from '../userError.ts';
 
 /** One thing that a build elsewhere left: a file of any name, compressed or not, or a text from the clipboard. */

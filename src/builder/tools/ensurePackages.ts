@@ -1,0 +1,201 @@
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText } from '../../core/text/errorText.ts';
+import { cacheFolder } from '../files/cacheFolder.ts';
+import { withFolderLock } from '../files/folderLock.ts';
+import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
+import { findPython, type Python } from './findPython.ts';
+import { readInventory, whatDiffers, writeInventory } from './inventory.ts';
+import { type PackageSet, packageSets, type PackageSetName } from './packageSets.ts';
+import { interpreterIn, makeEnvironment, type Pip, quietPip, siteIn } from './privateEnvironment.ts';
+import { runProcess } from './runProcess.ts';
+
+/** A package set that is ready to use. */
+export interface Installed {
+  folder: string;
+  /** The interpreter to run scripts with. */
+  python: string;
+  /** What has to be in its environment. */
+  environment: Record<string, string>;
+  version: string;
+}
+
+export interface SetUpOptions {
+  /** Asks before anything is downloaded. Not called when everything is there already. */
+  confirm: (text: string) => Promise<boolean>;
+  /** One line for people at a time. */
+  progress?: (line: string) => void;
+  signal?: AbortSignal | undefined;
+  /** The interpreter to use; left out, one is looked for. */
+  python?: string | undefined;
+  /** Default: `cacheFolder()`. */
+  cache?: string | undefined;
+  /** Also import the packages that are there already: finds damage that leaves the sizes of all files as they were. */
+  tryImport?: boolean;
+}
+
+/** Consent was asked for and not given. */
+export class NotConfirmed extends UserError {}
+
+/**
+ * Sets a package set up for the user alone, once, and says where it is. It comes as ready-made wheels through pip, with
+ * the user's own pip configuration, into a virtual environment of its own or, where Python has none, a plain folder.
+ * Two at a time wait for each other; a set-up that was cut off, or whose files were damaged since, is done again from the
+ * start.
+ * @throws {NotConfirmed} when `confirm` says no
+ * @throws {UserError} when this machine cannot run it or the wheels cannot be had, with what to do
+ */
+export async function ensurePackages(name: PackageSetName, options: SetUpOptions): Promise<Installed> {
+  const set = packageSets[name];
+  const python = await findPython({ chosen: options.python, reject: set.reject, advice: set.advice });
+  const folder = folderOf(name, python, options.cache);
+  const find = () => findWhole(set, folder, python, options);
+  const ready = await find();
+  if (typeof ready === 'object') return ready;
+  if (ready !== undefined)
+    options.progress?.(`The ${set.title} in ${folder} is damaged and is installed again: ${ready}`);
+  if (!(await options.confirm(consentText(set, folder))))
+    throw new NotConfirmed(`${set.title} was not set up: not confirmed`);
+  const waiting = () => options.progress?.(`Waiting for another set-up of ${set.title} to end …`);
+  const work = async () => {
+    const made = await find();
+    return typeof made === 'object' ? made : install(set, python, folder, options);
+  };
+  return withFolderLock(folder, work, { waiting, signal: options.signal });
+}
+
+/** A package set that is set up already and whole, without asking or downloading anything. */
+export async function findPackages(
+  name: PackageSetName,
+  options: Pick<SetUpOptions, 'python' | 'cache'> = {},
+): Promise<Installed | undefined> {
+  const set = packageSets[name];
+  const python = await findPython({ chosen: options.python, reject: set.reject, advice: set.advice });
+  const found = await findWhole(set, folderOf(name, python, options.cache), python, {});
+  return typeof found === 'object' ? found : undefined;
+}
+
+const folderOf = (name: PackageSetName, python: Python, cache = cacheFolder()): string =>
+  join(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
+
+/** What is downloaded, how much, from where, under which licence and whereto. */
+const consentText = (set: PackageSet, folder: string): string => [...set.consent, folder].join('\n');
+
+/**
+ * The installation in a folder, or what is wrong with it; undefined: there is none, or half of one (the inventory is
+ * written last). Environments of earlier versions have no list of their files: they are imported once, then listed.
+ */
+async function findWhole(
+  set: PackageSet,
+  folder: string,
+  python: Python,
+  { tryImport = false, signal }: Pick<SetUpOptions, 'tryImport' | 'signal'>,
+): Promise<Installed | string | undefined> {
+  const inventory = await readInventory(folder);
+  if (inventory === undefined) return undefined;
+  const found = await locate(set, folder, python);
+  if (found === undefined) return 'its interpreter is gone';
+  const unlisted = inventory === 'unlisted';
+  const differs = unlisted ? undefined : await whatDiffers(folder, inventory);
+  if (differs !== undefined) return differs;
+  if (!tryImport && !unlisted) return found;
+  const why = await whyNotImported(set, found, signal);
+  if (why !== undefined) return why;
+  if (unlisted) await writeInventory(folder);
+  return found;
+}
+
+/** undefined: an environment whose base interpreter was removed. */
+async function locate({ version }: PackageSet, folder: string, python: Python): Promise<Installed | undefined> {
+  const own = interpreterIn(folder);
+  const site = siteIn(folder);
+  if (await exists(own)) return { folder, python: own, environment: {}, version };
+  if (!(await exists(site))) return undefined;
+  return { folder, python: python.path, environment: { PYTHONPATH: site }, version };
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+async function install(set: PackageSet, python: Python, folder: string, options: SetUpOptions): Promise<Installed> {
+  const { progress = () => {}, signal } = options;
+  const { title, version, wheels, optional } = set;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  try {
+    progress(`Setting up ${title} ${version} with ${python.path} (Python ${python.version.join('.')}) in ${folder}`);
+    const pip = await makeEnvironment(python, folder, progress, signal);
+    progress('Downloading the wheels …');
+    const arguments_ = ['--no-deps', '--only-binary=:all:', ...wheels];
+    await runPip(pip, arguments_, `the wheels of ${title}`, progress, signal);
+    if (optional !== undefined)
+      await runPip(pip, ['--no-deps', optional.package], optional.package, progress, signal).catch((error: unknown) => {
+        if (error instanceof Cancelled) throw error;
+        progress(`${optional.package} could not be installed: ${optional.without}.`);
+      });
+    const installed = (await locate(set, folder, python))!;
+    const why = await whyNotImported(set, installed, signal);
+    if (why !== undefined) throw new UserError(`${title} was installed but does not load: ${why}`);
+    await writeInventory(folder);
+    progress(`${title} ${version} is ready.`);
+    return installed;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function runPip(
+  pip: Pip,
+  packages: string[],
+  what: string,
+  progress: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const lines: string[] = [];
+  const keep = (line: string) => {
+    lines.push(line);
+    if (/^(Collecting|Downloading|Installing|Successfully|  Downloading|Using cached)/.test(line))
+      progress(line.trim());
+  };
+  const end = await runProcess({
+    program: pip.program,
+    args: [...pip.args, ...packages],
+    environment: pip.environment,
+    stdout: keep,
+    stderr: keep,
+    ...(signal && { signal }),
+  });
+  stopIfCancelled(signal);
+  if (end.code === 0) return;
+  const reason = lines.filter((line) => /error/i.test(line)).at(-1) ?? lines.at(-1) ?? `exit status ${end.code}`;
+  throw new UserError(
+    `Could not install ${what}: ${reason.trim()}. Check that the network is up and that your package index has it. Behind a proxy or mirror, configure pip (pip config set global.index-url …) and try again.`,
+  );
+}
+
+/** The last line of the error; undefined: it imports. An old C library or a missing libstdc++ shows here, not later. */
+async function whyNotImported(
+  { check }: PackageSet,
+  { python, environment }: Installed,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const lines: string[] = [];
+  try {
+    const { code } = await runProcess({
+      program: python,
+      args: ['-c', check],
+      environment: { ...quietPip, ...environment },
+      stderr: (line) => lines.push(line),
+      ...(signal && { signal }),
+    });
+    stopIfCancelled(signal);
+    return code === 0 ? undefined : (lines.at(-1) ?? `exit status ${code}`);
+  } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    return errorText(error);
+  }
+}

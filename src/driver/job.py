@@ -1,0 +1,149 @@
+"""What the scripts of this folder share: JSON lines to the caller, and an end as soon as the caller asks for it or is gone.
+
+A job reads one line of JSON from stdin, its request, and then writes one JSON object a line to stdout:
+
+  {"event": NAME, ...}                             whatever the job reports on the way
+  {"event": "done", "result"}                      the last line of a job that succeeded (exit status 0)
+  {"event": "error", "stage", "message", "details"}  the last line of any other (1; 2: unusable request; 143: cancelled)
+
+Stdin stays open as long as the caller wants the result. Needs Python 3.8 or newer.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+
+class JobError(Exception):
+    """Worth one plain line: what is wrong, where, and what to do. `stage` says what the job was doing."""
+
+    def __init__(self, stage, message, details=None):
+        super().__init__(message)
+        self.stage, self.details = stage, details or []
+
+
+class Channel:
+    """JSON lines on a private copy of stdout. Descriptor 1 itself then leads to stderr, so that no printf breaks a line."""
+
+    def __init__(self):
+        sys.stdout.flush()
+        self._out = os.dup(1)
+        os.dup2(2, 1)
+        self._lock = threading.Lock()
+        self.closed = False
+
+    def send(self, event, **fields):
+        """Numbers must be finite: JSON has no others."""
+        text = json.dumps(dict(event=event, **fields), separators=(",", ":"), allow_nan=False)
+        data = text.encode("ascii") + b"\n"
+        with self._lock:
+            try:
+                while data and not self.closed:
+                    data = data[os.write(self._out, data) :]
+            except OSError:  # nobody reads any more: the job ends at its next step
+                self.closed = True
+
+
+class Stop:
+    """Whether somebody asked for the end, and until when the job may end by itself."""
+
+    def __init__(self, grace):
+        self._grace, self._asked, self._deadline = grace, threading.Event(), None
+        self.leftovers = set()  # temporary files, removed on a hard exit
+
+    def ask(self, *_):
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self._grace
+        self._asked.set()
+
+    def asked(self):
+        return self._asked.is_set()
+
+    def overdue(self):
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+    def check(self):
+        """To be called between steps. Raises JobError once the end was asked for."""
+        if self.asked():
+            raise JobError("cancelled", "cancelled")
+
+    def ask_on_signals(self):
+        for name in ("SIGTERM", "SIGINT"):
+            signal.signal(getattr(signal, name), self.ask)
+
+    def ask_when_stdin_closes(self):
+        def listen():
+            while os.read(0, 4096):
+                pass
+            self.ask()
+
+        threading.Thread(target=listen, daemon=True).start()
+
+
+def remove(paths):
+    for path in list(paths):
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+
+
+def run(work, channel, stop):
+    """Runs `work()` and ends the process with the status of its outcome; whatever goes wrong is the last line."""
+    status = []
+
+    def guarded():
+        try:
+            work()
+            status.append(0)
+        except JobError as error:
+            status.append({"arguments": 2, "cancelled": 143}.get(error.stage, 1))
+            channel.send("error", stage=error.stage, message=str(error), details=error.details)
+        except BaseException as error:  # nothing may end without its last line
+            status.append(1)
+            channel.send("error", stage="internal", message="%s: %s" % (type(error).__name__, error), details=[])
+
+    # Python runs signal handlers in the main thread only, which must therefore not be the one inside native code.
+    worker = threading.Thread(target=guarded, daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.05)
+        if stop.overdue():
+            channel.send("error", stage="cancelled", message="cancelled", details=[])
+            remove(stop.leftovers)
+            os._exit(143)
+    os._exit(status[0])  # at once: a native library's own teardown may crash after a failure
+
+
+def read_line():
+    """The first line of stdin. Unbuffered: what follows is for `ask_when_stdin_closes`."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        chunk = os.read(0, 65536)
+        if not chunk:
+            break
+        line += chunk
+    return bytes(line)
+
+
+def serve(handle):
+    """
+    The whole of a job's script: `handle(request, channel, stop)` gets the request, may send events, calls `stop.check()`
+    between its steps, and returns the result, which JSON can carry. Trouble with the input is a JobError.
+    """
+    channel, stop = Channel(), Stop(0.7)
+    stop.ask_on_signals()
+    line = read_line()
+    stop.ask_when_stdin_closes()
+
+    def work():
+        try:
+            request = json.loads(line.decode("utf-8"))
+        except ValueError as error:
+            raise JobError("arguments", "the request is not one line of JSON: %s" % error) from None
+        channel.send("done", result=handle(request, channel, stop))
+
+    run(work, channel, stop)
