@@ -4,7 +4,7 @@ import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
 import { showResult } from './builds/showResult.ts';
 import { attach, attachPieces, pasteLog } from './commands/attach.ts';
-import { build } from './commands/build.ts';
+import { buildModel } from './commands/build.ts';
 import { buildAs, copyUsualCommand } from './commands/buildAs.ts';
 import { pickModel } from './commands/pickModel.ts';
 import { searchPanel } from './commands/searchPanel.ts';
@@ -72,7 +72,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       { supportsMultipleEditorsPerDocument: true },
     ),
     ...registerCommands({
-      [commands.build]: (uri, more) => build(building, uri, more),
+      [commands.build]: (uri, more) => buildModel(building, uri, more),
       [commands.buildAs]: (uri, preset) => buildAs(building, uri, preset),
       [commands.copyBuildCommand]: (uri) => copyUsualCommand(building, uri),
       [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),

@@ -10,7 +10,7 @@ export function code(text: string): string {
 }
 
 /** Plain sentences with names in them, with Markdown's own characters escaped. */
-export function plain(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~]/g, '\\$&').replace(/[\u0000-\u0009\u000b-\u001f]/g, ' ');
 }
 

@@ -3,7 +3,7 @@ import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
 
 /** Builds a model's engine in the usual way. `more` comes from the offer after a build that lacked its weights. */
-export async function build(parts: BuildParts, argument: unknown, more?: unknown): Promise<void> {
+export async function buildModel(parts: BuildParts, argument: unknown, more?: unknown): Promise<void> {
   const uri = await pickModel(argument, parts.sessions);
   if (uri === undefined || !(await mayBuild(parts, uri))) return;
   const randomWeights =

@@ -4,7 +4,7 @@ import type { Builds } from '../builds/builds.ts';
 import { keepFp32 } from '../commands/keepFp32.ts';
 import { pickModel } from '../commands/pickModel.ts';
 import { languageCommandIds } from './languageCommandIds.ts';
-import { applyOverrides } from '../precision/applyOverrides.ts';
+import { writeTypedCopy } from '../precision/writeTypedCopy.ts';
 import { buildWithOverrides } from '../precision/buildWithOverrides.ts';
 import { copyPrecisionFlags } from '../precision/copyPrecisionFlags.ts';
 import { importPrecisionFlags } from '../precision/importPrecisionFlags.ts';
@@ -63,7 +63,7 @@ export class LanguageFeatures implements vscode.Disposable {
       [languageCommandIds.showNodesHere]: show,
       [languageCommands.openLogLine]: served((target) => openNewestLog(feed, target)),
       [languageCommands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
-      [languageCommands.applyOverrides]: served((target, to) => applyOverrides(feed, target, to)),
+      [languageCommands.applyOverrides]: served((target, to) => writeTypedCopy(feed, target, to)),
       [languageCommands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
       [languageCommands.buildWithReplay]: served((target) => buildWithReplay(building, feed, target)),
       [languageCommandIds.openOverrides]: async (argument) => {

@@ -4,7 +4,7 @@ import type { BorderTensor, BuiltLayer } from '../../core/precision/check/buildF
 import type { Directive } from '../../core/precision/language/overrideFile.ts';
 import { typeOfEngineTensor } from '../../core/precision/language/precisionType.ts';
 import type { PrecisionType } from '../../core/precision/language/precisionType.ts';
-import { code, codeList, plain } from '../markdown.ts';
+import { code, codeList, escapeMarkdown } from '../markdown.ts';
 import { isInside, toRange } from '../places.ts';
 import { nodesAt, ruleAt, verdictOf } from './overrideAnalysis.ts';
 import type { OverrideAnalysis, RulePlace } from './overrideAnalysis.ts';
@@ -91,7 +91,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
   const node = index?.nodes[position];
   if (!index || !node) return '';
   const types = node.types.map((type) => type ?? 'unknown').join(', ');
-  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Makes ${plain(types)}.`];
+  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Makes ${escapeMarkdown(types)}.`];
   const built = analysis.build?.nodes[position];
   if (built && analysis.build) {
     lines.push(`Last build: ${fates[built.fate]}.`);
@@ -136,7 +136,7 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
   if (!verdict) return asked;
   const words = { obeyed: 'obeyed', disobeyed: 'not obeyed', unseen: 'cannot be seen' };
   const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
-  return `${asked} Last build: ${sure}${words[verdict.verdict]}. ${plain(verdict.reason)}`;
+  return `${asked} Last build: ${sure}${words[verdict.verdict]}. ${escapeMarkdown(verdict.reason)}`;
 }
 
 const typeTexts: Readonly<Record<PrecisionType, string>> = {
@@ -161,6 +161,6 @@ function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionT
     );
   }
   const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);
-  if (verdict && verdict.nodes.length > 0) lines.push(`Last build: ${plain(verdict.message)}`);
+  if (verdict && verdict.nodes.length > 0) lines.push(`Last build: ${escapeMarkdown(verdict.message)}`);
   return lines.join('\n\n');
 }

@@ -3,7 +3,7 @@ import type { Hover, Position } from 'vscode-languageserver';
 import { sameAlgorithm } from '../../core/replay/algorithm.ts';
 import { bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
 import { describeAlgorithm, titleOf } from '../../core/replay/describeChoice.ts';
-import { code, codeList, plain } from '../markdown.ts';
+import { code, codeList, escapeMarkdown } from '../markdown.ts';
 import { spanRange } from '../places.ts';
 import { entryAt } from './replayAnalysis.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
@@ -20,7 +20,7 @@ export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | 
     (span) => span && span.start <= offset && offset <= span.end,
   );
   if (!onKey && !member) return null;
-  const lines = [code(entry.layer), ...describeAlgorithm(entry.algorithm).map(plain)];
+  const lines = [code(entry.layer), ...describeAlgorithm(entry.algorithm).map(escapeMarkdown)];
   lines.push(...nodesText(analysis, entry.layer), ...offerText(analysis, entry.layer));
   const span = onKey ? entry.key : (member ?? entry.key);
   return {
@@ -54,7 +54,7 @@ function offerText({ facts, read }: ReplayAnalysis, layer: string): string[] {
   lines.push(
     bestOfEachType(offer.choices)
       .slice(0, 6)
-      .map((choice) => `- ${plain(titleOf(choice))}`)
+      .map((choice) => `- ${escapeMarkdown(titleOf(choice))}`)
       .join('\n'),
   );
   return lines;

@@ -1,5 +1,5 @@
 import { paints } from '../../../src/core/scene/graph/overlay.ts';
-import { itemTitle, shortName } from '../../../src/core/scene/graph/scene.ts';
+import { itemTitle, shortTitle } from '../../../src/core/scene/graph/scene.ts';
 import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
@@ -135,7 +135,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     frame,
     { x: x + 6 * scale, y, width: width - 8 * scale, height },
     model.graph.data.nodes[point]!.op,
-    () => (height < 30 * camera.k ? '' : shortName(model.graph, model.hierarchy, point)),
+    () => (height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point)),
     paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),
     'end',
     true,

@@ -1,6 +1,6 @@
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
 import { layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
-import type { Region } from '../../../src/core/scene/graph/regions.ts';
+import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import type { Brush, Fill } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
@@ -11,7 +11,7 @@ import { timeText } from '../../../src/core/text/numbers.ts';
 const margins = { foreign: 12, fused: 7, single: 5 };
 
 /** Whether a group has a boundary of its own on this picture: one node alone shows its colour itself. */
-const hasBoundary = (group: FusionGroup, region: Region): boolean => group.kind === 'foreign' || region.items > 1;
+const hasBoundary = (group: FusionGroup, region: GroupShape): boolean => group.kind === 'foreign' || region.items > 1;
 
 /** Which kinds of boundaries a frame has, as far as they lie on the picture. */
 export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer' | 'derived' | 'kernel'> {
@@ -26,7 +26,7 @@ export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer'
 }
 
 const showsKernels = ({ overlay }: Frame['model'], scale: number): boolean => scale > 0.35 && overlay.kind === 'fusion';
-const isKernelDrawn = ({ items }: Region): boolean => items > 1;
+const isKernelDrawn = ({ items }: GroupShape): boolean => items > 1;
 
 /** An outline as boxes over each other, the largest first: how far each goes beyond what it surrounds. */
 export function outlineOf(double: boolean, exact: boolean, colour: string, background: string): [number, Fill][] {
@@ -77,7 +77,7 @@ function drawKernels(brush: Brush, frame: Frame): void {
   }
 }
 
-function fill(brush: Brush, frame: Frame, { boxes }: Region, margin: number, paint: Fill): void {
+function fill(brush: Brush, frame: Frame, { boxes }: GroupShape, margin: number, paint: Fill): void {
   const { k, x, y } = frame.camera;
   const radius = k < 0.35 ? 0 : Math.min(10, margin + 6 * k);
   // From afar nodes have the colour of their group: only what is larger than they are is worth drawing.
@@ -106,13 +106,13 @@ export function drawRegionLabels(brush: Brush, frame: Frame, labels: LabelSpace)
 }
 
 /** The box of a region that lies highest. */
-function highest({ boxes }: Region): { x: number; y: number; width: number } {
+function highest({ boxes }: GroupShape): { x: number; y: number; width: number } {
   let first = 0;
   for (let i = 4; i < boxes.length; i += 4) if (boxes[i + 1]! < boxes[first + 1]! - 0.5) first = i;
   return { x: boxes[first]!, y: boxes[first + 1]!, width: boxes[first + 2]! };
 }
 
-function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Region, group: FusionGroup): void {
+function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: GroupShape, group: FusionGroup): void {
   const { camera, palette } = frame;
   const size = 12;
   const height = 2 * size + 12;
@@ -166,7 +166,7 @@ function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Re
   brush.text(note, chosen.x + 8, chosen.y + 7 + size * 1.5, { size: size - 1, colour: palette.theme.foreground });
 }
 
-function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Region, group: FusionGroup): void {
+function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: GroupShape, group: FusionGroup): void {
   const { camera, palette } = frame;
   const size = letterSize(11 * camera.k, 10, 11);
   const top = highest(region);

@@ -16,7 +16,7 @@ import { itemSizes } from '../../../src/core/scene/graph/itemSizes.ts';
 import { buildOverlay, nodeTimes } from '../../../src/core/scene/graph/overlay.ts';
 import type { Overlay, OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 import { buildRegions, idlePoints } from '../../../src/core/scene/graph/regions.ts';
-import type { Region } from '../../../src/core/scene/graph/regions.ts';
+import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
 import type { Scene } from '../../../src/core/scene/graph/scene.ts';
 import type { AskedPrecision, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
@@ -63,8 +63,8 @@ export class GraphModel {
   #next: Hierarchy;
   overlay: Overlay;
   picture: Picture | null = null;
-  regions: Region[] = [];
-  kernelRegions: Region[] = [];
+  regions: GroupShape[] = [];
+  kernelRegions: GroupShape[] = [];
   stretches = new Map<number, Stretch[]>();
   /** The model's structure as text: the same text needs no new layout. */
   readonly structure: string;

@@ -1,4 +1,4 @@
-import { itemTitle, shortName } from '../../../src/core/scene/graph/scene.ts';
+import { itemTitle, shortTitle } from '../../../src/core/scene/graph/scene.ts';
 import { forVisible } from '../draw/drawItems.ts';
 import type { Frame } from '../draw/drawView.ts';
 import { element } from '../panels/element.ts';
@@ -115,7 +115,7 @@ export function describeItem(model: GraphModel, item: number): string {
           : group.kind === 'foreign'
             ? `ForeignNode ${group.ref}`
             : `${group.kind}, layer ${group.ref}`;
-      return [title, shortName(graph, hierarchy, ref), where].filter((part) => part !== '').join(', ');
+      return [title, shortTitle(graph, hierarchy, ref), where].filter((part) => part !== '').join(', ');
     }
     case 'closed':
     case 'open': {

@@ -1,4 +1,4 @@
-import { report, someNames } from './checkContext.ts';
+import { addProblem, someNames } from './checkContext.ts';
 import type { CheckContext, FileContext } from './checkContext.ts';
 import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
@@ -46,7 +46,7 @@ function checkLength(context: FileContext): void {
   if (!range) return;
   const base = file.base ? '' : ', or let a "base" line say what most nodes become';
   const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${counted(length, 'byte')} long, and Linux passes at most ${thousands(maxArgumentBytes)} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
-  report(context, range, 'warning', 'argument-too-long', message);
+  addProblem(context, range, 'warning', 'argument-too-long', message);
 }
 
 function bytesOf(index: NodeIndex): Int32Array {
@@ -60,13 +60,13 @@ function checkFlags(context: FileContext): void {
   if (hasLayerFlags(target) !== false) return;
   if (file.require) {
     const message = `${noLayerFlags(target)} "require" has no effect.`;
-    report(context, file.require.range, 'warning', 'no-layer-flags', message, [
+    addProblem(context, file.require.range, 'warning', 'no-layer-flags', message, [
       { title: 'Remove this line', edits: [removeLine(file.require.range.line)], preferred: true },
     ]).unnecessary = true;
     return;
   }
   const first = file.rules.find(({ usable, type }) => usable && type !== null);
-  if (first?.type) report(context, first.type.range, 'info', 'no-layer-flags', noLayerFlags(target));
+  if (first?.type) addProblem(context, first.type.range, 'info', 'no-layer-flags', noLayerFlags(target));
 }
 
 /** What the last build was run with that makes rules idle. */
@@ -81,13 +81,13 @@ function checkLastFlags(context: FileContext): void {
   if (build.flags?.stronglyTyped) {
     const message =
       'The last build was strongly typed: there the types in the model decide, and TensorRT takes no layer precisions. Build with these overrides, or apply them to the model.';
-    report(context, first.type.range, 'warning', 'flag-missing', message);
+    addProblem(context, first.type.range, 'warning', 'flag-missing', message);
     return;
   }
   if (build.lines?.some(({ kind }) => kind === 'ignored')) {
     const message =
       'The last build ignored all layer precisions, because it ran without --precisionConstraints=obey or prefer. Build with these overrides, which sets it.';
-    report(context, first.type.range, 'warning', 'flag-missing', message);
+    addProblem(context, first.type.range, 'warning', 'flag-missing', message);
   }
   const { flags } = build;
   if (!flags) return;
@@ -96,7 +96,7 @@ function checkLastFlags(context: FileContext): void {
     const word = usable.map((rule) => rule.type).find((candidate) => candidate?.type === type);
     if (!word || flags.types.includes(type) || typeSince(type, target) !== null) continue;
     const message = `The last build ran without --${type}, so ${targetName(target)} had no ${type} kernels to choose. Build with these overrides, which adds the flag.`;
-    report(context, word.range, 'info', 'flag-missing', message);
+    addProblem(context, word.range, 'info', 'flag-missing', message);
   }
 }
 
@@ -116,7 +116,7 @@ export function checkNames(context: CheckContext, match: RuleMatch): void {
       ? `The name ${JSON.stringify(names[0])}`
       : `${counted(stuck.length, 'name')} (${someNames(names, 2)})`;
   const message = `${what} cannot be given to trtexec: ${reasons.get(one)}. The rule still works in a rewritten model and with the Python back-end.`;
-  report(context, range, hasLayerFlags(target) === null ? 'info' : 'warning', 'trtexec-cannot-carry', message);
+  addProblem(context, range, hasLayerFlags(target) === null ? 'info' : 'warning', 'trtexec-cannot-carry', message);
 }
 
 const stuckByIndex = new WeakMap<NodeIndex, { wildcard: boolean; reasons: Map<number, string> }>();
@@ -147,5 +147,5 @@ export function checkForeignNodes(context: CheckContext, match: RuleMatch, count
   )
     return;
   const { severity, message } = foreignNodeEvidence(context, match, counts);
-  report(context, range, severity, 'inside-foreign-node', message);
+  addProblem(context, range, severity, 'inside-foreign-node', message);
 }

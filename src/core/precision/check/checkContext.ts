@@ -3,7 +3,7 @@ import type { NodeIndex } from '../language/nodeIndex.ts';
 import type { OverrideFile } from '../language/overrideFile.ts';
 import { problemAt } from '../language/precisionProblem.ts';
 import type { Fix, PrecisionProblem, TextRange } from '../language/precisionProblem.ts';
-import type { Resolution } from '../language/resolveOverrides.ts';
+import type { ResolvedRules } from '../language/resolveOverrides.ts';
 import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
 import { thousands } from '../../text/numbers.ts';
 
@@ -18,11 +18,11 @@ export interface CheckContext {
 /** What the checks look at that hold rules against each other. */
 export interface FileContext extends CheckContext {
   file: OverrideFile;
-  resolution: Resolution;
+  resolution: ResolvedRules;
 }
 
 /** Adds a problem to the context and gives it back, for what else belongs to it. */
-export function report(
+export function addProblem(
   context: CheckContext,
   range: TextRange,
   severity: PrecisionProblem['severity'],

@@ -1,6 +1,6 @@
 import { isFloatType } from '../../onnx/tensorTypes.ts';
 import { changeTo } from '../language/changeType.ts';
-import { report, someNames } from './checkContext.ts';
+import { addProblem, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { checkQuantised } from './checkQuantised.ts';
 import type { TypeWord } from '../language/overrideFile.ts';
@@ -39,7 +39,7 @@ function checkCount(context: CheckContext, { rule, nodes }: RuleMatch): boolean 
   const fixes = first.type
     ? [{ title: `Give ${first.type} to all outputs`, edits: [replaceRange(range, first.type)] }]
     : [];
-  report(context, range, 'error', 'output-count', message, fixes);
+  addProblem(context, range, 'error', 'output-count', message, fixes);
   return true;
 }
 
@@ -51,7 +51,7 @@ function checkWhole(context: CheckContext, { nodes }: RuleMatch, word: TypeWord,
     const types = position === null ? node?.types : [node?.types[position]];
     if (node?.exempt !== null || !types?.some((type) => type && isFloatType(type))) continue;
     const message = `${JSON.stringify(index.names[i])} makes floating-point numbers: ${word.type} is no type for its output.`;
-    report(context, word.range, 'error', 'output-type', message, changeTo(word));
+    addProblem(context, word.range, 'error', 'output-type', message, changeTo(word));
     return;
   }
 }
@@ -68,7 +68,7 @@ function checkFloat(context: CheckContext, { rule, nodes }: RuleMatch): void {
       const own = type === 'bool' ? 'bool' : 'int32';
       const message = `Output ${position + 1} of ${JSON.stringify(index.names[i])} is ${type}: it cannot become ${word.type}.`;
       const fix = { title: `Change to ${own}`, edits: [replaceRange(word.range, own)], preferred: true };
-      report(context, word.range, 'warning', 'output-type', message, [fix]);
+      addProblem(context, word.range, 'warning', 'output-type', message, [fix]);
       break;
     }
   }

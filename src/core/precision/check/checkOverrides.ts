@@ -8,7 +8,7 @@ import type { NodeIndex } from '../language/nodeIndex.ts';
 import type { OverrideFile, Rule } from '../language/overrideFile.ts';
 import type { PrecisionProblem } from '../language/precisionProblem.ts';
 import { resolveOverrides } from '../language/resolveOverrides.ts';
-import type { Resolution, RuleMatch } from '../language/resolveOverrides.ts';
+import type { ResolvedRules, RuleMatch } from '../language/resolveOverrides.ts';
 import { countNodes } from './ruleFacts.ts';
 import type { NodeCounts, RuleFacts } from './ruleFacts.ts';
 import { targetOfBuild } from '../plan/tensorrtTarget.ts';
@@ -21,7 +21,7 @@ export interface PrecisionCheck {
   /** One entry a rule, in order. */
   rules: RuleFacts[];
   /** null without a model. */
-  resolution: Resolution | null;
+  resolution: ResolvedRules | null;
   target: TensorrtTarget;
 }
 

@@ -1,4 +1,4 @@
-import { report } from './checkContext.ts';
+import { addProblem } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { changeTo } from '../language/changeType.ts';
 import type { TypeWord } from '../language/overrideFile.ts';
@@ -10,9 +10,9 @@ export function checkQuantised(context: CheckContext, word: TypeWord): void {
   if (word.type === 'int8' && hasLayerFlags(target) !== false) {
     const message =
       'INT8 also needs scales: calibration, dynamic ranges, or Q/DQ nodes in the model. Without them TensorRT keeps the layer in floating point.';
-    report(context, word.range, 'info', 'type-needs-scales', message, changeTo(word));
+    addProblem(context, word.range, 'info', 'type-needs-scales', message, changeTo(word));
     return;
   }
   const message = `${targetName(target)} computes in ${word.type} only between Q/DQ nodes of the model; a rule cannot make a node ${word.type}. Quantise the model first.`;
-  report(context, word.range, 'error', 'type-needs-qdq', message, changeTo(word));
+  addProblem(context, word.range, 'error', 'type-needs-qdq', message, changeTo(word));
 }

@@ -1,5 +1,5 @@
 import { buildIndexOf } from './buildIndex.ts';
-import { report, someNames } from './checkContext.ts';
+import { addProblem, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { normalisations } from '../verify/judgeLayers.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
@@ -23,5 +23,5 @@ export function checkRegistered(context: CheckContext, match: RuleMatch): void {
       ? `no layer of its network the name ${JSON.stringify(names[0])}`
       : `no layers of its network the names of ${counted(names.length, 'node')} (${someNames(names, 2)})`;
   const message = `${targetName(target)} gave ${what}, as the log of the last build shows: --layerPrecisions does not reach ${names.length === 1 ? 'it' : 'them'}, and trtexec does not say so. ${ownWay ? "By NVIDIA's word a normalisation computes in FP32 by default all the same, which no log shows" : 'Apply the rules to the model instead'}.`;
-  report(context, range, ownWay ? 'info' : 'warning', 'layer-unregistered', message);
+  addProblem(context, range, ownWay ? 'info' : 'warning', 'layer-unregistered', message);
 }

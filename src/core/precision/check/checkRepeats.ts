@@ -1,4 +1,4 @@
-import { report } from './checkContext.ts';
+import { addProblem } from './checkContext.ts';
 import type { FileContext } from './checkContext.ts';
 import type { Rule, Selector } from '../language/overrideFile.ts';
 import { removeLine, replaceRange } from '../language/precisionProblem.ts';
@@ -21,7 +21,7 @@ export function checkRepeats(context: FileContext): void {
     repeatedSelectors(context, match.rule);
     const later = matches[twin[r] ?? -1]?.rule;
     if (later) {
-      const problem = report(
+      const problem = addProblem(
         context,
         match.rule.range,
         'warning',
@@ -50,7 +50,7 @@ function shadowed(context: FileContext, rule: Rule, nodes: Int32Array, winner: I
   const lines = rules.slice(0, 3).map((other) => other.range.line);
   const where = `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${rules.length > 3 ? ' and others' : ''}`;
   const message = `This rule has no effect: later rules (${where}) decide for all its nodes, and a later rule wins. Move it below them or remove it.`;
-  const problem = report(context, rule.range, 'warning', 'shadowed', message, [
+  const problem = addProblem(context, rule.range, 'warning', 'shadowed', message, [
     ...moveBelow(context, rule, rules.at(-1)?.range.line ?? rule.range.line),
     { title: 'Remove this line', edits: [removeLine(rule.range.line)] },
   ]);
@@ -76,7 +76,7 @@ function repeatedSelectors(context: FileContext, rule: Rule): void {
     const before = rule.selectors[s - 1];
     if (seen.has(key) && before) {
       const gap = { line: selector.range.line, column: before.range.endColumn, endColumn: selector.range.endColumn };
-      report(context, selector.range, 'warning', 'duplicate', 'This selector is in the rule already.', [
+      addProblem(context, selector.range, 'warning', 'duplicate', 'This selector is in the rule already.', [
         { title: 'Remove it', edits: [replaceRange(gap, '')], preferred: true },
       ]).unnecessary = true;
     }

@@ -1,4 +1,4 @@
-import { report, someNames } from './checkContext.ts';
+import { addProblem, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from '../language/closestWords.ts';
@@ -35,7 +35,7 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
   if (rule.usable && match.nodes.length === 0 && match.selected.some((selected) => selected.length > 0)) {
     const message = 'The "not:" selectors take away everything that this rule selects.';
     const fixes = [{ title: 'Remove this line', edits: [removeLine(rule.range.line)] }];
-    report(context, rule.range, 'warning', 'matches-nothing', message, fixes).unnecessary = true;
+    addProblem(context, rule.range, 'warning', 'matches-nothing', message, fixes).unnecessary = true;
   }
 }
 
@@ -51,7 +51,7 @@ function explainNothing(context: CheckContext, selector: Selector): PrecisionPro
   const { kind } = selector;
   const found = kind === 'name' ? explainUnknownName(context, selector) : explainEngineName(context, selector);
   if (!found) return explainGlob(context, selector);
-  return report(context, selector.range, 'warning', found.code, found.message, found.fixes);
+  return addProblem(context, selector.range, 'warning', found.code, found.message, found.fixes);
 }
 
 function explainGlob(context: CheckContext, selector: Selector): PrecisionProblem {
@@ -83,7 +83,7 @@ function explainGlob(context: CheckContext, selector: Selector): PrecisionProble
     });
   }
   const message = `No node's name matches "${shorten(selector.text, 200)}".${hint}`;
-  return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
+  return addProblem(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 
 /** The same pattern reaching further: across segments, from anywhere, into the module that it names. */
@@ -119,7 +119,7 @@ function explainOp(context: CheckContext, selector: Selector): PrecisionProblem 
     }
   }
   const message = `The model has no node of type ${shorten(written, 200)}.${hint}`;
-  return report(context, selector.range, 'warning', 'matches-nothing', message, fixes);
+  return addProblem(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 
 /** Operators that are spelled nearly so, and those of which one is the other's beginning (Convolution, Conv). */
@@ -140,13 +140,13 @@ function explainGroup(context: CheckContext, selector: Selector): PrecisionProbl
   if (!build) {
     const message =
       '"group:" names a ForeignNode of the last build, and there is no build of this model yet. Build it once, or open its log.';
-    return report(context, selector.range, 'warning', 'group-needs-build', message);
+    return addProblem(context, selector.range, 'warning', 'group-needs-build', message);
   }
   const found = groupsNamed(selector.text, build);
   if (found.length === 1) {
     const message =
       'Which nodes are inside this ForeignNode is not known: neither the log of the last build nor its layers say so. Build with a verbose log and detailed profiling.';
-    return report(context, selector.range, 'warning', 'matches-nothing', message);
+    return addProblem(context, selector.range, 'warning', 'matches-nothing', message);
   }
   const names = (found.length > 0 ? found : build.foreignNodes.map((_, i) => i)).map(
     (i) => build.foreignNodes[i]?.name ?? '',
@@ -157,13 +157,13 @@ function explainGroup(context: CheckContext, selector: Selector): PrecisionProbl
   }));
   if (found.length > 1) {
     const message = `${counted(found.length, 'ForeignNode')} begin with "${selector.text}": ${someNames(names)}. Write more of the name.`;
-    return report(context, selector.range, 'error', 'group-ambiguous', message, fixes);
+    return addProblem(context, selector.range, 'error', 'group-ambiguous', message, fixes);
   }
   const message =
     names.length > 0
       ? `The last build has no ForeignNode "${selector.text}". It has ${someNames(names)}.`
       : 'The last build has no ForeignNodes.';
-  return report(context, selector.range, 'warning', 'group-unknown', message, fixes);
+  return addProblem(context, selector.range, 'warning', 'group-unknown', message, fixes);
 }
 
 function checkTakenAway(context: CheckContext, match: RuleMatch, position: number): void {
@@ -187,7 +187,7 @@ function checkTakenAway(context: CheckContext, match: RuleMatch, position: numbe
   if (!selector) return;
   const message = `This "not:" takes nothing away: the selectors before it select ${taken.length === 1 ? 'no such node' : `none of these ${counted(taken.length, 'node')}`}.`;
   const fixes = [removeSelector(match.rule, position, true)];
-  report(context, selector.range, 'warning', 'takes-nothing', message, fixes).unnecessary = true;
+  addProblem(context, selector.range, 'warning', 'takes-nothing', message, fixes).unnecessary = true;
 }
 
 /** Whether two ascending lists have a number in common. */
@@ -209,7 +209,7 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
         ? ''
         : ' TensorRT numbers the further ones (_1, _2, …), so flags reach only the first.';
     const message = `${counted(selected.length, 'node')} have this name; the rule takes all of them.${flags}`;
-    report(context, selector.range, 'info', 'matches-more', message);
+    addProblem(context, selector.range, 'info', 'matches-more', message);
     return;
   }
   if (selector.kind !== 'glob') return;
@@ -222,7 +222,7 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
       title: `Change to ** (${counted(index.nodes.length, 'node')})`,
       edits: [replaceRange(selector.textRange, '**')],
     };
-    report(context, selector.range, 'info', 'matches-more', message, [fix]);
+    addProblem(context, selector.range, 'info', 'matches-more', message, [fix]);
   }
 }
 
@@ -246,6 +246,6 @@ function checkDigits(context: CheckContext, selector: Selector): boolean {
   const names = Array.from(longer.subarray(0, 2), (i) => index.names[i] ?? '');
   const rest = longer.length > 2 ? ` and ${thousands(longer.length - 2)} more` : '';
   const message = `The "*" after a digit also takes longer numbers: ${someNames(names)}${rest}.`;
-  report(context, selector.range, 'warning', 'matches-more', message, [fix]);
+  addProblem(context, selector.range, 'warning', 'matches-more', message, [fix]);
   return true;
 }

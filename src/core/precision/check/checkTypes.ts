@@ -1,5 +1,5 @@
 import { changeTo } from '../language/changeType.ts';
-import { report, someNames } from './checkContext.ts';
+import { addProblem, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { checkOutputs } from './checkOutputs.ts';
 import { checkQuantised } from './checkQuantised.ts';
@@ -31,13 +31,13 @@ export function checkTarget(context: CheckContext, word: TypeWord, others?: read
   const since = typeSince(word.type, target);
   if (since) {
     const message = `${targetName(target)} has no ${word.type}: it came with TensorRT ${since}.`;
-    report(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word, others));
+    addProblem(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word, others));
     return;
   }
   const capability = missingCapability(word.type, target);
   if (capability !== null) {
     const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) cannot compute in ${word.type}: that needs ${decimal(capability)}.`;
-    report(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word, others));
+    addProblem(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word, others));
   }
 }
 
@@ -73,7 +73,7 @@ function checkExempt(context: CheckContext, match: RuleMatch): void {
         : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
     const whole = { ...selector, textRange: selector.range };
     const inside = exempt === 'control' ? namesFix(whole, namesInside(context.index, selected)) : [];
-    report(context, selector.range, 'warning', code, message, [...inside, removeSelector(match.rule, s)]);
+    addProblem(context, selector.range, 'warning', code, message, [...inside, removeSelector(match.rule, s)]);
   }
 }
 
@@ -101,7 +101,7 @@ function checkFolded(context: CheckContext, rule: Rule, position: number, select
     shape: 'computed a shape on the host in the last engine',
   }[fate];
   const message = `This node ${text}: a precision has no effect on it.`;
-  report(context, selector.range, 'warning', 'folded-node', message, [removeSelector(rule, position)]);
+  addProblem(context, selector.range, 'warning', 'folded-node', message, [removeSelector(rule, position)]);
 }
 
 function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWord): void {
@@ -119,7 +119,7 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
       ops.length === 1
         ? `${ops[0]} computes in floating point: ${type} is no type for it.`
         : `${someNames(ops)} compute in floating point: ${type} is no type for them.`;
-    report(context, word.range, 'error', 'type-unsupported-op', message, changeTo(word));
+    addProblem(context, word.range, 'error', 'type-unsupported-op', message, changeTo(word));
     return;
   }
   if (!isFloating(type) || type === 'fp8') {
@@ -138,5 +138,5 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
   const message = `ONNX allows ${type} for ${someNames(ops)} ${when}.${rest}`;
   // Flags name no ONNX types: there it is TensorRT's own layer that counts.
   const severity = all && hasLayerFlags(context.target) !== true ? 'error' : 'info';
-  report(context, word.range, severity, 'type-unsupported-op', message, changeTo(word));
+  addProblem(context, word.range, severity, 'type-unsupported-op', message, changeTo(word));
 }

@@ -1,7 +1,7 @@
 import type { OverrideFile, OverrideLine, Rule, Selector } from './overrideFile.ts';
 import { readOverrides } from './readOverrides.ts';
 import { isBareName, quoteName } from './quoteName.ts';
-import { textWidth } from './textWidth.ts';
+import { columnsOf } from './columnsOf.ts';
 
 /** Longest selector list that takes part in a block's column; longer ones stand out alone. */
 const widest = 64;
@@ -48,7 +48,7 @@ function sameBlock(
 }
 
 function width(piece: Piece | null): number {
-  return piece?.tail ? textWidth(piece.head) : 0;
+  return piece?.tail ? columnsOf(piece.head) : 0;
 }
 
 function layOut(piece: Piece | null | undefined, raw: string, column: number): string {

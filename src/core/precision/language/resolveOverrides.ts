@@ -3,7 +3,7 @@ import type { NodeIndex } from './nodeIndex.ts';
 import type { OverrideFile, Rule, Selector } from './overrideFile.ts';
 
 /** What each rule selects and which rule decides for each node: the last usable one that selects it. */
-export interface Resolution {
+export interface ResolvedRules {
   /** One entry a rule, in order; unusable rules select nothing. */
   matches: RuleMatch[];
   /** By position of the node: position of the deciding rule in `matches`, or -1. */
@@ -55,7 +55,7 @@ function membersOf(group: number, build: BuildFacts): Int32Array {
 }
 
 /** Applies a file's rules to a model. `group:` selectors need the build. */
-export function resolveOverrides(file: OverrideFile, index: NodeIndex, build: BuildFacts | null): Resolution {
+export function resolveOverrides(file: OverrideFile, index: NodeIndex, build: BuildFacts | null): ResolvedRules {
   const size = index.nodes.length;
   const winner = new Int32Array(size).fill(-1);
   const marks = new Marks(size);

@@ -3,7 +3,7 @@ import type { NodeFacts } from './modelFacts.ts';
 import type { NodeIndex } from '../language/nodeIndex.ts';
 import type { OverrideFile, Rule } from '../language/overrideFile.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
-import type { Resolution } from '../language/resolveOverrides.ts';
+import type { ResolvedRules } from '../language/resolveOverrides.ts';
 
 /** What a person wants of each node, after all rules: the input of both back-ends and of the check after a build. */
 export interface PrecisionPlan {
@@ -32,7 +32,7 @@ export interface PlannedNode {
 }
 
 /** Works out every node's request from the rules as resolved. Rules with errors are no part of it. */
-export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: Resolution): PrecisionPlan {
+export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: ResolvedRules): PrecisionPlan {
   const plan: PrecisionPlan = { base: baseOf(file), require: requireOf(file), nodes: [], skipped: [] };
   const skipped = new Map<number, number>();
   for (const [position, r] of resolution.winner.entries()) {

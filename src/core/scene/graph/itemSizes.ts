@@ -1,6 +1,6 @@
 import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
-import { itemTitle, shortName } from './scene.ts';
+import { itemTitle, shortTitle } from './scene.ts';
 import type { Scene } from './scene.ts';
 
 /** Width of an average character at the size in which titles are drawn; the same everywhere, so that pictures are too. */
@@ -22,7 +22,7 @@ export function itemSizes(
     switch (kind) {
       case 'node': {
         const small = graph.data.nodes[ref]!.op === 'Constant';
-        const name = small ? 0 : shortName(graph, hierarchy, ref).length * character * 0.88;
+        const name = small ? 0 : shortTitle(graph, hierarchy, ref).length * character * 0.88;
         width[item] = clamp(Math.max(title, name) + 30, small ? 64 : narrowest, widest);
         height[item] = small ? 22 : 42;
         break;

@@ -10,7 +10,7 @@ import type { Scene } from './scene.ts';
  * module is computed by several groups, each covers the part of the module's width that is its share of the nodes, so
  * that the boundary runs through the module.
  */
-export interface Region {
+export interface GroupShape {
   group: number;
   boxes: Float32Array;
   left: number;
@@ -51,7 +51,7 @@ export function buildRegions(
   scene: Scene,
   layout: LayoutResult,
   members: Membership,
-): Region[] {
+): GroupShape[] {
   const cover = coverItems(graph, hierarchy, scene, members);
   const boxes = new Map<number, number[]>();
   const items = new Map<number, number>();
@@ -223,7 +223,7 @@ function follow({ pieces }: LayoutResult, piece: number, group: number, put: Put
   upright(x1, middle, end);
 }
 
-function finish(group: number, list: number[], items: number): Region {
+function finish(group: number, list: number[], items: number): GroupShape {
   const boxes = Float32Array.from(list);
   let left = Infinity;
   let top = Infinity;

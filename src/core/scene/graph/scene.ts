@@ -153,7 +153,7 @@ export function itemTitle(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene,
  * A node's name as far as the modules around it do not say it already, and without the operator that stands above it:
  * `/blocks.0/attn/proj/MatMul` inside `attn` is `proj`; `/blocks.0/attn/MatMul_1` is `MatMul_1`.
  */
-export function shortName(graph: GraphIndex, hierarchy: Hierarchy, point: number): string {
+export function shortTitle(graph: GraphIndex, hierarchy: Hierarchy, point: number): string {
   const { name, op } = graph.data.nodes[point]!;
   const module = hierarchy.modules[hierarchy.moduleOf[point]!]!;
   let rest = name;

@@ -2,7 +2,7 @@ import type { Fate, FusionReport, LayerKind } from '../../fusion/fusionReport.ts
 import type { PanelSelection } from '../panel/fusionPanel.ts';
 import { layerLabel } from '../panel/fusionText.ts';
 import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
-import type { FusionGroup, FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
+import type { UnitGroup, FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
 import { mergedModule, moduleEntries, nodesBelow, single, toModuleTree } from '../graph/moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from '../graph/moduleTree.ts';
@@ -28,7 +28,7 @@ const mostMembers = 16;
 
 interface Context {
   report: FusionReport;
-  groups: Map<string, FusionGroup>;
+  groups: Map<string, UnitGroup>;
   byNode: Map<number, FusionUnit[]>;
   titles: string[];
   weight: Weight;
@@ -129,7 +129,7 @@ function groupCells(context: Context, within: string, units: FusionUnit[]): Icic
   });
 }
 
-function kernelCells(context: Context, within: string, group: FusionGroup, units: FusionUnit[]): IcicleCell[] {
+function kernelCells(context: Context, within: string, group: UnitGroup, units: FusionUnit[]): IcicleCell[] {
   const { report, titles } = context;
   const byLayer = unitsBy(units, ({ layer }) => layer ?? -1);
   const layers = [...byLayer.keys()].filter((layer) => layer >= 0).toSorted((a, b) => a - b);

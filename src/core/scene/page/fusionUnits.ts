@@ -23,7 +23,7 @@ export interface FusionUnit {
 }
 
 /** ForeignNodes one by one, TensorRT's own layers by kind, nodes without a layer by fate. */
-export interface FusionGroup {
+export interface UnitGroup {
   /** `foreign-0`, `fused`, `fate-folded`, … */
   id: string;
   kind: LayerKind | Fate;
@@ -36,7 +36,7 @@ export interface FusionGroup {
 export interface FusionUnits {
   units: FusionUnit[];
   /** In order of execution, groups that are not computed last. */
-  groups: FusionGroup[];
+  groups: UnitGroup[];
   /** What each layer does, in few words, by position. */
   titles: string[];
   /** false: no layer was measured, `time` would show nothing. */
@@ -70,8 +70,8 @@ const fateOrder: Fate[] = ['foreign', 'fused', 'single', 'shape', 'folded', 'rem
 export function toFusionUnits(report: FusionReport): FusionUnits {
   const positions = new Map(report.nodes.map(({ id }, index) => [id, index]));
   const units: FusionUnit[] = [];
-  const groups = new Map<string, FusionGroup>();
-  const group = (id: string, make: () => Omit<FusionGroup, 'id'>): string => {
+  const groups = new Map<string, UnitGroup>();
+  const group = (id: string, make: () => Omit<UnitGroup, 'id'>): string => {
     if (!groups.has(id)) groups.set(id, { id, ...make() });
     return id;
   };
@@ -107,7 +107,7 @@ export function toFusionUnits(report: FusionReport): FusionUnits {
 
 const isExact = (report: FusionReport, node: number): boolean => report.nodes[node]?.exact ?? true;
 
-type GroupMaker = (id: string, make: () => Omit<FusionGroup, 'id'>) => string;
+type GroupMaker = (id: string, make: () => Omit<UnitGroup, 'id'>) => string;
 
 function foreignGroup(report: FusionReport, id: number, group: GroupMaker): string {
   return group(`foreign-${id}`, () => ({
@@ -178,8 +178,8 @@ function addWithoutLayer(report: FusionReport, computed: number[], units: Fusion
 }
 
 /** Computed groups as they came; those without layers after them, the unknown last. */
-function inOrder(groups: FusionGroup[]): FusionGroup[] {
-  const rank = ({ id }: FusionGroup): number =>
+function inOrder(groups: UnitGroup[]): UnitGroup[] {
+  const rank = ({ id }: UnitGroup): number =>
     id.startsWith('fate-') ? 1 + fateOrder.indexOf(id.slice('fate-'.length) as Fate) : 0;
   return groups.toSorted((a, b) => rank(a) - rank(b));
 }

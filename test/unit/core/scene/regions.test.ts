@@ -8,7 +8,7 @@ import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
 import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
 import { itemSizes } from '../../../../src/core/scene/graph/itemSizes.ts';
 import { buildRegions, idlePoints } from '../../../../src/core/scene/graph/regions.ts';
-import type { Region } from '../../../../src/core/scene/graph/regions.ts';
+import type { GroupShape } from '../../../../src/core/scene/graph/regions.ts';
 import { buildScene } from '../../../../src/core/scene/graph/scene.ts';
 import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
@@ -34,7 +34,7 @@ function draw(data: GraphData, report: FusionReport, isOpen: (id: string, at: nu
   return { graph, hierarchy, fusion, scene, layout, regions, idle };
 }
 
-const covers = ({ boxes }: Region, x: number, y: number): boolean => {
+const covers = ({ boxes }: GroupShape, x: number, y: number): boolean => {
   for (let i = 0; i < boxes.length; i += 4) {
     if (x >= boxes[i]! && x <= boxes[i]! + boxes[i + 2]! && y >= boxes[i + 1]! && y <= boxes[i + 1]! + boxes[i + 3]!)
       return true;

@@ -6,7 +6,7 @@ import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
 import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
 import { openingSteps } from '../../../../src/core/scene/graph/openingSteps.ts';
 import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
-import { buildScene, itemKey, itemTitle, shortName } from '../../../../src/core/scene/graph/scene.ts';
+import { buildScene, itemKey, itemTitle, shortTitle } from '../../../../src/core/scene/graph/scene.ts';
 import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { graphOf, layer, reportOf } from './graphBuilder.ts';
@@ -65,14 +65,14 @@ describe('buildScene', () => {
   });
 });
 
-describe('shortName', () => {
+describe('shortTitle', () => {
   it('leaves out what is said already', () => {
     const data = graphOf(
       'a @/m/proj/MatMul = MatMul(x)\nb @/m/MatMul_1 = MatMul(a)\nc @/m/Add = Add(b)\nd @free = Add(c)',
     );
     const graph = indexGraph(data);
     const hierarchy = buildHierarchy(graph);
-    expect([0, 1, 2, 3].map((point) => shortName(graph, hierarchy, point))).toEqual(['proj', 'MatMul_1', '', 'free']);
+    expect([0, 1, 2, 3].map((point) => shortTitle(graph, hierarchy, point))).toEqual(['proj', 'MatMul_1', '', 'free']);
   });
 });
 

@@ -15,7 +15,7 @@ import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
-export async function applyOverrides(feed: FactsFeed, argument: unknown, to?: unknown): Promise<void> {
+export async function writeTypedCopy(feed: FactsFeed, argument: unknown, to?: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
   const facts = await feed.settled(target.uri);

@@ -6,7 +6,7 @@ const narrow = /[\p{M}\u200b-\u200d\u2060\ufeff]/gu;
 const ascii = /^[ -~]*$/;
 
 /** How many columns of a monospaced font a text takes. */
-export function textWidth(text: string): number {
+export function columnsOf(text: string): number {
   if (ascii.test(text)) return text.length;
   return Array.from(text.replace(narrow, '')).length + (text.match(wide)?.length ?? 0);
 }
