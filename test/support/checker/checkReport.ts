@@ -1,5 +1,6 @@
 import type { FusionReport, ReportLayer, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { readRawEvidence, type RawEvidence, type RawLayer } from './rawEvidence.ts';
+import { endsOf, isSaid, piecesOf, prefixesOf } from './rawNames.ts';
 import { readRawModel, type RawModel, type RawNode } from './rawModel.ts';
 
 /** A statement of a report that the raw inputs contradict, or that they do not bear out. */
@@ -85,7 +86,11 @@ class Checker {
     if (nodes.length === 1 || path === '') return nodes.length === 1 ? nodes[0] : undefined;
     const fits = nodes.filter((node) => {
       const owner = node.owner === null ? undefined : this.#model.byId.get(node.owner);
-      return owner !== undefined && path.includes(` | ${owner.name} (${owner.op})`) && (path.includes(` (${node.part!}) `) || !path.includes('_branch)'));
+      return (
+        owner !== undefined &&
+        path.includes(` | ${owner.name} (${owner.op})`) &&
+        (path.includes(` (${node.part!}) `) || !path.includes('_branch)'))
+      );
     });
     return fits.length === 1 ? fits[0] : undefined;
   }
@@ -95,7 +100,11 @@ class Checker {
     const { total, ...fates } = accounting;
     const count = this.#model.nodes.length;
     if (total !== count || nodes.length !== count || this.#report.model.nodes !== count) {
-      this.#wrong('sum', null, `the model has ${count} nodes, the report ${total}, ${nodes.length} and ${this.#report.model.nodes}`);
+      this.#wrong(
+        'sum',
+        null,
+        `the model has ${count} nodes, the report ${total}, ${nodes.length} and ${this.#report.model.nodes}`,
+      );
     }
     for (const [fate, number] of Object.entries(fates)) {
       const real = nodes.filter((node) => node.fate === fate).length;
@@ -103,7 +112,8 @@ class Checker {
     }
     nodes.forEach((node, index) => {
       const raw = this.#model.nodes[index];
-      if (raw && (raw.id !== node.id || raw.op !== node.op)) this.#wrong('sum', node.id, `${node.op} where the model has ${raw.id} ${raw.op}`);
+      if (raw && (raw.id !== node.id || raw.op !== node.op))
+        this.#wrong('sum', node.id, `${node.op} where the model has ${raw.id} ${raw.op}`);
     });
   }
 
@@ -113,21 +123,30 @@ class Checker {
     const inForeign = foreignNodes.map((foreign) => new Set(foreign.nodes));
     for (const node of nodes) {
       const { id, foreignNode, fate } = node;
-      for (const layer of node.layers) if (!inLayer[layer]?.has(id)) this.#wrong('reference', id, `layer ${layer} lacks it`);
-      if ((foreignNode !== null) !== (fate === 'foreign')) this.#wrong('reference', id, `${fate} with ForeignNode ${foreignNode}`);
-      if (foreignNode !== null && !inForeign[foreignNode]?.has(id)) this.#wrong('reference', id, `ForeignNode ${foreignNode} lacks it`);
+      for (const layer of node.layers)
+        if (!inLayer[layer]?.has(id)) this.#wrong('reference', id, `layer ${layer} lacks it`);
+      if ((foreignNode !== null) !== (fate === 'foreign'))
+        this.#wrong('reference', id, `${fate} with ForeignNode ${foreignNode}`);
+      if (foreignNode !== null && !inForeign[foreignNode]?.has(id))
+        this.#wrong('reference', id, `ForeignNode ${foreignNode} lacks it`);
       if ((fate === 'single' || fate === 'fused') !== (foreignNode === null && node.layers.length > 0)) {
         this.#wrong('reference', id, `${fate} with ${node.layers.length} layers`);
       }
       const alone = node.layers.every((layer) => inLayer[layer]?.size === 1);
-      if ((fate === 'single' && !alone) || (fate === 'fused' && alone)) this.#wrong('reference', id, `${fate}, alone: ${alone}`);
+      if ((fate === 'single' && !alone) || (fate === 'fused' && alone))
+        this.#wrong('reference', id, `${fate}, alone: ${alone}`);
     }
     for (const layer of layers) this.#layerReferences(layer);
-    for (const { id, nodes: members, exact } of foreignNodes) {
+    this.#foreignReferences();
+  }
+
+  #foreignReferences(): void {
+    for (const { id, nodes: members, exact } of this.#report.foreignNodes) {
       for (const member of members) {
         const node = this.#nodes.get(member);
         if (!node) this.#wrong('reference', member, `a member of ForeignNode ${id} that the report lacks`);
-        else if (exact && !node.exact && !this.#model.byId.get(member)?.hasBody) this.#wrong('exact', member, `derived in the exact ForeignNode ${id}`);
+        else if (exact && !node.exact && !this.#model.byId.get(member)?.hasBody)
+          this.#wrong('exact', member, `derived in the exact ForeignNode ${id}`);
       }
     }
   }
@@ -137,10 +156,13 @@ class Checker {
       const node = this.#nodes.get(id);
       const isWhole = layer.kind === 'foreign';
       if (!node) this.#wrong('reference', id, `layer ${layer.id} has a node that the report lacks`);
-      else if (!isWhole && !node.layers.includes(layer.id)) this.#wrong('reference', id, `is not in its layer ${layer.id}`);
-      else if (isWhole && node.foreignNode === null) this.#wrong('reference', id, `is in no ForeignNode, but in layer ${layer.id}`);
+      else if (!isWhole && !node.layers.includes(layer.id))
+        this.#wrong('reference', id, `is not in its layer ${layer.id}`);
+      else if (isWhole && node.foreignNode === null)
+        this.#wrong('reference', id, `is in no ForeignNode, but in layer ${layer.id}`);
     }
-    if (layer.nodes.length > 0 && layer.evidence.length === 0) this.#wrong('reference', null, `layer ${layer.id} has no evidence`);
+    if (layer.nodes.length > 0 && layer.evidence.length === 0)
+      this.#wrong('reference', null, `layer ${layer.id} has no evidence`);
   }
 
   /** The report's layers are the engine's, or without an engine no more than the optimizer counts. */
@@ -150,15 +172,19 @@ class Checker {
     if (raw === null) {
       const native = layers.filter(({ foreignNode }) => foreignNode === null).length + foreignNodes.length;
       const last = funnel.at(-1);
-      if (last !== undefined && native > last) this.#wrong('layer', null, `${native} layers where the optimizer counts ${last}`);
+      if (last !== undefined && native > last)
+        this.#wrong('layer', null, `${native} layers where the optimizer counts ${last}`);
       for (const { name } of layers) {
-        if (!this.#raw.text.includes(piecesOf(name)[0] ?? name)) this.#wrong('layer', null, `a layer that the log does not have: ${name}`);
+        if (!this.#raw.text.includes(piecesOf(name)[0] ?? name))
+          this.#wrong('layer', null, `a layer that the log does not have: ${name}`);
       }
       return;
     }
-    if (raw.length !== layers.length) this.#wrong('layer', null, `${layers.length} layers, the engine has ${raw.length}`);
+    if (raw.length !== layers.length)
+      this.#wrong('layer', null, `${layers.length} layers, the engine has ${raw.length}`);
     layers.forEach(({ name }, index) => {
-      if (raw[index] && raw[index].name !== name) this.#wrong('layer', null, `layer ${index} is ${raw[index].name}, not ${name}`);
+      if (raw[index] && raw[index].name !== name)
+        this.#wrong('layer', null, `layer ${index} is ${raw[index].name}, not ${name}`);
     });
   }
 
@@ -168,7 +194,8 @@ class Checker {
     for (const [id, layers] of this.#named) {
       const node = this.#nodes.get(id);
       for (const layer of layers) {
-        if (!this.#report.layers[layer]?.nodes.includes(id)) this.#wrong('member', id, `layer ${layer} names it and lacks it`);
+        if (!this.#report.layers[layer]?.nodes.includes(id))
+          this.#wrong('member', id, `layer ${layer} names it and lacks it`);
       }
       if (node?.fate === 'unknown') this.#wrong('unknown', id, `layer ${layers[0]} names it`);
     }
@@ -178,7 +205,8 @@ class Checker {
       const members = new Set(foreign.nodes);
       for (const token of tokens) {
         const node = this.#unique(token);
-        if (node && !members.has(node.id) && !this.#isOtherBranch(node)) this.#wrong('member', node.id, `${foreign.name} lists it and lacks it`);
+        if (node && !members.has(node.id) && !this.#isOtherBranch(node))
+          this.#wrong('member', node.id, `${foreign.name} lists it and lacks it`);
       }
     }
     const { layers } = this.#raw;
@@ -189,16 +217,35 @@ class Checker {
       for (const id of layer.nodes) {
         const node = this.#nodes.get(id);
         const owner = this.#model.byId.get(id);
-        if (node?.exact && owner && !names.has(owner.name) && !this.#fusedWith(owner, names)) {
+        if (
+          node?.exact &&
+          owner &&
+          !names.has(owner.name) &&
+          ![...this.#fusedWith(owner)].some((name) => names.has(name))
+        ) {
           this.#wrong('member', id, `is in layer ${index}, whose metadata does not name it`);
         }
       }
     });
   }
 
-  /** The log says that the node was fused with one of these. */
-  #fusedWith(node: RawNode, names: Set<string>): boolean {
-    return this.#raw.lines.some((line) => / ?[Ff]using /.test(line) && line.includes(node.name) && [...names].some((name) => line.includes(name)));
+  /** The names that the log fuses with a node, if only by way of others; its own is one of them. */
+  #fusedWith(node: RawNode): Set<string> {
+    const reached = new Set([node.name]);
+    for (let grown = true; grown;) {
+      grown = false;
+      for (const { into, absorbed } of this.#raw.fusions) {
+        const all = [into, ...absorbed].flatMap((name) => piecesOf(name.replace(/_clone_\d+$/, '')));
+        if (
+          !all.some((name) => reached.has(name)) ||
+          all.every((name) => reached.has(name) || this.#model.constants.has(name))
+        )
+          continue;
+        for (const name of all) if (!this.#model.constants.has(name)) reached.add(name);
+        grown = true;
+      }
+    }
+    return reached;
   }
 
   #node(node: ReportNode): void {
@@ -209,11 +256,13 @@ class Checker {
       if (node.exact) this.#wrong('exact', node.id, 'is unknown for sure');
       if (this.#listed.has(node.id)) this.#wrong('unknown', node.id, 'a ForeignNode lists it');
     }
-    if (node.fate === 'shape' && !this.#isDynamic()) this.#wrong('shape', node.id, 'is said to be computed on the host, where every shape is known');
+    if (node.fate === 'shape' && !this.#isDynamic())
+      this.#wrong('shape', node.id, 'is said to be computed on the host, where every shape is known');
     if (node.fate !== 'removed' && node.fate !== 'folded' && this.#isNotTaken(raw)) {
       this.#wrong('gone', node.id, `${node.fate}, though its branch is not taken`);
     }
-    if (node.exact && (node.fate === 'foreign' || node.fate === 'fused' || node.fate === 'single')) this.#exact(node, raw);
+    if (node.exact && (node.fate === 'foreign' || node.fate === 'fused' || node.fate === 'single'))
+      this.#exact(node, raw);
     this.#line(node, raw);
   }
 
@@ -221,24 +270,34 @@ class Checker {
   #gone(node: ReportNode, raw: RawNode): void {
     const { fate, id } = node;
     if (this.#named.has(id)) this.#wrong('gone', id, `${fate}, but layer ${this.#named.get(id)![0]} names it`);
-    if (this.#listed.has(id) && !this.#isOtherBranch(raw)) this.#wrong('gone', id, `${fate}, but a ForeignNode lists it`);
+    if (this.#listed.has(id) && !this.#isOtherBranch(raw))
+      this.#wrong('gone', id, `${fate}, but a ForeignNode lists it`);
     const writer = this.#writerOf(raw);
-    if (writer && fate !== 'shape') this.#wrong('gone', id, `${fate}, but layer "${writer.name}" writes ${raw.outputs.join(', ')}`);
+    if (writer && fate !== 'shape')
+      this.#wrong('gone', id, `${fate}, but layer "${writer.name}" writes ${raw.outputs.join(', ')}`);
     const isOne = this.#model.byName.get(raw.name)!.length === 1;
     if (!isOne) return;
-    const fusion = this.#raw.fusions.find(({ absorbed }) => absorbed.some((name) => name === raw.name || name.startsWith(`${raw.name}_clone_`)));
+    const fusion = this.#raw.fusions.find(
+      ({ absorbed, line }) =>
+        / into /.test(line) && absorbed.some((name) => name === raw.name || name.startsWith(`${raw.name}_clone_`)),
+    );
     if (fusion && fate === 'removed') this.#wrong('gone', id, `removed, but the log fuses it into ${fusion.into}`);
     if (this.#raw.layers === null && fate === 'removed' && raw.op === 'Concat') {
       const copy = this.#raw.copies.find(({ to }) => raw.outputs.includes(to));
       if (copy) this.#wrong('gone', id, `removed, but the log copies ${copy.from} to ${copy.to}`);
     }
+    this.#graphNode(node, raw);
+  }
+
+  /** What the optimizer is given under GRAPH NODES is not gone before it begins, nor is what a region is named after. */
+  #graphNode({ id, fate, reason }: ReportNode, raw: RawNode): void {
     const kinds = (this.#raw.registered.get(raw.name) ?? []).map((layer) => this.#raw.graphNodes.get(layer));
     const kind = kinds.find((found) => found !== undefined);
     // Identities come to nothing inside of a region; all else in the graph that the optimizer is given is there.
-    if (kind && fate === 'removed' && !/^(?:IDENTITY|CAST|COPY)$/.test(kind) && !/log line \d+/.test(node.reason)) {
+    if (kind && fate === 'removed' && !/^(?:IDENTITY|CAST|COPY)$/.test(kind) && !/log line \d+/.test(reason)) {
       this.#wrong('gone', id, `removed, but GRAPH NODES has it as ${kind}`);
     }
-    if (kind === 'FILL') this.#wrong('gone', id, `${fate}, but GRAPH NODES has it as FILL`);
+    if (kind === 'FILL' && fate !== 'removed') this.#wrong('gone', id, `${fate}, but GRAPH NODES has it as FILL`);
     const region = [...this.#raw.foreign.keys()].find((name) => endsOf(name, raw.name));
     if (region && fate === 'removed') this.#wrong('gone', id, `removed, but ${region} is named after it`);
   }
@@ -249,7 +308,9 @@ class Checker {
     const own = node.outputs.filter((output) => output !== '' && this.#model.producers.get(output) === node);
     return this.#raw.layers?.find(
       ({ name, type, outputs }) =>
-        !name.startsWith('Reformatting CopyNode') && !/Shape|^Constant$/.test(type) && outputs.some((tensor) => own.includes(tensor.name)),
+        !name.startsWith('Reformatting CopyNode') &&
+        !/Shape|^Constant$/.test(type) &&
+        outputs.some((tensor) => own.includes(tensor.name)),
     );
   }
 
@@ -293,7 +354,8 @@ class Checker {
     const escaped = JSON.stringify(raw.name).slice(1, -1);
     const spelled = raw.name.replace(/[^A-Za-z0-9/]/g, '_');
     const layers = this.#raw.registered.get(raw.name) ?? [];
-    if (![raw.name, escaped, spelled, ...layers].some((name) => this.#raw.said.includes(name))) {
+    const others = this.#fusedWith(raw);
+    if (![raw.name, escaped, spelled, ...layers, ...others].some((name) => isSaid(name, this.#raw.said))) {
       this.#wrong('exact', node.id, `is exact, and no layer, list or fusion in the inputs names it`);
     }
   }
@@ -305,8 +367,10 @@ class Checker {
     const text = this.#raw.lines.slice(Number(line) - 1, Number(line) + 3).join('\n');
     const layers = this.#raw.registered.get(raw.name) ?? [];
     const names = [raw.name, ...layers, ...raw.outputs.filter((output) => output !== '')];
-    const isChained = this.#raw.lines.some((other) => /[Ff]using /.test(other) && other.includes(raw.name));
-    if (!names.some((name) => text.includes(name)) && !isChained) this.#wrong('line', node.id, `log line ${line} does not name it`);
+    const isChained =
+      node.reason.startsWith('TensorRT fused') && this.#raw.fusions.some(({ line: other }) => other.includes(raw.name));
+    if (!names.some((name) => text.includes(name)) && !isChained)
+      this.#wrong('line', node.id, `log line ${line} does not name it`);
   }
 
   #version(): void {
@@ -315,27 +379,12 @@ class Checker {
     const [major = '', minor = '', patch = ''] = version.split('.');
     const short = [minor.padStart(2, '0'), patch.padStart(2, '0')].join('');
     const frames = [`v${major}${short}`, `v${major}${minor}${patch.padStart(2, '0')}`];
-    if (!frames.some((frame) => this.#raw.text.includes(frame))) this.#wrong('version', null, `${version} stands nowhere`);
+    if (!frames.some((frame) => this.#raw.text.includes(frame)))
+      this.#wrong('version', null, `${version} stands nowhere`);
   }
 
   /** The report itself says that the inputs are of another model: then it states nothing. */
   #isOther(): boolean {
     return this.#report.problems.some(({ code }) => code === 'other-model');
   }
-}
-
-/** `a | if (If)` may be the node `a`, or the node `a | if (If)`. */
-function prefixesOf(token: string): string[] {
-  const parts = token.split(' | ');
-  return parts.map((_, index) => parts.slice(0, index + 1).join(' | '));
-}
-
-/** `{ForeignNode[a...b]}` is named after a and b. */
-const endsOf = (region: string, name: string): boolean =>
-  region.startsWith(`{ForeignNode[${name}...`) || region.endsWith(`...${name}]}`) || region === `{ForeignNode[${name}]}`;
-
-/** The parts of a fused name; nothing of a kernel's, a reformat's or a ForeignNode's. */
-function piecesOf(name: string): string[] {
-  if (/^(?:Reformatting CopyNode|\{ForeignNode\[|__my)|_myl\d+_\d+$| copy$/.test(name)) return [];
-  return name.split(/ \+ | \|\| |PWN\(|, |\)+(?= |$|,)/).filter((piece) => piece !== '');
 }

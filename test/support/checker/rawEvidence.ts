@@ -3,7 +3,7 @@ export interface RawEvidence {
   /** The whole text of the log and of the layer info. */
   text: string;
   lines: string[];
-  /** What it says of layers, fusions and regions, without what the parser says of the model. */
+  /** What it says of layers and regions, without what it says of the model and of its changes. */
   said: string;
   /** Engine layers in the order of the last complete list; null where no input lists an engine. */
   layers: RawLayer[] | null;
@@ -14,8 +14,8 @@ export interface RawEvidence {
   /** Names of layers that the parser registered, by the node's name. */
   registered: Map<string, string[]>;
   parsed: string[];
-  /** `fusing A into C`: each absorbed name with what it went into. */
-  fusions: { into: string; absorbed: string[] }[];
+  /** `fusing A into C`: each absorbed name with what it went into; `Fusing A with B`: the one with the other. */
+  fusions: { into: string; absorbed: string[]; line: string }[];
   /** Tensors that `Generating copy for a to b` copies, and where to. */
   copies: { from: string; to: string }[];
   /** The optimizer's counts of layers, in order. */
@@ -47,8 +47,7 @@ const recordStart = new RegExp(String.raw`\n(?=${prefix}|&&&& |Name: |Layer\(|I/
 const prefixOnly = new RegExp(`^${prefix}`);
 
 /** What a line that places a node in the engine begins with, or holds. */
-const saying =
-  /^(?:Name: |Layer\(|Layer: |ForeignNode \{|=+ Computing costs for |-+ Timing Runner: |Merging |Eliminating |Removing |Found |Convert )|[Ff]using /;
+const saying = /^(?:Name: |Layer\(|Layer: |ForeignNode \{|=+ Computing costs for |-+ Timing Runner: )/;
 
 export function readRawEvidence(log: string | undefined, layerInfo: string | undefined): RawEvidence {
   const text = log ?? '';
@@ -79,9 +78,7 @@ function readRecords(records: string[], evidence: RawEvidence): void {
   let node = '';
   let isGraph = false;
   let list: RawLayer[] | null = null;
-  const add = (map: Map<string, string[]>, key: string, value: string) => map.set(key, [...(map.get(key) ?? []), value]);
   for (const record of records) {
-    let match: RegExpExecArray | null;
     if (record.startsWith('Name: ') || record.startsWith('Layer(')) {
       const layer = record.startsWith('Name: ') ? detailedLayer(record) : nativeLayer(record);
       if (layer && list) list.push(layer);
@@ -97,31 +94,41 @@ function readRecords(records: string[], evidence: RawEvidence): void {
       isGraph = true;
       evidence.graphNodes.clear();
     } else if (isGraph) {
-      match = /^([A-Z][A-Z_0-9]*) ([^]+)$/.exec(record);
+      const match = /^([A-Z][A-Z_0-9]*) ([^]+)$/.exec(record);
       if (match) evidence.graphNodes.set(match[2]!, match[1]!);
       else if (!/^\s/.test(record)) isGraph = false;
     }
-    if ((match = /^Parsing node: ([^]*) \[\w*\]$/.exec(record))) {
-      node = match[1]!;
-      evidence.parsed.push(node);
-    } else if (node !== '' && record === `Registering layer: ${node} for ONNX node: ${node}`) add(evidence.registered, node, node);
-    else if ((match = /^Registering layer: ([^]*) for ONNX node: ([^]*)$/.exec(record))) add(evidence.registered, match[2]!, match[1]!);
-    else if ((match = /^ForeignNode (\{ForeignNode\[[^]*?\]\}) metadata: ?([^]*)$/.exec(record))) {
-      evidence.foreign.set(match[1]!, tokensOf(match[2]!));
-    } else if ((match = /^(?:Original|After [\w -]+): (\d+) layers?/.exec(record))) {
-      if (record.startsWith('Original')) {
-        evidence.funnel = [];
-        evidence.fusions = [];
-        evidence.copies = [];
-      }
-      evidence.funnel.push(Number(match[1]));
-    } else if ((match = /^\w+: [Ff]using \(([^]*) and ([^]*)\) into ([^]*)$/.exec(record))) {
-      evidence.fusions.push({ into: match[3]!, absorbed: [match[1]!, match[2]!] });
-    } else if ((match = /^\w+: [Ff]using ([^]*) into ([^]*)$/.exec(record))) {
-      evidence.fusions.push({ into: match[2]!, absorbed: [match[1]!] });
-    } else if ((match = /^Generating copy for ([^]*?) to ([^]*) because /.exec(record))) {
-      evidence.copies.push({ from: match[1]!, to: match[2]! });
-    }
+    node = readParser(record, node, evidence) ?? node;
+    readOptimizer(record, evidence);
+  }
+}
+
+/** Notes what the parser says of a node; gives the node's name where its parsing begins. */
+function readParser(record: string, node: string, { parsed, registered }: RawEvidence): string | null {
+  const add = (owner: string, layer: string) => registered.set(owner, [...(registered.get(owner) ?? []), layer]);
+  const begin = /^Parsing node: ([^]*) \[\w*\]$/.exec(record);
+  if (begin) parsed.push(begin[1]!);
+  else if (node !== '' && record === `Registering layer: ${node} for ONNX node: ${node}`) add(node, node);
+  else {
+    const match = /^Registering layer: ([^]*) for ONNX node: ([^]*)$/.exec(record);
+    if (match) add(match[2]!, match[1]!);
+  }
+  return begin?.[1] ?? null;
+}
+
+function readOptimizer(record: string, evidence: RawEvidence): void {
+  let match: RegExpExecArray | null;
+  if ((match = /^ForeignNode (\{ForeignNode\[[^]*?\]\}) metadata: ?([^]*)$/.exec(record))) {
+    evidence.foreign.set(match[1]!, tokensOf(match[2]!));
+  } else if ((match = /^(?:Original|After [\w -]+): (\d+) layers?/.exec(record))) {
+    if (record.startsWith('Original')) Object.assign(evidence, { funnel: [], fusions: [], copies: [] });
+    evidence.funnel.push(Number(match[1]));
+  } else if ((match = /^\w+: [Ff]using \(([^]*) and ([^]*)\) into ([^]*)$/.exec(record))) {
+    evidence.fusions.push({ into: match[3]!, absorbed: [match[1]!, match[2]!], line: record });
+  } else if ((match = /^\w+: [Ff]using ([^]*) (?:into|with) ([^]*)$/.exec(record))) {
+    evidence.fusions.push({ into: match[2]!, absorbed: [match[1]!], line: record });
+  } else if ((match = /^Generating copy for ([^]*?) to ([^]*) because /.exec(record))) {
+    evidence.copies.push({ from: match[1]!, to: match[2]! });
   }
 }
 
@@ -169,7 +176,14 @@ function nativeLayer(record: string): RawLayer | null {
       // `1,192:8,14,14`: a packed dimension.
       dims: numbers(dims!.replace(/:\d+/g, '')),
     }));
-  return { name: match[2]!, type: match[1]!, inputs: tensors(match[3]!), outputs: tensors(match[4]!), tokens: [], isCut: false };
+  return {
+    name: match[2]!,
+    type: match[1]!,
+    inputs: tensors(match[3]!),
+    outputs: tensors(match[4]!),
+    tokens: [],
+    isCut: false,
+  };
 }
 
 interface JsonLayer {
@@ -188,7 +202,8 @@ function jsonLayers(text: string): RawLayer[] | undefined {
   } catch {
     return undefined;
   }
-  const tensors = (list: JsonLayer['Inputs'] = []) => list.map(({ Name, Dimensions = [] }) => ({ name: Name, dims: Dimensions }));
+  const tensors = (list: JsonLayer['Inputs'] = []) =>
+    list.map(({ Name, Dimensions = [] }) => ({ name: Name, dims: Dimensions }));
   return layers.map((layer) =>
     typeof layer === 'string'
       ? { name: layer, type: '', inputs: [], outputs: [], tokens: [], isCut: false }

@@ -31,7 +31,13 @@ export function readRawModel(bytes: Uint8Array): RawModel {
   const functions = new Map((model.functions ?? []).map((one) => [`${one.domain ?? ''} ${one.name}`, one]));
   const nodes: RawNode[] = [];
   const constants = new Set<string>();
-  const walk = (list: onnx.INodeProto[], path: string, owner: string | null, part: string | null, depth: number): void => {
+  const walk = (
+    list: onnx.INodeProto[],
+    path: string,
+    owner: string | null,
+    part: string | null,
+    depth: number,
+  ): void => {
     list.forEach((node, index) => {
       const id = `${path}${index}`;
       const outputs = node.output ?? [];

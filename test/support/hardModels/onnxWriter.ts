@@ -61,7 +61,14 @@ export function writeModel(graph: Graph, functions: LocalFunction[] = [], opset 
   }).finish();
 }
 
-const graphOf = ({ name = 'main', inputs = [], outputs, weights = [], values = [], nodes }: Graph): onnx.IGraphProto => ({
+const graphOf = ({
+  name = 'main',
+  inputs = [],
+  outputs,
+  weights = [],
+  values = [],
+  nodes,
+}: Graph): onnx.IGraphProto => ({
   name,
   input: inputs.map(valueOf),
   output: outputs.map(valueOf),
@@ -99,7 +106,10 @@ function valueOf([name, type, ...shape]: Value): onnx.IValueInfoProto {
 function tensorOf([name, type, dims, values]: Weight): onnx.ITensorProto {
   const size = dims.reduce((product, axis) => product * axis, 1);
   const own = Array.isArray(values) ? values : undefined;
-  const data = Array.from({ length: size }, (_, i) => own?.[i] ?? (values as number | undefined) ?? ((i * 37) % 11) / 10 - 0.4);
+  const data = Array.from(
+    { length: size },
+    (_, i) => own?.[i] ?? (values as number | undefined) ?? ((i * 37) % 11) / 10 - 0.4,
+  );
   return { name, dims, dataType: types[type], rawData: rawOf(type, data) };
 }
 

@@ -8,6 +8,7 @@ import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import type { CheckInput } from '../../../support/checker/checkReport.ts';
 import { captureText, fixturePath, modelPath } from '../../../support/fixtures.ts';
 
 /** Folders of all captured builds, `tensorrt-10.6.0/vit_tiny.fp16`. */
@@ -43,11 +44,21 @@ export function modelOf(name: string): Promise<OnnxModel | undefined> {
   return model;
 }
 
+const logTextOf = (capture: string): string | undefined =>
+  captureText(`${capture}/log.txt`) ?? captureText(`${capture}/log0.txt`);
+
+/** The same, as bytes and text. */
+export const rawInputOf = (capture: string): CheckInput => ({
+  model: readFileSync(modelPath(metaOf(capture).model!)),
+  log: logTextOf(capture),
+  layerInfo: captureText(`${capture}/layers.json`),
+});
+
 /** What a capture has, read; undefined where it has no model or neither layers nor log. */
 export async function inputOf(capture: string): Promise<ReportInput | undefined> {
   const name = metaOf(capture).model;
   const model = name ? await modelOf(name) : undefined;
-  const logText = captureText(`${capture}/log.txt`) ?? captureText(`${capture}/log0.txt`);
+  const logText = logTextOf(capture);
   const layersText = captureText(`${capture}/layers.json`);
   const profileText = captureText(`${capture}/profile.json`);
   if (!model || (logText === undefined && layersText === undefined)) return undefined;
