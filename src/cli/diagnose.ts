@@ -37,7 +37,7 @@ which line, and what to do next. With the model, the nodes concerned are named.
 
 function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefined): string {
   if (diagnoses.length === 0)
-    return `Nothing to report: the ${outcome === 'passed' ? 'build passed' : 'log tells of no error'}.\n`;
+    return `Nothing to report: ${outcome === 'passed' ? 'the build passed' : 'no errors found in the log'}.\n`;
   const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
   return diagnoses
     .map(({ severity, code, message, advice, line, nodes }) => {

@@ -18,6 +18,7 @@ import { Launch } from './launch.ts';
 import { causeOf } from './logWatch.ts';
 import { moveAtomically } from '../files/moveAtomically.ts';
 import type { BuildFilePaths } from './buildFilePaths.ts';
+import type { DriverEvent } from './driverEvent.ts';
 import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
 import { type ProcessEnd, runProcess } from '../tools/runProcess.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
@@ -335,13 +336,14 @@ class Run {
   }
 
   async #failure(code: number | null, engine: number, { log, end, lastError }: Said): Promise<string> {
+    const cause = await causeOf(log, this.#copy);
     // People know the model by their own path, whatever copy was parsed.
-    if (end?.event === 'error') return end.message.replaceAll(this.#copy, this.#options.model);
-    const how = code === null ? 'was killed, perhaps for want of memory' : `ended with exit status ${code}`;
-    const what = code === 0 && engine === 0 ? 'ended well but left no engine' : how;
+    const named = (text: string) => text.replaceAll(this.#copy, this.#options.model);
+    if (end?.event === 'error') return named(isOwnReason(end) ? end.message : (cause ?? end.message));
+    const how = code === null ? 'was killed (possibly out of memory)' : `ended with exit status ${code}`;
+    const what = code === 0 && engine === 0 ? 'exited with 0 but wrote no engine' : how;
     const program = basename(this.#plan.program);
-    const cause = (await causeOf(log, this.#copy))?.replaceAll(this.#copy, this.#options.model);
-    if (cause) return `${cause} (${program} ${what})`;
+    if (cause) return `${named(cause)} (${program} ${what})`;
     return `${program} ${what}${lastError ? `: ${lastError}` : ''}`;
   }
 
@@ -352,6 +354,10 @@ class Run {
         await rm(join(this.#folder, name), { recursive: true, force: true });
   }
 }
+
+/** The driver looked at arguments and files itself and knows more than TensorRT, whose text is none of its stages'. */
+const isOwnReason = ({ stage, message, details }: Extract<DriverEvent, { event: 'error' }>): boolean =>
+  ['arguments', 'import', 'parse', 'write'].includes(stage) && !details?.length && !message.includes('Error Code');
 
 const size = (path: string): Promise<number> =>
   stat(path).then(

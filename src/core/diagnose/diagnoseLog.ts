@@ -1,40 +1,47 @@
 import type { BuildLog, LogMessage } from '../engine/buildLog.ts';
-import { parserName } from '../model/parserName.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { CONSEQUENCES, plain, RULES, WORKSPACE_ADVICE, type Finding } from './diagnosisRules.ts';
 import { closestWords } from '../precision/language/closestWords.ts';
-import { addTo } from '../text/addTo.ts';
+import { BUILDER_RULES, WORKSPACE_ADVICE } from './builderRules.ts';
+import { causeText } from './causeText.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { DiagnosisRule, Finding } from './diagnosisRule.ts';
+import { gatherEvents } from './gatherEvents.ts';
+import { MODEL_RULES } from './modelRules.ts';
+import { NodeFinder } from './nodeFinder.ts';
+import { PROGRAM_RULES, REPLAY_RULES } from './programRules.ts';
+
+/** From real messages of TensorRT 7 to 11, TensorRT-RTX and Polygraphy. More particular texts come before more general ones. */
+const RULES: readonly DiagnosisRule[] = [...REPLAY_RULES, ...MODEL_RULES, ...BUILDER_RULES, ...PROGRAM_RULES];
+
+/** Lines that only repeat that something failed. */
+const CONSEQUENCES =
+  /^(?:\S+\.cpp:\d+: Failed to parse ONNX model from file|Failed to (?:create engine|parse onnx)|Engine (?:set up failed|could not be created|deserialization failed)|Building engine failed|Parsing model failed|Could not parse ONNX correctly|Network And Config setup failed|Inference set up failed|Got invalid engine|Invalid Engine|Could not deserialize|Required optimization profile is invalid|FAILED \||=+ CAPTURED)|[Aa]lgorithm selection failed|selectAlgorithms returned|Assertion engine(?:Ptr)? != nullptr failed/;
 
 /**
- * What went wrong in a build, the first cause first; repeated texts are told once. With the model, the nodes concerned
+ * What went wrong in a build, the first cause first; repeated texts are reported once. With the model, the nodes concerned
  * are named by their ids. A log without errors gives only its warnings, a log that just ends gives `cut-off`.
  */
 export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
-  const nodes = new NodeFinder(model);
+  const nodes = new NodeFinder(log, model);
   const found: Diagnosis[] = [];
   const told = new Set<string>();
   const consequences: Diagnosis[] = [];
-  for (const message of gather(log.messages)) {
-    const diagnosis = judge(message, log, nodes);
+  for (const event of gatherEvents(log.messages)) {
+    const diagnosis = judge(event, log, nodes);
     if (!diagnosis) continue;
-    if (isConsequence(diagnosis, message)) consequences.push(diagnosis);
+    if (diagnosis.code === 'internal' && CONSEQUENCES.test(diagnosis.message)) consequences.push(diagnosis);
     else if (isNew(diagnosis, told)) found.push(diagnosis);
   }
   found.push(...skippedForWorkspace(log).filter((diagnosis) => isNew(diagnosis, told)));
+  found.push(...failedIterations(log));
   if (found.some(({ severity }) => severity === 'error')) return found;
   const first = consequences[0];
   if (log.outcome === 'cut-off' && !asksForHelp(log)) found.push(cutOff(log));
-  else if (first && (log.outcome === 'failed' || first.code !== 'internal')) found.push(first);
+  else if (first && log.outcome === 'failed') found.push(first);
   return found;
 }
 
-/** Without a driver, TensorRT follows many an error by one of CUDA's, which is not its cause. */
-const isConsequence = ({ code, message }: Diagnosis, { text }: LogMessage): boolean =>
-  (code === 'internal' && CONSEQUENCES.test(message)) ||
-  (code === 'library-missing' && text.includes('catchCudaError'));
-
-/** A text that says no more than an earlier one (same code, no other subject) is not told again. */
+/** A text that says no more than an earlier one (same code, no other subject) is not reported again. */
 function isNew({ code, layer, message }: Diagnosis, told: Set<string>): boolean {
   const subject =
     code === 'internal' ? message : (layer ?? (code === 'profile-missing' || code === 'unknown-input' ? message : ''));
@@ -42,43 +49,6 @@ function isNew({ code, layer, message }: Diagnosis, told: Set<string>): boolean 
   told.add(`${code}\n${subject}`).add(code);
   return true;
 }
-
-/**
- * Several messages of one event become one: what the parser prints about a node (plugin look-up, position, the node's
- * text, the error), and the exceptions of skipped tactics before "Could not find any implementation".
- */
-function gather(messages: LogMessage[]): LogMessage[] {
-  const out: LogMessage[] = [];
-  let event: LogMessage | undefined;
-  for (const message of messages) {
-    const { text } = message;
-    const starts =
-      /could not find plugin|Cannot find plugin|While parsing node number|Skipping tactic \S+ due to exception/.test(
-        text,
-      );
-    const continues =
-      event &&
-      message.line <= event.line + MAX_EVENT_LINES &&
-      /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic/.test(
-        text,
-      );
-    if (event && continues) {
-      event.text += `\n${text}`;
-      event.subject = event.subject ?? message.subject;
-      event.severity = 'error';
-    } else if (starts && message.severity === 'error') {
-      event = { ...message };
-      out.push(event);
-    } else {
-      event = undefined;
-      out.push(message);
-    }
-  }
-  return out;
-}
-
-/** A node's own text may hold long attributes; beyond this many lines two messages are two events. */
-const MAX_EVENT_LINES = 400;
 
 const asksForHelp = (log: BuildLog) => /--help|-h\b|--version/.test(log.runs?.at(-1)?.command ?? '');
 
@@ -100,31 +70,69 @@ function judge(message: LogMessage, log: BuildLog, nodes: NodeFinder): Diagnosis
     const match = rule.pattern.exec(message.text);
     if (!match) continue;
     const finding = rule.say(match, message.text);
-    const layer = finding.layer ?? nodes.parsed(message.text) ?? message.subject;
+    const layer =
+      (finding.layer || null) ??
+      nodes.parsed(message.text) ??
+      message.subject ??
+      (rule.code === 'no-implementation' || rule.code === 'type-mismatch' ? nodes.timedAt(message.line) : null) ??
+      null;
+    const ids = nodesOf(finding, layer, nodes);
+    const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? nodes.inputsOf(ids[0])) : [];
     return {
       code: rule.code,
       severity: finding.severity ?? message.severity,
-      message:
-        finding.op !== undefined && layer
-          ? finding.message.replace('this node', JSON.stringify(layer))
-          : finding.message,
+      message: withLayer(finding.message, layer) + inputText(inputs),
       advice: adviceFor(finding, log, nodes),
       line: message.line,
-      nodes: finding.names ? finding.names.flatMap((name) => nodes.find(name)) : nodes.find(layer, finding.op),
+      nodes: ids,
       layer,
     };
   }
   if (message.severity === 'warning') return undefined;
+  const layer = nodes.parsed(message.text) ?? message.subject;
   return {
     code: 'internal',
     severity: 'error',
-    message: plain(message.text),
-    advice: "This is TensorRT's own text; search for it in NVIDIA's issue tracker together with the version.",
+    message: sentence(causeText(message.text)),
+    advice: OWN_TEXT[originOf(message, log)],
     line: message.line,
-    nodes: nodes.find(message.subject),
-    layer: message.subject,
+    nodes: nodes.find(layer),
+    layer,
   };
 }
+
+const OWN_TEXT = {
+  tensorrt: "This is TensorRT's own text; search for it in NVIDIA's issue tracker together with the version.",
+  python: "This is Python's own text; the lines above it in the log show where it was raised.",
+  driver: 'Correct the option or file that it names and build again.',
+};
+
+/** Who wrote a message that no rule knows. */
+function originOf({ text, library }: LogMessage, { writer }: BuildLog): keyof typeof OWN_TEXT {
+  if (/^[\w.]+(?:Error|Exception): /.test(text)) return 'python';
+  return writer === 'driver' && library === false ? 'driver' : 'tensorrt';
+}
+
+function nodesOf(finding: Finding, layer: string | null, nodes: NodeFinder): string[] {
+  if (finding.names) return finding.names.flatMap((name) => nodes.find(name));
+  const ofTensors = (finding.tensors ?? []).flatMap((tensor) => nodes.ofTensor(tensor));
+  return [...new Set([...ofTensors, ...nodes.find(layer, finding.op)])];
+}
+
+const withLayer = (message: string, layer: string | null): string =>
+  layer === null
+    ? message
+    : message.replace(/\b[Tt]his node\b/, (words) =>
+        layer.startsWith('{ForeignNode[')
+          ? layer
+          : `${words.startsWith('T') ? 'Node' : 'node'} ${JSON.stringify(layer)}`,
+      );
+
+/** The shapes that do not fit, with their names. */
+const inputText = (inputs: NonNullable<LogMessage['inputs']>): string =>
+  inputs.length === 0 ? '' : ` Its inputs: ${inputs.map(({ name, shape }) => `${name} ${shape}`).join(', ')}.`;
+
+const sentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 
 function adviceFor(finding: Finding, log: BuildLog, nodes: NodeFinder): string {
   if (finding.input === undefined) return finding.advice;
@@ -136,7 +144,7 @@ function adviceFor(finding: Finding, log: BuildLog, nodes: NodeFinder): string {
   return `${nearest ? `Did you mean ${JSON.stringify(nearest)}? ` : ''}Inputs of the model: ${inputs.slice(0, 10).join(', ')}.`;
 }
 
-/** Builds that pass although tactics did not fit: said once, with the largest request. */
+/** Builds that pass although tactics did not fit: reported once, with the largest request. */
 function skippedForWorkspace(log: BuildLog): Diagnosis[] {
   let worst: { bytes: number; available: string; line: number; layer: string } | undefined;
   for (const phase of log.phases) {
@@ -153,7 +161,7 @@ function skippedForWorkspace(log: BuildLog): Diagnosis[] {
     {
       code: 'workspace-too-small',
       severity: 'warning',
-      message: `Tactics of ${worst.layer} were skipped: ${worst.bytes} bytes of workspace asked for, ${worst.available} available.`,
+      message: `Tactics of ${worst.layer} were skipped: ${worst.bytes} bytes of workspace requested, ${worst.available} available.`,
       advice: WORKSPACE_ADVICE,
       line: worst.line,
       nodes: [],
@@ -162,56 +170,26 @@ function skippedForWorkspace(log: BuildLog): Diagnosis[] {
   ];
 }
 
+/** `polygraphy debug` ends well when it has tried everything, whatever its builds did. */
+function failedIterations({ iterations }: BuildLog): Diagnosis[] {
+  const failed = iterations?.filter(({ outcome }) => outcome === 'failed') ?? [];
+  const first = failed[0];
+  if (!first) return [];
+  return [
+    {
+      code: 'iteration-failed',
+      severity: 'warning',
+      message: `${failed.length} of ${iterations!.length} iterations of polygraphy debug failed; the first is iteration ${first.number}.`,
+      advice:
+        'That is what the tool searches for. Its last lines say what it concludes; this log is not about one build.',
+      line: first.line,
+      nodes: [],
+      layer: null,
+    },
+  ];
+}
+
 function lastLayer(log: BuildLog): string {
   const last = log.phases.at(-1)?.tactics.at(-1);
   return last ? `, while ${last.name} was being timed` : '';
-}
-
-/** Finds the nodes that a name of TensorRT's stands for; ids of the likeliest first. */
-class NodeFinder {
-  readonly inputs: string[];
-  readonly #byName = new Map<string, string[]>();
-  readonly #byOp = new Map<string, string[]>();
-  readonly #producers = new Map<string, string>();
-  readonly #order: string[];
-
-  constructor(model: OnnxModel | undefined) {
-    const initializers = new Set(model?.graph.initializers.map(({ name }) => name));
-    this.inputs = model?.graph.inputs.map(({ name }) => name).filter((name) => !initializers.has(name)) ?? [];
-    this.#order = model?.nodes.map(({ id }) => id) ?? [];
-    for (const node of model?.nodes ?? []) {
-      const name = parserName(node);
-      for (const key of new Set([name, ...node.outputs])) addTo(this.#byName, key, node.id);
-      addTo(this.#byOp, node.op, node.id);
-      if (node.outputs[0] !== undefined) this.#producers.set(node.outputs[0], name);
-    }
-  }
-
-  find(layer: string | null, op?: string): string[] {
-    if (layer !== null) {
-      const exact = this.#byName.get(layer);
-      if (exact) return exact;
-      const parts = this.#parts(layer);
-      if (parts.length > 0) return parts;
-    }
-    return (op && this.#byOp.get(op)) || [];
-  }
-
-  /** The name of the node that a parser's error is about: by its first output in the model, else by the node's own text. */
-  parsed(text: string): string | undefined {
-    const output = /While parsing node number \d+ \[\S* -> "([^"]*)"/.exec(text)?.[1];
-    if (output === undefined) return undefined;
-    return (
-      this.#producers.get(output) ??
-      /\n(?:\w+\.cpp:\d+: )?(?:name: "(.*)"|Node name: (.*))/.exec(text)?.slice(1).find(Boolean)
-    );
-  }
-
-  /** The ends of a ForeignNode's name and the parts of a fused one, as far as they are nodes. */
-  #parts(layer: string): string[] {
-    const inner = /^\{ForeignNode\[(.*)\]\}$/s.exec(layer)?.[1];
-    const pieces = (inner ?? layer).split(/\.\.\.| \+ | \|\| |PWN\(|\)+|, /);
-    const ids = new Set(pieces.flatMap((piece) => this.#byName.get(piece.trim()) ?? []));
-    return this.#order.filter((id) => ids.has(id));
-  }
 }

@@ -20,6 +20,11 @@ export type DiagnosisCode =
   | 'library-missing'
   | 'calibration-missing'
   | 'precision-overflow'
+  | 'precision-underflow'
+  | 'shape-mismatch'
+  | 'type-mismatch'
+  | 'file-missing'
+  | 'iteration-failed'
   | 'cut-off'
   | 'internal';
 

@@ -33,6 +33,8 @@ export interface BuildLog {
    * kernels beside ForeignNodes, or names only.
    */
   inspectorLayers?: EngineLayer[];
+  /** Builds that `polygraphy debug` tried one after the other. */
+  iterations?: LogIteration[];
   /** Runs of a program that the file holds: one for each `&&&& RUNNING` line or Polygraphy command. */
   runs?: LogRun[];
   /** Model that was parsed last, as the log names it. */
@@ -82,6 +84,12 @@ export interface LogRun {
   command: string;
   line: number;
   outcome: 'passed' | 'failed' | 'cut-off';
+}
+
+export interface LogIteration {
+  number: number;
+  outcome: 'passed' | 'failed';
+  line: number;
 }
 
 export interface LoggedModel {
@@ -196,6 +204,10 @@ export interface LogMessage {
   code: number | null;
   /** Name of the node or layer in the text, where there is one. */
   subject: string | null;
+  /** False where the prefix does not name the library as the writer: a program's own words. */
+  library?: boolean;
+  /** What the node reads at which the parser failed, where the log printed it before: `(2, 4)[FLOAT]` as `2×4`. */
+  inputs?: { name: string; shape: string }[];
 }
 
 /** Read results with the log's own oddities (cut-off, unknown dialect). */

@@ -37,6 +37,8 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['RUNNING | Command: ', (state, cursor, at) => startRunOf(state, cursor, 'polygraphy', kept(state, cursor, at))],
   ['PASSED | Runtime: ', (state, cursor) => end(state, cursor, 'passed')],
   ['FAILED | Runtime: ', (state, cursor) => end(state, cursor, 'failed')],
+  ['PASSED | Iteration ', (state, cursor, at) => onIteration(state, cursor, at, 'passed')],
+  ['FAILED | Iteration ', (state, cursor, at) => onIteration(state, cursor, at, 'failed')],
   ['Loaded Module: ', onModule],
   ['TensorRT version: ', (state, cursor, at) => setVersion(state, cursor.text.slice(at, cursor.to), 2)],
   ['Loaded shared library libnvinfer', onLibrary],
@@ -74,7 +76,7 @@ function onFrame(state: LogState, cursor: LogCursor, at: number): void {
   if (match === null) return;
   const [, word, program = '', version, command = ''] = match;
   state.evidence.tools++;
-  state.log.writer = 'trtexec';
+  state.log.writer = program.endsWith('.build_engine') ? 'driver' : 'trtexec';
   state.log.product = /rtx/i.test(program) ? 'tensorrt-rtx' : (state.log.product ?? 'tensorrt');
   if (version) setVersion(state, version, 1);
   if (word === 'RUNNING') startRunOf(state, cursor, program, command);
@@ -99,6 +101,14 @@ function end(state: LogState, cursor: LogCursor, outcome: 'passed' | 'failed'): 
   if (run && run.outcome === 'cut-off') run.outcome = outcome;
   enterStage(state, 'end', cursor.line);
   state.onEvent?.({ kind: 'outcome', outcome, line: cursor.line });
+}
+
+/** `FAILED | Iteration 3 | Duration 21.5s`: one of the builds that `polygraphy debug` tries. */
+function onIteration(state: LogState, cursor: LogCursor, at: number, outcome: 'passed' | 'failed'): void {
+  onTool(state);
+  const number = Number.parseInt(cursor.text.slice(at, cursor.to), 10);
+  if (Number.isFinite(number) && keep(state.room.runs, 20))
+    (state.log.iterations ??= []).push({ number, outcome, line: cursor.line });
 }
 
 /** `Loaded Module: tensorrt | Version: 10.6.0 | Path: …` */

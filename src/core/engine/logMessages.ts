@@ -109,6 +109,7 @@ export function addMessage(state: LogState, cursor: LogCursor, severity: 'warnin
     line: cursor.line,
     code: codeOf(text),
     subject: subjectOf(state, text),
+    ...(!cursor.library && { library: false }),
   };
   state.log.messages.push(message);
   state.message = message;
@@ -132,23 +133,30 @@ export function onMessageContinued(state: LogState, cursor: LogCursor): void {
   if (message.text.length + text.length > MAX_MESSAGE || !keep(state.room.messages, text.length)) return;
   message.text = `${message.text}\n${own(state, text)}`;
   message.code ??= codeOf(text);
-  if (state.parserErrors !== null) readNodeText(state.parserErrors, text);
+  if (state.parserErrors !== null) readNodeText(state, state.parserErrors, text);
 }
 
 /** What the parser says about one node comes as several messages, and the node's name stands in its text. */
 function groupParserErrors(state: LogState, message: LogMessage): void {
   const { text } = message;
-  if (text.includes('While parsing node number '))
+  if (text.includes('While parsing node number ')) {
     state.parserErrors = { messages: [message], indent: null, named: false };
-  else if (state.parserErrors !== null && /^\w+\.cpp:\d+: /.test(text)) {
+  } else if (state.parserErrors !== null && /^\w+\.cpp:\d+: /.test(text)) {
     state.parserErrors.messages.push(message);
     message.subject = state.parserErrors.messages[0]!.subject;
-    readNodeText(state.parserErrors, text.replace(/^\w+\.cpp:\d+: /, ''));
+    readNodeText(state, state.parserErrors, text.replace(/^\w+\.cpp:\d+: /, ''));
   } else state.parserErrors = null;
 }
 
+/** `[a -> (2, 4)[FLOAT]], [w -> (5, 3)[FLOAT]], ` */
+const inputsIn = (state: LogState): NonNullable<LogMessage['inputs']> =>
+  [...state.nodeInputs.matchAll(/\[(\S+) -> \(([\d, -]*)\)\[\w+\]\]/g)].map(([, name = '', dims = '']) => ({
+    name: own(state, name),
+    shape: dims.split(', ').join('×') || 'scalar',
+  }));
+
 /** Attributes inside of the node have names, too, but stand further in than its own. */
-function readNodeText(group: NonNullable<LogState['parserErrors']>, text: string): void {
+function readNodeText(state: LogState, group: NonNullable<LogState['parserErrors']>, text: string): void {
   if (group.named) return;
   const field = /^(\s*)(?:input|output|op_type): /.exec(text);
   if (field) group.indent = field[1]!.length;
@@ -157,6 +165,9 @@ function readNodeText(group: NonNullable<LogState['parserErrors']>, text: string
   if (found === undefined || found === '') return;
   group.named = true;
   for (const message of group.messages) message.subject = found;
+  // Nodes are checked before any is parsed: what was read last may be another node's.
+  const inputs = state.node?.name === found ? inputsIn(state) : [];
+  if (inputs.length > 0) group.messages[0]!.inputs = inputs;
 }
 
 /** `Error[10]: …`, `Error Code 10`, `Error Code: 9`, `10: [optimizer.cpp…]`, `[6] Assertion failed` */
@@ -174,6 +185,7 @@ const SUBJECTS = [
   /In node -?\d+ with name: (.*?) and operator:/,
   /(?:for|of) layer (\S+?)(?: because|\.$|$)/,
   /Invalid Node - (.*)$/,
+  /\bI[A-Z]\w+Layer (.+?): /,
 ];
 
 /** Name of the node or layer that a message is about; of a node that the parser fails at, its output until its text gives the name. */

@@ -80,8 +80,18 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.log.parsedNodes.push(node);
   state.nodesByName?.set(name, node);
   state.node = node;
+  state.nodeInputs = '';
   enterStage(state, 'parse', cursor.line);
   state.onEvent?.({ kind: 'node', name, op, parsed: state.log.parsedNodes.length, line: cursor.line });
+}
+
+/** `NAME [OP] inputs: [a -> (2, 4)[FLOAT]], `: kept of the node that is being parsed, for the error that may follow. */
+export function onNodeInputs(state: LogState, cursor: LogCursor): void {
+  if (state.node === null) return;
+  const { name, op } = state.node;
+  const at = cursor.from + name.length + op.length + 3;
+  if (!cursor.text.startsWith(' inputs: ', at) || !cursor.text.startsWith(name, cursor.from)) return;
+  state.nodeInputs = cursor.text.slice(at + 9, cursor.to);
 }
 
 const FOR_NODE = ' for ONNX node: ';

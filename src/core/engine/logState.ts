@@ -70,6 +70,10 @@ export interface LogState {
   profileColumns: string[] | null;
   /** Messages */
   message: LogMessage | null;
+  /** The lines of a Python traceback are being read. */
+  traceback: boolean;
+  /** `NAME [OP] inputs: […]` of the node that is being parsed. */
+  nodeInputs: string;
   parserErrors: { messages: LogMessage[]; indent: number | null; named: boolean } | null;
   /** Frame */
   versionRank: number;
@@ -208,6 +212,8 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     restartFinalLayers: false,
     profileColumns: null,
     message: null,
+    traceback: false,
+    nodeInputs: '',
     parserErrors: null,
     versionRank: 0,
     ended: null,

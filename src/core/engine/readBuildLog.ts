@@ -16,7 +16,7 @@ import {
 import { finishOutcome, finishProduct, FRAME_PHRASES } from './logFrame.ts';
 import { addMessage, onMessage, onMessageContinued, PRECISION_PHRASES } from './logMessages.ts';
 import { onForeignNodeContinued, onFusion, OPTIMIZER_PHRASES } from './logOptimizer.ts';
-import { PARSER_PHRASES } from './logParser.ts';
+import { onNodeInputs, PARSER_PHRASES } from './logParser.ts';
 import { droppedOf, newLogState } from './logState.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
 import { readDriverLine } from './readDriverLine.ts';
@@ -215,7 +215,7 @@ function readPrefixed(state: LogState, cursor: LogCursor): void {
     state.evidence.phrases++;
     return;
   }
-  if (state.section === 'parse') return;
+  if (state.section === 'parse') return onNodeInputs(state, cursor);
   if (onFusion(state, cursor)) return;
   if (state.section === 'tactics' && cursor.severity !== 'info') onTacticLine(state, cursor);
 }
@@ -266,16 +266,28 @@ function leaveBlock(state: LogState): void {
   if (state.list !== null) closeList(state);
 }
 
-const OWN_ERROR = /^(?:Could not open file |[\w.]*(?:Error|Exception): |[\w.]+:\S+:\d+:.*Assertion ['`].*failed)/;
+const OWN_ERROR = /^(?:Could not open file |[\w.]+:\S+:\d+:.*Assertion ['`].*failed)/;
+/** An exception that nothing caught: Python's own, or one with its module. Others need the traceback: scripts print `MaxError: 0.01`. */
+const EXCEPTION =
+  /^(?:(?:Attribute|Assertion|EOF|FileExists|FileNotFound|Import|Index|IsADirectory|Key|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|Recursion|Runtime|Syntax|Type|UnicodeDecode|Value|ZeroDivision)Error|(?:\w+\.)+\w*(?:Error|Exception)|\w+Exception): /;
+const TRACED = /^[\w.]*(?:Error|Exception|Exit|Interrupt)\b/;
 
 /** What programs print without a prefix when they fail. */
 function isOwnError(state: LogState, cursor: LogCursor): boolean {
   const { text, from, to } = cursor;
+  if (text.startsWith('Traceback (most recent call last)', from)) {
+    leaveBlock(state);
+    state.traceback = true;
+    return true;
+  }
+  // Frames are indented; the first line that is not is the exception.
+  const traced = state.traceback && text.charCodeAt(from) !== 0x20;
+  if (traced) state.traceback = false;
   const code = text.charCodeAt(from);
   if (!((code > 0x40 && code < 0x5b) || (code > 0x60 && code < 0x7b))) return false;
   if (text.startsWith('Name: ', from) || text.startsWith('Layer(', from)) return false;
   const head = text.slice(from, Math.min(to, from + 400));
-  if (!OWN_ERROR.test(head)) return false;
+  if (!OWN_ERROR.test(head) && !EXCEPTION.test(head) && !(traced && TRACED.test(head))) return false;
   addMessage(state, cursor, 'error');
   return true;
 }

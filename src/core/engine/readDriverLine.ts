@@ -19,7 +19,7 @@ export function readDriverLine(cursor: LogCursor, read: (cursor: LogCursor) => v
   const letter = kind === 'error' ? 'E' : (LETTERS[String(severity)] ?? 'V');
   const { line } = cursor;
   message.split('\n').forEach((text, index) => {
-    cursor.text = index === 0 ? `[${letter}] [TRT] ${text}` : text;
+    cursor.text = index === 0 ? `[${letter}] ${kind === 'log' ? '[TRT] ' : ''}${text}` : text;
     cursor.from = 0;
     cursor.to = cursor.text.length;
     cursor.line = line;

@@ -133,7 +133,7 @@ test('a program that ends well without an engine has failed', async () => {
   const trtexec = player('empty', 'tensorrt-10.6.0/vit_tiny.fp16', { extra: 'return;' });
   expect((await runBuild(options(trtexec))).manifest).toMatchObject({
     result: 'failed',
-    error: 'empty ended well but left no engine',
+    error: 'empty exited with 0 but wrote no engine',
   });
 });
 

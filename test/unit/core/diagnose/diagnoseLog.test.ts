@@ -5,7 +5,7 @@ import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
-import { captureText, manifest, modelPath } from '../../../support/fixtures.ts';
+import { captureText, fixturePath, manifest, modelPath } from '../../../support/fixtures.ts';
 
 const diagnose = (text: string) => diagnoseLog(readBuildLog(text).value);
 const capture = (name: string) => diagnose(captureText(name)!);
@@ -36,7 +36,7 @@ describe('every failure that was captured', () => {
     ['tensorrt-10.6.0/vit_tiny.workspace_1k/log.txt', 'warning workspace-too-small'],
     ['tensorrt-10.6.0/vit_tiny.vc/log.txt', 'error library-missing'],
     ['tensorrt-8.6.1/fp16_overflow.poly_compare/log0.txt', 'error library-missing'],
-    ['tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt', 'error no-implementation'],
+    ['tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt', 'error type-mismatch'],
     ['tensorrt-8.6.1/fp16_overflow.poly_markall/log0.txt', 'error no-implementation'],
     ['tensorrt-rtx-1.7.1/vit_tiny_cc75/log.txt', 'error no-implementation'],
     ['tensorrt-10.6.0/vit_tiny.poly_replay/log2.txt', 'error replay-mismatch'],
@@ -104,7 +104,7 @@ describe('what TensorRT-RTX says without a GPU', () => {
     custom: ['error unsupported-op'],
     unique: ['error unsupported-op'],
     missing_input: ['error model-unreadable'],
-    badshape: ['error internal'],
+    badshape: ['error shape-mismatch'],
     det: ['error unsupported-op'],
     string: ['error unsupported-op'],
     cycle: ['error model-unreadable'],
@@ -145,6 +145,116 @@ describe('what TensorRT-RTX says without a GPU', () => {
   }
 });
 
+describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () => {
+  const logs = new Map(
+    readFileSync(fixturePath('failures/rtx-1.7.1.txt'), 'utf8')
+      .split(/^=== /m)
+      .slice(1)
+      .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+  );
+  const one = (name: string) => {
+    const found = diagnose(logs.get(name)!);
+    expect(found).toHaveLength(1);
+    return { code: found[0]!.code, message: found[0]!.message, layer: found[0]!.layer };
+  };
+
+  it.each([
+    ['matmul', 'mm', /"mm" cannot multiply.* is 4, .* is 5\. Its inputs: a 2×4, w 5×3\.$/],
+    ['gemm', 'gm', /"gm" cannot multiply.* is 4, .* is 5\. Its inputs: a 2×4, w 5×3, b 3\.$/],
+    ['concat', 'cat', /"cat" cannot join.* along axis 1: input 0 has shape \[2,4,8\], input 1 has \[2,4,9\]/],
+    ['reshape', 'rs', /"rs" cannot reshape \[2,4\] into \[3,3\]/],
+    ['add', 'ad', /"ad" have shapes that cannot be broadcast.* a 2×4, z 2×5\.$/],
+    ['conv', 'cv', /"cv" are for another number of channels.* a 1×3×8×8, w 4×5×3×3\.$/],
+    ['gather', 'ga', /axis 5 of node "ga" does not exist/],
+    ['dynconcat', 'cat', /"cat" cannot join its inputs along axis 1: .* along axis 2 are 0 and 1\.$/],
+    ['dynreshape', 'rs', /"rs" cannot reshape \[1,1\] into \[1,4,16\]/],
+    ['dynmatmul', 'mm', /"mm" cannot multiply its inputs/],
+  ])('%s: the node, the shapes, once', (name, layer, message) => {
+    expect(one(name)).toEqual({ code: 'shape-mismatch', layer, message: expect.stringMatching(message) as string });
+  });
+
+  it('types that differ', () => {
+    expect(one('types')).toEqual({
+      code: 'type-mismatch',
+      layer: 'ad',
+      message: 'The inputs of node "ad" have different types: Half and Float.',
+    });
+  });
+  it('an operator whose plugin TensorRT-RTX does not have', () => {
+    expect(one('nonzero')).toMatchObject({ code: 'plugin-missing', layer: 'nz' });
+  });
+  it('a text that no rule knows: its reason, without source positions, and its node', () => {
+    expect(one('nms')).toEqual({
+      code: 'internal',
+      layer: 'nms_1',
+      message: expect.stringMatching(/^INMSLayer nms_1: Tensor y has axis 0 [^/]*non-negative length\.$/) as string,
+    });
+  });
+  it('never tells of the CUDA driver that the machine lacks', () => {
+    for (const name of logs.keys())
+      for (const { message, advice } of diagnose(logs.get(name)!)) expect(message + advice).not.toMatch(/cuda/i);
+  });
+  it('gives the shapes of the model where the log has none', async () => {
+    const log = readBuildLog(logs.get('dynmatmul')!).value;
+    const graph = (await model('unnamed')).graph;
+    const value = (name: string, shape: (number | string)[]) => ({ name, type: 'float', shape });
+    const net = {
+      ...(await model('unnamed')),
+      graph: { ...graph, inputs: [value('x', ['batch', 'k'])], values: [value('w', [5, 3])], initializers: [] },
+      nodes: [{ ...graph.nodes[0]!, id: '0', name: 'mm', op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
+    };
+    expect(diagnoseLog(log, net)[0]).toMatchObject({
+      nodes: ['0'],
+      message: expect.stringMatching(/Its inputs: x batch×k, w 5×3\.$/) as string,
+    });
+  });
+});
+
+describe('who speaks', () => {
+  const messages = (text: string) => diagnose(text).map(({ code, message, advice }) => `${code}: ${message} ${advice}`);
+  const driver = (error: string) =>
+    `&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[E] ${error}\n&&&& FAILED TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n`;
+
+  it("the build driver's own text is not TensorRT's", () => {
+    expect(messages(driver("no layer of the network gives a tensor named 'z'"))[0]).not.toMatch(/TensorRT's own text/);
+    expect(messages(driver("no input is named 'z'; the model's inputs: x"))[0]).toMatch(/^unknown-input: /);
+  });
+  it('what a Python script prints is not an error, what it raises is', () => {
+    expect(messages('Max Error: 0.01\nMaxError: 0.01\nRelError: 3e-4\nError: none\n')).toEqual([]);
+    expect(readBuildLog('MaxError: 0.01\n').value.outcome).toBe('unknown');
+    expect(messages('Traceback (most recent call last):\n  File "x.py", line 1\nBadModel.Error: no\n')).toHaveLength(1);
+    expect(messages('Traceback (most recent call last):\n  File "x.py", line 1\nMaxError: no\n')[0]).toMatch(
+      /Python's/,
+    );
+    expect(messages('RuntimeError: it broke\n')[0]).toMatch(/Python's own text/);
+  });
+  it('failed iterations of polygraphy debug are not a build that passed', () => {
+    const text =
+      '[I] RUNNING | Command: polygraphy debug build m.onnx\n[I]     RUNNING | Iteration 1\n[I]     PASSED | Iteration 1 | Duration 2.5s\n[I]     RUNNING | Iteration 2\n[E]     FAILED | Iteration 2 | Duration 2.5s\n[I] PASSED | Runtime: 9.9s | Command: polygraphy debug build m.onnx\n';
+    expect(diagnose(text)).toMatchObject([
+      { code: 'iteration-failed', severity: 'warning', line: 5, message: expect.stringContaining('1 of 2') as string },
+    ]);
+  });
+});
+
+describe('memory', () => {
+  // Of ultralytics/yolov5 issue 12248, TensorRT 8.2 on a GPU with 2 GB.
+  const device =
+    '[10/18/2023-20:27:01] [TRT] [W] Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.\n';
+  const skip =
+    '[10/18/2023-20:27:00] [TRT] [W] Skipping tactic 3 due to insuficient memory on requested size of 449 detected for tactic 4.\nTry decreasing the workspace size with IBuilderConfig::setMaxWorkspaceSize().\n';
+
+  it.each([
+    ['with its numbers', device + skip, '448 MiB requested, 425 MiB available'],
+    ['where the number stands alone', skip, '449 MiB requested'],
+  ])('of the device, %s: MiB, and no advice to raise the workspace', (_, text, amount) => {
+    const found = diagnose(text);
+    expect(found).toMatchObject([{ code: 'out-of-memory', severity: 'warning' }]);
+    expect(found[0]!.message).toContain(amount);
+    expect(found[0]!.advice).not.toMatch(/[Rr]aise/);
+  });
+});
+
 describe('the nodes concerned', () => {
   it('are named by id for a parser error', async () => {
     const custom = await model('unsupported_op');
@@ -162,12 +272,12 @@ describe('the nodes concerned', () => {
   it('are the ends of a ForeignNode without implementation', async () => {
     const log = readBuildLog(captureText('tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt')!).value;
     const overflow = await model('fp16_overflow');
-    const found = diagnoseLog(log, overflow).find(({ code }) => code === 'no-implementation')!;
+    const found = diagnoseLog(log, overflow).find(({ code }) => code === 'type-mismatch')!;
     expect(found.nodes.map((id) => overflow.nodes.find((n) => n.id === id)!.name)).toEqual([
       '/layers.0/norm1/ReduceMean',
       '/head/Add',
     ]);
-    expect(found.message).toContain('Mismatched type for tensor');
+    expect(found.message).toContain('Tensor ONNXTRT_Broadcast_output is f16 where its region expects f32');
   });
 
   it('come with the nearest right name of an input', async () => {
