@@ -1,12 +1,11 @@
 import type { ParsedNode } from '../engine/buildLog.ts';
-import type { KnownNames } from './layerName.ts';
 import type { MetadataToken } from './layerMetadata.ts';
 import type { ModelGraph } from './modelGraph.ts';
+import { kernelSpellings, NodesByName, nodesOfKernel, noNodes, type LayerNodes } from './nodesByName.ts';
 import { parserName } from './parserName.ts';
-import { addTo } from '../text/addTo.ts';
 
 /** How a model's nodes are called in what TensorRT writes. */
-export interface NodeNames extends KnownNames {
+export interface NodeNames extends LayerNodes {
   /** Indices of the nodes of that name (`node_of_<first output>` for one without); several where nodes share it. */
   nodesOf(name: string): readonly number[];
   /** The node for which the parser registered that TensorRT layer; undefined where the log doesn't say. */
@@ -21,8 +20,6 @@ export interface NodeNames extends KnownNames {
   nodesOfLayer(layer: string): readonly number[];
   /** Nodes that a metadata token names; empty where the model has no such node. */
   nodesOfToken(token: MetadataToken): readonly number[];
-  /** Nodes in the name of a Myelin kernel, which has `_` for most characters that are no letters. */
-  nodesOfKernel(base: string): readonly number[];
   /** The node that became the loop or conditional in which a Myelin kernel runs, by TensorRT's count of them. */
   nodesOfLoop(base: string): readonly number[];
   /** The node whose loop or branch, function or body a token is in, where it names one. */
@@ -31,18 +28,15 @@ export interface NodeNames extends KnownNames {
   unmatched: { names: string[]; of: number };
 }
 
-const none: readonly number[] = [];
 /** Operators that the parser turns into TensorRT loops and conditionals, which it counts together. */
 const loopMakers = new Set(['Loop', 'Scan', 'If', 'LSTM', 'GRU', 'RNN']);
-const kernelSpelling = (name: string): string => name.replace(/[^A-Za-z0-9/]/g, '_');
 
 /**
  * Collects the names; `parsed`: the parser's records of the log, empty where there is none; `isWhole`: none of what the
  * log says of them was dropped.
  */
 export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
-  const byName = new Map<string, number[]>();
-  graph.nodes.forEach((node, index) => addTo(byName, parserName(node), index));
+  const byName = new NodesByName(graph.nodes);
   const registry = new Map<string, number>();
   const records = new Map<number, ParsedNode>();
   const unmatched = register(graph, byName, parsed, registry, records);
@@ -50,11 +44,10 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
   for (const { name, kind, producer } of graph.tensors) {
     if (kind === 'initializer' || (producer >= 0 && graph.nodes[producer]!.op === 'Constant')) constants.add(name);
   }
-  let longest = 0;
-  for (const names of [byName.keys(), registry.keys(), constants]) {
+  let { longest } = byName;
+  for (const names of [registry.keys(), constants]) {
     for (const name of names) if (name.length > longest) longest = name.length;
   }
-  let spelled: Map<string, number[]> | undefined;
   let registeredSpelled: Map<string, number[]> | undefined;
   let loops: number[] | undefined;
   let labels: Map<string, number> | undefined;
@@ -64,14 +57,12 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
         node.subgraphs.length > 0 ? [[`${parserName(node)} (${node.op})`, index] as const] : [],
       ),
     ));
-  const nodesOf = (name: string) => byName.get(name) ?? none;
+  const nodesOf = (name: string) => byName.nodesOf(name);
   const nodesOfLayer = (layer: string): readonly number[] => {
     const index = registry.get(layer);
     if (index !== undefined) return [index];
     const found = nodesOf(layer);
-    if (found.length > 0 || constants.has(layer)) return found;
-    const bare = /^([^]+)_\d+$/.exec(layer)?.[1];
-    return bare === undefined || nodesOf(bare).length < 2 ? none : nodesOf(bare);
+    return found.length > 0 || constants.has(layer) ? found : byName.sharing(layer);
   };
   return {
     longest,
@@ -81,7 +72,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     nodesOfLayer,
     registered: (layer) => registry.get(layer),
     registeredInKernel: (base) => {
-      registeredSpelled ??= spellings([...registry].map(([name, index]) => [name, [index]]));
+      registeredSpelled ??= kernelSpellings([...registry].map(([name, index]) => [name, [index]]));
       return nodesOfKernel(base, registeredSpelled);
     },
     registersLayers: isWhole && parsed.some(({ layers }) => layers.length > 0),
@@ -92,20 +83,17 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
       const [, kind, count] = /\(Unnamed (Loop|IfConditional)_ (\d+)\)/.exec(base) ?? [];
       loops ??= graph.nodes.flatMap(({ op }, index) => (loopMakers.has(op) ? [index] : []));
       const node = count === undefined ? undefined : loops[Number(count)];
-      if (node === undefined || (graph.nodes[node]!.op === 'If') !== (kind === 'IfConditional')) return none;
+      if (node === undefined || (graph.nodes[node]!.op === 'If') !== (kind === 'IfConditional')) return noNodes;
       return [node];
     },
-    nodesOfKernel: (base) => {
-      spelled ??= spellings(byName);
-      return nodesOfKernel(base, spelled);
-    },
+    nodesOfKernel: (base) => byName.nodesOfKernel(base),
   };
 }
 
 /** Nodes that share a name are told apart by their order: the parser takes them as the file does. */
 function register(
   graph: ModelGraph,
-  byName: Map<string, number[]>,
+  byName: NodesByName,
   parsed: readonly ParsedNode[],
   registry: Map<string, number>,
   records: Map<number, ParsedNode>,
@@ -118,7 +106,7 @@ function register(
   );
   const byKey = new Map<string, number[]>();
   for (const record of parsed) {
-    const all = byName.get(record.name) ?? [];
+    const all = byName.nodesOf(record.name);
     const key = keyOf(record.op, record.name);
     const sameOp = byKey.get(key) ?? all.filter((index) => graph.nodes[index]!.op === record.op);
     byKey.set(key, sameOp);
@@ -153,17 +141,17 @@ function nodesOfToken(
   let end = token.text.length;
   for (let length = token.parts.length - 1; length > 0; length--) {
     end -= token.parts[length]!.length + ' | '.length;
-    const nodes = end > longest ? none : nodesOf(token.text.slice(0, end));
+    const nodes = end > longest ? noNodes : nodesOf(token.text.slice(0, end));
     if (nodes.length === 0) continue;
     const path = token.parts.slice(length);
     const inside = nodes.filter((index) => isOnPath(graph, index, path));
     if (inside.length > 0) return inside;
     // A node of a subgraph whose path is written otherwise; one of the main graph only has the name of another.
     const nested = nodes.filter((index) => graph.owner[index]! >= 0);
-    if (nested.length > 0) return nested.length === 1 ? nested : none;
+    if (nested.length > 0) return nested.length === 1 ? nested : noNodes;
     return behindOwner(graph, nodes, path, owners());
   }
-  return none;
+  return noNodes;
 }
 
 /**
@@ -177,7 +165,7 @@ function behindOwner(
   owners: ReadonlyMap<string, number>,
 ): readonly number[] {
   const levels = path.map((part) => owners.get(part));
-  if (levels.includes(undefined)) return none;
+  if (levels.includes(undefined)) return noNodes;
   return nodes.filter((index) => levels.some((owner) => graph.owner[owner!] === graph.owner[index]));
 }
 
@@ -231,27 +219,5 @@ function callersOf(
       if (calls.length > 0) return calls;
     }
   }
-  return none;
-}
-
-function spellings(byName: Iterable<readonly [string, readonly number[]]>): Map<string, number[]> {
-  const map = new Map<string, number[]>();
-  for (const [name, nodes] of byName) for (const index of nodes) addTo(map, kernelSpelling(name), index);
-  return map;
-}
-
-/** `a+b+c`: gemms that were merged; `$$myelin$$(Unnamed Loop_ 0)^a`: inside a loop. */
-function nodesOfKernel(base: string, spelled: Map<string, number[]>): readonly number[] {
-  const whole = spelled.get(kernelSpelling(base));
-  if (whole) return whole;
-  const nodes: number[] = [];
-  const shared = new Set<number[]>();
-  for (const piece of base.split('+')) {
-    const found = spelled.get(kernelSpelling(piece.slice(piece.lastIndexOf('^') + 1)));
-    if (!found || shared.has(found)) continue;
-    for (const index of found) nodes.push(index);
-    // A name that many nodes share says nothing more where it comes again.
-    if (found.length > 1) shared.add(found);
-  }
-  return nodes;
+  return noNodes;
 }

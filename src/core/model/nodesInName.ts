@@ -1,13 +1,17 @@
 import { atomsOf, parseLayerName } from './layerName.ts';
-import type { NodeNames } from './nodeNames.ts';
+import type { LayerNodes } from './nodesByName.ts';
 
-/** The nodes that the name of a TensorRT layer contains, for each atom of the name all that it may mean. */
-export function nodesInName(names: NodeNames, layer: string): (readonly number[])[] {
+/**
+ * The nodes that the name of a TensorRT layer contains, for each of its parts all that the part may mean: of a fused
+ * layer its parts, of a ForeignNode the two ends, of a kernel the nodes that its name spells.
+ */
+export function nodesInName(names: LayerNodes, layer: string): (readonly number[])[] {
   const whole = names.nodesOfLayer(layer);
   // Most names in a log are of one layer; without a separator there is nothing to parse.
   if (whole.length > 0) return [whole];
-  if (!/[ (]/.test(layer)) return [];
-  return atomsOf(parseLayerName(layer, names))
-    .map((atom) => names.nodesOfLayer(atom))
-    .filter((nodes) => nodes.length > 0);
+  if (!/[ ({]|_myl\d/.test(layer)) return [];
+  const name = parseLayerName(layer, names);
+  const parts =
+    name.kind === 'kernel' ? [names.nodesOfKernel(name.base)] : atomsOf(name).map((atom) => names.nodesOfLayer(atom));
+  return parts.filter((nodes) => nodes.length > 0);
 }

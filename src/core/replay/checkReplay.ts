@@ -180,7 +180,7 @@ class Checker {
     }
     const { index } = this.context;
     if (!index || isForeign(name)) return;
-    const atoms = atomsOf(parseLayerName(name, index));
+    const atoms = atomsOf(parseLayerName(name, index.byName));
     const named = atoms.some((atom) => index.has(atom) || index.makerOf(atom) !== undefined);
     if (atoms.length === 0 || named || atoms.every((atom) => atom.startsWith('(Unnamed Layer*'))) return;
     this.add(

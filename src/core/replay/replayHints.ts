@@ -1,5 +1,6 @@
 import type { BuildFacts } from '../precision/check/buildFacts.ts';
-import { atomsOf, parseLayerName } from '../model/layerName.ts';
+import { parseLayerName } from '../model/layerName.ts';
+import { nodesInName } from '../model/nodesInName.ts';
 import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';
@@ -79,9 +80,8 @@ function foreignHint(entry: ReplayEntry, group: number, build: BuildFacts): Repl
   return { entry, kind: 'foreign', nodes, source: 'build', exact, foreign: group, layer, averageMs };
 }
 
-function namedNodes(layer: string, index: NodeIndex): number[] {
-  const name = parseLayerName(layer, index);
+function namedNodes(layer: string, { byName }: NodeIndex): number[] {
   // The two ends of a ForeignNode's name are not its members.
-  if (name.kind === 'foreign') return [];
-  return [...new Set(atomsOf(name).flatMap((atom) => [...index.named(atom)]))].sort((a, b) => a - b);
+  if (parseLayerName(layer, byName).kind === 'foreign') return [];
+  return [...new Set(nodesInName(byName, layer).flat())].sort((a, b) => a - b);
 }

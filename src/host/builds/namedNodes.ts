@@ -1,4 +1,5 @@
-import { parserName } from '../../core/model/parserName.ts';
+import { NodesByName } from '../../core/model/nodesByName.ts';
+import { nodesInName } from '../../core/model/nodesInName.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
 
@@ -11,7 +12,6 @@ export function namedNodes(graph: GraphData, layer: string, earlier?: FusionRepo
   const known =
     earlier?.foreignNodes.find(({ name }) => name === layer) ?? earlier?.layers.find(({ name }) => name === layer);
   if (known !== undefined && known.nodes.length > 0) return known.nodes;
-  const inner = /^\{ForeignNode\[(.*)\]\}$/s.exec(layer)?.[1] ?? layer;
-  const wanted = new Set([layer, ...inner.split(/\.\.\.| \+ | \|\| |PWN\(|\)+|, /).map((part) => part.trim())]);
-  return graph.nodes.filter((node) => wanted.has(parserName(node))).map(({ id }) => id);
+  const nodes = new Set(nodesInName(new NodesByName(graph.nodes), layer).flat());
+  return graph.nodes.filter((_, index) => nodes.has(index)).map(({ id }) => id);
 }

@@ -1,4 +1,5 @@
-import { atomsOf, parseLayerName } from '../../model/layerName.ts';
+import { parseLayerName } from '../../model/layerName.ts';
+import { nodesInName } from '../../model/nodesInName.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import { someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
@@ -51,7 +52,7 @@ export function explainEngineName(context: CheckContext, selector: Selector): Un
   const layer = known?.layerNodes.get(text);
   const kernel = known?.kernelNodes.get(text);
   if (!layer && !kernel && !looksLikeEngineLayer(text)) return null;
-  const names = namesAt(index, layer ?? kernel ?? membersOf(text, index));
+  const names = namesAt(index, layer ?? kernel ?? nodesInName(index.byName, text).flat());
   const what = layer
     ? 'This is a layer of the last engine, not a node'
     : kernel
@@ -93,13 +94,6 @@ export function namesFix(selector: Selector, names: readonly string[]): Fix[] {
       : `Change to its ${counted(names.length, 'node')}`;
   const text = names.map(writeName).join(selector.negated ? ', not:' : ', ');
   return [{ title, edits: [replaceRange(selector.textRange, text)], preferred: true }];
-}
-
-/** Nodes that a layer's name speaks of; in kernel names TensorRT writes dots as underscores. */
-function membersOf(text: string, index: NodeIndex): number[] {
-  const name = parseLayerName(text, index);
-  if (name.kind === 'kernel') return name.base.split('+').flatMap((part) => index.namedInKernel(part));
-  return atomsOf(name).flatMap((part) => [...index.named(part)]);
 }
 
 /** Layers of the network that the parser adds beside those of the nodes. */

@@ -1,5 +1,6 @@
 import { editDistance } from './closestWords.ts';
 import { compileGlob, matchesGlob } from './glob.ts';
+import { NodesByName } from '../../model/nodesByName.ts';
 import { parserName } from '../../model/parserName.ts';
 import type { ModelFacts, NodeFacts } from '../plan/modelFacts.ts';
 import { addTo } from '../../text/addTo.ts';
@@ -16,20 +17,18 @@ export class NodeIndex {
   readonly nodes: readonly NodeFacts[];
   /** Parser names by position. */
   readonly names: readonly string[];
-  /** Length of the longest name. */
-  readonly longest: number;
+  /** Nodes by exact name. */
+  readonly byName: NodesByName;
   /** By position: 1 for nodes that take a precision. */
   readonly computes: Uint8Array;
   /** How many nodes take a precision. */
   readonly computing: number;
-  private readonly byName = new Map<string, number[]>();
   private readonly byOp = new Map<string, number[]>();
   private readonly opAnswers = new Map<string, Int32Array>();
   private readonly answers = new Map<string, Int32Array>();
   private readonly nearest = new Map<string, string[]>();
   private distinctNames: string[] | null = null;
   private lazyTrigrams: Map<string, number[]> | null = null;
-  private lazyKernelNames: Map<string, number[]> | null = null;
   private lazyOutputs: Map<string, number> | null = null;
   /** Counts of `similar`, all zero between its calls. */
   private lazyHits: Uint8Array | null = null;
@@ -38,10 +37,9 @@ export class NodeIndex {
     this.facts = facts;
     this.nodes = facts.nodes;
     this.names = facts.nodes.map(parserName);
-    this.longest = this.names.reduce((most, name) => Math.max(most, name.length), 0);
+    this.byName = new NodesByName(facts.nodes);
     this.computes = Uint8Array.from(facts.nodes, ({ exempt }) => (exempt === null ? 1 : 0));
     this.computing = this.computes.reduce((sum, one) => sum + one, 0);
-    for (const [i, name] of this.names.entries()) addTo(this.byName, name, i);
     for (const [i, node] of facts.nodes.entries()) addTo(this.byOp, node.op, i);
   }
 
@@ -52,17 +50,8 @@ export class NodeIndex {
 
   /** Positions of the nodes with this name exactly: several where the model repeats a name. */
   named(name: string): Int32Array {
-    const found = this.byName.get(name);
-    return found ? Int32Array.from(found) : none;
-  }
-
-  /** Positions of the nodes whose name a kernel's name spells: dots become underscores there. */
-  namedInKernel(part: string): number[] {
-    if (!this.lazyKernelNames) {
-      this.lazyKernelNames = new Map();
-      for (const [i, name] of this.names.entries()) addTo(this.lazyKernelNames, name.replaceAll('.', '_'), i);
-    }
-    return this.lazyKernelNames.get(part.replaceAll('.', '_')) ?? [];
+    const found = this.byName.nodesOf(name);
+    return found.length > 0 ? Int32Array.from(found) : none;
   }
 
   /** Positions of the nodes of an operator type; `domain` null means any domain. */
@@ -155,7 +144,7 @@ export class NodeIndex {
   }
 
   private findNearest(text: string): string[] {
-    this.distinctNames ??= [...this.byName.keys()];
+    this.distinctNames ??= [...this.byName.names()];
     const pool = this.distinctNames.length <= 400 ? this.distinctNames : this.similar(text);
     const limit = Math.max(2, Math.floor(text.length * 0.4));
     const lower = text.toLowerCase();

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { NodesByName } from '../../../../src/core/model/nodesByName.ts';
+import { nodesInName } from '../../../../src/core/model/nodesInName.ts';
+
+const node = (name: string, ...outputs: string[]) => ({ name, outputs });
+const names = new NodesByName([
+  node('/conv1/Conv'),
+  node('/relu/Relu'),
+  node('', 'y'),
+  node('', '', 'Y_h'),
+  node('twin'),
+  node('twin'),
+  node('a + b, c)'),
+  node('q.k'),
+  node('q.v'),
+]);
+
+test.each([
+  ['/conv1/Conv', [[0]]],
+  ['/conv1/Conv + /relu/Relu', [[0], [1]]],
+  ['PWN(/relu/Relu, node_of_y)', [[1], [2]]],
+  ['/conv1/Conv || PWN(PWN(node_of_y), /relu/Relu)', [[0], [2], [1]]],
+  ['{ForeignNode[/conv1/Conv...node_of_y]}', [[0], [2]]],
+  ['{ForeignNode[/conv1/Conv + /relu/Relu...node_of_y]} [profile 1]', [[0], [1], [2]]],
+  // TensorRT takes the first output's name though the output is not used.
+  ['node_of_', [[3]]],
+  ['node_of_Y_h', []],
+  // Of nodes that share a name, the layers have numbers.
+  ['twin_5 + /relu/Relu', [[4, 5], [1]]],
+  ['/relu/Relu_5', []],
+  // A name with every separator of the grammar in it.
+  ['/relu/Relu + a + b, c)', [[1], [6]]],
+  ['q_k+q_v_myl3_14', [[7, 8]]],
+  ['__myl_AddTanh_myl0_2', []],
+  // A reformat and what TensorRT puts beside a node compute no node.
+  ['Reformatting CopyNode for Input Tensor 0 to /conv1/Conv', []],
+  ['reshape_before_/conv1/Conv', []],
+  ['', []],
+])('%s', (layer, nodes) => {
+  expect(nodesInName(names, layer)).toEqual(nodes);
+});
