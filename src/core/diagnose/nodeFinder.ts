@@ -1,47 +1,37 @@
 import type { BuildLog } from '../engine/buildLog.ts';
+import { createModelGraph, tensorsNamed, type ModelGraph } from '../model/modelGraph.ts';
+import { createNodeNames, type NodeNames } from '../model/nodeNames.ts';
+import { nodesInName } from '../model/nodesInName.ts';
 import { parserName } from '../model/parserName.ts';
-import type { OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
-import { addTo } from '../text/addTo.ts';
+import type { OnnxModel } from '../onnx/onnxModel.ts';
 
-/** Finds the nodes that a name of TensorRT's stands for; ids of the likeliest first. */
+/** Finds the nodes that a name of TensorRT's stands for, as ids in the model's order; none without a model. */
 export class NodeFinder {
+  /** Names of the inputs that are not weights. */
   readonly inputs: string[] = [];
-  readonly #byName = new Map<string, string[]>();
-  readonly #byOp = new Map<string, string[]>();
-  readonly #readers = new Map<string, string[]>();
-  readonly #producers = new Map<string, string>();
-  readonly #nodes: readonly OnnxNode[] = [];
-  readonly #shapes = new Map<string, string>();
   readonly #log: BuildLog;
+  readonly #graph: ModelGraph | null = null;
+  readonly #names: NodeNames | null = null;
 
   constructor(log: BuildLog, model: OnnxModel | undefined) {
     this.#log = log;
     if (!model) return;
-    const { inputs, values, initializers: weights } = model.graph;
-    const initialized = new Set(weights.map(({ name }) => name));
-    this.inputs = inputs.map(({ name }) => name).filter((name) => !initialized.has(name));
-    for (const { name, shape } of [...values, ...inputs, ...weights])
-      if (shape) this.#shapes.set(name, shape.map((size) => size ?? '?').join('×') || 'scalar');
-    this.#nodes = model.nodes;
-    for (const node of model.nodes) {
-      const name = parserName(node);
-      for (const key of new Set([name, ...node.outputs])) addTo(this.#byName, key, node.id);
-      for (const key of new Set(node.inputs)) if (key !== '') addTo(this.#readers, key, node.id);
-      addTo(this.#byOp, node.op, node.id);
-      if (node.outputs[0] !== undefined) this.#producers.set(node.outputs[0], name);
-    }
+    this.#graph = createModelGraph(model);
+    this.#names = createNodeNames(this.#graph, log.parsedNodes);
+    this.inputs = this.#graph.tensors.filter(({ kind }) => kind === 'input').map(({ name }) => name);
   }
 
+  /** The nodes of a layer or tensor; of a fused name its parts; else those of an operator. */
   find(layer: string | null, op?: string): string[] {
+    if (!this.#graph || !this.#names) return [];
     if (layer !== null) {
-      const exact = this.#byName.get(layer);
-      if (exact) return exact;
-      const parts = this.#parts(layer);
-      if (parts.length > 0) return parts;
-      const owner = this.#log.parsedNodes.find(({ layers }) => layers.includes(layer));
-      if (owner) return this.#byName.get(owner.name) ?? [];
+      const exact = [...this.#names.nodesOfLayer(layer), ...this.#producers(layer)];
+      const found = exact.length > 0 ? exact : nodesInName(this.#names, layer).flat();
+      if (found.length > 0) return this.#ids(found);
     }
-    return (op && this.#byOp.get(op)) || [];
+    return op === undefined
+      ? []
+      : this.#ids(this.#graph.nodes.flatMap((node, index) => (node.op === op ? [index] : [])));
   }
 
   /**
@@ -49,34 +39,42 @@ export class NodeFinder {
    * `'`); of a tensor that the parser made, `ONNXTRT_Broadcast_output'`, the node for which the log registers its layer.
    */
   ofTensor(tensor: string): string[] {
+    if (!this.#graph || !this.#names) return [];
     const name = tensor.replace(/'+$/, '');
-    const found = [...(this.#byName.get(name) ?? []), ...(this.#readers.get(name) ?? [])];
-    if (found.length > 0) return [...new Set(found)];
-    const helper = name.replace(/_output(?:_\d+)?$/, '');
+    const producers = this.#producers(name);
+    const readers = tensorsNamed(this.#graph, name).flatMap(({ consumers }) => consumers);
+    if (producers.length + readers.length > 0) {
+      // The producer comes first: most often it is the one to change.
+      return [...new Set([...this.#ids(producers), ...this.#ids(readers)])];
+    }
+    const layer = name.replace(/_output(?:_\d+)?$/, '');
     const owner = this.#log.parsedNodes.find(
-      ({ helpers, layers }) => helpers.includes(helper) || layers.includes(helper),
+      ({ helpers, layers }) => helpers.includes(layer) || layers.includes(layer),
     );
-    return owner === undefined ? [] : (this.#byName.get(owner.name) ?? []);
+    return this.#ids(this.#names.nodesOf(owner?.name ?? name));
   }
 
   /** What a node reads, with the shapes that the model declares; empty where it declares fewer than two. */
   inputsOf(id: string | undefined): { name: string; shape: string }[] {
-    const node = this.#nodes.find((one) => one.id === id);
-    const known = node?.inputs.flatMap((name) => {
-      const shape = this.#shapes.get(name);
-      return shape === undefined ? [] : [{ name, shape }];
+    const node = id === undefined ? undefined : this.#graph?.indexOfId.get(id);
+    if (!this.#graph || node === undefined) return [];
+    const { tensors, inputs } = this.#graph;
+    const known = inputs[node]!.flatMap((tensor) => {
+      const { name, value } = tensors[tensor] ?? {};
+      if (name === undefined || !value?.shape) return [];
+      return [{ name, shape: value.shape.map((size) => size ?? '?').join('×') || 'scalar' }];
     });
-    return known && known.length > 1 ? known : [];
+    return known.length > 1 ? known : [];
   }
 
   /** The name of the node that a parser's error is about: by its first output in the model, else by the node's own text. */
   parsed(text: string): string | undefined {
     const output = /While parsing node number \d+ \[\S* -> "([^"]*)"/.exec(text)?.[1];
     if (output === undefined) return undefined;
-    return (
-      this.#producers.get(output) ??
-      /\n(?:\w+\.cpp:\d+: )?(?:name: "(.*)"|Node name: (.*))/.exec(text)?.slice(1).find(Boolean)
-    );
+    const [producer] = this.#producers(output);
+    return producer !== undefined
+      ? parserName(this.#graph!.nodes[producer]!)
+      : /\n(?:\w+\.cpp:\d+: )?(?:name: "(.*)"|Node name: (.*))/.exec(text)?.slice(1).find(Boolean);
   }
 
   /** The layer whose tactics were being timed at a line of the log. */
@@ -85,11 +83,12 @@ export class NodeFinder {
     return layers.findLast((layer) => layer.line <= line && layer.reformat !== true)?.name;
   }
 
-  /** The ends of a ForeignNode's name and the parts of a fused one, as far as they are nodes. */
-  #parts(layer: string): string[] {
-    const inner = /^\{ForeignNode\[(.*)\]\}$/s.exec(layer)?.[1];
-    const pieces = (inner ?? layer).split(/\.\.\.| \+ | \|\| |PWN\(|\)+|, /);
-    const ids = new Set(pieces.flatMap((piece) => this.#byName.get(piece.trim()) ?? []));
-    return this.#nodes.flatMap(({ id }) => (ids.has(id) ? [id] : []));
+  #producers(tensor: string): number[] {
+    if (!this.#graph) return [];
+    return tensorsNamed(this.#graph, tensor).flatMap(({ producer }) => (producer < 0 ? [] : [producer]));
+  }
+
+  #ids(nodes: readonly number[]): string[] {
+    return [...new Set(nodes)].sort((a, b) => a - b).map((node) => this.#graph!.nodes[node]!.id);
   }
 }

@@ -156,6 +156,10 @@ export function readsOf(graph: ModelGraph, node: number): number[] {
   return captured.length > 0 ? [...inputs, ...captured] : inputs;
 }
 
+/** The tensors of that name in all graphs of the model. */
+export const tensorsNamed = (graph: ModelGraph, name: string): ModelTensor[] =>
+  name === '' ? [] : graph.tensors.filter((tensor) => tensor.name === name);
+
 /** The nodes of all subgraphs of a node, at every depth. */
 export function bodyOf(graph: ModelGraph, node: number): number[] {
   const body: number[] = [];

@@ -1,8 +1,8 @@
+import { shorten } from '../../text/oneLine.ts';
 import { addProblem, someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { closestWords } from '../language/closestWords.ts';
-import { shorten } from './foreignNodeEvidence.ts';
 import { nearPattern } from './nearPattern.ts';
 import type { Selector } from '../language/overrideFile.ts';
 import { removeLine, replaceRange } from '../language/precisionProblem.ts';

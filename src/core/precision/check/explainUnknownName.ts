@@ -1,10 +1,10 @@
+import { shorten } from '../../text/oneLine.ts';
 import { parseLayerName } from '../../model/layerName.ts';
 import { nodesInName } from '../../model/nodesInName.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import { someNames } from './checkContext.ts';
 import type { CheckContext } from './checkContext.ts';
 import { editDistance } from '../language/closestWords.ts';
-import { shorten } from './foreignNodeEvidence.ts';
 import { moduleOfDotted } from './nearPattern.ts';
 import type { NodeIndex } from '../language/nodeIndex.ts';
 import type { Selector } from '../language/overrideFile.ts';

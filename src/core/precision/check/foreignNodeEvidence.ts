@@ -1,3 +1,4 @@
+import { shorten } from '../../text/oneLine.ts';
 import { before } from '../../build/trtexecFlags.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import type { CheckContext } from './checkContext.ts';
@@ -69,11 +70,4 @@ function ownLines(context: CheckContext, match: RuleMatch): string {
   if (taken === match.nodes.length)
     return ` The last build took the rule ("Set layer … to precision" for ${taken === 1 ? 'it' : 'each'}).`;
   return ` The last build took it for ${taken} of them.`;
-}
-
-/** A long name with its middle left out. */
-export function shorten(name: string, most = 80): string {
-  if (name.length <= most) return name;
-  const half = Math.floor((most - 1) / 2);
-  return `${name.slice(0, half)}…${name.slice(-half)}`;
 }

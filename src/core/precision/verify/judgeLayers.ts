@@ -1,5 +1,5 @@
+import { shorten } from '../../text/oneLine.ts';
 import type { BorderTensor, BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
-import { shorten } from '../check/foreignNodeEvidence.ts';
 import { products } from '../plan/modelFacts.ts';
 import type { PlannedNode } from '../plan/precisionPlan.ts';
 import { isFloating, typeOfEngineTensor } from '../language/precisionType.ts';

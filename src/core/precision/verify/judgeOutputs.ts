@@ -1,5 +1,5 @@
+import { shorten } from '../../text/oneLine.ts';
 import type { BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
-import { shorten } from '../check/foreignNodeEvidence.ts';
 import type { NodeFacts } from '../plan/modelFacts.ts';
 import { isFloating, precisionType, typeOfEngineTensor } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';

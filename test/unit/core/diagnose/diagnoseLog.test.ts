@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { modelAround } from '../fusion/buildModel.ts';
 import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
@@ -198,11 +199,9 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     const log = readBuildLog(logs.get('dynmatmul')!).value;
     const graph = (await model('unnamed')).graph;
     const value = (name: string, shape: (number | string)[]) => ({ name, type: 'float', shape });
-    const net = {
-      ...(await model('unnamed')),
-      graph: { ...graph, inputs: [value('x', ['batch', 'k'])], values: [value('w', [5, 3])], initializers: [] },
-      nodes: [{ ...graph.nodes[0]!, id: '0', name: 'mm', op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
-    };
+    const node = { ...graph.nodes[0]!, id: '0', name: 'mm', op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] };
+    const inputs = [value('x', ['batch', 'k']), value('w', [5, 3])];
+    const net = modelAround({ ...graph, inputs, values: [], initializers: [], nodes: [node] }, [node]);
     expect(diagnoseLog(log, net)[0]).toMatchObject({
       nodes: ['0'],
       message: expect.stringMatching(/Its inputs: x batch×k, w 5×3\.$/) as string,
