@@ -5,7 +5,7 @@ import { errorText } from '../core/text/errorText.ts';
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /**
- * Reads a command's arguments; unknown options, missing values and too many positional arguments are said in words.
+ * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
  * @param positionals names of the positional arguments; one in brackets may be left out
  */
 export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
@@ -24,9 +24,9 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
   return parsed;
 }
 
-/** A whole number of an option, or a Usage error that names the option. */
+/** An option's integer, or a Usage error that names the option. */
 export function wholeNumber(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new Usage(`${option}: '${text}' is no whole number`);
+  if (!/^\d{1,9}$/.test(text)) throw new Usage(`${option}: '${text}' is not an integer`);
   return Number(text);
 }

@@ -70,46 +70,46 @@ export const build: Command = {
   summary: 'build an engine and report on it',
   help: `trtlens build MODEL.onnx [--backend ${backends.join('|')}] [options] [--json]
 
-Builds an engine and says what became of every node. Leaves a build folder with log, layer info, profile (where a GPU
-is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RTX, which it sets up after asking.
+Builds an engine and reports what happened to every node. Leaves a build folder with log, layer info, profile (if there
+is a GPU), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RTX, which it installs after asking.
 
-  --backend NAME            default auto: trtexec or Python's tensorrt beside a GPU, else rtx
-  -o, --engine FILE         where the engine goes (default: the build folder)
-  --folder FOLDER           parent of the build folder (default: the user's cache)
+  --backend NAME            default auto: trtexec or Python's tensorrt if there is a GPU, otherwise rtx
+  -o, --engine FILE         where to write the engine (default: the build folder)
+  --folder FOLDER           parent of the build folder (default: the user's cache folder)
   --random-weights          build with random weights in place of the model's external ones
   --precision MODE          ${precisions.join(', ')}
-  --strongly-typed          types come from the model alone
-  --overrides RULES         a *.trtprec file: layer precisions where TensorRT (10 and earlier) has them; for TensorRT 11,
-                            TensorRT-RTX and with --strongly-typed a typed copy of the model
+  --strongly-typed          take every tensor's type from the model
+  --overrides RULES         a *.trtprec file: sets layer precisions on TensorRT 10 and earlier; builds a typed copy of the
+                            model for TensorRT 11, for TensorRT-RTX and with --strongly-typed
   --min-shapes, --opt-shapes, --max-shapes INPUT:1x3x224x224[,…]
                             an optimization profile; repeat all three for more profiles
   --shapes INPUT:1x3x224x224[,…]
-                            one profile that is these shapes and no others
+                            one profile with only these shapes
   --workspace MIB           limit of the workspace pool
   --pool NAME:MIB           limit of another memory pool, such as tacticSharedMem; may be repeated
-  --tactic-sources LIST     +CUDNN,-CUBLAS: sources to add and to take away
+  --tactic-sources LIST     +CUDNN,-CUBLAS: sources to add and to remove
   --optimization-level N    0 to 5
-  --timing-cache FILE       read where it exists, written after the build
+  --timing-cache FILE       read if it exists, written after the build
   --calibration-cache FILE  scales for --precision int8
-  --compute-capability 8.9  TensorRT-RTX: GPUs to build for; may be repeated
+  --compute-capability 8.9  TensorRT-RTX: a GPU to build for; may be repeated
   --output TENSOR           make this tensor an output; may be repeated
   --all-outputs             make every tensor an output
-  --debug-tensor TENSOR     mark this tensor for debugging, which leaves fusion as it is; may be repeated
-  --profile-run             run the engine afterwards and time each layer (trtexec, beside a GPU)
-  --record-choices          write down what TensorRT (8 to 10) offers for each layer: choices.jsonl in the build folder,
+  --debug-tensor TENSOR     mark this tensor for debugging without changing fusion; may be repeated
+  --profile-run             run the engine afterwards and time each layer (trtexec; needs a GPU)
+  --record-choices          record what TensorRT (8 to 10) offers for each layer: choices.jsonl in the build folder,
                             for trtlens replay check --choices (python and polygraphy)
   --version-compatible, --no-tf32
   --hardware-compatibility LEVEL
                             ${hardware.join(', ')}
   --profiling-verbosity LEVEL
                             ${verbosities.join(', ')} (default: detailed)
-  --argument ARG            one more argument for the program itself; may be repeated
+  --argument ARG            pass one more argument to the program; may be repeated
   --python, --trtexec, --polygraphy PROGRAM
-                            the program to use, in place of the first one on the PATH
-  --launcher FILE           YAML or JSON: run the program elsewhere, in a container, by ssh, on a cluster
+                            the program to use instead of the first one on the PATH
+  --launcher FILE           YAML or JSON: run the program in a container, over ssh or on a cluster
   --report FILE             also write the page of trtlens report
   -y, --yes                 download TensorRT-RTX without asking
-  -v, --verbose             the build log on stderr
+  -v, --verbose             print the build log to stderr
   --json                    { "build": manifest, "fusion": report }
 `,
   run: async (args, terminal) => {
@@ -129,7 +129,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);
     if (passed && values.overrides !== undefined) {
       const verify = ['trtlens', 'precision', 'verify', values.overrides, '--build', made.folder];
-      terminal.note(`Whether the rules hold: ${quoteCommand(verify, shell)}`);
+      terminal.note(`To verify the rules: ${quoteCommand(verify, shell)}`);
     }
     for (const line of made.manifest.timeLine ? stageLines(made.manifest.timeLine) : []) terminal.note(line);
     terminal.note(summary(made, wanted));
@@ -139,7 +139,7 @@ is there), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
 
 type Values = ReturnType<typeof readArguments<typeof options>>['values'];
 
-/** The page comes last: what would keep it from being written is said before the build. */
+/** The page is written last, but an output that cannot be written is reported before the build. */
 async function checkReport(model: string, values: Values): Promise<void> {
   const { report, engine, overrides, launcher } = values;
   const caches = [values['timing-cache'], values['calibration-cache']];
@@ -199,7 +199,7 @@ function pools(texts: string[] | undefined): Record<string, number> | undefined 
     Object.fromEntries(
       texts.map((text) => {
         const match = /^(\w+):(\d+(?:\.\d+)?)$/.exec(text);
-        if (!match) throw new Usage(`--pool: '${text}' is not of the form NAME:MIB`);
+        if (!match) throw new Usage(`--pool: '${text}' does not have the form NAME:MIB`);
         return [match[1]!, Number(match[2])];
       }),
     )
@@ -209,17 +209,17 @@ function pools(texts: string[] | undefined): Record<string, number> | undefined 
 function tacticSources(text: string | undefined): string[] | undefined {
   const sources = text?.split(',').filter(Boolean);
   const wrong = sources?.find((source) => !/^[+-]\w+$/.test(source));
-  if (wrong !== undefined) throw new Usage(`--tactic-sources: '${wrong}' does not begin with + or -`);
+  if (wrong !== undefined) throw new Usage(`--tactic-sources: '${wrong}' must start with + or -`);
   return sources;
 }
 
 function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
   const found = known.find((one) => one === text);
-  if (found === undefined) throw new Usage(`${option}: '${text}' is none of ${known.join(', ')}`);
+  if (found === undefined) throw new Usage(`${option}: unknown value '${text}'; expected one of ${known.join(', ')}`);
   return found;
 }
 
-/** The n-th of each of the three options makes the n-th profile. A missing one is as the optimum. */
+/** The n-th value of each of the three options makes the n-th profile. A missing one equals the optimum. */
 function profiles(values: Values): Record<string, ShapeRange>[] | undefined {
   const kinds = (['min', 'opt', 'max'] as const).map((kind) => ({
     kind,
@@ -227,7 +227,7 @@ function profiles(values: Values): Record<string, ShapeRange>[] | undefined {
   }));
   const count = Math.max(...kinds.map(({ texts }) => texts.length));
   if (values.shapes !== undefined) {
-    if (count > 0) throw new Usage('--shapes goes without --min-shapes, --opt-shapes and --max-shapes');
+    if (count > 0) throw new Usage('--shapes cannot be combined with --min-shapes, --opt-shapes or --max-shapes');
     const fixed = shapes('--shapes', values.shapes);
     return [Object.fromEntries(fixed.map(([name, shape]) => [name, { min: shape, opt: shape, max: shape }]))];
   }
@@ -246,14 +246,14 @@ function profiles(values: Values): Record<string, ShapeRange>[] | undefined {
   });
 }
 
-/** `input:1x3x224x224,other:8`: a name ends at its last colon, for names may hold colons themselves. */
+/** `input:1x3x224x224,other:8`: a name ends at the last colon, because names may contain colons. */
 function shapes(option: string, text: string | undefined): [string, string][] {
   return (text ?? '')
     .split(',')
     .filter(Boolean)
     .map((part) => {
       const match = /^(.+):(\d+(?:x\d+)*)$/.exec(part);
-      if (!match) throw new Usage(`${option}: '${part}' is not of the form INPUT:1x3x224x224`);
+      if (!match) throw new Usage(`${option}: '${part}' does not have the form INPUT:1x3x224x224`);
       return [match[1]!, match[2]!];
     });
 }
@@ -266,20 +266,20 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
     shown = Date.now();
     if (latest) terminal.status(progressLine(latest.state(shown - begun)));
   };
-  // Most of a long build is one phase without a step: the seconds say that it is alive.
+  // Most of a long build is one phase without steps: the running seconds show that it is alive.
   const clock = setInterval(show, 1000);
   return {
     end: () => {
       clearInterval(clock);
       terminal.status(null);
     },
-    waiting: () => terminal.note('Another build of this model is running: this one begins when it has ended.'),
+    waiting: () => terminal.note('Waiting for another build of this model to finish.'),
     started: ({ folder, manifest }, notes) => {
       begun = Date.now();
       for (const { message } of notes) terminal.note(`note: ${message}`);
       const { product, version } = manifest.tensorrt;
       const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
-      terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}), log in ${folder}`);
+      terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}); log in ${folder}`);
       terminal.note(`Command: ${quoteCommand(manifest.command, shell)}`);
     },
     log: (text) => {
@@ -287,13 +287,13 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
     },
     changed: (progress) => {
       latest = progress;
-      // Thousands of lines come in a second.
+      // A build prints thousands of lines a second.
       if (Date.now() - shown >= 100) show();
     },
   };
 }
 
-/** Where the minutes went: the stages that took a noticeable part, then the layers that took longest to time. */
+/** Where the build spent its time: the longer stages, then the layers that took longest to time. */
 function stageLines({ totalMs, stages, slowest }: TimeLine): string[] {
   const noticeable = (ms: number) => ms >= 1000 && ms >= totalMs / 50;
   const parts = stages.filter(({ ms }) => noticeable(ms));
@@ -309,7 +309,7 @@ function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOpt
   if (result !== 'passed') {
     const reason = (error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ');
     const where = reason.startsWith(model) ? '' : `${model}: `;
-    const advice = reason.includes('weights file') ? '; --random-weights builds without them' : '';
+    const advice = reason.includes('weights file') ? '. Pass --random-weights to build without them' : '';
     return `trtlens build: ${where}${reason}${advice} (log: ${join(folder, files.log ?? '')})`;
   }
   const weights = randomWeights ? ', with random weights' : '';

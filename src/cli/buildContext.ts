@@ -58,7 +58,7 @@ export async function readContext(
   const nothing = { product: null, version: null, capability: null };
   if (onnx === undefined) {
     if (log !== undefined || layers !== undefined)
-      throw new Usage('--onnx MODEL.onnx is missing: --log and --layers are of a build of it');
+      throw new Usage('--onnx MODEL.onnx is missing: --log and --layers need the model that was built');
     return {
       index: null,
       build: null,
@@ -105,7 +105,9 @@ export async function readFolderContext(
   const { file, sha256 } = made.manifest.model;
   const model = onnx ?? resolve(folder, file);
   if (sha256 !== null && (await fingerprint(model)).sha256 !== sha256)
-    throw new UserError(`${model}: is not the file that was built in ${folder}, or has changed since. Build it again`);
+    throw new UserError(
+      `${model} is not the file that was built in ${folder}, or it has changed since. Build it again`,
+    );
   const read = await readBuildReport(made, model);
   note(read.report.problems, terminal);
   return contextOf(read, await factsOfBuild(made, read));
@@ -128,7 +130,7 @@ const contextOf = ({ report, model, log }: ReportRead, build: BuildFacts): Build
 export function readTarget(text: string): TensorrtTarget {
   const [, alone, rtx, version] = /^(?:tensorrt-)?(?:(rtx)|(rtx-)?v?(\d+(?:\.\d+)*))$/i.exec(text) ?? [];
   if (alone === undefined && version === undefined)
-    throw new Usage(`--tensorrt: '${text}' is no version; write 10.6, 11 or rtx`);
+    throw new Usage(`--tensorrt: '${text}' is not a version. Use a version such as 10.6 or 11, or rtx`);
   return targetOf((alone ?? rtx) ? 'tensorrt-rtx' : 'tensorrt', version ?? null, null);
 }
 

@@ -10,11 +10,11 @@ import { printJson } from './terminal.ts';
 
 export const diagnose: Command = {
   name: 'diagnose',
-  summary: 'what went wrong in a build, and what to do',
+  summary: 'explain why a build failed and what to do',
   help: `trtlens diagnose LOG [--onnx MODEL.onnx] [--json]
 
-Reads a build log of trtexec, Polygraphy, Python or trtlens and says in plain words what failed or was warned of, in
-which line, and what to do next. With the model, the nodes concerned are named.
+Reads a build log of trtexec, Polygraphy, Python or trtlens and reports what failed or caused a warning, on which line,
+and what to do next. With --onnx it also names the affected nodes.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, { onnx: { type: 'string' }, json: { type: 'boolean' } }, [
@@ -24,11 +24,9 @@ which line, and what to do next. With the model, the nodes concerned are named.
     const path = positionals[0]!;
     const { value: log, problems } = await readLogFile(path);
     const diagnoses = diagnoseLog(log, model);
-    // Where nothing comes from TensorRT's tools, no error in it means nothing.
+    // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)
-      throw new UserError(
-        `${path}: nothing in it looks like a TensorRT build log. Build with --verbose and save what the program prints`,
-      );
+      throw new UserError(`${path} is not a TensorRT build log. Build with --verbose and save the output`);
     if (values.json) await printJson(terminal, { diagnoses });
     else await terminal.out(text(diagnoses, log.outcome, model));
     return exitCodes.done;
@@ -41,11 +39,11 @@ function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefi
   const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
   return diagnoses
     .map(({ severity, code, message, advice, line, nodes }) => {
-      const concerned = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
-      const more = nodes.length > concerned.length ? `, and ${nodes.length - concerned.length} more` : '';
+      const affected = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
+      const more = nodes.length > affected.length ? `, and ${nodes.length - affected.length} more` : '';
       return [
         `${severity} ${code}, line ${line}: ${message}`,
-        ...(concerned.length > 0 ? [`  nodes: ${concerned.join(', ')}${more}`] : []),
+        ...(affected.length > 0 ? [`  nodes: ${affected.join(', ')}${more}`] : []),
         `  ${advice}`,
         '',
       ].join('\n');

@@ -20,25 +20,23 @@ export function requireBuildFiles(files: {
 }): string {
   if (files.onnx === undefined) throw new Usage('--onnx MODEL.onnx is missing');
   if (files.layers === undefined && files.log === undefined)
-    throw new Usage(
-      'at least one of --layers LAYERS.json (from --exportLayerInfo) and --log BUILD.log (verbose) is needed',
-    );
+    throw new Usage('pass --layers LAYERS.json (from --exportLayerInfo), --log BUILD.log (verbose), or both');
   return files.onnx;
 }
 
 export const fusion: Command = {
   name: 'fusion',
-  summary: 'which nodes of a model TensorRT fused into which layers',
+  summary: 'show which nodes TensorRT fused into which layers',
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
 
-Joins what a build left behind with its model and says for every node what became of it.
-At least one of --layers and --log is needed; each file may be gzip-compressed.
+Joins the output of a build with its model and reports what happened to every node.
+Needs --layers, --log or both; each file may be gzip-compressed.
 
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
-  --profile FILE   times of the layers: trtexec --exportProfile
-  --json           the whole report as one JSON document
+  --profile FILE   layer times: trtexec --exportProfile
+  --json           the report as one JSON document
 `,
   run: async (args, terminal) => {
     const { values } = readArguments(args, { ...buildFileOptions, json: { type: 'boolean' } });

@@ -7,11 +7,11 @@ import { printJson } from './terminal.ts';
 
 export const inspect: Command = {
   name: 'inspect',
-  summary: 'what a file is, by its content',
+  summary: 'identify a file by its content',
   help: `trtlens inspect FILE [--json]
 
-Says what any one file is, whatever its name: a model, layer info, a build log, a profile, times, a tactic replay,
-recorded choices, a calibration or timing cache, an engine, precision overrides.
+Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, times, a tactic
+replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, { json: { type: 'boolean' } }, ['FILE']);
@@ -32,7 +32,7 @@ function text(name: string, { kind, tensorrt, counts, problems }: Awaited<Return
   const made = tensorrt?.version ? `, ${tensorrt.product ?? 'tensorrt'} ${tensorrt.version}` : '';
   const lines = Object.entries(counts).map(([what, count]) => `  ${what}: ${String(count)}`);
   const trouble = problems.map(
-    ({ severity, line, message }) => `  ${severity}${line ? ` in line ${line}` : ''}: ${message}`,
+    ({ severity, line, message }) => `  ${severity}${line ? ` on line ${line}` : ''}: ${message}`,
   );
   return [`${name}: ${kind}${made}`, ...lines, ...trouble, ''].join('\n');
 }

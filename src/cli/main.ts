@@ -15,17 +15,17 @@ import { version } from './version.ts';
 
 const commands: Command[] = [fusion, inspect, build, matrix, diagnose, precision, replay, report, setup];
 
-const help = () => `trtlens ${version}: which ONNX nodes TensorRT fused into which layers
+const help = () => `trtlens ${version}: show which ONNX nodes TensorRT fused into which layers
 
 usage: trtlens COMMAND [options]
 
 ${commands.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 
-trtlens COMMAND --help says more. Every input may be gzip-compressed.
-Exit status: 0 done; 1 done, and what was checked does not hold; 2 cannot be done, one line on stderr says why.
+Run trtlens COMMAND --help for the options of a command. Every input may be gzip-compressed.
+Exit status: 0 done; 1 done, but the check failed; 2 cannot be done, one line on stderr says why.
 `;
 
-/** Runs one command line and gives the exit status. */
+/** Runs one command line and returns the exit status. */
 async function run([name, ...rest]: string[], terminal: Terminal): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     await terminal.out(help());
@@ -37,7 +37,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
   }
   const command = commands.find((one) => one.name === name);
   if (!command) {
-    terminal.note(`trtlens: no command '${name}'; there are: ${commands.map((one) => one.name).join(', ')}`);
+    terminal.note(`trtlens: unknown command '${name}'; commands are ${commands.map((one) => one.name).join(', ')}`);
     return exitCodes.cannot;
   }
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
@@ -67,7 +67,7 @@ run(process.argv.slice(2), terminal).then(
   },
   (error: unknown) => {
     terminal.note(
-      `trtlens: a defect of trtlens itself, please report it: ${error instanceof Error ? error.stack : String(error)}`,
+      `trtlens: internal error; please report it with this text: ${error instanceof Error ? error.stack : String(error)}`,
     );
     process.exitCode = exitCodes.cannot;
   },

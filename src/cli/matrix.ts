@@ -53,33 +53,33 @@ export const matrix: Command = {
 trtlens matrix FILE --slurm FOLDER | --kubernetes FOLDER [--submit]
 trtlens matrix --collect FOLDER [--json]
 
-Reads a YAML or JSON file of models, precisions and targets, and builds every combination: here, or through a launcher.
-For a cluster it writes a job array instead, which your own sbatch or kubectl submits, and takes the results into the
-history afterwards. docs/matrix.md describes the file.
+Reads a YAML or JSON file with models, precisions and targets, and builds every combination, locally or through a
+launcher. For a cluster it writes a job array instead, for your own sbatch or kubectl to submit, and later collects the
+results into the history. docs/matrix.md describes the file.
 
-  --list               only say which builds these are
-  --slurm FOLDER       write a SLURM job array for each target to FOLDER, which the nodes must share
-  --kubernetes FOLDER  the same as Kubernetes Indexed Jobs
-  --submit             hand them to sbatch or kubectl
-  --collect FOLDER     take what has ended there into the history; may be repeated while others run
+  --list               print the builds without running them
+  --slurm FOLDER       write a SLURM job array per target to FOLDER, which must be shared with the nodes
+  --kubernetes FOLDER  the same with Kubernetes Indexed Jobs
+  --submit             submit them with sbatch or kubectl
+  --collect FOLDER     add finished builds to the history; run it as often as you want
   -y, --yes            download TensorRT-RTX without asking
   --json               { "jobs": [ { name, model, precision, target, result, seconds, … } ] }
 
-Exit status 1: a build failed, or has not ended yet.
+Exit status 1: a build failed or is still running.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE']);
     if (values.slurm !== undefined && values.kubernetes !== undefined)
-      throw new Usage('--slurm goes without --kubernetes');
+      throw new Usage('--slurm cannot be combined with --kubernetes');
     const out = values.slurm ?? values.kubernetes;
-    if (values.submit && out === undefined) throw new Usage('--submit goes with --slurm or --kubernetes');
+    if (values.submit && out === undefined) throw new Usage('--submit needs --slurm or --kubernetes');
     if (values.collect !== undefined) return report(await collected(values.collect), values.json ?? false, terminal);
 
     const file = positionals[0]!;
     const read = readMatrix(await readYamlFile(file));
     if (typeof read === 'string') throw new UserError(`${file}: ${read}`);
     const jobs = matrixJobs(read);
-    if (jobs.length === 0) throw new UserError(`${file}: "exclude" leaves nothing to build`);
+    if (jobs.length === 0) throw new UserError(`${file}: "exclude" removes every build`);
     const base = dirname(resolve(file));
     if (values.list) {
       if (values.json) await printJson(terminal, { jobs: jobs.map(plainRow) });
@@ -99,7 +99,7 @@ const driver = (): string => join(__dirname, 'driver', 'build_engine.py');
 
 const plainRow = ({ name, model, precision, target }: MatrixJob) => ({ name, model, precision, target: target.name });
 
-/** Builds here, some at a time. Two builds of one model wait for each other all the same. */
+/** Builds locally, several at a time. Two builds of one model still wait for each other. */
 async function buildAll(
   { concurrency }: Matrix,
   jobs: MatrixJob[],
@@ -113,7 +113,7 @@ async function buildAll(
     while (next < jobs.length && !terminal.signal.aborted) {
       const index = next++;
       const job = jobs[index]!;
-      terminal.note(`${job.name}: begins (${index + 1} of ${jobs.length})`);
+      terminal.note(`${job.name}: started (${index + 1} of ${jobs.length})`);
       // oxlint-disable-next-line no-await-in-loop -- as many at a time as there are workers
       const row = await buildOne(job, base, yes, terminal);
       rows[index] = row;
@@ -194,8 +194,7 @@ async function submitAll(
       stderr: keep,
       signal: terminal.signal,
     });
-    if (code !== 0)
-      throw new UserError(`${program} did not take ${file}: ${lines.join('; ') || `exit status ${code}`}`);
+    if (code !== 0) throw new UserError(`${program} rejected ${file}: ${lines.join('; ') || `exit status ${code}`}`);
     for (const line of lines) await terminal.out(`  ${line}\n`);
   }
   const at = targets[0] ? dirname(targets[0].folder) : '';
@@ -204,7 +203,7 @@ async function submitAll(
 
 async function collected(folder: string): Promise<Row[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
-    throw new UserError(`${folder}: no such folder`);
+    throw new UserError(`${folder} does not exist`);
   });
   const folders = entries
     .filter((entry) => entry.isDirectory() && entry.name !== 'random-weights')
@@ -213,7 +212,7 @@ async function collected(folder: string): Promise<Row[]> {
   for (const target of folders.sort())
     // oxlint-disable-next-line no-await-in-loop -- logs may be large: one after the other
     for (const one of await collectClusterFolder(join(folder, target))) rows.push(await collectedRow(one, target));
-  if (rows.length === 0) throw new UserError(`${folder}: holds no builds of a matrix`);
+  if (rows.length === 0) throw new UserError(`${folder} contains no matrix builds`);
   return rows;
 }
 
@@ -239,7 +238,7 @@ async function rowOf(head: Head, build: Build): Promise<Row> {
   const { result, seconds, error } = build.manifest;
   const row: Row = { ...emptyRow(head), result, seconds, error, folder: build.folder };
   if (result !== 'passed') return row;
-  // The model may be gone by now; the build is one all the same.
+  // The model may be gone by now; the build still counts.
   const read = await readBuildReport(build).catch(() => undefined);
   if (!read) return row;
   const { accounting, foreignNodes } = read.report;
@@ -249,7 +248,7 @@ async function rowOf(head: Head, build: Build): Promise<Row> {
 async function report(rows: Row[], json: boolean, terminal: Terminal): Promise<number> {
   if (json) await printJson(terminal, { jobs: rows });
   else await terminal.out(table(rows));
-  return rows.every(({ result }) => result === 'passed') ? exitCodes.done : exitCodes.doesNotHold;
+  return rows.every(({ result }) => result === 'passed') ? exitCodes.done : exitCodes.checkFailed;
 }
 
 function table(rows: Row[]): string {

@@ -10,7 +10,7 @@ import { planPrecision, type PrecisionPlan } from '../core/precision/plan/precis
 import { precisionPrograms, programArguments } from '../core/precision/tools/programArguments.ts';
 import { readOverrides } from '../core/precision/language/readOverrides.ts';
 import type { RewritePlan } from '../core/precision/rewrite/rewritePlan.ts';
-import type { RuleVerdict } from '../core/precision/verify/precisionVerdict.ts';
+import { type RuleVerdict, verdictWords } from '../core/precision/verify/precisionVerdict.ts';
 import { verifyPrecision } from '../core/precision/verify/verifyPrecision.ts';
 import { readArguments } from './arguments.ts';
 import { type BuildContext, contextOptions, readContext, readFolderContext } from './buildContext.ts';
@@ -24,7 +24,7 @@ const json = { json: { type: 'boolean' } } as const;
 
 export const precision: Command = {
   name: 'precision',
-  summary: 'check precision overrides, turn them into flags or a new model, verify a build',
+  summary: 'check precision overrides, convert them to flags or a typed model, verify a build',
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
 trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
 trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow]
@@ -33,24 +33,24 @@ trtlens precision import [--tensorrt 10.6] [-o RULES] -- COMMAND LINE
 
 RULES is a *.trtprec file: which nodes of a model compute in which type.
 
-  check    says what is wrong with the rules, with places and advice. Exit status 1: there are errors
-  flags    prints the arguments that ask for it, one a line: of trtexec (TensorRT 8.4.1 to 10), Polygraphy, or ModelOpt
-           AutoCast, which rewrites the model by itself
-  apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only way for
-           TensorRT 11 and TensorRT-RTX, and the only one that reaches inside of ForeignNodes
-  verify   holds the rules against a build: obeyed, disobeyed, unseen. Exit status 1: a rule is disobeyed; 2: what was
-           given is no build of this model
-  import   writes the rules that a command line of trtexec, Polygraphy or AutoCast stands for
+  check    reports mistakes in the rules, where they are and what to do. Exit status 1: there are errors
+  flags    prints the equivalent arguments, one per line, for trtexec (TensorRT 8.4.1 to 10), Polygraphy or ModelOpt
+           AutoCast, which rewrites the model itself
+  apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only method
+           for TensorRT 11 and TensorRT-RTX, and the only one that works inside ForeignNodes
+  verify   compares the rules with a build: obeyed, disobeyed or unverifiable. Exit status 1: a rule is disobeyed;
+           2: the build is of another model
+  import   writes the rules equivalent to a command line of trtexec, Polygraphy or AutoCast
 
-  --onnx FILE        the model; default: the rules' own line 'model FILE'. For verify: the one that was built
+  --onnx FILE        the model (default: the line 'model FILE' in the rules). For verify: the model that was built
   --log FILE         verbose log of the last build of this model
   --layers FILE      layer info of the last build of this model
-  --build FOLDER     for verify: a build folder of trtlens, in place of model, log and layer info
-  --tensorrt 10.6    the TensorRT to check for: a version, or rtx; default: the build's
+  --build FOLDER     for verify: a build folder of trtlens instead of model, log and layer info
+  --tensorrt 10.6    the TensorRT version to check for, or rtx (default: that of the build)
   -o, --output FILE  the model to write; converted external weights go to FILE.data
-  --base TYPE        what all other nodes compute in; default: the rules' line 'base', else keep
-  --io follow        let inputs and outputs take the type of the nodes beside them; default: keep
-  --grow             take cheap nodes into FP32 islands where that saves Casts
+  --base TYPE        the type of all other nodes (default: the line 'base' in the rules, otherwise keep)
+  --io follow        give model inputs and outputs the type of their nodes (default: keep)
+  --grow             move cheap nodes into FP32 islands if that saves Casts
   --json             the result as one JSON document
 `,
   run: async ([verb, ...args], terminal) => {
@@ -58,7 +58,7 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
     const run = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
     if (run) return run(args, terminal);
     throw new Usage(
-      `${verb === undefined ? 'what to do?' : `no '${verb}'.`} There are check, flags, apply, verify and import`,
+      `${verb === undefined ? 'the subcommand is missing' : `unknown subcommand '${verb}'`}; subcommands are check, flags, apply, verify and import`,
     );
   },
 };
@@ -76,7 +76,7 @@ async function readRulesFile(path: string, onnx: string | undefined): Promise<Ru
 }
 
 function requireModel(onnx: string | undefined): string {
-  if (onnx === undefined) throw new Usage("--onnx MODEL.onnx is missing, and the rules have no line 'model FILE'");
+  if (onnx === undefined) throw new Usage("no model: pass --onnx MODEL.onnx or add a line 'model FILE' to the rules");
   return onnx;
 }
 
@@ -85,14 +85,14 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const path = positionals[0]!;
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const { index, build, target, modelDamaged } = await readContext({ ...values, onnx }, terminal);
-  if (!index) terminal.note('No model: only the text itself is checked. Give --onnx, or a line "model FILE".');
+  if (!index) terminal.note('No model: only the syntax is checked. Pass --onnx or add a line "model FILE".');
   const checked = checkOverrides(file, index, build, target);
   if (values.json) {
     const rules = checked.rules.map(({ line, nodes, foreign }) => ({ line, nodes, foreign }));
     await printJson(terminal, { diagnostics: checked.problems.map(problemJson), rules });
   } else await terminal.out(checkText(path, checked));
   if (modelDamaged) return exitCodes.cannot;
-  return hasErrors(checked.problems) ? exitCodes.doesNotHold : exitCodes.done;
+  return hasErrors(checked.problems) ? exitCodes.checkFailed : exitCodes.done;
 }
 
 function checkText(path: string, { problems, rules, resolution }: PrecisionCheck): string {
@@ -100,7 +100,7 @@ function checkText(path: string, { problems, rules, resolution }: PrecisionCheck
   if (resolution)
     for (const { line, nodes, foreign } of rules)
       lines.push(
-        `line ${line}: ${counted(nodes, 'node')}${foreign > 0 ? `, ${thousands(foreign)} inside of ForeignNodes` : ''}`,
+        `line ${line}: ${counted(nodes, 'node')}${foreign > 0 ? `, ${thousands(foreign)} inside ForeignNodes` : ''}`,
       );
   lines.push(countProblems(problems) || 'No errors or warnings.');
   return `${lines.join('\n')}\n`;
@@ -118,7 +118,7 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['RULES']);
   const tool = oneOf('--for', values.for, precisionPrograms) ?? 'trtexec';
   if (values.tensorrt === undefined && tool !== 'autocast')
-    throw new Usage('--tensorrt 10.6 is missing: flags differ between versions');
+    throw new Usage('--tensorrt VERSION is missing (for example --tensorrt 10.6): flags depend on the version');
   const { file, onnx } = await readRulesFile(positionals[0]!, values.onnx);
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
   // Flags for a part of the nodes would look like all of them.
@@ -129,11 +129,11 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
   if (refused) throw new UserError(refused.message);
   if (words.some((word) => /[\r\n]/.test(word)))
     throw new UserError(
-      'a node has a line break in its name: its rule cannot be written as one line. Use "trtlens precision apply"',
+      'a node name contains a line break, so its flag does not fit on one line. Use "trtlens precision apply"',
     );
   for (const { severity, code, message } of problems) terminal.note(`${severity} ${code}: ${message}`);
   await terminal.out(words.map((word) => `${word}\n`).join(''));
-  return errors || hasErrors(problems) ? exitCodes.doesNotHold : exitCodes.done;
+  return errors || hasErrors(problems) ? exitCodes.checkFailed : exitCodes.done;
 }
 
 const applyOptions = {
@@ -147,7 +147,7 @@ const applyOptions = {
 async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, applyOptions, ['RULES']);
   const out = values.output;
-  if (out === undefined) throw new Usage('-o OUT.onnx is missing: the model to write');
+  if (out === undefined) throw new Usage('-o OUT.onnx (the model to write) is missing');
   const base = oneOf('--base', values.base, ['fp16', 'bf16', 'keep'] as const) satisfies
     PrecisionPlan['base'] | undefined;
   const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
@@ -161,11 +161,11 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { rewrite, files, lossNotes } = await rewriteModel(request);
   for (const { severity, code, message } of [...rewrite.problems, ...lossNotes])
     terminal.note(`${severity} ${code}: ${message}`);
-  // Files are called as they were asked for, not by the whole path.
+  // Files are named as in the arguments, not by their absolute paths.
   const shown = (path: string) => (path.startsWith(resolve(out)) ? out + path.slice(resolve(out).length) : path);
   const written = files.map(({ path, size }) => `${shown(path)}: ${counted(size, 'byte')}`);
   await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
-  return errors ? exitCodes.doesNotHold : exitCodes.done;
+  return errors ? exitCodes.checkFailed : exitCodes.done;
 }
 
 function applyText({ counts, initializers, constants }: RewritePlan, index: NodeIndex): string[] {
@@ -176,7 +176,7 @@ function applyText({ counts, initializers, constants }: RewritePlan, index: Node
   const grown =
     counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${counted(counts.grown, 'more node')} in FP32)` : '';
   return [
-    `${counted(index.nodes.length, 'node')}, of those with a type to choose: ${types.join(', ') || 'none'}`,
+    `${counted(index.nodes.length, 'node')}; of those with a selectable type: ${types.join(', ') || 'none'}`,
     `${counted(counts.casts, 'Cast')} added${grown}, ${counted(initializers.length + constants.length, 'constant')} converted`,
   ];
 }
@@ -184,7 +184,7 @@ function applyText({ counts, initializers, constants }: RewritePlan, index: Node
 function oneOf<T extends string>(option: string, text: string | undefined, words: readonly T[]): T | undefined {
   if (text === undefined) return undefined;
   const found = words.find((word) => word === text);
-  if (found === undefined) throw new Usage(`${option}: '${text}' is none of ${words.join(', ')}`);
+  if (found === undefined) throw new Usage(`${option}: unknown value '${text}'; expected one of ${words.join(', ')}`);
   return found;
 }
 
@@ -195,7 +195,7 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const context = await builtContext(values, onnx, terminal);
   const { plan, errors } = planOf(path, file, context, terminal);
-  // The types of another model say nothing of this build.
+  // The types of another model say nothing about this build.
   const verdicts = verifyPrecision(plan, context.build!, context.sameModel ? context.index : null);
   if (values.json) {
     const { product, version } = context.build!;
@@ -205,7 +205,7 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   const nothingSeen = verdicts.every(({ verdict }) => verdict === 'unseen');
   if (context.modelDamaged || (context.damaged && nothingSeen)) return exitCodes.cannot;
   const disobeyed = verdicts.some(({ verdict }) => verdict === 'disobeyed');
-  return disobeyed || errors ? exitCodes.doesNotHold : exitCodes.done;
+  return disobeyed || errors ? exitCodes.checkFailed : exitCodes.done;
 }
 
 type VerifyValues = { build?: string; onnx?: string; log?: string; layers?: string; tensorrt?: string };
@@ -214,11 +214,11 @@ function builtContext(values: VerifyValues, onnx: string | undefined, terminal: 
   const { build, log, layers, tensorrt } = values;
   if (build !== undefined) {
     if (log !== undefined || layers !== undefined || tensorrt !== undefined)
-      throw new Usage('--build goes without --log, --layers and --tensorrt: the folder has its own');
+      throw new Usage('--build cannot be combined with --log, --layers or --tensorrt: the folder has its own');
     return readFolderContext(build, values.onnx, terminal);
   }
   if (log === undefined && layers === undefined)
-    throw new Usage('--build FOLDER, or at least one of --log BUILD.log (verbose) and --layers LAYERS.json is needed');
+    throw new Usage('pass --build FOLDER, --log BUILD.log (verbose) or --layers LAYERS.json');
   return readContext({ ...values, onnx: requireModel(onnx) }, terminal);
 }
 
@@ -232,6 +232,8 @@ const verdictJson = ({ line, verdict, certain, counts, message, nodes }: RuleVer
 });
 
 function verdictText(path: string, verdicts: RuleVerdict[]): string {
-  if (verdicts.length === 0) return 'No rule decides for any node: there is nothing to verify.\n';
-  return verdicts.map(({ line, verdict, message }) => `${path}:${line}: ${verdict}: ${message}\n`).join('');
+  if (verdicts.length === 0) return 'Nothing to verify: no rule applies to any node.\n';
+  return verdicts
+    .map(({ line, verdict, message }) => `${path}:${line}: ${verdictWords[verdict]}: ${message}\n`)
+    .join('');
 }

@@ -19,16 +19,16 @@ export async function importRules(args: string[], terminal: Terminal): Promise<n
   const version = values.tensorrt === undefined ? null : readTarget(values.tensorrt).version;
   const command = args.slice(end + 1);
   if (command.length === 1 && /\s-/.test(command[0]!))
-    throw new Usage('give the command line as it is behind --, not in one pair of quotes');
+    throw new Usage('pass the command line after -- as it is, not in one pair of quotes');
   const imported = importCommand(command, dialectOf(version));
   if (!imported)
     throw new UserError(
-      'this command line has no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions, or the lists of AutoCast)',
+      'the command line sets no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions or the lists of AutoCast)',
     );
   for (const { severity, code, message } of imported.problems) terminal.note(`${severity} ${code}: ${message}`);
   if (values.output === undefined) await terminal.out(imported.text);
   else await writeNew(values.output, imported.text);
-  return hasErrors(imported.problems) ? exitCodes.doesNotHold : exitCodes.done;
+  return hasErrors(imported.problems) ? exitCodes.checkFailed : exitCodes.done;
 }
 
 async function writeNew(path: string, text: string): Promise<void> {
@@ -37,7 +37,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     await writeFile(path, text, { flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new UserError(`${path} is there already; name another file to write`);
+      throw new UserError(`${path} already exists. Choose another file`);
     throw fileTrouble(path, error);
   }
 }

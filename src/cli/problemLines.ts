@@ -6,7 +6,7 @@ export function problemLine(path: string, { severity, code, message, line, colum
   return `${place}: ${severity} ${code}: ${message.replaceAll(/\s*[\r\n]+\s*/g, ' ')}`;
 }
 
-/** A problem as scripts get it. Keys that a problem does not have are left out. */
+/** A problem in JSON. Keys that a problem does not have are omitted. */
 export const problemJson = ({ code, severity, message, line, column, endColumn }: Problem) => ({
   code,
   severity,
@@ -19,7 +19,7 @@ export const problemJson = ({ code, severity, message, line, column, endColumn }
 export const hasErrors = (problems: readonly Problem[]): boolean =>
   problems.some(({ severity }) => severity === 'error');
 
-/** `2 errors, 1 warning`; '' for none of either. */
+/** `2 errors, 1 warning`; '' if there are none. */
 export function countProblems(problems: readonly Problem[]): string {
   const parts = (['error', 'warning'] as const).map((kind) => {
     const count = problems.filter(({ severity }) => severity === kind).length;

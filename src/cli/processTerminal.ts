@@ -11,7 +11,7 @@ export function processTerminal(): Terminal {
     if (shown) stderr.write('\r\x1b[K');
     shown = false;
   };
-  // A second Ctrl-C must be able to end what does not end by itself.
+  // A second Ctrl-C must still kill a process that does not stop by itself.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => abort.abort(name));
   // `trtlens … | head`: the reader has enough.
   stdout.on('error', (error: NodeJS.ErrnoException) => {

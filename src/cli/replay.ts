@@ -20,33 +20,35 @@ import { counted } from '../core/text/numbers.ts';
 
 export const replay: Command = {
   name: 'replay',
-  summary: 'check a tactic replay against what TensorRT offers, or say how two differ',
+  summary: 'compare a tactic replay with what TensorRT offers, or with another replay',
   help: `trtlens replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
 trtlens replay diff BEFORE.json AFTER.json [--json]
 
-A tactic replay is what Polygraphy's --save-tactics writes.
+A tactic replay is the file that Polygraphy's --save-tactics writes.
 
-  check    says what is wrong with it: entries that TensorRT never offered (with what it did offer), layers that the
-           network does not have, ids that a program has rounded. Exit status 1: there are errors
-  diff     says how two replays differ by meaning, layer by layer. Exit status 0 whatever it finds
+  check    reports entries that TensorRT never offered (with what it did offer), layers that the network does not have,
+           and ids that a program rounded. Exit status 1: there are errors
+  diff     compares the meaning of two replays, layer by layer. Exit status 0 whatever it finds
 
   --onnx FILE        the model
-  --log FILE         verbose log of a build of this model: what was offered, or why the replay failed
+  --log FILE         verbose log of a build of this model, or of the build that rejected the replay
   --layers FILE      layer info of a build of this model
-  --choices FILE     recorded choices, one JSON object a line
-  --tensorrt 10.6    the TensorRT that shall load it: a version, or rtx; default: the build's
+  --choices FILE     recorded choices, one JSON object per line
+  --tensorrt 10.6    the TensorRT version that will load it, or rtx (default: that of the build)
   --json             the result as one JSON document
 `,
   run: async ([verb, ...args], terminal) => {
     if (verb === 'check') return check(args, terminal);
     if (verb === 'diff') return diff(args, terminal);
-    throw new Usage(`${verb === undefined ? 'what to do?' : `no '${verb}'.`} There are check and diff`);
+    throw new Usage(
+      `${verb === undefined ? 'the subcommand is missing' : `unknown subcommand '${verb}'`}; subcommands are check and diff`,
+    );
   },
 };
 
-/** A byte order mark stays: Python does not take a replay with one. */
+/** A byte order mark stays, because Python rejects a replay that has one. */
 const readReplayText = async (path: string): Promise<string> =>
-  new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readTextBytes(path, 'a tactic replay is'));
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readTextBytes(path, 'a tactic replay'));
 
 const readText = async (path: string): Promise<string> => new TextDecoder().decode(await readWhole(path));
 
@@ -56,9 +58,9 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const path = positionals[0]!;
   const text = await readReplayText(path);
   const read = readReplay(text);
-  // A log alone says what was offered, too; only what became of the model's nodes needs the model.
+  // A log alone also says what was offered; only the fates of the nodes need the model.
   const { onnx, log: logPath, ...rest } = values;
-  // A build that refused its replay has no layers, and is what to ask.
+  // A build that rejected its replay has no layers, but its log has the offers.
   const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal, [
     'no-layers',
   ]);
@@ -68,13 +70,13 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const target = known ? context.target : targetOf(log.product, log.version, log.gpu);
   const mismatches = logPath === undefined ? [] : readMismatches(await readText(logPath));
   const choices: Choices[] = [];
-  // What the build that is to load the replay has offered comes before what another one did.
+  // The offers of the failed build itself take precedence over those of other builds.
   if (mismatches.length > 0) choices.push(choicesOfMismatches(mismatches));
   if (values.choices !== undefined) choices.push(await readChoicesFile(values.choices, terminal));
   if (log) choices.push(choicesOfLog(log));
   noteUnknown(read.value, choices, terminal);
   const problems = checkReplay(text, read, { index, build, target, choices, mismatches }).map((problem) =>
-    // Here the TensorRT is the one that was asked about, or that of the log that was given.
+    // Here the TensorRT version is certain: it was passed, or is that of the given log.
     problem.code === 'no-replay-support' ? { ...problem, severity: 'error' as const } : problem,
   );
   if (values.json) {
@@ -85,11 +87,11 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
     }));
     await printJson(terminal, { diagnostics, entries: read.value?.entries.length ?? 0 });
   } else await terminal.out(checkText(path, problems, read.value));
-  // A record of debug runs has nothing wrong with it, and is no replay.
-  return hasErrors(problems) || !read.value ? exitCodes.doesNotHold : exitCodes.done;
+  // A record of debug runs has no errors, but it is not a replay either.
+  return hasErrors(problems) || !read.value ? exitCodes.checkFailed : exitCodes.done;
 }
 
-/** Silence about a layer of which nothing is known must not pass for a check. */
+/** No message about an unknown layer must not look like a passed check. */
 function noteUnknown(file: ReplayFile | undefined, choices: Choices[], terminal: Terminal): void {
   const layers = file?.entries.map(({ layer }) => layer) ?? [];
   const unknown = layers.filter((layer) => offersFor(layer, choices).length === 0);
@@ -97,7 +99,7 @@ function noteUnknown(file: ReplayFile | undefined, choices: Choices[], terminal:
   const which =
     unknown.length === layers.length ? 'these layers' : `${counted(unknown.length, 'layer')} of ${layers.length}`;
   terminal.note(
-    `note: What TensorRT offers for ${which} is not known here, so that is not checked. Give --choices, a verbose log, or the log of the build that refused the replay.`,
+    `note: Not checked: what TensorRT offers for ${which}. Pass --choices, a verbose log, or the log of the build that rejected the replay.`,
   );
 }
 
@@ -124,7 +126,9 @@ async function readLog(path: string, terminal: Terminal): Promise<BuildLog> {
 async function readChoicesFile(path: string, terminal: Terminal): Promise<Choices> {
   const { value, problems } = readChoices(await readText(path));
   if (!value || (value.offered.size === 0 && value.chosen.size === 0))
-    throw new UserError(`${path}: has no recorded choices (one JSON object a line: {"layer": …, "choices": […]})`);
+    throw new UserError(
+      `${path} contains no recorded choices (one JSON object per line: {"layer": …, "choices": […]})`,
+    );
   for (const problem of problems) terminal.note(problemLine(path, problem));
   return value;
 }

@@ -13,14 +13,14 @@ import { buildFileOptions, requireBuildFiles } from './fusion.ts';
 
 export const report: Command = {
   name: 'report',
-  summary: 'the views of a build as one page',
+  summary: 'write the views of a build as one HTML page',
   help: `trtlens report --onnx MODEL.onnx [--layers F] [--log F] [--profile F] -o report.html
 trtlens report --build FOLDER [--onnx MODEL.onnx] -o report.html
 
-Writes one self-contained page with the graph and the fusion view; it loads nothing from anywhere.
+Writes one self-contained page with the graph and the fusion view. The page loads nothing.
 
-  --build FOLDER       a build folder of trtlens, in place of the files
-  -o, --output FILE    where it goes; a name that ends in .json gives the page's data alone
+  --build FOLDER       a build folder of trtlens instead of the files
+  -o, --output FILE    the file to write; only the page's data if the name ends in .json
 `,
   run: async (args, terminal) => {
     const options = { ...buildFileOptions, build: { type: 'string' }, output: { type: 'string', short: 'o' } } as const;
@@ -59,7 +59,7 @@ async function ofFiles(values: Values): Promise<ViewData> {
 
 async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {
   if (log !== undefined || layers !== undefined || profile !== undefined)
-    throw new Usage('--build goes without --log, --layers and --profile: the folder has its own');
+    throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkOutput(output, [...(await filesOfModel(model)), ...filesOfBuild(build)]);

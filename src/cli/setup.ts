@@ -12,7 +12,7 @@ export const setup: Command = {
   help: `trtlens setup [${names.join('|')}] [--python PROGRAM] [--yes]
 
 Downloads TensorRT-RTX, or ONNX Runtime, into a private environment in your cache, after asking.
-What is there already is checked, and installed again if it is damaged.
+An existing installation is checked and repaired if it is damaged. Prints where it is.
 
   --python PROGRAM  the Python interpreter to use
   -y, --yes         download without asking

@@ -1,6 +1,6 @@
 /**
- * Text from files as a terminal may show it: what would move its cursor, set its colours or its title is written out.
- * In JSON it means the same.
+ * Text from files, safe for a terminal: control characters, which could move the cursor or set colours and title, are
+ * written as escapes. The escapes are valid in JSON, too.
  */
 export const visibleText = (text: string): string =>
   text.replaceAll(

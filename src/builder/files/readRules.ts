@@ -5,4 +5,4 @@ import { readTextBytes } from './readTextBytes.ts';
  * @throws {UserError} when it cannot be read, or is no text
  */
 export const readRules = async (path: string): Promise<string> =>
-  new TextDecoder().decode(await readTextBytes(path, 'override rules (*.trtprec) are'));
+  new TextDecoder().decode(await readTextBytes(path, 'an override file (*.trtprec)'));

@@ -3,11 +3,11 @@ import { UserError } from '../userError.ts';
 
 /**
  * The bytes of a file that must be text.
- * @param what is written in such files, for the message: `override rules (*.trtprec) are`
- * @throws {UserError} when it cannot be read, or is no text, such as a model in its place
+ * @param what the file should be, for the message: `override file (*.trtprec)`
+ * @throws {UserError} if it cannot be read or is binary, such as a model
  */
 export async function readTextBytes(path: string, what: string): Promise<Uint8Array> {
   const bytes = await readWhole(path);
-  if (bytes.includes(0)) throw new UserError(`${path}: is no text in UTF-8, as ${what}`);
+  if (bytes.includes(0)) throw new UserError(`${path} is not UTF-8 text. Pass ${what}`);
   return bytes;
 }

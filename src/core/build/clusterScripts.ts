@@ -12,7 +12,7 @@ export function arrayScript(commands: string[][]): string {
 n=\${1:-\${SLURM_ARRAY_TASK_ID:-$JOB_COMPLETION_INDEX}}
 case $n in
 ${cases.join('\n')}
-*) echo "run.sh: there is no build '$n'" >&2; exit 2 ;;
+*) echo "run.sh: unknown build '$n'" >&2; exit 2 ;;
 esac
 here=$(cd "$(dirname "$0")" && pwd)/$n
 mkdir -p "$here" && rm -f "$here/exit" "$here/collected.json" || exit 2
@@ -21,7 +21,7 @@ date +%s >"$here/started"
 code=$?
 date +%s >"$here/ended"
 echo $code >"$here/exit.tmp" && mv "$here/exit.tmp" "$here/exit"
-# A failed build is a result. Kubernetes would try it again or give the others up.
+# A failed build is a result. Otherwise Kubernetes would retry it or abandon the others.
 [ -n "$JOB_COMPLETION_INDEX" ] && exit 0
 exit $code
 `;

@@ -39,7 +39,11 @@ export function driverCommand(options: EngineOptions, files: DriverFiles, { prod
   else for (const name of options.outputs ?? []) add('output', name);
   for (const name of options.debugTensors ?? []) add('debug', name);
   if (options.profileRun)
-    notes.push({ kind: 'dropped', flag: 'profileRun', message: 'The Python driver builds only, it times no layers.' });
+    notes.push({
+      kind: 'dropped',
+      flag: 'profileRun',
+      message: 'The Python driver only builds; it does not time layers.',
+    });
   args.push(...(options.extraArguments ?? []));
   return { args, notes };
 }
@@ -62,7 +66,9 @@ function addLimits(options: EngineOptions, args: string[], add: Add): void {
 function addTargets(targets: string[], rtx: boolean, add: Add, notes: CommandNote[]): void {
   if (rtx) add('compute-capability', targets.join(','));
   else if (targets.length > 0)
-    notes.push(refused('computeCapability', 'Only TensorRT-RTX builds for other GPUs than the one at hand.'));
+    notes.push(
+      refused('computeCapability', 'Only TensorRT-RTX can build for another GPU than the one in this machine.'),
+    );
 }
 
 /** What the driver's precision file is to hold: layer names as TensorRT has them after parsing. null: no such request. */
@@ -84,11 +90,17 @@ const refused = (flag: string, message: string): CommandNote => ({ kind: 'refuse
 function refusedByRtx(options: EngineOptions): CommandNote[] {
   const notes: CommandNote[] = [];
   const why =
-    'TensorRT-RTX builds strongly typed networks only: put the types into the model (`trtlens precision apply`)';
+    'TensorRT-RTX builds only strongly typed networks; put the types into the model (`trtlens precision apply`)';
   if (options.precision && options.precision !== 'fp32')
     notes.push(refused('precision', `no ${options.precision} flag: ${why}.`));
   if (driverPrecisions(options)) notes.push(refused('layerPrecisions', `no layer precisions: ${why}.`));
-  if (options.calibrationCache) notes.push(refused('calibrationCache', 'TensorRT-RTX has no INT8 calibration.'));
+  if (options.calibrationCache)
+    notes.push(
+      refused(
+        'calibrationCache',
+        'TensorRT-RTX does not support INT8 calibration. Quantise the model with Q/DQ nodes.',
+      ),
+    );
   return notes;
 }
 
@@ -105,7 +117,7 @@ function addPrecision(options: EngineOptions, args: string[]): void {
 function profileText(profile: NonNullable<EngineOptions['profiles']>[number], notes: CommandNote[]): string {
   const sizes = (name: string, text: string) => {
     if (/^(\d+(x\d+)*)?$/.test(text)) return text === '' ? [] : text.split('x').map(Number);
-    notes.push(refused('profiles', `input ${JSON.stringify(name)}: "${text}" is no shape such as 1x3x224x224.`));
+    notes.push(refused('profiles', `input ${JSON.stringify(name)}: "${text}" is not a shape such as 1x3x224x224.`));
     return [];
   };
   const entries = Object.entries(profile).map(([name, { min, opt, max }]) => [

@@ -57,9 +57,10 @@ const known: Record<keyof Launcher, (value: unknown) => boolean> = {
 
 /** Reads a launcher that a person wrote, which may be anything: the launcher, or in a sentence what is wrong with it. */
 export function readLauncher(value: unknown): Launcher | string {
-  if (!isObject(value)) return 'A launcher is an object with a "command".';
+  if (!isObject(value)) return 'A launcher must be an object with a "command".';
   for (const [name, given] of Object.entries(value)) {
-    if (!Object.hasOwn(known, name)) return `A launcher has no "${name}"; it has ${Object.keys(known).join(', ')}.`;
+    if (!Object.hasOwn(known, name))
+      return `Unknown launcher key "${name}"; keys are ${Object.keys(known).join(', ')}.`;
     if (!known[name as keyof Launcher](given))
       return `"${name}" of the launcher: ${JSON.stringify(given)} is not ${expected[name as keyof Launcher]}.`;
   }
@@ -67,22 +68,22 @@ export function readLauncher(value: unknown): Launcher | string {
   if (!Array.isArray(launcher.command)) return 'The launcher has no "command".';
   const places = launcher.command.filter((one) => one === '{command}' || one.includes('{shell}'));
   if (places.length !== 1)
-    return 'Exactly one element of the launcher\'s "command" is {command}, or holds {shell}: the build\'s own command.';
+    return 'Exactly one element of the launcher\'s "command" must be {command} or contain {shell}, the command of the build.';
   if (launcher.folder !== undefined && !(launcher.copyTo && launcher.copyBack))
     return 'A launcher with a "folder" needs "copyTo" and "copyBack".';
   for (const copy of [launcher.copyTo, launcher.copyBack])
     if (copy && !(copy.join('\n').includes('{here}') && copy.join('\n').includes('{there}')))
-      return '"copyTo" and "copyBack" of a launcher name the two paths of a file as {here} and {there}.';
+      return '"copyTo" and "copyBack" of a launcher must contain {here} and {there}, the two paths of a file.';
   return launcher;
 }
 
 const expected: Record<keyof Launcher, string> = {
-  command: 'a list of texts',
+  command: 'a list of strings',
   paths: 'a list of { "here", "there" }',
-  folder: 'an absolute path that ends in a name with {id}',
-  copyTo: 'a list of texts',
-  copyBack: 'a list of texts',
-  program: 'a text',
+  folder: 'an absolute path whose last component contains {id}',
+  copyTo: 'a list of strings',
+  copyBack: 'a list of strings',
+  program: 'a string',
   guard: 'true or false',
 };
 

@@ -101,7 +101,7 @@ export function readMatrix(value: unknown): Matrix | string {
       paths: isPaths,
       kubernetes: isObject,
     }) ??
-    (isObject(value) && value['models'] === undefined ? 'The matrix has no "models": a list of ONNX files.' : null);
+    (isObject(value) && value['models'] === undefined ? 'The matrix has no "models". Add a list of ONNX files.' : null);
   if (wrong !== null) return wrong;
   const given = value as Partial<Matrix>;
   const targets = given.targets ?? [{ name: 'here' }];
@@ -111,7 +111,7 @@ export function readMatrix(value: unknown): Matrix | string {
   }
   const names = targets.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return `Two targets are named "${twice}".`;
+  if (twice !== undefined) return `Two targets are named "${twice}". Use unique names.`;
   const trouble =
     optionsTrouble(given.options, 'The matrix') ??
     (given.kubernetes === undefined ? null : kubernetesTrouble(given.kubernetes));
@@ -160,7 +160,7 @@ export function matrixJobs({ models, precisions: wanted, targets, options, exclu
 function targetTrouble(target: unknown): string | null {
   const name = isObject(target) ? target['name'] : undefined;
   if (typeof name !== 'string' || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name))
-    return `A target's "name": ${JSON.stringify(name)} is not of lower-case letters, digits and dashes.`;
+    return `A target's "name": ${JSON.stringify(name)} must consist of lower-case letters, digits and dashes.`;
   const what = `The target "${name}"`;
   const wrong = shapeOf(target, what, {
     name: isName,
@@ -193,12 +193,12 @@ const kubernetesTrouble = (kubernetes: unknown): string | null => {
 function optionsTrouble(options: unknown, what: string): string | null {
   for (const [name, value] of Object.entries(options ?? {})) {
     if (!Object.hasOwn(optionTypes, name))
-      return `${what}: there is no option "${name}"; there are ${Object.keys(optionTypes).join(', ')}.`;
+      return `${what}: unknown option "${name}"; options are ${Object.keys(optionTypes).join(', ')}.`;
     const like = optionTypes[name as keyof MatrixOptions];
     const fits = name === 'outputs' && value === 'all' ? true : kindOf(value) === kindOf(like);
-    if (!fits) return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected is a ${kindOf(like)}.`;
+    if (!fits) return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected a ${kindOf(like)}.`;
     if (hasWords(name) && !isWord(name, value))
-      return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected is one of ${optionWords[name].join(', ')}.`;
+      return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected one of ${optionWords[name].join(', ')}.`;
   }
   return null;
 }
@@ -215,9 +215,9 @@ const kindOf = (value: unknown): string =>
 
 /** What is wrong with an object's names and values; null: nothing. A value that is missing is right. */
 function shapeOf(value: unknown, what: string, fits: Record<string, (value: unknown) => boolean>): string | null {
-  if (!isObject(value)) return `${what} is no object but ${JSON.stringify(value) ?? 'nothing'}.`;
+  if (!isObject(value)) return `${what} must be an object, not ${JSON.stringify(value) ?? 'empty'}.`;
   for (const [name, given] of Object.entries(value)) {
-    if (!Object.hasOwn(fits, name)) return `${what} has no "${name}"; it has ${Object.keys(fits).join(', ')}.`;
+    if (!Object.hasOwn(fits, name)) return `${what}: unknown key "${name}"; keys are ${Object.keys(fits).join(', ')}.`;
     if (!fits[name]!(given)) return `${what}: "${name}" cannot be ${JSON.stringify(given)}.`;
   }
   return null;

@@ -40,7 +40,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     notes.push({
       kind: 'dropped',
       flag: 'profileRun',
-      message: '`polygraphy convert` does not run the engine: no profile.',
+      message: '`polygraphy convert` does not run the engine, so there is no profile.',
     });
   const environment = addRecorder();
   args.push(...(options.extraArguments ?? []));
@@ -48,7 +48,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     if (!has(flag))
       refuse(
         flag,
-        `--${flag}: this Polygraphy does not list it in \`convert --help\`. Update it (pip install -U polygraphy), or leave the option out.`,
+        `--${flag}: this Polygraphy does not list it in \`convert --help\`. Update Polygraphy (pip install -U polygraphy), or omit the option.`,
       );
   return { args, notes, ...(environment && { environment }) };
 
@@ -63,7 +63,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     if (typedOnly && (mode !== 'fp32' || layers.length > 0)) {
       refuse(
         'precision',
-        'This TensorRT builds strongly typed networks only: it ignores precision flags. Put the types into the model (`trtlens precision apply`).',
+        'This TensorRT builds only strongly typed networks and ignores precision flags. Put the types into the model (`trtlens precision apply`).',
       );
       return;
     }
@@ -80,8 +80,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
       notes.push({
         kind: 'dropped',
         flag: 'layerOutputTypes',
-        message:
-          'Polygraphy sets the precision of layers but not the types of their outputs: those are up to TensorRT.',
+        message: 'Polygraphy can set the precision of layers but not their output types; TensorRT chooses those.',
       });
   }
 
@@ -90,7 +89,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
       // Polygraphy lists the sources to use, it has no way to take one away.
       const wanted = options.tacticSources.filter((s) => s.startsWith('+')).map((s) => s.slice(1));
       if (wanted.length === options.tacticSources.length) args.push('--tactic-sources', ...wanted);
-      else refuse('tacticSources', 'Polygraphy lists the tactic sources to use (`+NAME`); it cannot take one away.');
+      else refuse('tacticSources', 'Polygraphy expects the tactic sources to use (`+NAME`) and cannot remove one.');
     }
     if (options.optimizationLevel !== undefined)
       args.push('--builder-optimization-level', String(options.optimizationLevel));
@@ -110,7 +109,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     if (choices === undefined || recorder === undefined) return undefined;
     const flag = 'trt-config-postprocess-script';
     const why = typedOnly
-      ? 'TensorRT 11 and TensorRT-RTX have no algorithm selector, which tells what they offer'
+      ? 'TensorRT 11 and TensorRT-RTX have no algorithm selector to record them'
       : tool.flags?.has(flag)
         ? undefined
         : `this Polygraphy does not list --${flag} in \`convert --help\` (update it: pip install -U polygraphy)`;
@@ -134,7 +133,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
 
   function addTargets(targets: string[]): void {
     if (tool.product !== 'tensorrt-rtx') {
-      refuse('computeCapability', 'Only TensorRT-RTX builds for other compute capabilities.');
+      refuse('computeCapability', 'Only TensorRT-RTX can build for other compute capabilities.');
       return;
     }
     args.push(

@@ -25,7 +25,7 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
   addMemory(line, options);
   addTuning(line, options);
   if (options.outputs)
-    line.refuse('markOutput', 'trtexec cannot mark tensors as outputs; use the polygraphy or python backend for that.');
+    line.refuse('markOutput', 'trtexec cannot mark tensors as outputs. Use the back-end polygraphy or python.');
   if (options.debugTensors?.length) line.add('markDebug', options.debugTensors.join(','));
   if (options.profileRun) {
     line.add('exportProfile', files.profile);
@@ -38,7 +38,8 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
     line.notes.push({
       kind: 'dropped',
       flag: 'recordChoices',
-      message: 'trtexec cannot record choices (the python and polygraphy backends can); its log tells some of them.',
+      message:
+        'trtexec cannot record choices (the back-ends python and polygraphy can); its log contains some of them.',
     });
   for (const argument of options.extraArguments ?? []) line.extra(argument);
   return { args: line.args, notes: line.notes };
@@ -49,7 +50,8 @@ function addPrecision(line: Line, options: EngineOptions): void {
   const mode = options.precision ?? 'fp32';
   if (typed) line.add('stronglyTyped');
   if (mode !== 'fp32') {
-    if (typed) line.refuse(mode, `--${mode} is not allowed with --stronglyTyped: the types in the model decide.`);
+    if (typed)
+      line.refuse(mode, `--${mode} cannot be combined with --stronglyTyped, which takes all types from the model.`);
     else line.need(mode);
     // INT8 alone leaves FP32 for everything it cannot do; people who ask for it expect FP16 beside it.
     if (mode === 'int8' && !typed) line.add('fp16');
@@ -64,7 +66,7 @@ function addPrecision(line: Line, options: EngineOptions): void {
       if (!/[,'\n\r]/.test(name)) return true;
       line.refuse(
         flag,
-        `--${flag} cannot carry the name ${JSON.stringify(name)}: trtexec splits at commas and quotes.`,
+        `--${flag} cannot contain the name ${JSON.stringify(name)}, because trtexec splits at commas and quotes.`,
       );
       return false;
     });
@@ -83,7 +85,7 @@ function addProfiles(line: Line, options: EngineOptions): void {
         if (/[,'\n\r]/.test(name))
           line.refuse(
             `${kind}Shapes`,
-            `--${kind}Shapes cannot carry the input name ${JSON.stringify(name)}: trtexec splits at commas and quotes.`,
+            `--${kind}Shapes cannot contain the input name ${JSON.stringify(name)}, because trtexec splits at commas and quotes.`,
           );
         return `${name}:${range[kind]}`;
       });
@@ -122,7 +124,7 @@ function addTuning(line: Line, options: EngineOptions): void {
   if (options.computeCapability?.length)
     line.refuse(
       'computeCapability',
-      'trtexec builds for the GPU it runs on; only TensorRT-RTX builds for other compute capabilities.',
+      'trtexec builds for the GPU that it runs on. Only TensorRT-RTX can build for other compute capabilities.',
     );
 }
 
@@ -150,7 +152,11 @@ class Line {
   }
 
   translate(from: string, to: string, value?: string): void {
-    this.notes.push({ kind: 'translated', flag: from, message: `${this.#status(from).message} Used --${to}.` });
+    this.notes.push({
+      kind: 'translated',
+      flag: from,
+      message: `${this.#status(from).message} Using --${to} instead.`,
+    });
     this.#push(to, value);
   }
 

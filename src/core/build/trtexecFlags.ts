@@ -49,7 +49,7 @@ const lives: Record<string, FlagLife> = {
   skipInference: { since: v(8, 6), instead: '--buildOnly' },
   nvtxMode: { until: v(8, 6), instead: '--profilingVerbosity' },
   minTiming: { until: v(10, 0) },
-  explicitBatch: { until: v(10, 0), instead: 'nothing: every ONNX network has an explicit batch' },
+  explicitBatch: { until: v(10, 0), instead: 'nothing, because every ONNX network has an explicit batch' },
   explicitPrecision: { until: v(10, 0) },
   heuristic: { since: v(8, 5), until: v(10, 0) },
   batch: { until: v(9, 3), instead: '--shapes' },
@@ -102,7 +102,7 @@ const lives: Record<string, FlagLife> = {
 /** Flags that articles recommend and no trtexec has ever had. */
 const inventions: Record<string, string> = {
   disableMHA:
-    'no version of trtexec has it; nearest: --decomposableAttentions (10.14 and later), build-route knobs such as match_ragged_mha (11.1 and later)',
+    'no version of trtexec has it; the closest are --decomposableAttentions (10.14 and later), build-route knobs such as match_ragged_mha (11.1 and later)',
   useManagedPlugins: 'no version of trtexec has it; plugins are loaded with --staticPlugins or --dynamicPlugins',
 };
 
@@ -127,7 +127,7 @@ export function flagStatus(flag: string, version: Version | null, help: Readonly
       return missing(`this trtexec${version ? ` (${version.join('.')})` : ''} does not list it in --help`);
   } else if (version && life) {
     if (life.since && before(version, life.since))
-      return missing(`only since TensorRT ${shown(life.since)}, this is ${version.join('.')}`);
+      return missing(`needs TensorRT ${shown(life.since)} or later, this is ${version.join('.')}`);
     if (life.until && !before(version, life.until))
       return missing(`removed in TensorRT ${shown(life.until)}, this is ${version.join('.')}`);
   }

@@ -4,11 +4,11 @@ import type { DiagnosisRule } from './diagnosisRule.ts';
 
 /** What to do when tactics do not fit into the workspace. */
 export const WORKSPACE_ADVICE =
-  'Raise the workspace (`--memPoolSize=workspace:<MiB>`, before TensorRT 8.4 `--workspace=<MiB>`) or leave it unlimited.';
+  'Increase the workspace (`--memPoolSize=workspace:<MiB>`, before TensorRT 8.4 `--workspace=<MiB>`) or leave it unlimited.';
 const DEVICE_MEMORY_ADVICE =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const FOREIGN =
-  'Give it more workspace, mark no outputs inside it, build without precision constraints on its nodes, or split the model there; a newer TensorRT often has the missing implementation.';
+  'Increase the workspace, mark no outputs inside it, remove precision constraints from its nodes, or split the model there. A newer TensorRT often has the missing implementation.';
 
 /** What the builder could not do: memory, implementations, profiles, precision. */
 export const BUILDER_RULES: DiagnosisRule[] = [
@@ -54,9 +54,9 @@ export const BUILDER_RULES: DiagnosisRule[] = [
     pattern:
       /out of memory|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|memory .*could not be allocated|bad_alloc/i,
     say: () => ({
-      message: 'Memory ran out during the build.',
+      message: 'The build ran out of memory.',
       advice:
-        'Close other programs on the GPU, lower the workspace or the largest shape of the optimization profile, or build on a machine with more memory.',
+        'Close other programs on the GPU, reduce the workspace or the maximum shapes of the optimization profile, or build on a machine with more memory.',
     }),
   },
   {
@@ -67,7 +67,7 @@ export const BUILDER_RULES: DiagnosisRule[] = [
       message: `TensorRT found no implementation for ${m[1]}${reasonIn(text)}.`,
       advice: m[1]!.includes('ForeignNode')
         ? FOREIGN
-        : 'Allow another precision for it, give it more workspace, or replace the operator.',
+        : 'Allow another precision for it, increase the workspace, or replace the operator.',
     }),
   },
   {
@@ -85,7 +85,7 @@ export const BUILDER_RULES: DiagnosisRule[] = [
     say: (m) => ({
       ...(m[1] ? { layer: m[1] } : {}),
       message: `TensorRT can parse ${m[1] ?? 'this node'} but has no kernel for it on this target.`,
-      advice: 'Replace the operator, or build with the full TensorRT for the GPU at hand.',
+      advice: 'Replace the operator, or build with the full TensorRT for your GPU.',
     }),
   },
   {
@@ -94,7 +94,7 @@ export const BUILDER_RULES: DiagnosisRule[] = [
     say: (m) => ({
       input: m[1] ?? m[2]!,
       message: `The model has no input named ${JSON.stringify(m[1] ?? m[2])}.`,
-      advice: 'Use the names of the model.',
+      advice: 'Use the input names of the model.',
     }),
   },
   {
@@ -104,9 +104,9 @@ export const BUILDER_RULES: DiagnosisRule[] = [
     say: (m) => ({
       ...(m[1] ? { input: m[1] } : {}),
       message: m[1]
-        ? `Input ${m[1]} has dynamic dimensions and no shapes were given: the engine is built for one element along each.`
-        : 'The network has dynamic inputs and no optimization profile.',
-      advice: 'Give --minShapes, --optShapes and --maxShapes for every dynamic input.',
+        ? `Input ${m[1]} has dynamic dimensions but no shapes were given, so the engine is built for size 1 in each of them.`
+        : 'The network has dynamic inputs but no optimization profile.',
+      advice: 'Pass --minShapes, --optShapes and --maxShapes for every dynamic input.',
     }),
   },
   {
@@ -115,9 +115,9 @@ export const BUILDER_RULES: DiagnosisRule[] = [
       /MIN<=OPT<=MAX|condition: profile->isValid|Dimension mismatch for tensor (\S+) and profile|tensor (\S+) has \d+ dimensions but profile|is inconsistent with other shapes|IOptimizationProfile::|optimization profile is invalid|Static dimension mismatch/,
     say: (m, text) => ({
       ...(inputOf(m, text) !== undefined ? { input: inputOf(m, text)! } : {}),
-      message: `An optimization profile does not fit${inputOf(m, text) !== undefined ? ` input ${inputOf(m, text)}` : ''}: ${causeText(text)}`,
+      message: `An optimization profile does not match${inputOf(m, text) !== undefined ? ` input ${inputOf(m, text)}` : ''}: ${causeText(text)}`,
       advice:
-        'For every dimension min ≤ opt ≤ max, the same rank as the input, and fixed dimensions as they are in the model.',
+        'Every dimension needs min ≤ opt ≤ max. The rank must equal that of the input, and fixed dimensions must equal those of the model.',
     }),
   },
   {
@@ -126,7 +126,7 @@ export const BUILDER_RULES: DiagnosisRule[] = [
       /[Cc]alibration failure|Calibrator is not being used|Missing scale and zero-point for tensor (\S+)|[Nn]o calibration (?:cache|table)|calibration cache .*(?:not found|does not exist)/,
     say: (m) => ({
       severity: 'warning',
-      message: `INT8 has no scale${m[1] ? ` for tensor ${m[1].replace(/[,.]$/, '')}` : 's'}: no calibration cache or Q/DQ nodes cover it.`,
+      message: `INT8 has no scale${m[1] ? ` for tensor ${m[1].replace(/[,.]$/, '')}` : 's'}: neither a calibration cache nor Q/DQ nodes provide one.`,
       advice:
         'Calibrate (up to TensorRT 10) or quantise the model with Q/DQ nodes; without scales such layers stay in higher precision.',
     }),
@@ -185,8 +185,8 @@ function layerNorms(text: string): string {
   const names = /nodes in FP16: (.*)/.exec(text)?.[1]?.split(', ').filter(Boolean);
   if (!names) return causeText(text);
   return names.length === 0
-    ? 'All normalisation nodes have a precision of their own.'
-    : `${names.length} nodes of layer normalisations run in FP16, which may overflow.`;
+    ? 'All normalisation nodes have an explicit precision.'
+    : `${names.length} nodes of layer normalisations run in FP16 and may overflow.`;
 }
 
 /** The input that a text about profiles names. */

@@ -58,7 +58,7 @@ function cutOff(log: BuildLog): Diagnosis {
     severity: 'error',
     message: `The log ends at line ${log.lines}, before the build does${lastLayer(log)}.`,
     advice:
-      'The build was stopped, ran out of memory or is still running. A long silence while one ForeignNode is compiled is normal.',
+      'The build was stopped, ran out of memory or is still running. Compiling one ForeignNode can take long without any output.',
     line: log.lines,
     nodes: [],
     layer: null,
@@ -102,7 +102,7 @@ function judge(message: LogMessage, log: BuildLog, nodes: NodeFinder): Diagnosis
 }
 
 const OWN_TEXT = {
-  tensorrt: "This is TensorRT's own text; search for it in NVIDIA's issue tracker together with the version.",
+  tensorrt: "This is TensorRT's own message. Search for it in NVIDIA's issue tracker, together with the version.",
   python: "This is Python's own text; the lines above it in the log show where it was raised.",
   driver: 'Correct the option or file that it names and build again.',
 };

@@ -24,7 +24,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
     pattern: /Failed to import initiali?zer:? ?(\S*)/,
     say: (m) => ({
       message: `An initializer cannot be loaded${m[1] ? `: ${m[1]}` : ''}; its weights file is missing or too short.`,
-      advice: 'Put the external weights beside the .onnx file.',
+      advice: 'Put the complete external weights next to the .onnx file.',
     }),
   },
   {
@@ -33,7 +33,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
       /Could not open file (.+?\.onnx)\b|[Nn]o such file: (.+?\.onnx)|(?:Could not find (?:file|path): |FileNotFoundError: .{0,300}'(?=[^'\n]+\.onnx))(.+?\.onnx)/,
     say: (m) => ({
       message: `The model ${m[1] ?? m[2] ?? m[3]} does not exist or cannot be read.`,
-      advice: 'Check the path; it is relative to the folder that the build runs in.',
+      advice: 'Check the path; it is relative to the working directory of the build.',
     }),
   },
   {
@@ -44,7 +44,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
       message: /topolog|cycle/.test(m[0])
         ? 'The graph of the model has a cycle.'
         : 'The file is not a complete ONNX model: it is truncated or damaged.',
-      advice: 'Export it again, or compare its size with the original; `trtlens inspect` says where reading stops.',
+      advice: 'Export it again, or compare its size with the original. `trtlens inspect` shows where reading stops.',
     }),
   },
   {
@@ -71,9 +71,9 @@ export const MODEL_RULES: DiagnosisRule[] = [
       /(?:could not find|Cannot find) plugin:? (\w+)|Plugin not found, are the plugin name|No importer registered for op: (\w+)|UNSUPPORTED_NODE: (?:false$|Assertion failed: creator)/,
     say: (m, text) => ({
       op: m[1] ?? m[2] ?? parsedOp(text),
-      message: `TensorRT has no importer for the operator ${m[1] ?? m[2] ?? parsedOp(text)} of this node, and no plugin of that name is registered.`,
+      message: `TensorRT has no importer for the operator ${m[1] ?? m[2] ?? parsedOp(text)} of this node, and no plugin with that name is registered.`,
       advice:
-        'Replace the node by supported operators, or write a plugin of the same name and load it with --staticPlugins / --dynamicPlugins.',
+        'Replace the node with supported operators, or write a plugin with the same name and load it with --staticPlugins / --dynamicPlugins.',
     }),
   },
   {
@@ -82,7 +82,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
     say: (m) => ({
       op: m[1]!,
       message: `TensorRT does not support the operator ${m[1]} of this node.`,
-      advice: 'Replace the node by supported operators, or write a plugin of the same name.',
+      advice: 'Replace the node with supported operators, or write a plugin with the same name.',
     }),
   },
   {

@@ -8,9 +8,9 @@ export const REPLAY_RULES: DiagnosisRule[] = [
     pattern: /Layer: (.+?) \| Tactic in replay was not provided by TensorRT/,
     say: (m) => ({
       layer: m[1]!,
-      message: `The replay asks for a tactic of ${m[1]} that TensorRT did not offer.`,
+      message: `The replay requests a tactic of ${m[1]} that TensorRT did not offer.`,
       advice:
-        'Types, strides, vectorised dimension, implementation and tactic must together be one of the choices listed after "Provided choices were"; changing only a data type is never enough. `trtlens replay check` offers them.',
+        'Types, strides, vectorised dimension, implementation and tactic together must be one of the choices listed after "Provided choices were"; changing only a data type is never enough. Run `trtlens replay check` to list valid entries.',
     }),
   },
   {
@@ -18,7 +18,7 @@ export const REPLAY_RULES: DiagnosisRule[] = [
     pattern: /Layer: (.+?) (?:was not found in the tactic replay|\| TensorRT selected a tactic different)/,
     say: (m) => ({
       layer: m[1]!,
-      message: `The replay does not fit layer ${m[1]}: the network or the builder's options differ from those of the recording.`,
+      message: `The replay does not match layer ${m[1]}: the network or the build options differ from those of the recording.`,
       advice: 'Record the replay again with this model and these options.',
     }),
   },
@@ -31,7 +31,7 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
     pattern: /FileNotFoundError: .{0,300}'([^'\n]+\.(?:plan|engine|trt))'/,
     say: (m) => ({
       message: `The engine file ${m[1]} does not exist.`,
-      advice: 'A build that failed leaves no engine: look at what it says.',
+      advice: 'A failed build writes no engine. Look at the log of that build.',
     }),
   },
   {
@@ -54,10 +54,10 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
     code: 'unknown-flag',
     pattern: /Unknown option: (\S+)|unrecognized arguments: (.+)/,
     say: (m) => ({
-      message: `This program does not know ${m[1] ?? m[2]}.`,
+      message: `This program does not support ${m[1] ?? m[2]}.`,
       advice: /disableMHA/.test(m[0])
-        ? 'No version of trtexec has --disableMHA; nearest are --decomposableAttentions (10.14 and later) and build-route knobs (11.1 and later).'
-        : 'Compare with --help: flags come and go with the version (precision flags are gone in TensorRT 11).',
+        ? 'No version of trtexec has --disableMHA. The closest are --decomposableAttentions (10.14 and later) and build-route knobs (11.1 and later).'
+        : 'Check --help: flags depend on the version (TensorRT 11 removed the precision flags).',
     }),
   },
   {
@@ -66,15 +66,15 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
     say: (m) => ({
       message: `This TensorRT has no builder flag ${m[1]}.`,
       advice:
-        'Precision flags are gone in TensorRT 11 and TensorRT-RTX: put the types into the model (`trtlens precision apply`).',
+        'TensorRT 11 and TensorRT-RTX have no precision flags. Put the types into the model (`trtlens precision apply`).',
     }),
   },
   {
     code: 'bad-flag-value',
     pattern: /\b(\w+) precision has been set for a layer or layer output, but \1 is not configured/,
     say: (m) => ({
-      message: `A layer asks for ${m[1]}, which the build does not allow.`,
-      advice: `Add --${m[1]}.`,
+      message: `A layer requests ${m[1]}, which the build does not allow.`,
+      advice: `Add --${m[1]} to the build.`,
     }),
   },
   {
@@ -83,7 +83,7 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
       /Invalid DataType (\S+)|argument (--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /,
     say: (m, text) => ({
       message: m[1] ? `${m[1]} is not a data type of this version.` : causeText(text),
-      advice: 'Correct the value; a comma inside a layer name splits the list and gives this error, too.',
+      advice: 'Correct the value. A comma inside a layer name also splits the list and causes this error.',
     }),
   },
   {
@@ -91,7 +91,7 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
     pattern:
       /expecting library version (\S+) got (?:\.\.)?([^\s,)]+)|Serialized Engine Version|[Vv]ersion tag does not match|kSERIALIZATION_VERSION|not compatible with this version of TensorRT/,
     say: (m) => ({
-      message: `The engine was built by another version of TensorRT${m[1] ? ` (${m[2]}; this is ${m[1]})` : ''}.`,
+      message: `The engine was built by another TensorRT version${m[1] ? ` (${m[2]}; this is ${m[1]})` : ''}.`,
       advice: 'Build it again with this version, or build version-compatible engines (--versionCompatible).',
     }),
   },
@@ -112,8 +112,8 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
         ? `The engine file ${m[1]} cannot be opened.`
         : 'The file is not a TensorRT engine, or it is damaged.',
       advice: m[1]
-        ? 'Check the path; a build that failed leaves no engine.'
-        : 'Build the engine again; `trtlens inspect` says what the file is.',
+        ? 'Check the path; a failed build writes no engine.'
+        : 'Build the engine again. `trtlens inspect` identifies the file.',
     }),
   },
   {

@@ -154,7 +154,7 @@ export class BuildLogReader {
       problems.push({
         severity: 'warning',
         code: 'line-too-long',
-        message: `This line is longer than ${MAX_LINE} characters; its end was not read.`,
+        message: `This line is longer than ${MAX_LINE} characters; the rest of it was not read.`,
         line,
       });
     log.dropped = droppedOf(this.#state);
@@ -163,13 +163,13 @@ export class BuildLogReader {
       problems.push({
         severity: 'info',
         code: 'log-too-large',
-        message: `The log is too large to keep all of it; counted but not kept: ${dropped.map(([kind, count]) => `${count} ${kind}`).join(', ')}.`,
+        message: `The log is too large to keep completely; counted but not kept: ${dropped.map(([kind, count]) => `${count} ${kind}`).join(', ')}.`,
       });
     if (log.outcome === 'cut-off')
       problems.push({
         severity: 'warning',
         code: 'cut-off',
-        message: 'The log ends before the build does: what comes after its last line is not known.',
+        message: 'The log ends before the build does, so the rest of the build is unknown. Use the complete log.',
         line: Math.max(1, log.lines),
       });
     if (
@@ -181,8 +181,7 @@ export class BuildLogReader {
       problems.push({
         severity: 'warning',
         code: 'no-build-log',
-        message:
-          'Nothing in this text looks like a TensorRT build log. Build with --verbose and save what the program prints.',
+        message: 'Not a TensorRT build log. Build with --verbose and save the output.',
       });
     return problems;
   }

@@ -60,7 +60,7 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
     const none: Problem = {
       severity: 'error',
       code: 'no-layer-info',
-      message: 'This is no layer info: there is no list "Layers". Give the file that trtexec --exportLayerInfo wrote.',
+      message: 'Not layer info: the list "Layers" is missing. Use the file that trtexec --exportLayerInfo writes.',
     };
     // What another kind of file, such as a log, lacks for being JSON helps nobody.
     return { value: undefined, problems: /"layers"/i.test(text) ? [...problems, none] : [none] };
@@ -71,7 +71,7 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
       severity: 'info',
       code: 'layer-names-only',
       message:
-        'The engine holds only the names of its layers. Build with --profilingVerbosity=detailed to see types, tensors and nodes.',
+        'The layer info contains only layer names. Build with --profilingVerbosity=detailed to get types, tensors and nodes.',
     });
   info.bindings = [...new Set([...info.bindings, ...info.ioTensors.map(({ name }) => name)])];
   return { value: info, problems };
@@ -89,7 +89,7 @@ function addDocument(info: LayerInfo, document: unknown, problems: Problem[]): n
       problems.push({
         severity: 'warning',
         code: 'too-many-layers',
-        message: `More than ${MAX_LAYERS} layers; the rest was not read.`,
+        message: `The file has more than ${MAX_LAYERS} layers; the rest was not read.`,
       });
       break;
     }

@@ -25,7 +25,7 @@ export function readProfile(text: string): Read<Profile> {
   const none: Problem = {
     severity: 'error',
     code: 'no-profile',
-    message: 'This is no profile: no entry has a name and "timeMs". Give the file that trtexec --exportProfile wrote.',
+    message: 'Not a profile: no entry has a name and "timeMs". Use the file that trtexec --exportProfile writes.',
   };
   // What another kind of file lacks for being JSON helps nobody.
   return { value: undefined, problems: /"(?:timeMs|averageMs)"/.test(text) ? [...problems, none] : [none] };

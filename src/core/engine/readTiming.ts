@@ -24,8 +24,7 @@ export function readTiming(text: string): Read<Timing> {
   problems.push({
     severity: 'error',
     code: 'no-timing',
-    message:
-      'This is no list of inference times: no entry has "computeMs". Give the file that trtexec --exportTimes wrote.',
+    message: 'Not a list of inference times: no entry has "computeMs". Use the file that trtexec --exportTimes writes.',
   });
   return { value: undefined, problems };
 }

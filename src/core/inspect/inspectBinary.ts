@@ -47,7 +47,7 @@ function cutEngine(size: number): Inspection {
     {
       severity: 'error',
       code: 'truncated',
-      message: `The file ends after ${counted(size, 'byte')}, inside of its header. Build or copy the engine again.`,
+      message: `The file ends after ${counted(size, 'byte')}, inside its header. Build or copy the engine again.`,
     },
   ]);
 }
@@ -138,7 +138,7 @@ function lengthProblems(expected: number, actual: number): Problem[] {
     {
       severity: 'error',
       code: 'truncated',
-      message: `The header speaks of ${counted(expected, 'byte')}, but there are ${counted(actual, 'byte')}: the file was cut off. Build or copy it again.`,
+      message: `The header specifies ${counted(expected, 'byte')}, but the file has ${counted(actual, 'byte')}: it is truncated. Build or copy it again.`,
     },
   ];
 }

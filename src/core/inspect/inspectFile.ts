@@ -38,7 +38,7 @@ async function inspectContent(source: ByteSource, name: string): Promise<Inspect
   if (source.size === 0) return inspectEmpty(name);
   const head = await source.read(0, Math.min(HEAD, source.size));
   if (head[0] === 0x1f && head[1] === 0x8b)
-    return unknown('A gzip-compressed file', 'compressed', 'The file is compressed with gzip; unpack it first.');
+    return unknown('A gzip-compressed file', 'compressed', 'The file is compressed with gzip. Unpack it first.');
   const binary = inspectBinary(head, source.size);
   if (binary !== null) return binary;
   // Text may happen to read as the first fields of a model, but no model is text throughout.
@@ -48,7 +48,7 @@ async function inspectContent(source: ByteSource, name: string): Promise<Inspect
 
 function inspectEmpty(name: string): Inspection {
   const message =
-    'The file is empty (0 bytes). trtexec writes such a layer info when the engine was built with profilingVerbosity=none; build with --profilingVerbosity=detailed.';
+    'The file is empty (0 bytes). trtexec writes empty layer info if the engine was built with profilingVerbosity=none. Build with --profilingVerbosity=detailed.';
   const problems = [{ severity: 'warning' as const, code: 'empty-file', message }];
   if (/layer|graph\.json$|engine_info/i.test(name))
     return inspection('layer-info', 'Layer info without layers: an empty file', { counts: { layers: 0 }, problems });
@@ -82,17 +82,17 @@ async function inspectModel(source: ByteSource, head: Uint8Array): Promise<Inspe
 
 function inspectUnknownBinary(size: number): Inspection {
   return unknown(
-    'A binary file of no kind that is known here',
+    'Unrecognised binary file',
     'unknown-kind',
-    `These ${counted(size, 'byte')} are no ONNX model, no TensorRT engine and no timing cache.`,
+    `The ${counted(size, 'byte')} are not an ONNX model, a TensorRT engine or a timing cache.`,
   );
 }
 
 function unknownText(): Inspection {
   return unknown(
-    'Text of no kind that is known here',
+    'Unrecognised text file',
     'unknown-kind',
-    'This text is no build log, layer info, profile, replay or calibration cache of TensorRT, and no precision overrides.',
+    'The text is not a build log, layer info, profile, replay or calibration cache of TensorRT, and not a precision override file.',
   );
 }
 

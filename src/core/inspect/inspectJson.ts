@@ -29,12 +29,12 @@ function inspectOther(documents: JsonNode[], problems: Problem[]): Inspection | 
     return null;
   const keys = document.kind === 'object' ? document.members.slice(0, 5).map(({ key }) => JSON.stringify(key)) : [];
   const what = keys.length > 0 ? ` Its first keys are ${keys.join(', ')}.` : '';
-  return inspection('unknown', 'JSON of no kind that is known here', {
+  return inspection('unknown', 'Unrecognised JSON file', {
     problems: [
       {
         severity: 'error',
         code: 'unknown-kind',
-        message: `This JSON is no layer info, profile, timing, replay or list of choices.${what}`,
+        message: `The JSON is not layer info, a profile, times, a replay or a list of choices.${what}`,
       },
     ],
   });
@@ -124,7 +124,7 @@ function inspectReplay(documents: JsonNode[], problems: Problem[]): Inspection |
         severity: 'info',
         code: 'debug-replay',
         message:
-          'This records the iterations of "polygraphy debug", no tactics. A tactic replay comes from --save-tactics.',
+          'This file records the iterations of "polygraphy debug", not tactics. --save-tactics writes a tactic replay.',
       },
     ],
   });

@@ -34,7 +34,7 @@ export function inspectCalibration(text: string): Inspection | null {
         severity: 'warning',
         code: 'calibration-line',
         message:
-          'This line is no "tensor: scale" with a scale of eight hexadecimal digits; TensorRT ignores it or the cache.',
+          'This line does not have the form "tensor: scale" with a scale of eight hexadecimal digits. TensorRT ignores it or the whole cache.',
         line: index + 1,
       });
   }
@@ -137,7 +137,7 @@ const WRITERS = {
   onnxruntime: 'ONNX Runtime',
   driver: 'the TensorRT library',
 };
-const OUTCOMES = { passed: 'passed', failed: 'failed', 'cut-off': 'cut off', unknown: 'no build, or none that ends' };
+const OUTCOMES = { passed: 'passed', failed: 'failed', 'cut-off': 'cut off', unknown: 'no complete build' };
 
 function summaryOf(log: BuildLog): string {
   const writer = log.writer === null ? '' : ` by ${WRITERS[log.writer]}`;

@@ -84,7 +84,7 @@ export async function planEdit(
   const segments = joinSegments(editor.index.file.payload());
   const size = segmentsSize(segments);
   if (size > SIZE_LIMIT && source.size <= SIZE_LIMIT) {
-    const message = `The edited model would have ${size} bytes; an ONNX file must stay below 2 GiB. Save the model with external data first.`;
+    const message = `The edited model would have ${size} bytes, but an ONNX file must be smaller than 2 GiB. Save the model with external data first.`;
     return { value: undefined, problems: [{ severity: 'error', code: 'too-large', message }] };
   }
   const { location, size: externalSize } = external;
@@ -103,7 +103,7 @@ async function withSpans(
   if (!value || errors.length > 0) return { value: undefined, problems: errors };
   if (value.graph.span) return { model: value };
   const message =
-    'The graph comes in several pieces in this file, and cannot be edited. Save the model again with onnx.save.';
+    'The file stores the graph in several pieces, so it cannot be edited. Save the model again with onnx.save.';
   return { value: undefined, problems: [{ severity: 'error', code: 'cannot-edit', message }] };
 }
 
@@ -169,7 +169,7 @@ class Editor {
     const graph = this.index.graphs.get(cast.graph)?.graph;
     if (!graph) return this.refuse(`There is no graph "${cast.graph}".`);
     const number = dataTypeNumber(cast.to);
-    if (number === undefined) return this.refuse(`${cast.to} is no data type of ONNX.`);
+    if (number === undefined) return this.refuse(`${cast.to} is not an ONNX data type.`);
     const before = cast.after === null ? null : this.index.nodes.get(cast.after);
     if (before === undefined || (before && before.graph !== graph)) {
       return this.refuse(`There is no node ${cast.after} in graph "${cast.graph}".`);
@@ -205,7 +205,7 @@ class Editor {
       return this.retypeScalar(this.index.attributePatch(id, scalar.span), to);
     const attribute = node?.attributes.find(({ name, kind }) => name === 'value' && kind === 'tensor');
     const tensor = attribute?.value as OnnxTensor | null | undefined;
-    if (!attribute?.span || !tensor?.span) return this.refuse(`Node ${id} is no constant with a tensor.`, id);
+    if (!attribute?.span || !tensor?.span) return this.refuse(`Node ${id} is not a Constant with a tensor.`, id);
     const patch = this.index.attributePatch(id, attribute.span).child(tensor.span, ATTRIBUTE.tensor);
     await this.retype(patch, tensor, from, to, `constant ${id} "${node?.name}"`);
   }
@@ -248,9 +248,9 @@ class Editor {
 
   private async retypeValues({ graph: path, name, to }: { graph: string; name: string; to: DataType }): Promise<void> {
     const number = dataTypeNumber(to);
-    if (number === undefined) return this.refuse(`${to} is no data type of ONNX.`);
+    if (number === undefined) return this.refuse(`${to} is not an ONNX data type.`);
     const declared = this.index.partsOf(path).types.get(name) ?? [];
-    if (declared.length === 0) return this.refuse(`Graph "${path}" declares no type of tensor "${name}".`);
+    if (declared.length === 0) return this.refuse(`Graph "${path}" does not declare the type of tensor "${name}".`);
     for (const { value, tag } of declared)
       await this.retypeValue(this.index.graphPatch(path).child(value.span!, tag), number);
   }

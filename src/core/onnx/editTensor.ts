@@ -81,7 +81,7 @@ export async function retypeTensor(
   if (!tensor.data || data.length === 0) return;
   const [field] = data;
   if (data.length > 1 || !field || (field.tag & 7) !== 2) {
-    throw new UnfitTensor('its elements are scattered over several fields');
+    throw new UnfitTensor('its elements are stored in several fields');
   }
   const head: Segment = { bytes: protobuf.Writer.create().uint32(TENSOR.rawData).uint32(newSize).finish() };
   if (field.tag === TENSOR.int32Data) {
@@ -91,7 +91,7 @@ export async function retypeTensor(
   }
   // Stripped of its elements, as a weightless model is: there is nothing to convert.
   if (field.length === 0) return;
-  if (field.length !== size) throw new UnfitTensor(`its data has ${field.length} bytes, its shape needs ${size}`);
+  if (field.length !== size) throw new UnfitTensor(`its data has ${field.length} bytes, but its shape needs ${size}`);
   patch.replace(field.at, fieldEnd(field), head, { convert: { offset: field.offset, length: field.length, from, to } });
 }
 
@@ -106,9 +106,9 @@ function moveExternal(
   const offset = Number(entries['offset'] ?? 0);
   const length = Number(entries['length'] ?? size);
   if (!entries['location'] || !Number.isSafeInteger(offset) || offset < 0) {
-    throw new UnfitTensor('the place of its external data cannot be read');
+    throw new UnfitTensor('the location of its external data cannot be read');
   }
-  if (length !== size) throw new UnfitTensor(`its external data has ${length} bytes, its shape needs ${size}`);
+  if (length !== size) throw new UnfitTensor(`its external data has ${length} bytes, but its shape needs ${size}`);
   const place = external.place({ convert: { file: entries['location'], offset, length, from, to } }, newSize);
   const changed: Record<string, string> = {
     location: external.location,
@@ -129,7 +129,7 @@ function moveExternal(
 
 /** 16-bit floats that are written as a list of numbers, as their bytes. */
 async function bitsOfInts(source: ByteSource, field: Field, size: number): Promise<Uint8Array> {
-  if (field.length > LIST_LIMIT) throw new UnfitTensor('its elements are a list of numbers too long to be converted');
+  if (field.length > LIST_LIMIT) throw new UnfitTensor('its list of elements is too long to convert');
   const reader = new protobuf.Reader(await source.read(field.offset, field.length));
   const bits: number[] = [];
   try {
@@ -137,6 +137,7 @@ async function bitsOfInts(source: ByteSource, field: Field, size: number): Promi
   } catch {
     throw new UnfitTensor('its elements cannot be read');
   }
-  if (bits.length * 2 !== size) throw new UnfitTensor(`it has ${bits.length} elements, its shape needs ${size / 2}`);
+  if (bits.length * 2 !== size)
+    throw new UnfitTensor(`it has ${bits.length} elements, but its shape needs ${size / 2}`);
   return Uint8Array.from(bits.flatMap((value) => [value & 0xff, value >> 8]));
 }

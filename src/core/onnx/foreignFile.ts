@@ -3,19 +3,19 @@ export function describeForeignFile(head: Uint8Array): string {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'it is compressed with gzip. Unpack it first (gunzip).';
   const begin = Array.from(head.subarray(0, 512), (byte) => String.fromCharCode(byte)).join('');
   if (begin.startsWith('PK\x03\x04')) {
-    return 'it is a ZIP archive (PyTorch checkpoints are, too). Unpack it, or export the checkpoint to ONNX first.';
+    return 'it is a ZIP archive, possibly a PyTorch checkpoint. Unpack it, or export the checkpoint to ONNX first.';
   }
   if (begin.startsWith('version https://git-lfs.github.com')) {
-    return 'it is a Git LFS pointer that stands for the model. Run "git lfs pull" to get the model itself.';
+    return 'it is a Git LFS pointer to the model. Run "git lfs pull" to get the model.';
   }
   if (begin.startsWith('ftrt') || begin.startsWith('ptrt'))
     return 'it is a TensorRT engine. Open the model that it was built from.';
   if (/^\s*<(!doctype|html|\?xml)/i.test(begin)) {
-    return 'it is a web page, as a download writes that failed. Download the model again.';
+    return 'it is a web page, probably from a failed download. Download the model again.';
   }
   if (/^\s*[{[]/.test(begin) && isText(head)) return 'it is JSON text.';
   if (isText(head)) return 'it is a text file.';
-  return 'its content is nothing that ONNX knows, or it is damaged at its very beginning.';
+  return 'the content is not ONNX, or it is damaged at the start.';
 }
 
 function isText(head: Uint8Array): boolean {

@@ -76,7 +76,11 @@ export class ModelReading {
   count(items = 1): void {
     this.items += items;
     if (this.items <= ITEM_LIMIT) return;
-    throw new WireError('too-many', `it holds more than ${ITEM_LIMIT} nodes, tensors and attributes`, this.cursor.at);
+    throw new WireError(
+      'too-many',
+      `it contains more than ${ITEM_LIMIT} nodes, tensors and attributes`,
+      this.cursor.at,
+    );
   }
 
   /** Keeps the span of the field whose head was read last, if spans were asked for. */
@@ -109,10 +113,10 @@ export function within(error: unknown, what: string): unknown {
 export function problemOf(error: WireError): Problem {
   const where = error.where.join(' of ') || 'the model';
   const message = {
-    truncated: `The file is cut off: ${error.message}, in the middle of ${where}. Get it again, whole.`,
-    malformed: `Cannot read ${where}: ${error.message} (byte ${error.offset}). What is in it is missing here.`,
-    'too-deep': `Cannot read ${where}: ${error.message}. What is in it is missing here.`,
-    'too-many': `Reading stopped in ${where}: ${error.message}. Is this file an ONNX model?`,
+    truncated: `The file is truncated: ${error.message}, in the middle of ${where}. Download or export it again.`,
+    malformed: `Cannot read ${where}: ${error.message} (byte ${error.offset}). Its content is missing from the result.`,
+    'too-deep': `Cannot read ${where}: ${error.message}. Its content is missing from the result.`,
+    'too-many': `Reading stopped in ${where}: ${error.message}. Check that the file is an ONNX model.`,
   }[error.kind];
   const node = error.node === undefined ? {} : { node: error.node };
   return { severity: 'error', code: error.kind, message, offset: error.offset, ...node };

@@ -233,16 +233,16 @@ function judge(model: OnnxModel, reading: ModelReading): Problem[] {
   const { graph, opsets } = model;
   if (reading.problems.some(({ code }) => code === 'truncated' || code === 'too-many')) return [];
   if (reading.graphs === 0) {
-    const message = 'The model has no graph: there is nothing to show or to build. Was it exported completely?';
+    const message = 'The model has no graph. Export it again completely.';
     return [{ severity: 'error', code: 'no-graph', message }];
   }
   const problems: Problem[] = [];
   const warn = (code: string, message: string): unknown => problems.push({ severity: 'warning', code, message });
   if (graph.nodes.length === 0) warn('no-nodes', 'The graph has no nodes.');
   if (graph.outputs.length === 0)
-    warn('no-outputs', 'The graph has no outputs: TensorRT cannot build an engine from it.');
+    warn('no-outputs', 'The graph has no outputs, so TensorRT cannot build an engine from it.');
   if (opsets.length === 0) {
-    warn('no-opset', 'The model names no opset version. It may be cut off at its end, or its exporter left it out.');
+    warn('no-opset', 'The model has no opset version. It may be truncated, or its exporter omitted the version.');
   }
   return problems;
 }

@@ -89,9 +89,7 @@ export async function* segmentBytes(
       const wanted = Math.min(PIECE, length - done);
       const bytes = await source.read(offset + done, wanted);
       if (bytes.length < wanted) {
-        throw new Error(
-          `${file ?? 'the model'} ends at byte ${offset + done + bytes.length}, ${wanted} more were expected`,
-        );
+        throw new Error(`${file ?? 'the model'} ends at byte ${offset + done + bytes.length}; expected ${wanted} more`);
       }
       yield 'copy' in segment ? bytes : convertElements(bytes, segment.convert.from, segment.convert.to, loss);
     }

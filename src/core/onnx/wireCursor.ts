@@ -147,7 +147,7 @@ export class WireCursor {
   private longField(limit: number): number {
     const tag = this.varint();
     // A tag of more than 32 bits is none; read as one it would be taken for another field.
-    if (tag < 8 || tag > 0xffffffff) throw this.malformed('a field has no number that can be');
+    if (tag < 8 || tag > 0xffffffff) throw this.malformed('a field has an invalid number');
     this.wire = tag & 7;
     if (this.wire === 0) this.value = this.varint();
     else if (this.wire === 2) this.size = this.length(limit);
@@ -231,7 +231,7 @@ export class WireCursor {
   }
 
   private overrun(): WireError {
-    return this.malformed('a value runs past the end of the message that it is in');
+    return this.malformed('a value extends past the end of its message');
   }
 
   private require(bytes: number): void {
@@ -271,7 +271,7 @@ export class WireCursor {
     const length = this.varint();
     if (length >= 0 && this.pos + length <= limit) return length;
     const size = length < 0 ? 'a negative length' : `a length of ${length} bytes`;
-    throw this.malformed(`${size} runs past the end of the message that it is in`);
+    throw this.malformed(`${size} extends past the end of its message`);
   }
 
   /** Wire type 5 is a float, 1 a double. */

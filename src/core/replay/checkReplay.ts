@@ -99,13 +99,13 @@ class Checker {
     const target = this.context.target ?? (build ? targetOfBuild(build) : null);
     const first = this.file.entries[0]?.key ?? { start: this.file.span.start, end: this.file.span.start + 1 };
     if (target && !loadsReplays(target)) {
-      const message = `${targetName(target)} cannot load a tactic replay: the algorithm selector that it needs was removed in TensorRT 11. Pin tactics with an editable timing cache, and types with an override file.`;
+      const message = `${targetName(target)} cannot load a tactic replay, because TensorRT 11 removed the algorithm selector that replays need. Pin tactics with an editable timing cache, and types with an override file.`;
       this.add(first, 'warning', 'no-replay-support', message);
     }
     const { variant } = this.file;
     if (variant === 'A' || variant === 'B') {
       const message =
-        'This form was written by Polygraphy before 0.46, and later versions do not load it. Record it again with the version that shall load it.';
+        'Polygraphy before 0.46 wrote this format, and later versions cannot load it. Record the replay again with the version that will load it.';
       this.add(first, 'info', 'old-form', message);
     }
     if (recorded && this.build) this.checkOrigin(first, recorded, this.build);
@@ -121,7 +121,7 @@ class Checker {
         first,
         'info',
         'layer-missing',
-        `The last build found no entry for ${missing.length} of its layers (${names}${missing.length > 3 ? ', …' : ''}): TensorRT chose freely there.`,
+        `The last build found no entry for ${missing.length} of its layers (${names}${missing.length > 3 ? ', …' : ''}): TensorRT chose their tactics itself.`,
       );
     }
   }
@@ -131,7 +131,7 @@ class Checker {
     const large = this.file.entries.filter(({ algorithm }) => /^-?\d{17,}$/.test(algorithm.tactic));
     const isRounded = ({ algorithm: { tactic } }: ReplayEntry) => String(Number(tactic)) === tactic;
     if (large.length < 2 || !large.every(isRounded)) return;
-    const message = `A program has rounded the ids of this file on their way through JSON numbers: all ${large.length} ids of 17 and more digits are such as a floating-point number holds. Take the file as it was recorded, and edit it as text.`;
+    const message = `A program rounded the ids in this file to floating-point numbers: all ${large.length} ids with 17 or more digits are exact doubles. Start from the recorded file and edit it as text.`;
     for (const entry of large)
       if (entry.places.tactic) this.add(entry.places.tactic, 'error', 'rounded-id', message, entry);
   }
@@ -142,7 +142,7 @@ class Checker {
         first,
         'warning',
         'other-version',
-        `This replay was recorded with TensorRT ${recorded.version}; the last build used ${build.version}. Ids and layer names differ between versions: record it again.`,
+        `This replay was recorded with TensorRT ${recorded.version}; the last build used ${build.version}. Ids and layer names differ between versions. Record it again.`,
       );
     }
     if (recorded.gpu && build.gpu && recorded.gpu !== build.gpu) {
@@ -150,7 +150,7 @@ class Checker {
         first,
         'warning',
         'other-gpu',
-        `This replay was recorded on ${recorded.gpu}; the last build ran on ${build.gpu}. Tactics of one GPU may not exist on another.`,
+        `This replay was recorded on ${recorded.gpu}; the last build ran on ${build.gpu}. Tactics of one GPU may not exist on another. Record it again on this GPU.`,
       );
     }
   }
@@ -167,12 +167,12 @@ class Checker {
         edits: [{ ...entry.key, text: JSON.stringify(layer) }],
         preferred: i === 0,
       }));
-      const hint = near.length > 0 ? ` Nearest: ${near.map((layer) => JSON.stringify(layer)).join(', ')}.` : '';
+      const hint = near.length > 0 ? ` Closest names: ${near.map((layer) => JSON.stringify(layer)).join(', ')}.` : '';
       this.add(
         entry.key,
         'warning',
         'layer-not-found',
-        `The last build has no layer of this name, so TensorRT would never ask for this entry.${hint}`,
+        `The last build has no layer with this name, so TensorRT would never use this entry.${hint}`,
         entry,
         fixes,
       );
@@ -187,7 +187,7 @@ class Checker {
       entry.key,
       'warning',
       'layer-not-found',
-      `The model ${index.facts.file} has no node of this name. Is this the replay of another model?`,
+      `The model ${index.facts.file} has no node with this name. Check that the replay belongs to this model.`,
       entry,
     );
   }
@@ -210,17 +210,10 @@ class Checker {
     // A region that a DLA runs has such a name, too, and other tactics.
     if (isMyelin(entry.algorithm) && tacticId(entry.algorithm.tactic) !== '0' && entry.places.tactic) {
       const fix = { title: 'Set the tactic to 0', edits: [{ ...entry.places.tactic, text: '0' }], preferred: true };
-      this.add(
-        entry.places.tactic,
-        'error',
-        'foreign-tactic',
-        'A ForeignNode has one tactic, 0: TensorRT offers no other.',
-        entry,
-        [fix],
-      );
+      this.add(entry.places.tactic, 'error', 'foreign-tactic', 'The only tactic of a ForeignNode is 0.', entry, [fix]);
     }
     const message =
-      'A ForeignNode: an edit here changes only the types and layouts at its border. Where TensorRT offers such a combination, the whole region switches to it; single nodes inside are not reached. For those write an override file.';
+      'This is a ForeignNode: an edit here changes only the types and layouts at its boundary. If TensorRT offers that combination, the whole region uses it; single nodes inside are not affected. Use an override file for those.';
     this.add(entry.key, 'info', 'foreign-entry', message, entry);
   }
 
@@ -246,7 +239,7 @@ class Checker {
         entry.places.tactic,
         'error',
         'rounded-id',
-        `A program has rounded this id on its way through a JSON number: TensorRT offered ${rounded}.`,
+        `A program rounded this id to a floating-point number: TensorRT offered ${rounded}.`,
         entry,
         [fix],
       );
@@ -259,13 +252,13 @@ class Checker {
       log: 'in the last build',
     }[offer.source];
     const count = thousands(offer.choices.length);
-    const message = `TensorRT offered ${count} ${offer.choices.length === 1 ? 'choice' : 'choices'} for this layer ${where}, and this is none of them${this.difference(entry, offer)}. Implementation, tactic and both sides' formats must be one of the choices together, or the build fails with "Tactic in replay was not provided by TensorRT as a choice for this layer".`;
+    const message = `TensorRT offered ${count} ${offer.choices.length === 1 ? 'choice' : 'choices'} for this layer ${where}, but not this one${this.difference(entry, offer)}. Implementation, tactic, input formats and output formats together must be one of these choices, or the build fails with "Tactic in replay was not provided by TensorRT as a choice for this layer".`;
     this.add(entry.key, sure ? 'error' : 'warning', 'not-offered', message, entry, () => this.choiceFixes(entry));
   }
 
   private tellTf32(entry: ReplayEntry): void {
     const message =
-      'This is a TF32 kernel. Polygraphy switches TF32 off, so TensorRT will not offer it: load the replay with --tf32, or take another choice.';
+      'This is a TF32 kernel. Polygraphy disables TF32, so TensorRT will not offer it. Load the replay with --tf32, or use another choice.';
     const span = entry.places.tactic ?? entry.key;
     this.add(span, 'warning', 'needs-tf32', message, entry, () => this.choiceFixes(entry));
   }
@@ -317,7 +310,7 @@ class Checker {
     if (!overruled?.inReplay || !taken || !sameAlgorithm(overruled.inReplay, entry.algorithm)) return false;
     const edits = replaceAlgorithm(this.text, this.file, entry, taken);
     const title = `Change the whole entry to ${choiceTitle(taken)}`;
-    const message = `The last build failed here (log line ${overruled.line}): TensorRT was told to take this and took ${choiceTitle(taken)}.`;
+    const message = `The last build failed here (log line ${overruled.line}): the replay requested this tactic, but TensorRT used ${choiceTitle(taken)}.`;
     this.add(entry.key, 'error', 'overruled', message, entry, edits ? [{ title, edits, preferred: true }] : []);
     return true;
   }
@@ -329,7 +322,7 @@ class Checker {
       this.checkBuilt(entry);
       return;
     }
-    const message = `The last build failed here (log line ${failed.line}): TensorRT did not offer this as a choice, and the log does not list what it offered. Record the choices to see the alternatives.`;
+    const message = `The last build failed here (log line ${failed.line}): TensorRT did not offer this choice, and the log does not list the offers. Record the choices to see the alternatives.`;
     this.add(entry.key, 'error', 'not-offered', message, entry);
   }
 
@@ -345,7 +338,7 @@ class Checker {
     if (changed < 0) return;
     const words = (types: readonly (string | undefined)[]) =>
       [types.slice(0, inputs.length), types.slice(inputs.length)].map((side) => side.join(', ')).join(' → ');
-    const message = `The last build ran this layer with ${words(ran)}, and this entry says ${words(asked)}. A kernel has types and layouts of its own: where only a type was changed, TensorRT refuses the entry. Record the choices, or build with a verbose log, to see what it offers.`;
+    const message = `The last build ran this layer with ${words(ran)}, but this entry requests ${words(asked)}. Each kernel has fixed types and layouts, so TensorRT rejects an entry in which only a type was changed. Record the choices, or build with a verbose log, to see what it offers.`;
     this.add(entry.places.tensors[changed]?.dtype ?? entry.key, 'warning', 'type-changed', message, entry);
   }
 

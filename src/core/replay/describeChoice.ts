@@ -133,7 +133,7 @@ export function describeAlgorithm(algorithm: Algorithm): string[] {
   return [
     implementationName(algorithm.implementation),
     isMyelin(algorithm)
-      ? 'ForeignNode: the choice is only about the types and layouts at its border; its tactic is always 0.'
+      ? 'ForeignNode: the choice covers only the types and layouts at its boundary; its tactic is always 0.'
       : `Tactic ${tacticHex(algorithm.tactic)} (${algorithm.tactic})`,
     ...algorithm.inputs.map((format, i) => `Input ${i}: ${inFull(format)}`),
     ...algorithm.outputs.map((format, i) => `Output ${i}: ${inFull(format)}`),

@@ -35,7 +35,7 @@ export function readChoices(text: string): Read<Choices> {
       problems.push({
         severity: 'warning',
         code: 'bad-choice',
-        message: 'This line is no record of choices; it was passed over. A recording that was cut off ends so.',
+        message: 'This line is not a record of choices and was skipped. An interrupted recording ends like this.',
         line,
         column: 1,
       });

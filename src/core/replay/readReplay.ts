@@ -64,7 +64,7 @@ export class ReplayReader {
     this.broken = [...this.problems];
     if (this.text.startsWith('\uFEFF')) {
       const message =
-        'The file starts with a byte order mark, which Python does not take in JSON. Save it as UTF-8 without one.';
+        'The file starts with a byte order mark, which Python rejects in JSON. Save it as UTF-8 without one.';
       const fixes = [{ title: 'Remove the byte order mark', edits: [{ start: 0, end: 1, text: '' }], preferred: true }];
       this.add({ start: 0, end: 1 }, 'error', 'json-bom', message, fixes);
     }
@@ -74,13 +74,13 @@ export class ReplayReader {
         { start: second.start, end: second.start + 1 },
         'error',
         'json-trailing',
-        'The file ends before this: Python takes one JSON document and nothing after it.',
+        'Unexpected text after the end of the JSON document. Remove it.',
       );
     if (root?.kind !== 'object') {
       const message =
         this.text.trim() === ''
-          ? 'The file is empty: no tactics were recorded. Record it again.'
-          : 'This is no tactic replay: it is no JSON object.';
+          ? 'The file is empty, so no tactics were recorded. Record the replay again.'
+          : 'Not a tactic replay: the file is not a JSON object.';
       this.add({ start: 0, end: Math.min(1, this.text.length) }, 'error', 'no-replay', message);
       return { value: undefined, kind: null, problems: this.problems };
     }
@@ -98,7 +98,7 @@ export class ReplayReader {
           entry.key,
           'error',
           'duplicate-entry',
-          'This layer is in the file already; Python takes the last entry and drops the others.',
+          'This layer appears more than once; Python uses the last entry and drops the others.',
         );
       }
       seen.set(entry.layer, entry);
@@ -115,7 +115,7 @@ export class ReplayReader {
         span,
         'info',
         'debug-replay',
-        'This is the record of a "polygraphy debug" run: which iterations passed. It holds no tactics.',
+        'This is the record of a "polygraphy debug" run: which iterations passed. It contains no tactics.',
       );
       return { value: undefined, kind: 'debug', problems: this.problems };
     }
@@ -124,7 +124,7 @@ export class ReplayReader {
       { start: root.start, end },
       'error',
       'no-replay',
-      'This is no tactic replay: there is no object "replay". Polygraphy writes one with --save-tactics.',
+      'Not a tactic replay: the object "replay" is missing. Polygraphy writes replays with --save-tactics.',
     );
     return { value: undefined, kind: null, problems: this.problems };
   }
@@ -147,7 +147,7 @@ export class ReplayReader {
         spanOf(value),
         'error',
         'bad-entry',
-        'An entry is an object with implementation, tactic, inputs and outputs.',
+        'An entry must be an object with implementation, tactic, inputs and outputs.',
       );
     } else {
       places.implementation = this.id(value, 'implementation', key, algorithm);
@@ -179,12 +179,12 @@ export class ReplayReader {
     const signed = name === 'tactic' ? tacticId(text) : null;
     const valid = name === 'tactic' ? signed !== null : implementationId(text) !== null;
     if (signed?.startsWith('-') && !text.startsWith('-')) {
-      const message = `TensorRT's tactic ids are signed: it offers this one as ${signed}.`;
+      const message = `TensorRT writes tactic ids as signed integers: ${signed}.`;
       const fixes = [{ title: `Change to ${signed}`, edits: [{ ...spanOf(node), text: signed }], preferred: true }];
       this.add(spanOf(node), 'error', 'bad-id', message, fixes);
     } else if (!valid || text.startsWith('0x')) {
-      const range = name === 'tactic' ? 'a whole number of 64 bits' : 'a whole number of 32 bits';
-      this.add(spanOf(node), 'error', 'bad-id', `"${name}" must be ${range}, written out in digits.`);
+      const range = name === 'tactic' ? 'a 64-bit integer' : 'a 32-bit integer';
+      this.add(spanOf(node), 'error', 'bad-id', `"${name}" must be ${range} in decimal digits.`);
     }
     return spanOf(node);
   }
@@ -231,7 +231,7 @@ export class ReplayReader {
       ? { ...spanOf(own.value), text: wanted }
       : { start: at, end: at, text: `${last ? ',' : ''}${gap}"${marker}": ${wanted}` };
     const title = `${own ? 'Change to' : 'Add'} "${marker}": ${wanted}`;
-    const message = `Polygraphy takes this for no ${name} without "${marker}": ${wanted}, and the build fails.`;
+    const message = `Polygraphy does not recognise this as ${name} without "${marker}", so the build fails. Add "${marker}": ${wanted}.`;
     const fixes = own || closed ? [{ title, edits: [edit], preferred: true }] : [];
     this.add(own ? spanOf(own.value) : place, 'error', 'bad-class', message, fixes);
   }
@@ -241,7 +241,7 @@ export class ReplayReader {
     if (file.variant === variant) return;
     if (file.variant > 'B' && variant > 'B') {
       const message =
-        'Some inputs and outputs of this file have a "tensor_format" and others have none: Polygraphy up to 0.49.0 does not load it, later versions do.';
+        'Only some inputs and outputs have a "tensor_format". Polygraphy up to 0.49.0 cannot load such a file; later versions can.';
       this.add(span, 'warning', 'mixed-variants', message);
       return;
     }
@@ -249,7 +249,7 @@ export class ReplayReader {
       span,
       'error',
       'mixed-variants',
-      `This is written as another version of Polygraphy does than the entries before it (form ${variant} beside ${file.variant}). One file has one form.`,
+      `This entry has the format of another Polygraphy version (${variant}) than the entries before it (${file.variant}). Use one format per file.`,
     );
   }
 

@@ -35,7 +35,7 @@ export function readTensorFormat(node: JsonNode, report: Report): ReadTensor | n
   report(
     spanOf(node),
     'bad-tensor',
-    'An input or output is an object with dtype, strides, vectorized_dim and components_per_element.',
+    'An input or output must be an object with dtype, strides, vectorized_dim and components_per_element.',
   );
   return null;
 }
@@ -47,7 +47,7 @@ function readList(node: JsonArray, report: Report): ReadTensor | null {
     report(
       spanOf(node),
       'bad-tensor',
-      'An input or output of this form is a list of format, data type and, from 0.42 on, strides.',
+      'In this format an input or output must be a list of format, data type and, since 0.42, strides.',
     );
     return null;
   }
@@ -118,7 +118,7 @@ function readStrides(list: JsonArray, report: Report): number[] {
   return list.items.map((item) => {
     const value = item.kind === 'number' && /^-?\d+$/.test(item.text) ? Number(item.text) : Number.NaN;
     if (Number.isSafeInteger(value)) return value;
-    report(spanOf(item), 'bad-stride', 'A stride is a whole number.');
+    report(spanOf(item), 'bad-stride', 'A stride must be an integer.');
     return 0;
   });
 }
@@ -129,7 +129,7 @@ function integer(node: JsonObject, key: string, report: Report): { value: number
   if (member === undefined || (member.kind === 'literal' && member.value === null))
     return { value: null, span: member ? spanOf(member) : null };
   const value = member.kind === 'number' && /^-?\d+$/.test(member.text) ? Number(member.text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) report(spanOf(member), 'bad-tensor', `"${key}" must be a whole number.`);
+  if (!Number.isSafeInteger(value)) report(spanOf(member), 'bad-tensor', `"${key}" must be an integer.`);
   return { value: Number.isSafeInteger(value) ? value : null, span: spanOf(member) };
 }
 
@@ -146,7 +146,7 @@ function dataType(text: string, span: Span, report: Report): string {
     report(
       span,
       'unknown-type',
-      `"${text}" is no data type of TensorRT. They are written DataType.FLOAT, DataType.HALF, DataType.INT8, …`,
+      `"${text}" is not a TensorRT data type. Data types are DataType.FLOAT, DataType.HALF, DataType.INT8, …`,
       fixes,
     );
   }

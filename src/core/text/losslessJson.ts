@@ -133,7 +133,7 @@ class JsonReader {
         this.#problem(
           'warning',
           'json-trailing',
-          'This text is no part of a JSON document and was passed over.',
+          'Unexpected text outside the JSON document was skipped.',
           start,
           this.#at,
         );
@@ -189,7 +189,7 @@ class JsonReader {
     if (this.#text[start + 1] !== mark) return false;
     const found = this.#text.indexOf(end, start + 2);
     this.#at = found < 0 ? this.#text.length : mark === '*' ? found + 2 : found;
-    this.#problem('warning', 'json-comment', 'JSON has no comments; this one was passed over.', start, this.#at);
+    this.#problem('warning', 'json-comment', 'JSON does not allow comments; this one was skipped.', start, this.#at);
     return true;
   }
 
@@ -223,7 +223,13 @@ class JsonReader {
     const text = match[0];
     this.#at += text.length;
     if (!STRICT_NUMBER.test(text))
-      this.#problem('info', 'json-number', `"${text}" is no JSON number; it was read as it is meant.`, start, this.#at);
+      this.#problem(
+        'info',
+        'json-number',
+        `"${text}" is not a valid JSON number; it was read as the number that it resembles.`,
+        start,
+        this.#at,
+      );
     return { kind: 'number', start, end: this.#at, text };
   }
 
@@ -235,17 +241,17 @@ class JsonReader {
     if (value !== undefined) {
       this.#at += word.length;
       if (word !== String(value))
-        this.#problem('info', 'json-word', `"${word}" is no JSON; it was read as ${value}.`, start, this.#at);
+        this.#problem('info', 'json-word', `"${word}" is not valid JSON; it was read as ${value}.`, start, this.#at);
       return { kind: 'literal', start, end: this.#at, value };
     }
     const skipped = Math.max(1, word.length);
     if (start >= this.#text.length)
-      this.#problem('error', 'json-end', 'The text ends where a value is expected.', start);
+      this.#problem('error', 'json-end', 'Unexpected end of the text; expected a value.', start);
     else {
       this.#problem(
         'error',
         'json-syntax',
-        `A value is expected here, not ${JSON.stringify(this.#text.slice(start, start + Math.min(skipped, 20)))}.`,
+        `Expected a value, found ${JSON.stringify(this.#text.slice(start, start + Math.min(skipped, 20)))}.`,
         start,
         start + skipped,
       );
@@ -286,7 +292,7 @@ class JsonReader {
       this.#problem(
         'error',
         code,
-        `"${bracket}" is missing: what opens at line ${line}, column ${column} is not closed.`,
+        `"${bracket}" is missing: the bracket on line ${line}, column ${column} is not closed.`,
         this.#at,
       );
       // Another's bracket closes that one, too, unless there is none: then it is stray.
@@ -303,9 +309,9 @@ class JsonReader {
       this.#at++;
       this.#space();
       if (this.#text[this.#at] === bracket)
-        this.#problem('error', 'json-syntax', 'A comma stands before the end of the list.', this.#at - 1);
+        this.#problem('error', 'json-syntax', 'Trailing comma. Remove it.', this.#at - 1);
     } else if (char !== undefined && char !== '}' && char !== ']')
-      this.#problem('error', 'json-syntax', 'A comma is missing here.', this.#at);
+      this.#problem('error', 'json-syntax', 'Expected a comma.', this.#at);
   }
 
   /** A comma with nothing before it; behind text that was passed over it is in order. */
@@ -313,7 +319,7 @@ class JsonReader {
     let before = this.#at - 1;
     while (/\s/.test(this.#text[before]!)) before--;
     if ('{[,'.includes(this.#text[before]!))
-      this.#problem('info', 'json-comma', 'A comma stands here without a value before it.', this.#at);
+      this.#problem('info', 'json-comma', 'Expected a value before this comma.', this.#at);
     this.#at++;
   }
 
@@ -330,7 +336,7 @@ class JsonReader {
       if (this.#text[this.#at] !== '"') {
         const start = this.#at;
         this.#at = this.#nextMember(start);
-        this.#problem('error', 'json-syntax', 'A key in quotes is expected here.', start, this.#at);
+        this.#problem('error', 'json-syntax', 'Expected a key in double quotes.', start, this.#at);
         continue;
       }
       this.#member(node, depth);
@@ -349,7 +355,7 @@ class JsonReader {
     const name = this.#string(undefined, false);
     this.#space();
     if (this.#text[this.#at] === ':') this.#at++;
-    else this.#problem('error', 'json-syntax', `A colon is missing after the key "${name.value}".`, this.#at);
+    else this.#problem('error', 'json-syntax', `Expected a colon after the key "${name.value}".`, this.#at);
     const value = this.#value(depth + 1, name.value);
     if (value !== undefined) node.members.push({ key: name.value, keyStart: name.start, keyEnd: name.end, value });
   }
@@ -359,7 +365,7 @@ class JsonReader {
     const raw = key !== undefined && this.#raw.has(key);
     const end = raw ? this.#rawEnd(start + 1, inList) : this.#plainEnd(start + 1);
     if (end >= this.#text.length) {
-      this.#problem('error', 'json-end', 'The text ends inside of a string.', start, this.#text.length);
+      this.#problem('error', 'json-end', 'Unterminated string at the end of the text.', start, this.#text.length);
       this.#at = this.#text.length;
       return {
         kind: 'string',
@@ -398,13 +404,7 @@ class JsonReader {
     const text = this.#text.slice(from, to);
     if (!/[\\\x00-\x1f]/.test(text)) return text;
     if (/[\x00-\x1f]/.test(text))
-      this.#problem(
-        'warning',
-        'json-control',
-        'A control character stands in a string without being escaped.',
-        from,
-        to,
-      );
+      this.#problem('warning', 'json-control', 'Unescaped control character in a string.', from, to);
     return text.replace(/\\(u[0-9a-fA-F]{4}|[\s\S]|$)/g, (whole, escape: string, offset: number) => {
       if (escape.length === 5) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
       const plain = ESCAPES[escape];
@@ -412,7 +412,7 @@ class JsonReader {
       this.#problem(
         'warning',
         'json-string',
-        `"${whole}" is no JSON escape; it was taken as it stands.`,
+        `"${whole}" is not a valid JSON escape; it was read literally.`,
         from + offset,
         from + offset + whole.length,
       );

@@ -1,4 +1,5 @@
 import { MarkupKind } from 'vscode-languageserver';
+import { verdictWords } from '../../core/precision/verify/precisionVerdict.ts';
 import type { Hover, Position } from 'vscode-languageserver';
 import type { BorderTensor, BuiltLayer } from '../../core/precision/check/buildFacts.ts';
 import type { Directive } from '../../core/precision/language/overrideFile.ts';
@@ -134,9 +135,8 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
   const asked = `Asked: ${rule.rule.type.type}${outputs ? `, outputs ${outputs}` : ''} (line ${rule.line}).`;
   const verdict = verdictOf(analysis, position);
   if (!verdict) return asked;
-  const words = { obeyed: 'obeyed', disobeyed: 'not obeyed', unseen: 'cannot be seen' };
   const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
-  return `${asked} Last build: ${sure}${words[verdict.verdict]}. ${escapeMarkdown(verdict.reason)}`;
+  return `${asked} Last build: ${sure}${verdictWords[verdict.verdict]}. ${escapeMarkdown(verdict.reason)}`;
 }
 
 const typeTexts: Readonly<Record<PrecisionType, string>> = {
@@ -157,7 +157,7 @@ function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionT
   if (analysis.facts.index) {
     const skipped = nodes - eligible;
     lines.push(
-      `The rule selects ${counted(nodes, 'node')} and decides for ${thousands(effective)}${skipped > 0 ? `; ${thousands(skipped)} of them ${skipped === 1 ? 'takes' : 'take'} no precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${thousands(foreign)} ${foreign === 1 ? 'is' : 'are'} inside ForeignNodes of the last build` : ''}.`,
+      `The rule selects ${counted(nodes, 'node')} and applies to ${thousands(effective)}${skipped > 0 ? `; ${thousands(skipped)} of them ${skipped === 1 ? 'does' : 'do'} not accept a precision (integers, shapes, constants, casts)` : ''}${foreign > 0 ? `; ${thousands(foreign)} ${foreign === 1 ? 'is' : 'are'} inside ForeignNodes of the last build` : ''}.`,
     );
   }
   const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);

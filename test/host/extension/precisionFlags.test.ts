@@ -63,7 +63,7 @@ describe('precision flags', () => {
     const document = await importing('polygraphy run net.onnx --trt --bf16 --layer-precisions a:float32 b:nonsense -v');
     assert.equal(document.isUntitled, true);
     assert.equal(document.languageId, 'trtprec');
-    assert.equal(document.getText(), '# "b:nonsense" names no type that an override file has.\nbase bf16\na fp32\n');
+    assert.equal(document.getText(), '# "b:nonsense" has no type of override files.\nbase bf16\na fp32\n');
     // It is about the model that is shown.
     assert.equal((await features.feed.modelOf(document.uri))?.toString(), model.toString());
     await vscode.commands.executeCommand('undo');

@@ -45,7 +45,7 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.terminal('Built in').waitFor({ timeout: DOWNLOAD });
   await w.tab('fp16_overflow.trtprec').click();
   // A Softmax alone stays in a fused attention kernel, whose inside nobody sees; a whole layer dissolves it.
-  await w.behind(/\? cannot be seen/);
+  await w.behind(/\? unverifiable/);
   await w.behind(/✓ probably obeyed/);
   await w.lens('Verify against the last build').waitFor();
   await w.shot('precision-3-verdicts', { docs: 'override-verdicts' });
@@ -123,7 +123,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.shot('flags-4-import');
   await w.page.keyboard.press('Enter');
   await w.line(/^head fp32/).waitFor();
-  await w.line(/^# "x:fp23" names no type that an override file has/).waitFor();
+  await w.line(/^# "x:fp23" has no type of override files/).waitFor();
   await w.shot('flags-5-imported');
 
   // Anything else is refused, with what is missing.

@@ -134,7 +134,7 @@ test('a node whose name an earlier one has is left out of the flags, and that is
     {
       kind: 'dropped',
       flag: 'overrides',
-      message: expect.stringMatching(/^"twin" is left out: an earlier/) as unknown,
+      message: expect.stringMatching(/^"twin" is omitted: an earlier/) as unknown,
     },
   ]);
 });

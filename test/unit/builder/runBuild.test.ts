@@ -158,7 +158,7 @@ test('what cannot begin leaves no folder', async () => {
   await expect(attempt({ model: join(folder, 'none.onnx') })).rejects.toThrow('none.onnx: no such file');
   await expect(attempt({ model: folder })).rejects.toThrow('is a folder');
   await expect(attempt({ trtexec: join(folder, 'no-trtexec') })).rejects.toThrow(/no-trtexec: cannot be started.*PATH/);
-  await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow('only TensorRT-RTX');
+  await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow('Only TensorRT-RTX');
   await expect(attempt({ computeCapability: ['8.9'] })).rejects.toThrow(UserError);
   expect(existsSync(parent) ? readdirSync(parent) : []).toEqual([]);
 });
@@ -167,7 +167,7 @@ test('what cannot begin leaves no file open', async () => {
   const trtexec = player('whole', 'tensorrt-10.6.0/vit_tiny.fp16');
   const parent = join(folder, 'open');
   const attempt = () => runBuild(options(trtexec, { folder: parent, computeCapability: ['8.9'] }));
-  await expect(attempt()).rejects.toThrow('only TensorRT-RTX');
+  await expect(attempt()).rejects.toThrow('Only TensorRT-RTX');
   const open = readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`);

@@ -105,8 +105,8 @@ describe('the frame', () => {
     [['fusion', ...vit, 'extra', ...vitLog], /unexpected argument 'extra'/],
     [['inspect'], /FILE is missing/],
     [['build', 'm.onnx', '--backend', 'cuda'], /--backend: 'cuda' is none of auto, trtexec/],
-    [['build', 'm.onnx', '--workspace', '1G'], /--workspace: '1G' is no whole number/],
-    [['build', 'm.onnx', '--opt-shapes', 'input=1x3'], /--opt-shapes: 'input=1x3' is not of the form/],
+    [['build', 'm.onnx', '--workspace', '1G'], /--workspace: '1G' is not an integer/],
+    [['build', 'm.onnx', '--opt-shapes', 'input=1x3'], /--opt-shapes: 'input=1x3' doesn't have the form/],
     [['report', ...vit, ...vitLog], /-o report\.html is missing/],
   ])('%j cannot be done: one line says why', async (args, message) => {
     const ran = await trtlens(args);

@@ -46,7 +46,7 @@ test('and what its record knows: the types of the copy that was built', async ()
   const { code, out } = await verify(rules, '--build', build);
   expect(code).toBe(1);
   expect(out).toContain(
-    ':1: disobeyed: The build was strongly typed, and in the copy of the model that was built this node makes fp16.',
+    ':1: disobeyed: The build was strongly typed, and in the copy of the model that was built this node outputs fp16.',
   );
 });
 
@@ -54,7 +54,7 @@ test('a model that has changed since is not held against it', async () => {
   const { build, model, rules } = buildFolder();
   copyFileSync(model, `${model}.before`);
   appendFileSync(model, Buffer.from([0x1a, 0]));
-  await expect(verify(rules, '--build', build)).rejects.toThrow(`${model}: is not the file that was built in ${build}`);
+  await expect(verify(rules, '--build', build)).rejects.toThrow(`${model} is not the file that was built in ${build}`);
   expect((await verify(rules, '--build', build, '--onnx', `${model}.before`)).code).toBe(0);
 });
 

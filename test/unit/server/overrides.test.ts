@@ -168,7 +168,7 @@ describe('hover', () => {
   test('several nodes, types and directives; nothing elsewhere', () => {
     expect(hoverText(overrideHover(...pair('op:Soft|max fp32')))).toContain('**3 nodes**');
     expect(hoverText(overrideHover(...pair('/layers.1/** f|p32')))).toContain(
-      'The rule selects 5 nodes and decides for 5; 2 of them take no precision',
+      'The rule selects 5 nodes and applies to 5; 2 of them do not accept a precision',
     );
     expect(hoverText(overrideHover(...pair('re|quire obey')))).toContain('fails the build');
     expect(overrideHover(...pair('a fp32  # com|ment'))).toBeNull();
@@ -183,7 +183,7 @@ describe('hover', () => {
     expect(text).toContain('`_gemm_mha_v2_myl3_3` with 3 other nodes');
     expect(text).toContain('This layer reads fp16, writes fp16.');
     expect(text).toMatch(/\d[\d.]+ µs/);
-    expect(text).toContain('Last build: cannot be seen.');
+    expect(text).toContain('Last build: unverifiable.');
   });
 
   test('what a node got is said also where no rule decides for it', async () => {
@@ -193,7 +193,7 @@ describe('hover', () => {
     expect(text).toContain('It reads fp16, writes fp16.');
     expect(text).toContain('No rule decides for it.');
     const one = overrides('/patch_embed/proj/Conv f|p32', index.facts, build);
-    expect(hoverText(overrideHover(one.analysis, one.place))).toContain('selects 1 node and decides for 1');
+    expect(hoverText(overrideHover(one.analysis, one.place))).toContain('selects 1 node and applies to 1');
   });
 
   test('names cannot break out of Markdown', () => {

@@ -44,8 +44,8 @@ function checkLength(context: FileContext): void {
   const most = resolution.matches.reduce((sum, { effective }) => Math.max(sum, effective), 0);
   const range = resolution.matches.find(({ effective }) => effective === most)?.rule.selectors[0]?.range;
   if (!range) return;
-  const base = file.base ? '' : ', or let a "base" line say what most nodes become';
-  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${counted(length, 'byte')} long, and Linux passes at most ${thousands(maxArgumentBytes)} in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
+  const base = file.base ? '' : ', or add a "base" line for the type of most nodes';
+  const message = `--layerPrecisions for ${counted(layers, 'layer')} would be ${counted(length, 'byte')} long; Linux allows at most ${thousands(maxArgumentBytes)} bytes in one argument. Apply the rules to the model${base}, or build with the Python back-end.`;
   addProblem(context, range, 'warning', 'argument-too-long', message);
 }
 
@@ -80,13 +80,13 @@ function checkLastFlags(context: FileContext): void {
   if (!first?.type) return;
   if (build.flags?.stronglyTyped) {
     const message =
-      'The last build was strongly typed: there the types in the model decide, and TensorRT takes no layer precisions. Build with these overrides, or apply them to the model.';
+      'The last build was strongly typed, so TensorRT took all types from the model and ignored layer precisions. Build with these overrides, or apply them to the model.';
     addProblem(context, first.type.range, 'warning', 'flag-missing', message);
     return;
   }
   if (build.lines?.some(({ kind }) => kind === 'ignored')) {
     const message =
-      'The last build ignored all layer precisions, because it ran without --precisionConstraints=obey or prefer. Build with these overrides, which sets it.';
+      'The last build ignored all layer precisions, because it ran without --precisionConstraints=obey or prefer. Build with these overrides, which sets the option.';
     addProblem(context, first.type.range, 'warning', 'flag-missing', message);
   }
   const { flags } = build;
@@ -95,7 +95,7 @@ function checkLastFlags(context: FileContext): void {
   for (const type of ['fp16', 'bf16', 'int8'] as const) {
     const word = usable.map((rule) => rule.type).find((candidate) => candidate?.type === type);
     if (!word || flags.types.includes(type) || typeSince(type, target) !== null) continue;
-    const message = `The last build ran without --${type}, so ${targetName(target)} had no ${type} kernels to choose. Build with these overrides, which adds the flag.`;
+    const message = `The last build ran without --${type}, so ${targetName(target)} could not choose ${type} kernels. Build with these overrides, which adds the flag.`;
     addProblem(context, word.range, 'info', 'flag-missing', message);
   }
 }
@@ -115,7 +115,7 @@ export function checkNames(context: CheckContext, match: RuleMatch): void {
     stuck.length === 1
       ? `The name ${JSON.stringify(names[0])}`
       : `${counted(stuck.length, 'name')} (${someNames(names, 2)})`;
-  const message = `${what} cannot be given to trtexec: ${reasons.get(one)}. The rule still works in a rewritten model and with the Python back-end.`;
+  const message = `${what} cannot be passed to trtexec: ${reasons.get(one)}. The rule still works in a rewritten model and with the Python back-end.`;
   addProblem(context, range, hasLayerFlags(target) === null ? 'info' : 'warning', 'trtexec-cannot-carry', message);
 }
 

@@ -35,9 +35,9 @@ function checkCount(context: CheckContext, { rule, nodes }: RuleMatch): boolean 
   }
   if (wrong.length === 0) return false;
   const range = { ...first.range, endColumn: last.range.endColumn };
-  const message = `${counted(given, 'output type')} given, but ${someNames(wrong)} ${wrong.length === 1 ? 'has' : 'have'} another number of outputs. Give one type for all outputs, or one each.`;
+  const message = `${counted(given, 'output type')} given, but ${someNames(wrong)} ${wrong.length === 1 ? 'has' : 'have'} a different number of outputs. Give one type for all outputs, or one for each.`;
   const fixes = first.type
-    ? [{ title: `Give ${first.type} to all outputs`, edits: [replaceRange(range, first.type)] }]
+    ? [{ title: `Use ${first.type} for all outputs`, edits: [replaceRange(range, first.type)] }]
     : [];
   addProblem(context, range, 'error', 'output-count', message, fixes);
   return true;
@@ -50,7 +50,7 @@ function checkWhole(context: CheckContext, { nodes }: RuleMatch, word: TypeWord,
     const node = index.nodes[i];
     const types = position === null ? node?.types : [node?.types[position]];
     if (node?.exempt !== null || !types?.some((type) => type && isFloatType(type))) continue;
-    const message = `${JSON.stringify(index.names[i])} makes floating-point numbers: ${word.type} is no type for its output.`;
+    const message = `${JSON.stringify(index.names[i])} has floating-point outputs, so ${word.type} is not a valid output type.`;
     addProblem(context, word.range, 'error', 'output-type', message, changeTo(word));
     return;
   }
@@ -66,7 +66,7 @@ function checkFloat(context: CheckContext, { rule, nodes }: RuleMatch): void {
       const type = node?.types[position];
       if (node?.exempt !== null || !type || isFloatType(type)) continue;
       const own = type === 'bool' ? 'bool' : 'int32';
-      const message = `Output ${position + 1} of ${JSON.stringify(index.names[i])} is ${type}: it cannot become ${word.type}.`;
+      const message = `Output ${position + 1} of ${JSON.stringify(index.names[i])} is ${type} and cannot become ${word.type}.`;
       const fix = { title: `Change to ${own}`, edits: [replaceRange(word.range, own)], preferred: true };
       addProblem(context, word.range, 'warning', 'output-type', message, [fix]);
       break;

@@ -9,10 +9,10 @@ export function checkQuantised(context: CheckContext, word: TypeWord): void {
   const { target } = context;
   if (word.type === 'int8' && hasLayerFlags(target) !== false) {
     const message =
-      'INT8 also needs scales: calibration, dynamic ranges, or Q/DQ nodes in the model. Without them TensorRT keeps the layer in floating point.';
+      'INT8 also needs scales from calibration, dynamic ranges or Q/DQ nodes. Without them TensorRT keeps the layer in floating point.';
     addProblem(context, word.range, 'info', 'type-needs-scales', message, changeTo(word));
     return;
   }
-  const message = `${targetName(target)} computes in ${word.type} only between Q/DQ nodes of the model; a rule cannot make a node ${word.type}. Quantise the model first.`;
+  const message = `${targetName(target)} uses ${word.type} only between Q/DQ nodes of the model, so a rule cannot set it. Quantise the model first.`;
   addProblem(context, word.range, 'error', 'type-needs-qdq', message, changeTo(word));
 }

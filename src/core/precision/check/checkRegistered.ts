@@ -20,8 +20,8 @@ export function checkRegistered(context: CheckContext, match: RuleMatch): void {
   const ownWay = match.rule.type?.type === 'fp32' && [...ops].every((op) => normalisations.has(op));
   const what =
     names.length === 1
-      ? `no layer of its network the name ${JSON.stringify(names[0])}`
-      : `no layers of its network the names of ${counted(names.length, 'node')} (${someNames(names, 2)})`;
-  const message = `${targetName(target)} gave ${what}, as the log of the last build shows: --layerPrecisions does not reach ${names.length === 1 ? 'it' : 'them'}, and trtexec does not say so. ${ownWay ? "By NVIDIA's word a normalisation computes in FP32 by default all the same, which no log shows" : 'Apply the rules to the model instead'}.`;
+      ? `no layer the name ${JSON.stringify(names[0])}`
+      : `no layers the names of ${counted(names.length, 'node')} (${someNames(names, 2)})`;
+  const message = `The log of the last build shows that ${targetName(target)} gave ${what}. --layerPrecisions does not apply to ${names.length === 1 ? 'it' : 'them'}, and trtexec does not warn. ${ownWay ? 'According to NVIDIA, normalisation computes in FP32 by default anyway, but no log shows it' : 'Apply the rules to the model instead'}.`;
   addProblem(context, range, ownWay ? 'info' : 'warning', 'layer-unregistered', message);
 }

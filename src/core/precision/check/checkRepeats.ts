@@ -26,7 +26,7 @@ export function checkRepeats(context: FileContext): void {
         match.rule.range,
         'warning',
         'duplicate',
-        `The same rule stands again on line ${later.range.line}, and only the later one counts.`,
+        `Line ${later.range.line} repeats this rule, and only the later one applies.`,
         [{ title: 'Remove this line', edits: [removeLine(match.rule.range.line)], preferred: true }],
       );
       problem.related.push({ range: later.range, message: 'the same rule' });
@@ -49,13 +49,13 @@ function shadowed(context: FileContext, rule: Rule, nodes: Int32Array, winner: I
   const rules = deciding.map((r) => context.resolution.matches[r]?.rule).filter((other) => other !== undefined);
   const lines = rules.slice(0, 3).map((other) => other.range.line);
   const where = `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${rules.length > 3 ? ' and others' : ''}`;
-  const message = `This rule has no effect: later rules (${where}) decide for all its nodes, and a later rule wins. Move it below them or remove it.`;
+  const message = `This rule has no effect: later rules (${where}) cover all its nodes, and a later rule wins. Move it below them or remove it.`;
   const problem = addProblem(context, rule.range, 'warning', 'shadowed', message, [
     ...moveBelow(context, rule, rules.at(-1)?.range.line ?? rule.range.line),
     { title: 'Remove this line', edits: [removeLine(rule.range.line)] },
   ]);
   problem.unnecessary = true;
-  problem.related = rules.slice(0, 3).map((other) => ({ range: other.range, message: 'this later rule decides' }));
+  problem.related = rules.slice(0, 3).map((other) => ({ range: other.range, message: 'this later rule applies' }));
 }
 
 /** The rule's line below another, where it decides. */
@@ -76,7 +76,7 @@ function repeatedSelectors(context: FileContext, rule: Rule): void {
     const before = rule.selectors[s - 1];
     if (seen.has(key) && before) {
       const gap = { line: selector.range.line, column: before.range.endColumn, endColumn: selector.range.endColumn };
-      addProblem(context, selector.range, 'warning', 'duplicate', 'This selector is in the rule already.', [
+      addProblem(context, selector.range, 'warning', 'duplicate', 'The rule already contains this selector.', [
         { title: 'Remove it', edits: [replaceRange(gap, '')], preferred: true },
       ]).unnecessary = true;
     }

@@ -33,7 +33,7 @@ export function checkSelectors(context: CheckContext, match: RuleMatch, unread: 
     else checkReach(context, selector, selected);
   }
   if (rule.usable && match.nodes.length === 0 && match.selected.some((selected) => selected.length > 0)) {
-    const message = 'The "not:" selectors take away everything that this rule selects.';
+    const message = 'The "not:" selectors exclude everything that this rule selects.';
     const fixes = [{ title: 'Remove this line', edits: [removeLine(rule.range.line)] }];
     addProblem(context, rule.range, 'warning', 'matches-nothing', message, fixes).unnecessary = true;
   }
@@ -59,13 +59,13 @@ function explainGlob(context: CheckContext, selector: Selector): PrecisionProble
   const fixes: Fix[] = [];
   let hint = '';
   if (index.named(selector.text).length > 0) {
-    hint = ' A node has exactly this name: a name with pattern characters goes in double quotes.';
+    hint = ' A node has exactly this name: put names with pattern characters in double quotes.';
     fixes.push(putInQuotes(selector.text, selector.textRange));
   }
   for (const pattern of widerPatterns(selector.text)) {
     const found = index.matching(pattern).length;
     if (found === 0) continue;
-    hint ||= ` "*" stays inside one path segment, "**" crosses them: "${pattern}" selects ${counted(found, 'node')}.`;
+    hint ||= ` "*" matches within one path segment, "**" across segments: "${pattern}" selects ${counted(found, 'node')}.`;
     fixes.push({
       title: `Change to ${pattern} (${counted(found, 'node')})`,
       edits: [replaceRange(selector.textRange, pattern)],
@@ -75,14 +75,14 @@ function explainGlob(context: CheckContext, selector: Selector): PrecisionProble
   const near = fixes.length === 0 ? nearPattern(selector.text, index) : null;
   if (near !== null) {
     const count = counted(index.matching(near).length, 'node');
-    hint = ` Nearest: "${near}" selects ${count}.`;
+    hint = ` Closest match: "${near}" selects ${count}.`;
     fixes.push({
       title: `Change to ${near} (${count})`,
       edits: [replaceRange(selector.textRange, near)],
       preferred: true,
     });
   }
-  const message = `No node's name matches "${shorten(selector.text, 200)}".${hint}`;
+  const message = `No node name matches "${shorten(selector.text, 200)}".${hint}`;
   return addProblem(context, selector.range, 'warning', 'matches-nothing', message, fixes);
 }
 
@@ -139,13 +139,13 @@ function explainGroup(context: CheckContext, selector: Selector): PrecisionProbl
   const { build } = context;
   if (!build) {
     const message =
-      '"group:" names a ForeignNode of the last build, and there is no build of this model yet. Build it once, or open its log.';
+      '"group:" needs a ForeignNode of the last build, but this model has no build yet. Build it once, or open a build log.';
     return addProblem(context, selector.range, 'warning', 'group-needs-build', message);
   }
   const found = groupsNamed(selector.text, build);
   if (found.length === 1) {
     const message =
-      'Which nodes are inside this ForeignNode is not known: neither the log of the last build nor its layers say so. Build with a verbose log and detailed profiling.';
+      'The nodes inside this ForeignNode are unknown: neither the log nor the layers of the last build name them. Build with a verbose log and detailed profiling verbosity.';
     return addProblem(context, selector.range, 'warning', 'matches-nothing', message);
   }
   const names = (found.length > 0 ? found : build.foreignNodes.map((_, i) => i)).map(
@@ -156,7 +156,7 @@ function explainGroup(context: CheckContext, selector: Selector): PrecisionProbl
     edits: [replaceRange(selector.textRange, quoteName(name))],
   }));
   if (found.length > 1) {
-    const message = `${counted(found.length, 'ForeignNode')} begin with "${selector.text}": ${someNames(names)}. Write more of the name.`;
+    const message = `${counted(found.length, 'ForeignNode')} start with "${selector.text}": ${someNames(names)}. Write more of the name.`;
     return addProblem(context, selector.range, 'error', 'group-ambiguous', message, fixes);
   }
   const message =
@@ -185,7 +185,7 @@ function checkTakenAway(context: CheckContext, match: RuleMatch, position: numbe
   }
   const selector = match.rule.selectors[position];
   if (!selector) return;
-  const message = `This "not:" takes nothing away: the selectors before it select ${taken.length === 1 ? 'no such node' : `none of these ${counted(taken.length, 'node')}`}.`;
+  const message = `This "not:" has no effect: the selectors before it select ${taken.length === 1 ? 'no such node' : `none of these ${counted(taken.length, 'node')}`}.`;
   const fixes = [removeSelector(match.rule, position, true)];
   addProblem(context, selector.range, 'warning', 'takes-nothing', message, fixes).unnecessary = true;
 }
@@ -207,8 +207,8 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
     const flags =
       hasLayerFlags(context.target) === false
         ? ''
-        : ' TensorRT numbers the further ones (_1, _2, …), so flags reach only the first.';
-    const message = `${counted(selected.length, 'node')} have this name; the rule takes all of them.${flags}`;
+        : ' TensorRT renames the others (_1, _2, …), so flags apply only to the first.';
+    const message = `${counted(selected.length, 'node')} have this name; the rule applies to all of them.${flags}`;
     addProblem(context, selector.range, 'info', 'matches-more', message);
     return;
   }
@@ -217,7 +217,7 @@ function checkReach(context: CheckContext, selector: Selector, selected: Int32Ar
   let own = 0;
   for (const node of selected) own += index.computes[node] ?? 0;
   if (selector.text !== '**' && own > 20 && own * 2 > index.computing) {
-    const message = `This pattern selects ${thousands(own)} of the ${counted(index.computing, 'node')} that compute. Write "**" if all of them are meant.`;
+    const message = `This pattern selects ${thousands(own)} of the ${counted(index.computing, 'node')} that compute. Write "**" to select all of them.`;
     const fix = {
       title: `Change to ** (${counted(index.nodes.length, 'node')})`,
       edits: [replaceRange(selector.textRange, '**')],
@@ -245,7 +245,7 @@ function checkDigits(context: CheckContext, selector: Selector): boolean {
   };
   const names = Array.from(longer.subarray(0, 2), (i) => index.names[i] ?? '');
   const rest = longer.length > 2 ? ` and ${thousands(longer.length - 2)} more` : '';
-  const message = `The "*" after a digit also takes longer numbers: ${someNames(names)}${rest}.`;
+  const message = `The "*" after a digit also matches longer numbers: ${someNames(names)}${rest}.`;
   addProblem(context, selector.range, 'warning', 'matches-more', message, [fix]);
   return true;
 }

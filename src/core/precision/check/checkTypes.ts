@@ -30,13 +30,13 @@ export function checkTarget(context: CheckContext, word: TypeWord, others?: read
   if (!word.type) return;
   const since = typeSince(word.type, target);
   if (since) {
-    const message = `${targetName(target)} has no ${word.type}: it came with TensorRT ${since}.`;
+    const message = `${targetName(target)} does not support ${word.type}: TensorRT has it since ${since}.`;
     addProblem(context, word.range, 'error', 'type-unsupported-version', message, changeTo(word, others));
     return;
   }
   const capability = missingCapability(word.type, target);
   if (capability !== null) {
-    const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) cannot compute in ${word.type}: that needs ${decimal(capability)}.`;
+    const message = `The GPU of the last build (compute capability ${decimal(target.capability)}) does not support ${word.type}, which needs ${decimal(capability)}.`;
     addProblem(context, word.range, 'warning', 'type-unsupported-gpu', message, changeTo(word, others));
   }
 }
@@ -46,14 +46,14 @@ function decimal(capability: number | null): string {
 }
 
 const exemptText: Readonly<Record<Exemption, { code: string; text: string }>> = {
-  integer: { code: 'integer-node', text: 'makes integers or booleans, which have no precision to choose' },
-  convert: { code: 'convert-node', text: 'makes the type that the model names: there is none to choose' },
+  integer: { code: 'integer-node', text: 'computes integers or booleans, which have no selectable precision' },
+  convert: { code: 'convert-node', text: 'has an output type that the model fixes' },
   shape: { code: 'shape-node', text: 'computes a shape, which TensorRT does in integers' },
   constant: {
     code: 'constant-node',
-    text: 'depends only on constants or on shapes known before the build: TensorRT evaluates it while it builds',
+    text: 'depends only on constants or static shapes, so TensorRT folds it during the build',
   },
-  control: { code: 'control-node', text: 'is no layer of its own: select the nodes inside its subgraphs' },
+  control: { code: 'control-node', text: 'does not become a layer; select the nodes inside its subgraphs' },
 };
 
 function checkExempt(context: CheckContext, match: RuleMatch): void {
@@ -70,7 +70,7 @@ function checkExempt(context: CheckContext, match: RuleMatch): void {
     const message =
       selected.length === 1
         ? `This node ${text}.`
-        : `None of the ${counted(selected.length, 'node')} that this selects takes a precision: the first ${text}.`;
+        : `None of the ${counted(selected.length, 'node')} selected here accepts a precision: the first ${text}.`;
     const whole = { ...selector, textRange: selector.range };
     const inside = exempt === 'control' ? namesFix(whole, namesInside(context.index, selected)) : [];
     addProblem(context, selector.range, 'warning', code, message, [...inside, removeSelector(match.rule, s)]);
@@ -96,11 +96,11 @@ function checkFolded(context: CheckContext, rule: Rule, position: number, select
   const fate = context.build?.nodes[node]?.fate;
   if (!selector || selected.length !== 1 || (fate !== 'folded' && fate !== 'removed' && fate !== 'shape')) return;
   const text = {
-    folded: 'was evaluated while the last engine was built',
+    folded: 'was constant-folded in the last build',
     removed: 'needed no work in the last engine',
     shape: 'computed a shape on the host in the last engine',
   }[fate];
-  const message = `This node ${text}: a precision has no effect on it.`;
+  const message = `This node ${text}, so a precision has no effect on it.`;
   addProblem(context, selector.range, 'warning', 'folded-node', message, [removeSelector(rule, position)]);
 }
 
@@ -117,8 +117,8 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
     const ops = [...new Set(eligible.map(({ op }) => op))];
     const message =
       ops.length === 1
-        ? `${ops[0]} computes in floating point: ${type} is no type for it.`
-        : `${someNames(ops)} compute in floating point: ${type} is no type for them.`;
+        ? `${ops[0]} computes in floating point and does not support ${type}.`
+        : `${someNames(ops)} compute in floating point and do not support ${type}.`;
     addProblem(context, word.range, 'error', 'type-unsupported-op', message, changeTo(word));
     return;
   }
@@ -132,7 +132,7 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
   if (single.length === 0) return;
   const ops = [...new Set(single.map(({ op }) => op))];
   const newest = Math.max(...ops.map((op) => halfSince(op, '', half)));
-  const when = newest >= 999 ? 'in no opset' : `only from opset ${newest} on (this model has ${opset})`;
+  const when = newest >= 999 ? 'in no opset' : `only since opset ${newest} (this model has ${opset})`;
   const all = single.length === eligible.length;
   const rest = all ? '' : ` A rewritten model keeps ${counted(single.length, 'such node')} in fp32.`;
   const message = `ONNX allows ${type} for ${someNames(ops)} ${when}.${rest}`;

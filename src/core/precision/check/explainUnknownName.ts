@@ -42,10 +42,10 @@ export function explainEngineName(context: CheckContext, selector: Selector): Un
   if (built !== undefined || /^\{?ForeignNode\[.*\]\}?$/.test(text)) {
     const group = `group:${quoteName(built ?? text)}`;
     const what =
-      built === undefined ? "a ForeignNode's name, not a node's" : 'a ForeignNode of the last build, not a node';
+      built === undefined ? 'the name of a ForeignNode, not of a node' : 'a ForeignNode of the last build, not a node';
     return {
       code: 'engine-layer-name',
-      message: `This is ${what}${silence(context)}. Write group: before it to mean all its nodes.`,
+      message: `This is ${what}${silence(context)}. Put group: before it to select all its nodes.`,
       fixes: [{ title: `Change to ${group}`, edits: [replaceRange(selector.textRange, group)], preferred: true }],
     };
   }
@@ -62,13 +62,13 @@ export function explainEngineName(context: CheckContext, selector: Selector): Un
   const quiet = helper.test(text) ? '' : silence(context);
   const advice =
     names.length > 0
-      ? `It computes ${someNames(names)}. Write the nodes' own names.`
-      : 'It stands for no node: remove it, or write the names of the nodes that are meant.';
+      ? `It computes ${someNames(names)}. Write the names of the nodes.`
+      : 'It matches no node. Remove it, or write node names.';
   return { code: 'engine-layer-name', message: `${what}${quiet}. ${advice}`, fixes: namesFix(selector, names) };
 }
 
 function silence(context: CheckContext): string {
-  return hasLayerFlags(context.target) === false ? '' : '; trtexec ignores such names without a word';
+  return hasLayerFlags(context.target) === false ? '' : '; trtexec ignores such names without a warning';
 }
 
 /** A further layer of TensorRT's network that the parser made for a node: a flag could name it, a rule cannot. */
@@ -77,7 +77,7 @@ function furtherLayer(context: CheckContext, selector: Selector): UnknownName | 
   const nodes = build && buildIndexOf(build).aliases.get(selector.text);
   if (!nodes) return null;
   const names = namesAt(index, nodes);
-  const message = `This is no node, but one of the layers that TensorRT makes of ${someNames(names)}. Rules are about nodes: write the node's name.`;
+  const message = `This is a layer that TensorRT creates for ${someNames(names)}, not a node. Write the name of the node.`;
   return { code: 'engine-layer-name', message, fixes: namesFix(selector, names) };
 }
 
@@ -120,7 +120,7 @@ function tensorName(context: CheckContext, selector: Selector): UnknownName | nu
   };
   return {
     code: 'tensor-name',
-    message: `This is a tensor. The node that makes it is ${JSON.stringify(name)}.`,
+    message: `This is a tensor. The node ${JSON.stringify(name)} computes it.`,
     fixes: [fix],
   };
 }
@@ -135,8 +135,8 @@ function sourceName({ index }: CheckContext, selector: Selector): UnknownName | 
   if (!source) return null;
   const names = namesAt(index, source.nodes);
   const what = source.kind === 'input' ? 'an input of the model' : 'a weight';
-  const readers = names.length > 0 ? ` It is read by ${someNames(names)}.` : '';
-  const message = `This is ${what}, not a node.${readers} Rules are about the nodes that compute.`;
+  const readers = names.length > 0 ? ` Its consumers are ${someNames(names)}.` : '';
+  const message = `This is ${what}, not a node.${readers} Rules apply to nodes.`;
   return { code: 'tensor-name', message, fixes: namesFix(selector, names) };
 }
 
@@ -152,7 +152,7 @@ function moduleOrOp(context: CheckContext, selector: Selector): UnknownName | nu
       edits: [replaceRange(selector.textRange, `op:${writeName(op.op)}`)],
       preferred: true,
     };
-    const message = `No node is called "${selector.text}"; ${counted(op.count, 'node')} of this type are reached by op:${op.op}.`;
+    const message = `No node is named "${selector.text}"; op:${op.op} selects the ${counted(op.count, 'node')} of this type.`;
     return { code: 'matches-nothing', message, fixes: [fix] };
   }
   if (!isBareName(selector.text)) return null;
@@ -168,7 +168,7 @@ function moduleOrOp(context: CheckContext, selector: Selector): UnknownName | nu
       edits: [replaceRange(selector.textRange, pattern)],
       preferred: true,
     };
-    const message = `No node is called "${selector.text}". It is a module with ${counted(inside, 'node')}: write ${pattern}.`;
+    const message = `No node is named "${selector.text}". It is a module with ${counted(inside, 'node')}: write ${pattern}.`;
     return { code: 'matches-nothing', message, fixes: [fix] };
   }
   return null;
@@ -182,17 +182,17 @@ function misspeltPrefix({ index }: CheckContext, { text, textRange, quoted }: Se
   const title = `Change to op:${op}`;
   return {
     code: 'matches-nothing',
-    message: `No node is called ${JSON.stringify(text)}; ${counted(count, 'node')} of this type are reached by op:${op}.`,
+    message: `No node is named ${JSON.stringify(text)}; op:${op} selects the ${counted(count, 'node')} of this type.`,
     fixes: [{ title, edits: [replaceRange(textRange, `op:${writeName(op)}`)], preferred: true }],
   };
 }
 
 function nearNames(context: CheckContext, selector: Selector): UnknownName {
   const near = context.index.nearestNames(selector.text);
-  const hint = near.length > 0 ? ` Nearest: ${someNames(near)}.` : '';
+  const hint = near.length > 0 ? ` Closest names: ${someNames(near)}.` : '';
   return {
     code: 'matches-nothing',
-    message: `No node is called ${JSON.stringify(shorten(selector.text, 200))}.${hint}`,
+    message: `No node is named ${JSON.stringify(shorten(selector.text, 200))}.${hint}`,
     fixes: near.map((name, i) => ({
       title: `Change to ${JSON.stringify(name)}`,
       edits: [replaceRange(selector.textRange, writeName(name))],

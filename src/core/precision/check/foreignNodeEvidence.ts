@@ -21,23 +21,23 @@ export function foreignNodeEvidence(
   if (hasLayerFlags(target) === false || context.build?.flags?.stronglyTyped) {
     return {
       severity: 'info',
-      message: `${where} Casts in the model reach inside: in a recorded 10.6.0 build of a model with Casts around 14 nodes, the kernels of all of them read and wrote the kept type.`,
+      message: `${where} Casts in the model also work inside a ForeignNode: in a recorded 10.6.0 build of a model with Casts around 14 nodes, all their kernels read and wrote the requested type.`,
     };
   }
   const own = ownLines(context, match);
   if (target.version && before(target.version, [9, 0, 0])) {
     const recorded =
-      target.version[0] === 8 && target.version[1] === 6 ? '' : ' (of 8.6.1; there is none of this version)';
+      target.version[0] === 8 && target.version[1] === 6 ? '' : ' (of 8.6.1; this version has no recorded build)';
     return {
       severity: 'warning',
-      message: `${where} ${targetName(target)} shows a ForeignNode as one layer and logs no layer precision, so whether it obeys cannot be seen. In recorded builds${recorded} such a rule changed the region's border types or its scratch memory and nothing else that can be seen. To be sure, apply the rules to the model.`,
+      message: `${where} ${targetName(target)} shows a ForeignNode as one layer and logs no layer precision, so the rule cannot be verified. In recorded builds${recorded} such a rule changed only the types at the boundary of the region or its scratch memory, as far as the log shows. To be sure, apply the rules to the model.`,
     };
   }
   const recorded =
     target.version?.[0] === 10 && target.version[1] === 6 ? 'In recorded builds' : 'In recorded 10.6.0 builds';
   return {
     severity: 'info',
-    message: `${where}${own} ${recorded} a LayerNormalization there got FP32 inputs as asked; a Softmax inside a fused attention kernel kept FP16 at the kernel's border, so what it computed in cannot be seen. To be sure, apply the rules to the model.`,
+    message: `${where}${own} ${recorded} a LayerNormalization got FP32 inputs as requested; a Softmax inside a fused attention kernel kept FP16 at the boundary of the kernel, so its own type cannot be verified. To be sure, apply the rules to the model.`,
   };
 }
 
@@ -66,8 +66,8 @@ function ownLines(context: CheckContext, match: RuleMatch): string {
   if (!set || set.size === 0 || !match.rule.type) return '';
   let taken = 0;
   for (const i of match.nodes) if (set.has(context.index.names[i] ?? '')) taken++;
-  if (taken === 0) return ' The last build was not asked for it.';
+  if (taken === 0) return ' The last build did not request it.';
   if (taken === match.nodes.length)
-    return ` The last build took the rule ("Set layer … to precision" for ${taken === 1 ? 'it' : 'each'}).`;
-  return ` The last build took it for ${taken} of them.`;
+    return ` The last build accepted the rule ("Set layer … to precision" for ${taken === 1 ? 'it' : 'each'}).`;
+  return ` The last build accepted it for ${taken} of them.`;
 }

@@ -87,7 +87,7 @@ class LineReader {
       wrong(flawText(one), this.flawFixes(one));
     } else if (name !== 'model' && !directiveValues[name]?.includes(value)) {
       wrong(
-        `"${name}" takes ${list(name)}. If this rule is for a node called "${name}", write the name in double quotes.`,
+        `"${name}" expects ${list(name)}. If a node is named "${name}", put the name in double quotes.`,
         this.valueFixes(first, value, valueRange),
       );
     }
@@ -107,7 +107,7 @@ class LineReader {
     if (type !== null) {
       const quoted = quoteName(first.text);
       fixes.push({
-        title: `Change to ${quoted}, a node's name`,
+        title: `Change to the node name ${quoted}`,
         edits: [replaceRange(this.range(first.start, first.end), quoted)],
       });
     }
@@ -153,7 +153,7 @@ class LineReader {
           at.start,
           at.end,
           'missing-selector',
-          'A name, a pattern, "op:", "group:" or "not:" is missing here.',
+          'Expected a name, a pattern, "op:", "group:" or "not:" here.',
           this.commaFixes(),
         );
       } else {
@@ -197,7 +197,7 @@ class LineReader {
       const negations = word?.negations ?? 0;
       if (negations > 1) {
         this.problems.push(
-          problemAt(selector.range, 'error', 'double-not', 'Write "not:" once.', [
+          problemAt(selector.range, 'error', 'double-not', '"not:" is repeated. Write it once.', [
             {
               title: 'Write "not:" once',
               edits: [replaceRange({ ...selector.range, endColumn: selector.range.column + 4 * (negations - 1) }, '')],
@@ -206,7 +206,7 @@ class LineReader {
           ]),
         );
       } else if (selector.negated && i === 0) {
-        const message = 'There is nothing before this "not:" to take away from: put a selector first, such as "**".';
+        const message = '"not:" has nothing to exclude from. Put a selector before it, such as "**".';
         const fix = {
           title: 'Put "**" first',
           edits: [replaceRange({ ...selector.range, endColumn: selector.range.column }, '**, ')],
@@ -236,7 +236,7 @@ class LineReader {
       const range = this.range(start, word.end);
       const fix = putInQuotes(this.text.slice(start, word.end), range);
       this.problems.push(
-        problemAt(range, 'error', 'unquoted-name', 'A name with commas goes in double quotes.', [fix]),
+        problemAt(range, 'error', 'unquoted-name', 'Put a name that contains commas in double quotes.', [fix]),
       );
       start = -1;
     }
@@ -260,13 +260,13 @@ class LineReader {
       const column = rest.start + 1;
       const output = rule.outputs.length === 0 && rest === this.tokens.at(-1) && rest.kind === 'word' && isType(rest);
       const fixes = [
-        ...(output ? insertAt(this.line, column, ['-> '], 'Make it the type of the outputs:') : []),
+        ...(output ? insertAt(this.line, column, ['-> '], 'Make it the output type:') : []),
         {
           title: 'Make it a comment',
           edits: [replaceRange(this.range(rest.start, rest.start), `${this.gap(rest.start)}# `)],
         },
       ];
-      const message = 'The line should end here. A comment starts with "#" after a blank.';
+      const message = 'Unexpected text at the end of the line. A comment starts with a space and "#".';
       this.error(rest.start, this.end(), 'unexpected-text', message, fixes);
     }
   }
@@ -292,7 +292,7 @@ class LineReader {
     const text = this.text.slice(word.start, word.end);
     const type = isType(word) ? precisionType(word.text) : null;
     if (type === null) {
-      const message = `"${text}" is no type. The types are ${precisionTypes.join(', ')}.`;
+      const message = `"${text}" is not a type. Types are ${precisionTypes.join(', ')}.`;
       this.problems.push(problemAt(range, 'error', 'unknown-type', message, typeFixes(text, range, this.meant())));
     }
     return { type, text, range };
@@ -307,7 +307,7 @@ class LineReader {
       this.range(first.start, second.end),
       `${this.text.slice(second.start, second.end)} ${first.text}`,
     );
-    return [{ title: `Put ${first.text} behind it`, edits: [turned], preferred: true }];
+    return [{ title: `Add ${first.text} after it`, edits: [turned], preferred: true }];
   }
 
   /** `a, fp32`: the comma made the type a selector. */
@@ -320,7 +320,7 @@ class LineReader {
     if (last && before && last.kind === 'name' && !last.quoted && !last.negated && precisionType(last.text) !== null) {
       const gap = { line: this.line, column: before.range.endColumn, endColumn: last.range.column };
       const fix = { title: `Make ${last.text} the type`, edits: [replaceRange(gap, ' ')], preferred: true };
-      const message = `No type: the comma makes "${last.text}" one more name. Leave the comma away.`;
+      const message = `The type is missing: because of the comma, "${last.text}" is read as a name. Remove the comma.`;
       this.problems.push(problemAt(last.range, 'error', 'missing-type', message, [fix]));
       return;
     }
@@ -330,8 +330,8 @@ class LineReader {
     const types = arrow ? [`${gap}fp32 `, `${gap}fp16 `] : [' fp32', ' fp16'];
     const fixes = insertAt(this.line, end + 1, types, 'Write');
     const message = arrow
-      ? 'A compute type is missing before the arrow, such as fp32.'
-      : 'A type is missing at the end of this rule, such as fp32.';
+      ? 'Expected a compute type before the arrow, such as fp32.'
+      : 'Expected a type at the end of the rule, such as fp32.';
     this.error(this.tokens[0]?.start ?? 0, end, 'missing-type', message, fixes);
   }
 
@@ -345,7 +345,7 @@ class LineReader {
       edits: [replaceRange({ ...last.textRange, column: at, endColumn: at + 1 }, ' ')],
       preferred: true,
     };
-    const message = 'A type stands behind a blank here, not behind a colon as in trtexec.';
+    const message = 'Write the type after a space, not after a colon as in trtexec.';
     this.problems.push(problemAt(last.range, 'error', 'missing-type', message, [fix]));
     return true;
   }
@@ -363,10 +363,10 @@ class LineReader {
     const blank = this.range(first.end, this.tokens[this.at]?.start ?? first.end);
     const [message, fix]: [string, Fix] =
       prefix === ''
-        ? ['A name with blanks goes in double quotes.', putInQuotes(name, range)]
+        ? ['Put a name that contains spaces in double quotes.', putInQuotes(name, range)]
         : [
-            `No blank goes behind "${prefix}".`,
-            { title: 'Remove the blank', edits: [replaceRange(blank, '')], preferred: true },
+            `Remove the space after "${prefix}".`,
+            { title: 'Remove the space', edits: [replaceRange(blank, '')], preferred: true },
           ];
     this.problems.push(problemAt(range, 'error', 'unquoted-name', message, [fix]));
     return true;

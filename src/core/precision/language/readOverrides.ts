@@ -33,7 +33,7 @@ function placeDirective(file: OverrideFile, directive: Directive): void {
     directive.range,
     'error',
     'duplicate-directive',
-    `There is a "${directive.name}" line already (line ${earlier.range.line}); only that one counts. Keep one of them.`,
+    `Line ${earlier.range.line} already sets "${directive.name}", and only that one applies. Keep one of them.`,
     [{ title: 'Remove this line', edits: [removeLine(directive.range.line)], preferred: true }],
   );
   problem.related.push({ range: earlier.range, message: `first "${directive.name}" line` });

@@ -89,6 +89,6 @@ export function colonBeforeType(text: string): number | null {
 /** What is wrong inside a word. */
 export function flawText(word: WordToken): string {
   if (word.flaw === 'unclosed') return 'The closing double quote is missing.';
-  if (word.flaw === 'escape') return 'This text has an escape that JSON does not have. A backslash is written "\\\\".';
-  return 'A name with a double quote in it goes in double quotes, and the inner one is written \\".';
+  if (word.flaw === 'escape') return 'This escape is not valid in JSON. Write a backslash as "\\\\".';
+  return 'Put a name that contains a double quote in double quotes, and write the inner one as \\".';
 }

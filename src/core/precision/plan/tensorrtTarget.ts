@@ -50,9 +50,9 @@ export function hasLayerFlags(target: TensorrtTarget): boolean | null {
 /** Why a target has no per-layer flags, and what does instead. */
 export function noLayerFlags(target: TensorrtTarget): string {
   if (target.product !== 'tensorrt-rtx' && target.version && before(target.version, [8, 4, 1])) {
-    return `${targetName(target)} has no --layerPrecisions yet (it came with 8.4.1) and no strongly typed networks: use a newer one.`;
+    return `${targetName(target)} supports neither --layerPrecisions (since 8.4.1) nor strongly typed networks. Use a newer version.`;
   }
-  return `${targetName(target)} builds strongly typed networks only and has no --layerPrecisions: the types must be in the model. "trtlens precision apply" writes such a model.`;
+  return `${targetName(target)} builds only strongly typed networks and does not support --layerPrecisions, so the types must be in the model. "trtlens precision apply" writes such a model.`;
 }
 
 const firstVersions: Partial<Record<PrecisionType, Version>> = {

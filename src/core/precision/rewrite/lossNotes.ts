@@ -18,11 +18,11 @@ export function lossNotes(model: OnnxModel, loss: ConversionLoss): Pick<Problem,
   const weights = (count: number) => counted(count, 'weight');
   const notes: ReturnType<typeof lossNotes> = [];
   if (loss.clamped > 0) {
-    const message = `${weights(loss.clamped)} beyond the range of the new type became its largest finite value: in ${named('clamped')}.`;
+    const message = `${weights(loss.clamped)} exceeded the range of the new type and became its largest finite value: in ${named('clamped')}.`;
     notes.push({ severity: 'warning', code: 'weights-clamped', message });
   }
   if (loss.vanished > 0) {
-    const message = `${weights(loss.vanished)} too small for the new type became zero: in ${named('vanished')}.`;
+    const message = `${weights(loss.vanished)} ${loss.vanished === 1 ? 'was' : 'were'} too small for the new type and became zero: in ${named('vanished')}.`;
     notes.push({ severity: 'info', code: 'weights-vanished', message });
   }
   return notes;

@@ -58,26 +58,26 @@ function problemsOf(model: OnnxModel, { casts, initializers }: Edits): Problem[]
   const problems: Problem[] = [];
   if (model.trains && casts.length + initializers.length > 0) {
     const message =
-      'How to train the model (training_info) is left as it is, and does not fit the new types. TensorRT passes it over; train the original.';
+      'The training information (training_info) is unchanged and does not match the new types. TensorRT ignores it; train the original model.';
     problems.push({ severity: 'warning', code: 'training-left', message });
   }
   if (casts.length === 0) return problems;
   const opset = standardOpset(model);
   if (opset < 6) {
-    const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'names none, or the first'}. Convert it first (onnx.version_converter).`;
+    const message = `Casts need opset 6 or later; this model ${opset > 1 ? `has ${opset}` : 'has none, or opset 1'}. Convert it first (onnx.version_converter).`;
     problems.push({ severity: 'error', code: 'opset-too-old', message });
   }
   const names = casts.flatMap(({ input, output }) => [input, output]);
   // Made up from the tensor's, the other name of a Cast is the longer one.
   const [odd] = names.filter((name) => name.includes('\ufffd')).sort((x, y) => x.length - y.length);
   if (odd !== undefined) {
-    const message = `The name of tensor ${JSON.stringify(odd)} is no UTF-8 text, so no Cast can read it by that name. Give it another name first, or export the model with names in UTF-8.`;
+    const message = `The name of tensor ${JSON.stringify(odd)} is not UTF-8, so no Cast can refer to it. Rename it first, or export the model with UTF-8 names.`;
     problems.push({ severity: 'error', code: 'name-no-utf8', message });
   }
   const early = outOfOrder(model.graph);
   if (early) {
     const { node, tensor } = early;
-    const message = `The nodes are not in order: "${node.name || node.op}" reads "${tensor}", which a later node makes. Sort them first, as "polygraphy surgeon sanitize" does.`;
+    const message = `The nodes are not in topological order: "${node.name || node.op}" reads "${tensor}", which a later node computes. Sort them first, for example with "polygraphy surgeon sanitize".`;
     problems.push({ severity: 'error', code: 'unsorted', message, node: node.id });
   }
   return problems;

@@ -182,7 +182,7 @@ class Chooser {
       severity,
       code: 'kept-single',
       text: (ops, n) => {
-        const fate = severity === 'warning' ? `not in ${type} although a rule asks for it` : 'in FP32';
+        const fate = severity === 'warning' ? `not in ${type} although a rule requests it` : 'in FP32';
         return `${n} ${fate}: in opset ${this.opset} ONNX does not allow ${type} for ${ops}.${advice}`;
       },
     });
@@ -191,23 +191,23 @@ class Chooser {
         severity: 'warning',
         code: 'kept-operator',
         text: (ops, n) =>
-          `${n} left in the type of the model although a rule asks for another: the types of ${ops} are written into the node, or not known.`,
+          `${n} kept the type of the model although a rule requests another: the types of ${ops} are fixed in the node or unknown.`,
       },
       'base-skips-operator': {
         severity: 'info',
         code: 'base-skips-operator',
-        text: (ops, n) => `${n} (${ops}) left in the type of the model: it is written into the node, or not known.`,
+        text: (ops, n) => `${n} (${ops}) kept the type of the model: it is fixed in the node or unknown.`,
       },
       'unknown-types': {
         severity: 'warning',
         code: 'unknown-types',
         text: (ops, n) =>
-          `${n} (${ops}) left alone: the types of the inputs are not known. Run shape inference on the model first, or declare what a plugin makes (value_info).`,
+          `${n} (${ops}) unchanged: the types of the inputs are unknown. Run shape inference on the model first, or declare the outputs of plugins (value_info).`,
       },
       'kept-double': {
         severity: 'warning',
         code: 'kept-double',
-        text: (ops, n) => `${n} (${ops}) left in double precision, which TensorRT does not have.`,
+        text: (ops, n) => `${n} (${ops}) kept double precision, which TensorRT does not support.`,
       },
       'needs-qdq': {
         severity: 'error',
@@ -219,17 +219,17 @@ class Chooser {
         severity: 'warning',
         code: 'quantised-node',
         text: (ops, n) =>
-          `${n} (${ops}) in quantised kernels: a Cast beside such a node takes it out of the quantised fusion.`,
+          `${n} (${ops}) in quantised kernels: a Cast next to such a node removes it from the quantised fusion.`,
       },
       'base-skips-quantised': {
         severity: 'info',
         code: 'base-skips-quantised',
-        text: (ops, n) => `${n} (${ops}) left in the type of the model, as part of quantised kernels.`,
+        text: (ops, n) => `${n} (${ops}) kept the type of the model because they are part of quantised kernels.`,
       },
       'base-single-float16': single('info', 'FP16', ''),
-      'base-single-bfloat16': single('info', 'BF16', ' A newer opset allows it for most.'),
+      'base-single-bfloat16': single('info', 'BF16', ' A newer opset allows it for most of them.'),
       'asked-single-float16': single('warning', 'FP16', ''),
-      'asked-single-bfloat16': single('warning', 'BF16', ' A newer opset allows it for most.'),
+      'asked-single-bfloat16': single('warning', 'BF16', ' A newer opset allows it for most of them.'),
     };
     for (const [key, { ops, nodes, first }] of this.counts) {
       const entry = texts[key];

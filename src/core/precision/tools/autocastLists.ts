@@ -17,7 +17,7 @@ export function autocastArguments(plan: PrecisionPlan, index: NodeIndex): Precis
     problems.push(
       warning(
         'autocast-types',
-        `AutoCast knows FP32 and one low type (${low}): ${others} nodes with other types are left out.`,
+        `AutoCast supports FP32 and one low-precision type (${low}); ${others} nodes with other types are omitted.`,
       ),
     );
   }
@@ -25,12 +25,12 @@ export function autocastArguments(plan: PrecisionPlan, index: NodeIndex): Precis
     problems.push(
       warning(
         'autocast-base',
-        `AutoCast makes everything ${low} that is not excluded or out of range. Write "base ${low}" to say so in the file.`,
+        `AutoCast converts everything to ${low} that is not excluded or out of range. Write "base ${low}" to say so in the file.`,
       ),
     );
   }
   if (plan.nodes.some(({ outputs }) => outputs))
-    problems.push(warning('no-output-types', 'AutoCast has no output types: they are left out.'));
+    problems.push(warning('no-output-types', 'AutoCast does not support output types; they are omitted.'));
   const wholeOps = keptOps(plan, index);
   const args = ['--low_precision_type', low, '--keep_io_types'];
   if (wholeOps.size > 0) args.push('--op_types_to_exclude', ...wholeOps);
@@ -42,7 +42,7 @@ export function autocastArguments(plan: PrecisionPlan, index: NodeIndex): Precis
       problems.push(
         warning(
           'autocast-unnamed',
-          'AutoCast reaches nodes by name: unnamed ones are left as it decides. Name them first.',
+          'AutoCast selects nodes by name and decides about unnamed ones itself. Name them first.',
         ),
       );
       break;

@@ -34,7 +34,7 @@ function withBase({ text, problems }: ImportedOverrides, flags: ReadonlyMap<stri
     problems.push({
       severity: 'warning',
       code: 'types-not-taken',
-      message: `An override file names one type for all other nodes, fp16 or bf16: ${others.join(', ')} must be given to the build itself.`,
+      message: `An override file has one type for all other nodes, fp16 or bf16. Pass ${others.join(', ')} to the build itself.`,
     });
   return { text: base === undefined ? text : `base ${base}\n${text}`, problems };
 }

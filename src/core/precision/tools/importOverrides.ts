@@ -38,7 +38,7 @@ export function importTrtexec(flags: TrtexecFlags, dialect: TrtexecDialect): Imp
       problem(
         'warning',
         'constraints-missing',
-        'Without --precisionConstraints=obey or prefer trtexec ignores these flags; the rules here do not.',
+        'Without --precisionConstraints=obey or prefer, trtexec ignores these flags; the rules here still apply.',
       ),
     );
   }
@@ -49,7 +49,7 @@ export function importTrtexec(flags: TrtexecFlags, dialect: TrtexecDialect): Imp
       problem(
         'info',
         'wildcard-order',
-        'Where several wildcards fit a layer, trtexec picks by the order of a hash table; here the last rule wins.',
+        'If several wildcards match a layer, trtexec picks one in hash-table order; here the last rule wins.',
       ),
     );
   }
@@ -75,7 +75,7 @@ function ruleLine(
   const compute = word === undefined ? null : precisionType(word);
   if (word !== undefined && compute === null) {
     problems.push(
-      problem('error', 'unknown-type', `${JSON.stringify(name)}: "${word}" is no type that an override file has.`),
+      problem('error', 'unknown-type', `${JSON.stringify(name)}: "${word}" is not a type of override files.`),
     );
     return null;
   }
@@ -85,7 +85,7 @@ function ruleLine(
       problem(
         'error',
         'unknown-type',
-        `${JSON.stringify(name)}: an output type in "${output?.types.join('+')}" is none that an override file has.`,
+        `${JSON.stringify(name)}: override files do not support every output type of "${output?.types.join('+')}".`,
       ),
     );
     return null;
@@ -96,7 +96,7 @@ function ruleLine(
       problem(
         'warning',
         'output-type-only',
-        `${JSON.stringify(name)} has an output type and no precision: the rule asks for ${first} in both.`,
+        `${JSON.stringify(name)} has an output type but no precision: the rule requests ${first} for both.`,
       ),
     );
   }
@@ -125,7 +125,7 @@ function plainInGlob(text: string, name: string, problems: Problem[]): string {
       problem(
         'info',
         'wildcard-approximated',
-        `"?" stands for a character of ${JSON.stringify(name)} that cannot be in a pattern.`,
+        `"?" replaces a character of ${JSON.stringify(name)} that a pattern cannot contain.`,
       ),
     );
   }
@@ -141,7 +141,7 @@ export function importPolygraphy(items: readonly string[]): ImportedOverrides {
     const name = item.slice(0, Math.max(colon, 0));
     const type = precisionType(item.slice(colon + 1));
     if (name === '' || type === null) {
-      const what = name === '' ? 'does not have the form name:type' : 'names no type that an override file has';
+      const what = name === '' ? 'does not have the form name:type' : 'has no type of override files';
       problems.push(problem('error', 'bad-spec', `${JSON.stringify(item)} ${what}.`));
       continue;
     }
@@ -179,7 +179,7 @@ export function importAutocast(args: readonly string[]): ImportedOverrides {
         problem(
           'warning',
           'regex-not-taken',
-          `The regular expression ${JSON.stringify(word)} is more than a pattern can say. Write the names that it means.`,
+          `A pattern cannot express the regular expression ${JSON.stringify(word)}. Write the node names instead.`,
         ),
       );
     } else if (!found.exact) {
@@ -187,7 +187,7 @@ export function importAutocast(args: readonly string[]): ImportedOverrides {
         problem(
           'info',
           'regex-approximated',
-          `${found.selector} stands for the regular expression ${JSON.stringify(word)}: other than there, "?" and "[…]" fit no "/", and "**/" also fits nothing.`,
+          `${found.selector} replaces the regular expression ${JSON.stringify(word)}. Unlike there, "?" and "[…]" do not match "/", and "**/" also matches the empty string.`,
         ),
       );
     }

@@ -57,7 +57,7 @@ export function sharedNames({ nodes }: PrecisionPlan): Problem[] {
   const count = thousands(later.length);
   const which =
     later.length === 1 ? JSON.stringify(first.name) : `${count} nodes, such as ${JSON.stringify(first.name)},`;
-  const message = `${which} ${later.length === 1 ? 'is' : 'are'} left out: an earlier node has the same name, and a layer precision would reach that one. Give the nodes names of their own, or use "trtlens precision apply".`;
+  const message = `${which} ${later.length === 1 ? 'is' : 'are'} omitted: an earlier node has the same name, and a layer precision would apply to that one. Give the nodes unique names, or use "trtlens precision apply".`;
   return [error('name-shared', message)];
 }
 
@@ -78,8 +78,7 @@ export function trtexecArguments(
   problems.push(...sharedNames(plan));
   const carried = (name: string): boolean => {
     const reason = cannotCarry(name, dialect, starred);
-    if (reason !== null)
-      problems.push(error('trtexec-cannot-carry', `${JSON.stringify(name)} is left out: ${reason}.`));
+    if (reason !== null) problems.push(error('trtexec-cannot-carry', `${JSON.stringify(name)} is omitted: ${reason}.`));
     return reason === null;
   };
   const kept = requests.layerPrecisions.filter(({ name }) => carried(name));
@@ -87,7 +86,7 @@ export function trtexecArguments(
   const outputs = requests.layerOutputTypes.filter(({ name }) => names_.has(name));
   for (const { op, name, outputs: requested } of plan.nodes) {
     if (op !== 'Split' || !requested?.some((type) => type !== requested[0])) continue;
-    const message = `${JSON.stringify(name)}: TensorRT makes one layer for each output of a Split, and only the first has this name: the other output types are left out.`;
+    const message = `${JSON.stringify(name)}: TensorRT creates one layer per output of a Split, and only the first has this name. The other output types are omitted.`;
     problems.push({ severity: 'warning', code: 'output-types-left-out', message });
   }
   const args = switchesFor(requests.allow, target, problems);
@@ -108,7 +107,7 @@ function switchesFor(allow: LayerRequests['allow'], target: TensorrtTarget, prob
     const since = typeSince(type, target);
     if (since)
       problems.push(
-        error('type-unsupported-version', `--${type} came with TensorRT ${since}; it is given all the same.`),
+        error('type-unsupported-version', `--${type} needs TensorRT ${since} or later; it is passed anyway.`),
       );
   }
   return allow.map((type) => `--${type}`);
@@ -119,7 +118,7 @@ function addSpecs(args: string[], problems: Problem[], flag: string, specs: Laye
   const argument = `--${flag}=${writeLayerSpecs(specs)}`;
   const bytes = utf8Length(argument);
   if (bytes > maxArgumentBytes) {
-    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux passes at most ${maxArgumentBytes} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
+    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux allows at most ${maxArgumentBytes} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
     problems.push(error('argument-too-long', message));
   }
   args.push(argument);
@@ -152,13 +151,16 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
     problems,
   );
   if (requests.allow.includes('int4'))
-    problems.push(error('polygraphy-cannot-carry', 'Polygraphy has no option --int4: it is left out.'));
+    problems.push(error('polygraphy-cannot-carry', 'Polygraphy has no option --int4; it is omitted.'));
   if (requests.layerPrecisions.length > 0) {
     args.push('--precision-constraints', requests.constraints, '--layer-precisions');
     for (const { name, type } of requests.layerPrecisions) {
       if (name.startsWith('-')) {
         problems.push(
-          error('polygraphy-cannot-carry', `${JSON.stringify(name)} is left out: Polygraphy takes it for an option.`),
+          error(
+            'polygraphy-cannot-carry',
+            `${JSON.stringify(name)} is omitted: Polygraphy would read it as an option.`,
+          ),
         );
       } else {
         args.push(`${name}:${polygraphyWords[type]}`);
@@ -170,7 +172,7 @@ export function polygraphyArguments(plan: PrecisionPlan, target: TensorrtTarget)
     problems.push({
       severity: 'warning',
       code: 'no-output-types',
-      message: `Polygraphy has no option for layers' output types: ${count} of them ${count === 1 ? 'is' : 'are'} left out.`,
+      message: `Polygraphy has no option for output types of layers; ${count} of them ${count === 1 ? 'is' : 'are'} omitted.`,
     });
   }
   return { args, problems };

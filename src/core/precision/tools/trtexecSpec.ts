@@ -86,15 +86,15 @@ export function fits(pattern: string, layer: string): boolean {
 
 /** Why a name cannot be given to trtexec as an exact name, as half a sentence; null: it can. */
 export function cannotCarry(name: string, dialect: TrtexecDialect, others: Iterable<string> = []): string | null {
-  if (name.includes(',')) return 'trtexec splits at the comma in it';
-  if (name.includes("'")) return 'trtexec takes the single quote out of it';
-  if (name.includes('\0')) return 'an argument cannot hold its NUL character';
+  if (name.includes(',')) return 'trtexec splits the name at its comma';
+  if (name.includes("'")) return 'trtexec removes its single quote';
+  if (name.includes('\0')) return 'an argument cannot contain its NUL character';
   if (name === '') return 'it has no name';
-  if (!dialect.wildcard) return name === '*' ? 'trtexec takes "*" for all other layers' : null;
+  if (!dialect.wildcard) return name === '*' ? 'trtexec reads "*" as all other layers' : null;
   if (!name.includes('*')) return null;
   for (const other of others) {
     if (other !== name && fits(name, other))
-      return `trtexec takes the "*" in it for a wildcard, which also fits ${JSON.stringify(other)}`;
+      return `trtexec reads its "*" as a wildcard, which also matches ${JSON.stringify(other)}`;
   }
   return null;
 }

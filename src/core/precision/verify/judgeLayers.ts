@@ -37,8 +37,8 @@ export function judgeLayers(node: PlannedNode, build: BuildFacts, weight: number
   if (layers.length === 0) {
     const group = build.foreignNodes[build.nodes[node.position]?.foreign ?? -1];
     const reason = group
-      ? `It is inside ${shorten(group.name)}, and no kernel of it names this node: its type cannot be seen.`
-      : 'No layer of this engine names it, so its type cannot be seen.';
+      ? `It is inside ${shorten(group.name)}, where no kernel names this node, so its type cannot be verified.`
+      : 'No layer of this engine names it, so its type cannot be verified.';
     return unseen(reason, null);
   }
   const multiplying = weight === undefined ? [] : layers.filter((layer) => weightsIn(layer, weight) !== null);
@@ -68,16 +68,19 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undef
   const want = node.compute;
   if (layer.inputs.length + layer.outputs.length === 0) {
     return unseen(
-      'Of its layers only the names are known, so types cannot be seen. The layer info, or the end of the verbose log, of a build with detailed profiling verbosity has them.',
+      'Only the names of its layers are known, so its type cannot be verified. Build with detailed profiling verbosity, and pass the layer info or the complete verbose log.',
       layer.name,
     );
   }
   if (layer.kind === 'foreign')
-    return unseen(`It is inside ${name}, which this version shows as one layer: its type cannot be seen.`, layer.name);
+    return unseen(
+      `It is inside ${name}, which this version shows as one layer, so its type cannot be verified.`,
+      layer.name,
+    );
   if (/^_(?:gemm_mha|gemv_mha|mha)/.test(layer.name)) {
     const border = [...new Set([...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)])];
-    const types = border.length > 0 ? `, which has ${listed(border)} at its border` : '';
-    const reason = `It is inside the fused attention kernel ${name}${types}: what that computes in cannot be seen.`;
+    const types = border.length > 0 ? `, which has ${listed(border)} at its boundary` : '';
+    const reason = `It is inside the fused attention kernel ${name}${types}, so its own type cannot be verified.`;
     return border.some((type) => type !== want)
       ? { ...unseen(reason, layer.name), otherwise: true }
       : unseen(reason, layer.name);
@@ -88,7 +91,10 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undef
   const inputs = floatTypes(large(layer.inputs));
   const all = [...inputs, ...outputs];
   if (all.length === 0)
-    return unseen(`The kernel ${name} has no floating-point inputs or outputs: its type cannot be seen.`, layer.name);
+    return unseen(
+      `The kernel ${name} has no floating-point inputs or outputs, so its type cannot be verified.`,
+      layer.name,
+    );
   if (all.every((type) => type === want)) {
     const reason = `reads and writes ${want} only`;
     return {
@@ -131,13 +137,13 @@ function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgem
     (tensor) => floatType(tensor) !== null && floatType(tensor) !== node.compute,
   );
   if (node.compute === 'fp32' && normalisations.has(node.op) && wanted.length >= 2 && elsewhere) {
-    const reason = `Probably: the kernel ${name} takes ${wanted.length} constants (its scale and bias) in ${node.compute}, while other inputs are not.`;
+    const reason = `Probably: the kernel ${name} reads ${wanted.length} constants (its scale and bias) in ${node.compute}, but its other inputs in another type.`;
     return { verdict: 'obeyed', certain: false, reason, layer: layer.name };
   }
   const types = [...floatTypes(large(layer.inputs)), ...floatTypes(layer.outputs)];
   const what = layer.nodes.length > 1 ? `computes ${layer.nodes.length} nodes and ` : '';
   const hidden = unseen(
-    `The kernel ${name} ${what}has ${listed(types)} at its border: what this node computes in cannot be seen.`,
+    `The kernel ${name} ${what}has ${listed(types)} at its boundary, so the type of this node cannot be verified.`,
     layer.name,
   );
   // Where a kernel has taken in Casts, its name has them; without any, all of it may be in the types of its border.

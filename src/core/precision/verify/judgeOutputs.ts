@@ -28,7 +28,7 @@ export function judgeOutputs(
   if (layer?.nodes.length === 1 && made.length > 0) {
     if (made.every((type) => wanted.has(type))) return judged;
     if (!stronglyTyped && build.nodes[node.position]?.layers.length === 1) {
-      const reason = `The layer ${shorten(layer.name)} gives out ${listed(made)}, not ${listed(wanted)}.`;
+      const reason = `The layer ${shorten(layer.name)} outputs ${listed(made)}, not ${listed(wanted)}.`;
       return { ...judged, verdict: 'disobeyed', reason };
     }
   }
@@ -47,8 +47,8 @@ function judgeTyped(judged: NodeVerdict, { types, casts }: NodeFacts): NodeVerdi
 }
 
 function unseen(compute: PrecisionType, wanted: Set<PrecisionType>, layer?: BuiltLayer, made: PrecisionType[] = []) {
-  const seen = layer && made.length > 0 ? `: ${shorten(layer.name)} gives out ${listed(made)}` : '';
-  return `It computes in ${compute}, but whether its output is ${listed(wanted)} cannot be seen${seen}.`;
+  const seen = layer && made.length > 0 ? `: ${shorten(layer.name)} outputs ${listed(made)}` : '';
+  return `It computes in ${compute}, but its output type ${listed(wanted)} cannot be verified${seen}.`;
 }
 
 function outputsOf(layer: BuiltLayer): PrecisionType[] {

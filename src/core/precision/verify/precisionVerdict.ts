@@ -3,6 +3,13 @@ import type { PlannedNode } from '../plan/precisionPlan.ts';
 /** What became of a request: the engine computes so, it does not, or nothing that the build left says so. */
 export type Verdict = 'obeyed' | 'disobeyed' | 'unseen';
 
+/** What a person reads; `unseen` stays the value in JSON. */
+export const verdictWords: Record<Verdict, string> = {
+  obeyed: 'obeyed',
+  disobeyed: 'disobeyed',
+  unseen: 'unverifiable',
+};
+
 export interface NodeVerdict {
   node: PlannedNode;
   verdict: Verdict;

@@ -6,7 +6,7 @@ import { judgeOutputs } from './judgeOutputs.ts';
 import type { NodeFacts } from '../plan/modelFacts.ts';
 import type { NodeIndex } from '../language/nodeIndex.ts';
 import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
-import type { NodeVerdict, RuleVerdict, Verdict } from './precisionVerdict.ts';
+import { type NodeVerdict, type RuleVerdict, type Verdict, verdictWords } from './precisionVerdict.ts';
 import { isFloatType } from '../../onnx/tensorTypes.ts';
 import { precisionType, typeOfEngineTensor } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
@@ -43,19 +43,19 @@ function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
 
 function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
   const total = nodes.length;
-  if (total === 0) return 'None of the nodes of this rule takes a precision.';
+  if (total === 0) return 'None of the nodes of this rule accepts a precision.';
   const found = nodes.filter((node) => node.verdict === verdict);
   const telling = found.find(({ certain }) => !certain) ?? found[0];
   if (total === 1) return telling?.reason ?? '';
   const sure = verdict === 'obeyed' && nodes.some(({ certain }) => !certain) ? 'probably ' : '';
-  const words = { obeyed: `${sure}obeyed`, disobeyed: 'not obeyed', unseen: 'cannot be seen' };
+  const words = { ...verdictWords, obeyed: `${sure}obeyed` };
   const kinds = (['obeyed', 'disobeyed', 'unseen'] as const).filter((kind) => counts[kind] > 0);
   const parts = kinds.map((kind) => `${thousands(counts[kind])} ${words[kind]}`);
   const head =
     kinds.length > 1
       ? `Of ${counted(total, 'node')}: ${parts.join(', ')}`
       : `All ${counted(total, 'node')}: ${words[verdict]}`;
-  return `${head}. ${telling ? `For instance "${telling.node.name}": ${telling.reason}` : ''}`;
+  return `${head}. ${telling ? `For example, "${telling.node.name}": ${telling.reason}` : ''}`;
 }
 
 /** What log and flags say about precisions, ready for look-ups. */
@@ -113,16 +113,16 @@ function judgeNode(
     logLine: null,
     ...more,
   });
-  if (build.unfinished) return give('unseen', 'This build left no engine: it failed, or its log ends before it does.');
+  if (build.unfinished) return give('unseen', 'This build wrote no engine: it failed, or its log is incomplete.');
   if (build.otherModel) return give('unseen', 'This build is of another model.');
   const built = build.nodes[node.position];
   if (built && (built.fate === 'folded' || built.fate === 'removed' || built.fate === 'shape')) {
     const fates = {
-      folded: 'was evaluated while the engine was built',
+      folded: 'was constant-folded during the build',
       removed: 'needs no work in this engine',
       shape: 'computes a shape on the host',
     };
-    return give('unseen', `It ${fates[built.fate]}: there is nothing to obey.`);
+    return give('unseen', `It ${fates[built.fate]}, so there is nothing to verify.`);
   }
   const { only } = log;
   if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);
@@ -131,7 +131,7 @@ function judgeNode(
   if (declared) return judgeTyped(node.compute, declared, model, seen, give);
   // The model that was built is not known, and the kernel converts: it may well compute in what was asked for.
   if (isStronglyTyped(build) && mayConvert(seen))
-    return give('unseen', `${seen.reason} It converts inside, so what it computes in cannot be seen.`, {
+    return give('unseen', `${seen.reason} It converts internally, so the type of this node cannot be verified.`, {
       layer: seen.layer,
     });
   if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
@@ -150,10 +150,10 @@ function judgeTyped(
   give: Give,
 ): NodeVerdict {
   const { layer, verdict } = seen;
-  const said = `he build was strongly typed, and in the ${model} this node makes ${declared}`;
+  const said = `he build was strongly typed, and in the ${model} this node outputs ${declared}`;
   const within = mayConvert(seen) && declared === asked;
   if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
-    const advice = `TensorRT took the Casts around it away: keep a node beside it in ${asked}, too.`;
+    const advice = `TensorRT removed the Casts around it. Keep a neighbouring node in ${asked}, too.`;
     return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
   }
   if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)
@@ -166,16 +166,16 @@ function judgeTyped(
 /** What the log says of a node whose type no layer shows. */
 function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give: Give): NodeVerdict {
   if (node.later && log.ignored === null)
-    return give('unseen', `${seen.reason} What the log says of its name is about an earlier node of the same name.`);
+    return give('unseen', `${seen.reason} The log line with this name refers to an earlier node of the same name.`);
   const refused = log.nonConforming.get(node.name);
   if (refused !== undefined)
-    return give('disobeyed', 'TensorRT chose an implementation that does not conform, and says so in the log.', {
+    return give('disobeyed', 'TensorRT chose an implementation that does not conform, according to the log.', {
       logLine: refused,
     });
   if (log.ignored !== null) {
     return give(
       'disobeyed',
-      'TensorRT was not asked: it ignored all layer precisions, because --precisionConstraints was none.',
+      'TensorRT got no request: it ignored all layer precisions because --precisionConstraints was none.',
       { logLine: log.ignored },
     );
   }
@@ -183,7 +183,7 @@ function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give
   if (skipped) return give('disobeyed', `trtexec skipped it: ${skipped.reason}`, { logLine: skipped.line });
   if (log.unregistered.has(node.position)) {
     const reason =
-      'TensorRT was not asked: no layer of its network has the name of this node, as the log shows, so no layer precision reaches it.';
+      'TensorRT got no request: the log shows that no layer of its network has the name of this node, so no layer precision applies to it.';
     // It computes in FP32 by default, NVIDIA says, and nothing shows whether it did.
     const ownWay = node.compute === 'fp32' && normalisations.has(node.op);
     return give(ownWay ? 'unseen' : 'disobeyed', reason);
@@ -191,18 +191,18 @@ function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give
   const set = log.set.get(node.name);
   const type = set?.type == null ? null : precisionType(set.type);
   if (set && type !== null && type !== node.compute)
-    return give('disobeyed', `The build was asked for ${type} (log line ${set.line}), not for ${node.compute}.`, {
+    return give('disobeyed', `The build requested ${type} (log line ${set.line}), not ${node.compute}.`, {
       logLine: set.line,
     });
   if (set)
-    return give('unseen', `TensorRT took the request (log line ${set.line}), but ${decapitalised(seen.reason)}`, {
+    return give('unseen', `TensorRT accepted the request (log line ${set.line}), but ${decapitalised(seen.reason)}`, {
       layer: seen.layer,
       logLine: set.line,
     });
   if (log.tells)
     return give(
       'disobeyed',
-      'The build was not asked for it: the log has "Set layer … to precision" for others and not for this node.',
+      'The build did not request it: the log has "Set layer … to precision" for other nodes but not for this one.',
     );
   return give('unseen', seen.reason, { layer: seen.layer });
 }

@@ -62,16 +62,16 @@ describe('readLauncher', () => {
     expect(readLauncher(docker)).toBe(docker);
   });
   it.each([
-    ['ssh', /is an object/],
+    ['ssh', /must be an object/],
     [{}, /has no "command"/],
-    [{ command: [] }, /\[\] is not a list of texts/],
+    [{ command: [] }, /\[\] is not a list of strings/],
     [{ command: ['docker', 'run'] }, /Exactly one element/],
     [{ command: ['{command}', 'x{shell}'] }, /Exactly one element/],
-    [{ command: ['{command}'], mounts: {} }, /has no "mounts"; it has command, paths/],
+    [{ command: ['{command}'], mounts: {} }, /Unknown launcher key "mounts"; keys are command, paths/],
     [{ command: ['{command}'], paths: [{ here: '/a' }] }, /"paths".* is not a list of/],
     [{ command: ['{command}'], folder: 'tmp' }, /is not an absolute path/],
-    [{ command: ['{command}'], folder: '/home/me' }, /ends in a name with \{id\}/],
-    [{ command: ['{command}'], folder: '/tmp/../{id}' }, /ends in a name with \{id\}/],
+    [{ command: ['{command}'], folder: '/home/me' }, /last component contains \{id\}/],
+    [{ command: ['{command}'], folder: '/tmp/../{id}' }, /last component contains \{id\}/],
     [{ command: ['{command}'], folder: '/tmp/{id}' }, /needs "copyTo" and "copyBack"/],
     [
       { command: ['{command}'], folder: '/t-{id}', copyTo: ['cp', '{here}'], copyBack: ['cp'] },

@@ -45,7 +45,7 @@ it('needs nothing but models', () => {
 });
 
 it.each([
-  [null, /no object but null/],
+  [null, /must be an object, not null/],
   [{ models: 'a.onnx' }, /"models" cannot be "a.onnx"/],
   [{ models: ['a'], precisions: ['fp12'] }, /"precisions" cannot be/],
   [{ models: ['a'], concurrency: 0 }, /"concurrency" cannot be 0/],
@@ -53,8 +53,8 @@ it.each([
   [{ models: ['a'], targets: [{ name: 'a' }, { name: 'a' }] }, /Two targets are named "a"/],
   [{ models: ['a'], targets: [{ name: 'a', sbatch: ['--x\n#SBATCH --y'] }] }, /"sbatch" cannot be/],
   [{ models: ['a'], targets: [{ name: 'a', backend: 'cuda' }] }, /"backend" cannot be/],
-  [{ models: ['a'], options: { workspace: '1G' } }, /"workspace" is "1G", expected is a number/],
-  [{ models: ['a'], options: { verbosity: 'loud' } }, /"verbosity" is "loud", expected is one of detailed, /],
+  [{ models: ['a'], options: { workspace: '1G' } }, /"workspace" is "1G", expected a number/],
+  [{ models: ['a'], options: { verbosity: 'loud' } }, /"verbosity" is "loud", expected one of detailed, /],
   [{ models: ['a'], kubernetes: { claim: 'x' } }, /needs a "claim" and its "mount"/],
 ])('says what is wrong with %j', (value, message) => {
   expect(readMatrix(value)).toMatch(message);

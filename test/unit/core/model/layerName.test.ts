@@ -73,7 +73,7 @@ describe('parseLayerName', () => {
     });
   });
 
-  it('tries few readings of ForeignNodes inside of ForeignNodes', () => {
+  it('tries few readings of ForeignNodes inside ForeignNodes', () => {
     const inside = (depth: number): string => (depth === 0 ? 'a' : `{ForeignNode[${inside(depth - 1)}]}`);
     const lookUps = (text: string): number => {
       let count = 0;

@@ -359,7 +359,7 @@ describe('what cannot be read', () => {
     const whole = readFileSync(modelPath('vit_tiny'));
     const { value, problems } = await readModel(bytesOf(whole.subarray(0, 20_000)));
     expect(problems).toMatchObject([{ code: 'truncated', severity: 'error' }]);
-    expect(problems[0]!.message).toMatch(/cut off: the file ends at byte 20000, in the middle of .*node \d+/);
+    expect(problems[0]!.message).toMatch(/truncated: the file ends at byte 20000, in the middle of .*node \d+/);
     expect(problems[0]!.offset).toBeLessThanOrEqual(20_000);
     expect(value!.nodes.length).toBeGreaterThan(10);
     expect(value!.irVersion).toBe(8);

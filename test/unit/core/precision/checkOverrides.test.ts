@@ -266,7 +266,7 @@ test('output types that the outputs cannot have', () => {
   expect(codes(found('relu fp32 -> int64'))).toEqual(['1:14-19 output-type']);
   expect(codes(found('relu fp32 -> int8'))).toEqual(['1:14-18 type-needs-scales']);
   expect(codes(found('relu fp32 -> fp8'))).toEqual(['1:14-17 type-needs-qdq']);
-  expect(found('relu fp16 -> fp32, fp32')[0]?.fixes.map(({ title }) => title)).toEqual(['Give fp32 to all outputs']);
+  expect(found('relu fp16 -> fp32, fp32')[0]?.fixes.map(({ title }) => title)).toEqual(['Use fp32 for all outputs']);
 });
 
 describe('versions and flags', () => {
@@ -315,10 +315,10 @@ describe('against recorded builds', () => {
     const { problems, rules } = check('/blocks/blocks.0/attn/Softmax fp32', index.facts, build);
     expect(codes(problems)).toEqual(['1:1-30 inside-foreign-node']);
     expect(problems[0]?.message).toContain('"Set layer … to precision" for it');
-    expect(problems[0]?.message).toContain('cannot be seen');
+    expect(problems[0]?.message).toContain('cannot be verified');
     expect(rules[0]).toMatchObject({ nodes: 1, foreign: 1, groups: [{ group: 0, nodes: 1 }] });
     const other = check('/blocks/blocks.5/attn/Softmax fp32', index.facts, build).problems[0];
-    expect(other?.message).toContain('was not asked for it');
+    expect(other?.message).toContain('did not request it');
   });
 
   test('8.6: nothing can be seen there, and the file says so', async () => {
@@ -326,7 +326,7 @@ describe('against recorded builds', () => {
     const { problems } = check('op:Softmax fp32', index.facts, build);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({ code: 'inside-foreign-node', severity: 'warning' });
-    expect(problems[0]?.message).toContain('cannot be seen');
+    expect(problems[0]?.message).toContain('cannot be verified');
   });
 
   test('a build that ignored the flags', async () => {
@@ -362,7 +362,7 @@ describe('against recorded builds', () => {
     const text = `"${name}" fp32`;
     const [problem] = check(text, index.facts, build).problems;
     expect(problem?.code).toBe('engine-layer-name');
-    expect(problem?.message).toContain('without a word');
+    expect(problem?.message).toContain('without a warning');
     expect(check(applyEdits(text, problem!.fixes[0]!.edits), index.facts, build).rules[0]?.nodes).toBeGreaterThan(200);
   });
 

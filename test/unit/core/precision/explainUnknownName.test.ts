@@ -34,7 +34,7 @@ describe('names that TensorRT gives', () => {
     const { code, message, fixed } = await explained(text, null);
     expect(code).toBe('engine-layer-name');
     expect(message.includes('trtexec ignores')).toBe(ignored);
-    expect(message).toContain('It stands for no node');
+    expect(message).toContain('It matches no node');
     expect(fixed).toBe('');
   });
 
@@ -99,7 +99,7 @@ describe('names that the network does not have', () => {
     const { index, build } = await captured('tensorrt-8.6.1/vit_tiny.prec_obey');
     const found = check(text, index.facts, build).problems.find(({ code }) => code === 'layer-unregistered');
     expect(found).toMatchObject({ severity, line: 1, column: 1 });
-    expect(found?.message).toContain('--layerPrecisions does not reach');
+    expect(found?.message).toContain('--layerPrecisions does not apply to');
     expect(found?.message).toContain(advice);
   });
 

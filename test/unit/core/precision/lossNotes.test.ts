@@ -55,12 +55,12 @@ test('names the tensors whose weights were lost, wherever they are', async () =>
       severity: 'warning',
       code: 'weights-clamped',
       message:
-        '5 weights beyond the range of the new type became its largest finite value: in "first", "c", "out0" and 2 more.',
+        '5 weights exceeded the range of the new type and became its largest finite value: in "first", "c", "out0" and 2 more.',
     },
     {
       severity: 'info',
       code: 'weights-vanished',
-      message: '2 weights too small for the new type became zero: in "c", "out8".',
+      message: '2 weights were too small for the new type and became zero: in "c", "out8".',
     },
   ]);
   expect(lossNotes(model(), { clamped: 0, vanished: 0 })).toEqual([]);

@@ -109,7 +109,7 @@ describe('trtexec', () => {
       '--layerOutputTypes=other:fp32',
     ]);
     expect(problems.map(({ message }) => message)).toEqual([
-      '"twin" is left out: an earlier node has the same name, and a layer precision would reach that one. Give the nodes names of their own, or use "trtlens precision apply".',
+      '"twin" is omitted: an earlier node has the same name, and a layer precision would apply to that one. Give the nodes unique names, or use "trtlens precision apply".',
     ]);
     expect(polygraphyArguments(plan, trt106)).toMatchObject({
       args: ['--precision-constraints', 'obey', '--layer-precisions', 'other:float32'],
@@ -165,8 +165,8 @@ describe('other programs', () => {
     const { args, problems } = polygraphyArguments(plan, targetOf('tensorrt', '8.6.1', null));
     expect(args.slice(0, 2)).toEqual(['--bf16', '--precision-constraints']);
     expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-      'type-unsupported-version: --bf16 came with TensorRT 9.3; it is given all the same.',
-      'polygraphy-cannot-carry: Polygraphy has no option --int4: it is left out.',
+      'type-unsupported-version: --bf16 needs TensorRT 9.3 or later; it is passed anyway.',
+      'polygraphy-cannot-carry: Polygraphy has no option --int4; it is omitted.',
     ]);
   });
 
@@ -264,7 +264,7 @@ describe('imports', () => {
     expect(importPolygraphy(['a:b:float32', 'x y:half', 'nothing']).text).toBe('a:b fp32\n"x y" fp16\n');
     expect(importPolygraphy(['nothing', 'a:fp23']).problems.map(({ message }) => message)).toEqual([
       '"nothing" does not have the form name:type.',
-      '"a:fp23" names no type that an override file has.',
+      '"a:fp23" has no type of override files.',
     ]);
   });
 

@@ -93,9 +93,9 @@ test('a type that the opset does not allow: a rule that asks for it is told loud
   const model = modelOf({ nodes: ['y = Conv(x, w)'], initializers: { w: 'float' }, outputs: { y: 'float' } });
   const problems = (rules: string) =>
     rewrite(model, rules).problems.map(({ severity, message }) => [severity, message]);
-  const why = 'in opset 17 ONNX does not allow BF16 for Conv. A newer opset allows it for most.';
+  const why = 'in opset 17 ONNX does not allow BF16 for Conv. A newer opset allows it for most of them.';
   expect(problems('base bf16')).toEqual([['info', `1 node in FP32: ${why}`]]);
-  expect(problems('op:Conv bf16')).toEqual([['warning', `1 node not in BF16 although a rule asks for it: ${why}`]]);
+  expect(problems('op:Conv bf16')).toEqual([['warning', `1 node not in BF16 although a rule requests it: ${why}`]]);
 });
 
 test('an output type that needs Q/DQ nodes is refused as such a compute type is', () => {
@@ -173,7 +173,7 @@ describe('quantised models', () => {
     expect(plan.problems.map(({ code, message }) => [code, message])).toEqual([
       [
         'base-skips-quantised',
-        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) left in the type of the model, as part of quantised kernels.',
+        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) kept the type of the model because they are part of quantised kernels.',
       ],
     ]);
   });
@@ -231,7 +231,7 @@ describe('what is no tensor, or not known to be one', () => {
     expect(casts(plan)).toEqual(['x_fp16 = x as float16', 'a_fp32 = a as float']);
     expect(plan.problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
       expect.stringMatching(/^base-skips-operator 1 node \(EfficientNMS_TRT\)/),
-      expect.stringMatching(/^unknown-types 1 node \(Mul\).*declare what a plugin makes/),
+      expect.stringMatching(/^unknown-types 1 node \(Mul\).*declare the outputs of plugins/),
     ]);
   });
 

@@ -18,7 +18,7 @@ describe('obeyed only with evidence', () => {
     async (name) => {
       const [all] = verify('** fp32', await captured(name));
       expect(all?.counts).toEqual({ obeyed: 0, disobeyed: 0, unseen: all?.nodes.length });
-      expect(all?.message).toContain('This build left no engine');
+      expect(all?.message).toContain('This build wrote no engine');
     },
   );
 
@@ -57,7 +57,7 @@ describe('obeyed only with evidence', () => {
     const [other] = verify('/blocks/blocks.0/attn/Softmax bf16', capture);
     expect(other).toMatchObject({
       verdict: 'disobeyed',
-      message: 'The build was asked for fp32 (log line 5966), not for bf16.',
+      message: 'The build requested fp32 (log line 5966), not bf16.',
     });
   });
 
@@ -117,7 +117,7 @@ describe('obeyed only with evidence', () => {
     expect(verdictOf(half, 'fp32', capture.index)).toMatchObject({
       verdict: 'disobeyed',
       message:
-        'In the layer __myl_CastFcCastAdd_myl0_1 its weights are fp16, not fp32. TensorRT took the Casts around it away: keep a node beside it in fp32, too.',
+        'In the layer __myl_CastFcCastAdd_myl0_1 its weights are fp16, not fp32. TensorRT removed the Casts around it. Keep a neighbouring node in fp32, too.',
     });
     const float = kernel(casts, 'Half', [
       ['Float', weight],
@@ -136,7 +136,7 @@ describe('obeyed only with evidence', () => {
       verdict: 'disobeyed',
       certain: true,
       message: expect.stringContaining(
-        'In the layer __mye12_myl0_3 it multiplies fp16, not fp32. TensorRT took',
+        'In the layer __mye12_myl0_3 it multiplies fp16, not fp32. TensorRT removed',
       ) as unknown,
     });
     // Without Casts in it, nothing in the kernel is in FP32, whatever the model says.
@@ -186,7 +186,7 @@ describe('output types', () => {
     expect(verdictOf('fp16 -> fp16')).toMatchObject({ verdict: 'obeyed' });
     expect(verdictOf('fp16 -> fp32')).toMatchObject({
       verdict: 'disobeyed',
-      message: 'The layer /patch_embed/proj/Conv gives out fp16, not fp32.',
+      message: 'The layer /patch_embed/proj/Conv outputs fp16, not fp32.',
     });
   });
 

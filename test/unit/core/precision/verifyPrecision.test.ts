@@ -27,7 +27,7 @@ describe('what became of a rule', () => {
     expect(norm?.message).toMatch(/^Probably/);
     expect(conv?.nodes[0]).toMatchObject({ verdict: 'obeyed', certain: true, layer: '/patch_embed/proj/Conv' });
     expect(wrong?.verdict).toBe('disobeyed');
-    expect(wrong?.message).toContain('was not asked');
+    expect(wrong?.message).toContain('did not request it');
   });
 
   test('10.6, another type than asked is seen in a native layer', async () => {
@@ -95,7 +95,7 @@ describe('what became of a rule', () => {
     expect([qk?.verdict, add?.verdict]).toEqual(['disobeyed', 'disobeyed']);
   });
 
-  test('strongly typed, but inside a fused attention kernel with another type at its border: cannot be seen', async () => {
+  test('strongly typed, but inside a fused attention kernel with another type at its border: unverifiable', async () => {
     const { index, build } = await captured('tensorrt-10.6.0/fp16_overflow_fp16.typed');
     // As if the model that was built had Casts around this node.
     const softmax = index.names.indexOf('/layers.1/attn/softmax/Softmax');
@@ -106,7 +106,7 @@ describe('what became of a rule', () => {
     });
     expect(kept).toMatchObject({ verdict: 'unseen' });
     expect(kept?.message).toMatch(
-      /^The build was strongly typed, and in the copy .* makes fp32, but it is inside the fused attention kernel _gemm_mha_v2\S*, which has fp16 at its border: what that computes in cannot be seen\.$/,
+      /^The build was strongly typed, and in the copy .* outputs fp32, but it is inside the fused attention kernel _gemm_mha_v2\S*, which has fp16 at its boundary, so its own type cannot be verified\.$/,
     );
     expect(other).toMatchObject({ verdict: 'obeyed', certain: false });
   });

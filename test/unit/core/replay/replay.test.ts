@@ -438,7 +438,7 @@ describe('checking', () => {
         '8 warning type-changed',
         '36 info foreign-entry',
       ]);
-      expect(problems[0]!.message).toMatch(/ran this layer with HALF → HALF, and this entry says FLOAT → FLOAT\./);
+      expect(problems[0]!.message).toMatch(/ran this layer with HALF → HALF, but this entry requests FLOAT → FLOAT\./);
       const before = text(`tensorrt-${v}/vit_tiny.poly_replay/replay.json`);
       expect(codes(before, { index, build })).toEqual(['36 foreign-entry']);
     },
