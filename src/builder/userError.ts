@@ -1,13 +1,13 @@
 import { errorText } from '../core/text/errorText.ts';
 /**
- * Something that was asked for cannot be done. The message is for people: what is wrong, where, and what to do next.
- * Whoever catches it shows the message alone; any other error is a defect and keeps its stack.
+ * A request cannot be fulfilled. The message is for people: what is wrong, where, and what to do next.
+ * Whoever catches it shows only the message; any other error is a bug and keeps its stack.
  */
 export class UserError extends Error {
   override readonly name = 'UserError';
 }
 
-/** Somebody asked for the end before there was a result. */
+/** The user cancelled before there was a result. */
 export class Cancelled extends UserError {
   constructor() {
     super('cancelled');
@@ -25,13 +25,13 @@ export function fileTrouble(path: string, error: unknown): UserError {
   const text: Record<string, string> = {
     ENOENT: 'no such file or folder',
     EACCES: 'permission denied',
-    EPERM: 'not permitted',
+    EPERM: 'operation not permitted',
     EISDIR: 'is a folder, not a file',
-    ENOTDIR: 'a part of this path is no folder',
+    ENOTDIR: 'a component of the path is not a folder',
     ENOSPC: 'the disk is full',
     EROFS: 'the file system is read-only',
     ENAMETOOLONG: 'the name is too long',
-    ELOOP: 'its symbolic links lead in a circle',
+    ELOOP: 'its symbolic links form a loop',
     EMFILE: 'too many open files',
   };
   return new UserError(`${path || "''"}: ${text[code] ?? errorText(error)}`);

@@ -36,7 +36,7 @@ export function limitDiagnostics<P extends Problem>(
   }
   const shown = problems.filter((problem) => kept.has(problem)).map(toDiagnostic);
   const rest = thousands(problems.length - shown.length);
-  const message = `${rest} more problems are not shown here; "trtlens ${command}" lists all of them.`;
+  const message = `${rest} more problems are hidden. Run "trtlens ${command}" to list all of them.`;
   const first = problems[0] && toDiagnostic(problems[0]).range;
   return first ? [diagnosticAt(first, 'info', 'more-problems', message), ...shown] : shown;
 }

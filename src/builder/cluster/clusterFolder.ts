@@ -100,12 +100,12 @@ async function refuseBegun(folder: string, out: string): Promise<void> {
     throw fileTrouble(folder, error);
   });
   if (names.length > 0 && !names.includes(jobsName))
-    throw new UserError(`${folder}: holds files that are not from here; name another folder`);
+    throw new UserError(`${folder} contains other files. Choose another folder`);
   for (const name of names) {
     if (!/^\d+$/.test(name) || !(await exists(join(folder, name, 'started')))) continue;
     const collect = quoteCommand(['trtlens', 'matrix', '--collect', out]);
     throw new UserError(
-      `${folder}: builds have begun there, and are not written over. Name another folder, or remove this one when they have ended and are collected (${collect})`,
+      `${folder}: builds have started there and cannot be overwritten. Choose another folder, or remove this one after they have finished and are collected (${collect})`,
     );
   }
 }
@@ -125,8 +125,9 @@ function kubernetesText(
   script: string,
   count: number,
 ): string {
-  if (!kubernetes) throw new UserError('The matrix has no "kubernetes": the volume claim that its nodes share.');
-  if (!target.image) throw new UserError(`The target "${target.name}" has no "image" to run in.`);
+  if (!kubernetes) throw new UserError('The matrix has no "kubernetes". Add the volume claim that the nodes share.');
+  if (!target.image)
+    throw new UserError(`The target "${target.name}" has no "image". Add the container image to run in.`);
   return `${JSON.stringify(kubernetesJob(target, kubernetes, script, count, concurrency), null, 2)}\n`;
 }
 
@@ -149,7 +150,7 @@ class Place {
     const nowhere = { id: '', folder: '', modelFolder: '', driverFolder: '' };
     const there = pathThere({ command: [], paths }, nowhere, path);
     if (there === undefined)
-      throw new UserError(`${path}: none of the matrix' "paths" covers it, so the nodes do not see it.`);
+      throw new UserError(`${path} is in none of the matrix's "paths", so the nodes cannot access it. Add its folder.`);
     return there;
   }
 
@@ -167,7 +168,7 @@ class Place {
     const version = target.tensorrt ?? null;
     if (version === null && backend !== 'rtx')
       throw new UserError(
-        `The target "${target.name}" has no "tensorrt": the version there decides which flags are right.`,
+        `The target "${target.name}" has no "tensorrt". Add its TensorRT version, which determines the flags.`,
       );
     const { randomWeights, ...engine } = job.options;
     const model = resolve(this.#base, job.model);
@@ -187,7 +188,7 @@ class Place {
   async #model(model: string, randomWeights: boolean): Promise<string> {
     if (randomWeights) return fillWeights(model, dirname(this.#folder));
     if (await isGzip(model))
-      throw new UserError(`${model}: is gzip-compressed, which TensorRT cannot read. Unpack it first.`);
+      throw new UserError(`${model} is gzip-compressed, which TensorRT cannot read. Unpack it first.`);
     return model;
   }
 
@@ -252,7 +253,7 @@ export async function collectClusterFolder(folder: string, cache?: string): Prom
   let written: ClusterJobs;
   try {
     written = JSON.parse(await readFile(join(folder, jobsName), 'utf8')) as ClusterJobs;
-    if (written.schema !== 1 || !Array.isArray(written.jobs)) throw new Error('no list of jobs');
+    if (written.schema !== 1 || !Array.isArray(written.jobs)) throw new Error('the list of jobs is missing');
   } catch (error) {
     throw new UserError(`${join(folder, jobsName)}: cannot be read: ${errorText(error)}`);
   }
@@ -272,7 +273,7 @@ async function collect(
   const text = (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined);
   const exit = await text('exit');
   const none = (error: string) => ({ name: job.name, job, build: null, error });
-  if (exit === undefined) return none((await text('started')) === undefined ? 'not started' : 'running, or cut off');
+  if (exit === undefined) return none((await text('started')) === undefined ? 'not started' : 'running or interrupted');
   const before = await text('collected.json');
   if (before !== undefined) return { name: job.name, job, build: JSON.parse(before) as Build, error: null };
   const pieces = [];
@@ -296,14 +297,14 @@ async function collect(
     const code = Number(exit);
     if (code !== 0 && manifest.result !== 'failed') {
       manifest.result = 'failed';
-      manifest.error = `ended with exit status ${code}${code === 127 ? ': no such program there' : ''}`;
+      manifest.error = `exited with ${code}${code === 127 ? ' (program not found)' : ''}`;
     } else if (code === 0 && manifest.result === 'passed') manifest.files.engine = engine;
     await writeManifest(build);
     await writeWhole(join(folder, 'collected.json'), JSON.stringify(build));
     return { name: job.name, job, build, error: null };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return none(`ended with exit status ${exit.trim()}; ${error.message}`);
+    return none(`exited with ${exit.trim()}; ${error.message}`);
   }
 }
 

@@ -32,7 +32,7 @@ export async function checkCache(
     const { kind, summary } = await inspectFile(source);
     if (kind !== wanted && kind !== 'unknown')
       throw new UserError(
-        `${cache}: is no ${wanted.replace('-', ' ')} and would be overwritten: ${summary}. Name another file`,
+        `${cache} would be overwritten but is not a ${wanted.replace('-', ' ')}: ${summary}. Choose another file`,
       );
   } finally {
     await source.close();
@@ -41,16 +41,17 @@ export async function checkCache(
 
 /** Whether the file is there already. */
 async function checkName(out: string, used: readonly (string | undefined)[]): Promise<boolean> {
-  if (out === '' || out.endsWith(sep) || out.endsWith('/')) throw new UserError(`'${out}': names no file to write`);
+  if (out === '' || out.endsWith(sep) || out.endsWith('/'))
+    throw new UserError(`'${out}' is not a file name. Pass the file to write`);
   const target = await existing(out);
-  if (target?.isDirectory()) throw new UserError(`${out}: is a folder; name the file to write`);
+  if (target?.isDirectory()) throw new UserError(`${out} is a folder. Pass the file to write`);
   // What is written takes the name: of /dev/null nothing would be left.
-  if (target && !target.isFile()) throw new UserError(`${out}: is no regular file; name a file to write`);
+  if (target && !target.isFile()) throw new UserError(`${out} is not a regular file. Choose another file`);
   for (const file of used) {
     if (file === undefined) continue;
     const status = target && (await stat(file).catch(() => undefined));
     if (resolve(file) === resolve(out) || (status && status.dev === target.dev && status.ino === target.ino))
-      throw new UserError(`${out}: would take the place of ${file}, which is used; name another file to write`);
+      throw new UserError(`${out} would overwrite the input ${file}. Choose another file`);
   }
   return target !== undefined;
 }
@@ -80,7 +81,7 @@ async function checkFolder(out: string): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- the next one counts only where this one is missing
     const status = await existing(folder);
     if (!status) continue;
-    if (!status.isDirectory()) throw new UserError(`${folder}: is a file, not a folder to write to`);
+    if (!status.isDirectory()) throw new UserError(`${folder} is a file, not a folder`);
     return access(folder, constants.W_OK).catch((error: unknown) => {
       throw fileTrouble(folder, error);
     });

@@ -13,9 +13,9 @@ export async function externalPath(folder: string, location: string): Promise<st
   const steps = parts.filter((part) => part !== '' && part !== '.');
   const what = `The model's external data "${location}"`;
   if (isAbsolute(location) || parts[0] === '' || /^[A-Za-z]:/.test(location) || location.includes('\0'))
-    throw new UserError(`${what} is no path inside the model's folder. Save the model with its data beside it.`);
+    throw new UserError(`${what} is not inside the model's folder. Save the model with its data next to it.`);
   if (steps.length === 0 || steps.includes('..'))
-    throw new UserError(`${what} leads out of the model's folder. Save the model with its data beside it.`);
+    throw new UserError(`${what} points outside the model's folder. Save the model with its data next to it.`);
   let path = folder;
   for (const step of steps) {
     path = join(path, step);
@@ -24,7 +24,7 @@ export async function externalPath(folder: string, location: string): Promise<st
       throw fileTrouble(path, error);
     });
     if (status?.isSymbolicLink())
-      throw new UserError(`${path} is a symbolic link, which is not followed. Put a copy of the file in its place.`);
+      throw new UserError(`${path} is a symbolic link, which is not followed. Replace it with the file.`);
   }
   return path;
 }
@@ -37,8 +37,8 @@ export async function openExternal(folder: string, location: string): Promise<Fi
   const path = await externalPath(folder, location);
   const status = await lstat(path).catch((error: unknown) => {
     const { message } = fileTrouble(path, error);
-    throw new UserError(`${message}. The new model needs the weights, too.`);
+    throw new UserError(`${message}. The new model needs these weights.`);
   });
-  if (!status.isFile()) throw new UserError(`${path}: the model's external data is no regular file`);
+  if (!status.isFile()) throw new UserError(`${path}: the external data of the model is not a regular file`);
   return openFile(path, { unpack: false });
 }

@@ -42,12 +42,12 @@ export async function openFile(path: string, { unpack: unpacks = true } = {}): P
 async function openReadable(path: string): Promise<FileHandle> {
   try {
     const status = await stat(path);
-    if (status.isDirectory()) throw new UserError(`${path}: is a folder, not a file`);
+    if (status.isDirectory()) throw new UserError(`${path} is a folder, not a file`);
     // Many devices never end: what a model's link or an override file names must not fill the memory.
-    if (status.isCharacterDevice() || status.isBlockDevice()) throw new UserError(`${path}: is a device, not a file`);
+    if (status.isCharacterDevice() || status.isBlockDevice()) throw new UserError(`${path} is a device, not a file`);
     // One that a shell passes on has somebody at its other end; of one with a name nobody knows.
     if (status.isFIFO() && !/^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path))
-      throw new UserError(`${path}: is a named pipe, not a file; save what comes out of it to a file`);
+      throw new UserError(`${path} is a named pipe. Save its output to a file first`);
     return await open(path, 'r');
   } catch (error) {
     throw error instanceof UserError ? error : fileTrouble(path, error);
@@ -137,7 +137,9 @@ async function unpack(path: string, packed: Uint8Array): Promise<Uint8Array> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE')
-      throw new UserError(`${path}: unpacks to more than 2 GiB; unpack it with gunzip first`);
-    throw new UserError(`${path}: this gzip file is damaged or cut off (${errorText(error)})`);
+      throw new UserError(`${path} unpacks to more than 2 GiB. Unpack it with gunzip first`);
+    throw new UserError(
+      `${path}: the gzip file is damaged or truncated (${errorText(error)}). Download or copy it again`,
+    );
   }
 }

@@ -86,16 +86,14 @@ function externalPlace(path: string, tensor: OnnxTensor): Place[] {
   // A model must not make us write anywhere but into the folder of its copy.
   const own = basename(path).replace(/\.gz$/i, '').toLowerCase();
   if (file.toLowerCase() === own)
-    throw new UserError(`${what} lies in the model file itself: random weights cannot stand in for it`);
+    throw new UserError(`${what} is in the model file itself, so random weights cannot replace it`);
   if (location === '' || isAbsolute(file) || /^[A-Za-z]:/.test(file) || file.split(/[/\\]/).includes('..'))
-    throw new UserError(
-      `${what} lies outside the model's folder ("${location}"): random weights cannot stand in for it`,
-    );
+    throw new UserError(`${what} is outside the model's folder ("${location}"), so random weights cannot replace it`);
   const size = byteLength(tensor.type, tensor.shape);
-  if (size === undefined) throw new UserError(`${what} is of type ${tensor.type}, whose size is not known`);
+  if (size === undefined) throw new UserError(`${what} has the type ${tensor.type}, whose size is unknown`);
   if (length !== undefined && Number(length) !== size)
-    throw new UserError(`${what} says ${length} bytes, its type and shape ${size}`);
-  if (!/^\d{1,15}$/.test(offset)) throw new UserError(`${what} begins at "${offset}", which is no byte offset`);
+    throw new UserError(`${what} has ${length} bytes, but its type and shape need ${size}`);
+  if (!/^\d{1,15}$/.test(offset)) throw new UserError(`${what} has the invalid byte offset "${offset}"`);
   return [{ tensor, file, offset: Number(offset), length: size }];
 }
 
@@ -105,7 +103,9 @@ async function checkSpace(folder: string, places: Place[]): Promise<void> {
   const needed = [...ends.values()].reduce((sum, end) => sum + end, 0);
   const { bavail, bsize } = await statfs(folder);
   if (needed > bavail * bsize)
-    throw new UserError(`${folder}: random weights need ${sizeText(needed)}, ${sizeText(bavail * bsize)} are free`);
+    throw new UserError(
+      `${folder}: random weights need ${sizeText(needed)}, but only ${sizeText(bavail * bsize)} are free`,
+    );
 }
 
 async function writeWeights(folder: string, places: Place[], signal: AbortSignal | undefined): Promise<void> {

@@ -46,7 +46,7 @@ export async function rewriteModel({ model: path, out, signal, ...request }: Rew
   try {
     const { value: model, problems } = await readModel(source, { spans: true });
     refuseErrors(path, problems);
-    if (!model) throw new UserError(`${path}: cannot be read as an ONNX model`);
+    if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
     const used = externalLocations(model);
     await checkOutput(out, [path, ...weightFiles(path, used)]);
     const types = inferTypes(model);

@@ -102,9 +102,7 @@ class ModelWriter {
     const path = await externalPath(this.to, location);
     // Beside a model that is replaced it is that model's; beside none it is somebody else's.
     if (!(await exists(out)) && (await exists(path)))
-      throw new UserError(
-        `${path} is there already, and would be overwritten. Remove it, or name another file to write.`,
-      );
+      throw new UserError(`${path} already exists. Remove it, or choose another file.`);
     await this.put(path, segments);
   }
 
@@ -114,11 +112,11 @@ class ModelWriter {
       if (location === own) continue;
       const path = await externalPath(this.to, location);
       const source = await this.external(location);
-      if (path === out) throw new UserError(`${out}: the model's weights have this name; name another file to write`);
+      if (path === out) throw new UserError(`${out} is a weights file of the model. Choose another file`);
       if (await exists(path)) {
         if (await this.sameContent(path, source)) continue;
         throw new UserError(
-          `${path} is there already with other content. The new model needs the file of this name from ${this.from}: write it into another folder.`,
+          `${path} already exists with other content, but the new model needs the file with this name from ${this.from}. Choose another folder.`,
         );
       }
       await this.checkSpace(source.size);
@@ -214,7 +212,9 @@ class ModelWriter {
   private async checkSpace(needed: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.to);
     if (needed > bavail * bsize)
-      throw new UserError(`${this.to}: the model needs ${sizeText(needed)}, ${sizeText(bavail * bsize)} are free`);
+      throw new UserError(
+        `${this.to}: the model needs ${sizeText(needed)}, but only ${sizeText(bavail * bsize)} are free`,
+      );
   }
 
   async close(): Promise<void> {

@@ -96,11 +96,11 @@ function findTensorrt({ python }: BuildTools): Promise<Python> {
   return findPython({
     chosen: python,
     reject: ({ version, modules }) => {
-      if (version[0] !== 3 || version[1] < 8) return 'Python 3.8 or newer is needed';
-      return modules.includes('tensorrt') ? undefined : 'it has no module `tensorrt`';
+      if (version[0] !== 3 || version[1] < 8) return 'Python 3.8 or later is required';
+      return modules.includes('tensorrt') ? undefined : 'the module `tensorrt` is missing';
     },
     advice:
-      'Choose the interpreter whose environment has TensorRT (pip install tensorrt), or build with the backend `rtx`, which needs no GPU.',
+      'Choose an interpreter whose environment has TensorRT (pip install tensorrt), or build with the back-end `rtx`, which needs no GPU.',
   });
 }
 
@@ -178,7 +178,7 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
     case 'polygraphy': {
       const program = name('polygraphy');
       const tool = await askPolygraphy({
-        name: `${program}, by the launcher`,
+        name: `${program} (through the launcher)`,
         advice: '',
         request: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
         polygraphy: (args) => ask([program, ...args]),
@@ -189,7 +189,7 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
     default: {
       const program = name('trtexec');
       const key = JSON.stringify([launcher, program, options.environment]);
-      const asking = () => helpOfTrtexec(`${program}, by the launcher`, (args) => ask([program, ...args]));
+      const asking = () => helpOfTrtexec(`${program} (through the launcher)`, (args) => ask([program, ...args]));
       const help = await askedThere.get(key, asking, tools.signal);
       return trtexecPlan(program, program.endsWith('tensorrt_rtx') ? 'tensorrt-rtx' : 'tensorrt', help);
     }

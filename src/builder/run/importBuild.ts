@@ -52,13 +52,12 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
   for (const piece of options.pieces) {
     // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
     const { kind, bytes, inspected, name } = await readPiece(piece);
-    if (found.has(kind))
-      throw new UserError(`${name}: the second ${names[kind]} here. Take those of one build at a time.`);
+    if (found.has(kind)) throw new UserError(`${name} is a second ${names[kind]}. Import one build at a time.`);
     if (inspected.tensorrt.version !== null || tensorrt.product === null) tensorrt = inspected.tensorrt;
     found.set(kind, bytes);
   }
   if (!found.has('log') && !found.has('layers'))
-    throw new UserError('A profile alone says nothing about nodes: take the build log or the layer info with it.');
+    throw new UserError('A profile alone does not name nodes. Add the build log or the layer info.');
   const log = readLog(found.get('log'));
   const started = new Date();
   const parent = options.folder ?? buildsFolder(options.model, options.cache);
@@ -106,7 +105,7 @@ async function readPiece(piece: ImportedPiece) {
   if (kind !== undefined) return { name, bytes, inspected, kind };
   const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
   throw new UserError(
-    `${name}: ${reason} What can be read here: what trtexec prints with --verbose, and the files of --exportLayerInfo and --exportProfile.`,
+    `${name}: ${reason} Supported are the output of trtexec --verbose and the files of --exportLayerInfo and --exportProfile.`,
   );
 }
 
@@ -131,7 +130,7 @@ function backendOf(log: BuildLog | undefined, product: BuildManifest['tensorrt']
 async function outcomeOf(log: BuildLog | undefined, model: string): Promise<Pick<BuildManifest, 'result' | 'error'>> {
   switch (log?.outcome) {
     case 'failed':
-      return { result: 'failed', error: (await causeOf(log, model)) ?? 'failed; the log names no cause' };
+      return { result: 'failed', error: (await causeOf(log, model)) ?? 'failed; the log has no cause' };
     case 'cut-off':
       return { result: 'cancelled', error: 'cut off: the log ends before the build does' };
     default:

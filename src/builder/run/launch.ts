@@ -44,7 +44,7 @@ export class Launch {
     if (covered !== undefined) return covered;
     if (this.#folder === undefined)
       throw new UserError(
-        `${here}: the launcher knows no path for it there. Give its folder in "paths", or a "folder" to copy it to.`,
+        `${here}: the launcher has no remote path for this file. Add its folder to "paths", or add a "folder" to copy it to.`,
       );
     const there = `${this.#folder}/${inside.replaceAll('\\', '/')}`;
     this.#copied.set(here, there);

@@ -86,9 +86,9 @@ async function checkModel(path: string): Promise<void> {
   const status = await stat(path).catch((error: unknown) => {
     throw fileTrouble(path, error);
   });
-  if (status.isDirectory()) throw new UserError(`${path}: is a folder, not an ONNX file`);
+  if (status.isDirectory()) throw new UserError(`${path} is a folder, not an ONNX file`);
   // TensorRT reads it by its name, and so do we, before and after.
-  if (!status.isFile()) throw new UserError(`${path}: is no regular file; save the model to one`);
+  if (!status.isFile()) throw new UserError(`${path} is not a regular file. Save the model to a file first`);
 }
 
 /** What passed is moved there, perhaps hours later. */
@@ -302,7 +302,7 @@ class Run {
     await this.#nameResults(manifest);
     if (passed) {
       await giveBack().catch((error: unknown) => {
-        (manifest.warnings ??= []).push(`A cache could not be kept: ${errorText(error)}.`);
+        (manifest.warnings ??= []).push(`A cache could not be updated: ${errorText(error)}.`);
       });
       await this.#keepEngine(manifest);
     } else {
@@ -317,7 +317,7 @@ class Run {
       if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
     if ((await size(this.#path('choices'))) > 0) manifest.files.choices = names.choices;
     else if (this.#recording && manifest.result === 'passed')
-      manifest.warnings = ['What TensorRT offers for each layer was not recorded: the log says why.'];
+      manifest.warnings = ['The choices of TensorRT were not recorded. The log has the reason.'];
   }
 
   async #keepEngine(manifest: BuildManifest): Promise<void> {
@@ -331,7 +331,7 @@ class Run {
     } catch (error) {
       // It took minutes to build: it stays where it is.
       manifest.result = 'failed';
-      manifest.error = `${errorText(error)}; the engine was built and is ${this.#path('engine')}`;
+      manifest.error = `${errorText(error)}; the engine was built and is in ${this.#path('engine')}`;
     }
   }
 
@@ -340,7 +340,7 @@ class Run {
     // People know the model by their own path, whatever copy was parsed.
     const named = (text: string) => text.replaceAll(this.#copy, this.#options.model);
     if (end?.event === 'error') return named(isOwnReason(end) ? end.message : (cause ?? end.message));
-    const how = code === null ? 'was killed (possibly out of memory)' : `ended with exit status ${code}`;
+    const how = code === null ? 'was killed (possibly out of memory)' : `exited with ${code}`;
     const what = code === 0 && engine === 0 ? 'exited with 0 but wrote no engine' : how;
     const program = basename(this.#plan.program);
     if (cause) return `${named(cause)} (${program} ${what})`;

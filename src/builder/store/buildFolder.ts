@@ -79,7 +79,7 @@ const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>
  */
 export async function requireBuild(folder: string): Promise<Build> {
   const build = await readBuildFolder(folder);
-  if (!build) throw new UserError(`${folder}: no build folder: manifest.json is missing or damaged`);
+  if (!build) throw new UserError(`${folder} is not a build folder: manifest.json is missing or damaged`);
   return build;
 }
 

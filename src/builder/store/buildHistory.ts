@@ -81,7 +81,7 @@ function cutOff(build: Build): Build {
   if (manifest.result !== 'running' || (manifest.pid !== undefined && isAlive(manifest.pid))) return build;
   return {
     ...build,
-    manifest: { ...manifest, result: 'cancelled', error: 'cut off: the program that ran it is gone' },
+    manifest: { ...manifest, result: 'cancelled', error: 'interrupted: the program that ran the build is gone' },
   };
 }
 

@@ -136,7 +136,7 @@ function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): Comman
     .filter((type) => rewrite.counts.byType[type] > 0)
     .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${words[type]}`);
   const casts = `${counted(rewrite.counts.casts, 'Cast')} added`;
-  const texts = [`${basename(path)} is applied to a copy of the model: ${[...types, casts].join(', ')}.`];
+  const texts = [`Applied ${basename(path)} to a copy of the model: ${[...types, casts].join(', ')}.`];
   for (const { severity, message } of [...lossNotes, ...rewrite.problems])
     if (severity === 'warning') texts.push(message);
   return texts.map((message) => ({ kind: 'translated', flag: 'overrides', message }));

@@ -53,10 +53,10 @@ export async function ensurePackages(name: PackageSetName, options: SetUpOptions
   const ready = await find();
   if (typeof ready === 'object') return ready;
   if (ready !== undefined)
-    options.progress?.(`The ${set.title} in ${folder} is damaged and is installed again: ${ready}`);
+    options.progress?.(`Reinstalling ${set.title} because the installation in ${folder} is damaged: ${ready}`);
   if (!(await options.confirm(consentText(set, folder))))
-    throw new NotConfirmed(`${set.title} was not set up: not confirmed`);
-  const waiting = () => options.progress?.(`Waiting for another set-up of ${set.title} to end …`);
+    throw new NotConfirmed(`${set.title} was not installed: not confirmed`);
+  const waiting = () => options.progress?.(`Waiting for another installation of ${set.title} to finish …`);
   const work = async () => {
     const made = await find();
     return typeof made === 'object' ? made : install(set, python, folder, options);
@@ -94,7 +94,7 @@ async function findWhole(
   const inventory = await readInventory(folder);
   if (inventory === undefined) return undefined;
   const found = await locate(set, folder, python);
-  if (found === undefined) return 'its interpreter is gone';
+  if (found === undefined) return 'its Python interpreter is missing';
   const unlisted = inventory === 'unlisted';
   const differs = unlisted ? undefined : await whatDiffers(folder, inventory);
   if (differs !== undefined) return differs;
@@ -126,7 +126,7 @@ async function install(set: PackageSet, python: Python, folder: string, options:
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   try {
-    progress(`Setting up ${title} ${version} with ${python.path} (Python ${python.version.join('.')}) in ${folder}`);
+    progress(`Installing ${title} ${version} with ${python.path} (Python ${python.version.join('.')}) in ${folder}`);
     const pip = await makeEnvironment(python, folder, progress, signal);
     progress('Downloading the wheels …');
     const arguments_ = ['--no-deps', '--only-binary=:all:', ...wheels];
@@ -134,7 +134,7 @@ async function install(set: PackageSet, python: Python, folder: string, options:
     if (optional !== undefined)
       await runPip(pip, ['--no-deps', optional.package], optional.package, progress, signal).catch((error: unknown) => {
         if (error instanceof Cancelled) throw error;
-        progress(`${optional.package} could not be installed: ${optional.without}.`);
+        progress(`Could not install ${optional.package}: ${optional.without}.`);
       });
     const installed = (await locate(set, folder, python))!;
     const why = await whyNotImported(set, installed, signal);

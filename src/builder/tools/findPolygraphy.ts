@@ -54,7 +54,7 @@ export async function askPolygraphy(asked: {
   const banner = await asked.polygraphy(['--version']);
   if (!banner.some((line) => /\d+\.\d+/.test(line)))
     throw new UserError(
-      `${asked.name}: does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
+      `${asked.name} does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
     );
   const module = /^(1|true)$/i.test(asked.request ?? '') ? 'tensorrt_rtx' : 'tensorrt';
   // Whatever its environment prints beside it, the version is the last line.

@@ -72,7 +72,7 @@ export async function findPython(options: {
   for (const [program, ...args] of options.chosen ? [[options.chosen]] : candidates()) {
     const python = await probePython(program!, args);
     if (!python) {
-      if (options.chosen) tried.push(`${program}: does not run as Python 3`);
+      if (options.chosen) tried.push(`${program} does not run as Python 3`);
       continue;
     }
     const reason = options.reject(python);

@@ -34,11 +34,11 @@ export const packageSets = {
     // The small package that only renames the binding comes as source. The driver does without it, other tools don't.
     optional: {
       package: `tensorrt-rtx-cu13==${rtxVersion}`,
-      without: 'Polygraphy will not find TensorRT-RTX, builds work',
+      without: 'Polygraphy will not find TensorRT-RTX, but builds work',
     },
     consent: [
       `TensorRT-RTX ${rtxVersion} is needed to build engines on this machine. It needs no GPU.`,
-      `It is NVIDIA's, under NVIDIA's licence (SLA for the TensorRT-RTX SDK), and is downloaded as Python wheels`,
+      `It is a product of NVIDIA under NVIDIA's licence (SLA for the TensorRT-RTX SDK), downloaded as Python wheels`,
       `(tensorrt-rtx-cu13, about 100 MB, 240 MB on disk) from your Python package index to`,
     ],
     check: 'import tensorrt_rtx_bindings as binding; print(binding.__version__)',
@@ -79,7 +79,7 @@ function whyNotOnnxruntime({ version: [major, minor], tag, platform, libc }: Pyt
 function whyNotGlibc(platform: string, libc: string): string | undefined {
   if (!platform.startsWith('linux')) return undefined;
   const glibc = /^glibc (\d+)\.(\d+)/.exec(libc);
-  if (!glibc) return 'no wheels for this C library (musl)';
-  if (Number(glibc[1]) < 2 || Number(glibc[2]) < 28) return `glibc 2.28 is needed, this is ${libc}`;
+  if (!glibc) return 'no wheels for the C library musl';
+  if (Number(glibc[1]) < 2 || Number(glibc[2]) < 28) return `glibc 2.28 or later is required, this is ${libc}`;
   return undefined;
 }

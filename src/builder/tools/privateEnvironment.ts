@@ -90,6 +90,6 @@ export async function makeEnvironment(
   }
   const tried = failed.length > 0 ? ` (${failed.join('; ')})` : '';
   throw new UserError(
-    `${python.path} can neither make a virtual environment nor run pip${tried}. Install one of them and try again. On Debian and Ubuntu: sudo apt-get install -y python3-venv`,
+    `${python.path} can neither create a virtual environment nor run pip${tried}. Install one of them and try again. On Debian and Ubuntu: sudo apt-get install -y python3-venv`,
   );
 }

@@ -25,7 +25,7 @@ const probed = new Answers<TrtexecHelp>();
  * @throws {UserError} when there is none, or what it prints is no help of trtexec's
  */
 export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promise<ProbedTrtexec> {
-  const program = await findTool(chosen, 'Is TensorRT installed, and its bin folder on the PATH?');
+  const program = await findTool(chosen, 'Check that TensorRT is installed and its bin folder is on the PATH.');
   const { mtimeMs, size } = await stat(program);
   const ask = () => helpOfTrtexec(program, (args) => printed(program, args, signal));
   const help = await probed.get(`${program}\n${mtimeMs}\n${size}`, ask, signal);
@@ -44,7 +44,7 @@ export async function helpOfTrtexec(program: string, ask: (args: string[]) => Pr
   if (!help.flags.has('onnx')) {
     const said = lines.find((line) => line.trim() !== '');
     throw new UserError(
-      `${program}: its --help names no --onnx, so it is no trtexec that can build from ONNX${said ? `; it says: ${said.slice(0, 300)}` : ''}`,
+      `${program} is not a trtexec that can build from ONNX: its --help does not list --onnx${said ? `; its output: ${said.slice(0, 300)}` : ''}`,
     );
   }
   // Some print their help without the frame that names the version.
@@ -55,7 +55,7 @@ export async function helpOfTrtexec(program: string, ask: (args: string[]) => Pr
 /** @throws {UserError} naming the program and what to do */
 export async function findTool(chosen: string, advice: string): Promise<string> {
   const program = await findProgram(chosen);
-  if (program === undefined) throw new UserError(`${chosen}: cannot be started: no such program. ${advice}`.trim());
+  if (program === undefined) throw new UserError(`${chosen}: program not found. ${advice}`.trim());
   return program;
 }
 
@@ -78,6 +78,6 @@ export async function printed(
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
   stopIfCancelled(signal);
-  if (limit.aborted) throw new UserError(`${program} ${args.join(' ')}: no answer within a minute`);
+  if (limit.aborted) throw new UserError(`${program} ${args.join(' ')} did not answer within a minute`);
   return lines;
 }

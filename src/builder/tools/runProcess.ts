@@ -102,8 +102,8 @@ function ended(child: ChildProcess, program: string): Promise<Answer> {
 }
 
 function notStarted(program: string, { code, message }: { code?: string | undefined; message: string }): UserError {
-  const why = code === 'ENOENT' ? 'no such program' : code === 'EACCES' ? 'permission denied' : message;
-  return new UserError(`${program}: cannot be started: ${why}`);
+  const why = code === 'ENOENT' ? 'program not found' : code === 'EACCES' ? 'permission denied' : message;
+  return new UserError(`${program} cannot be started: ${why}`);
 }
 
 /** What tells Node to load or wait for something is meant for other programs. */

@@ -76,7 +76,7 @@ export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(jo
   if (limit?.aborted) throw new UserError(`${name} did not finish within ${timeoutMs! / 1000} s`);
   if (last !== undefined && last.stage === 'cancelled') throw new Cancelled();
   if (last !== undefined) throw new JobFailed(last.stage, last.message, last.details);
-  const how = code === null ? 'was killed (possibly out of memory)' : `exited with ${code} and gave no result`;
+  const how = code === null ? 'was killed (possibly out of memory)' : `exited with ${code} but returned no result`;
   throw new UserError(`${name} ${how}${lastLine === '' ? '' : `: ${lastLine}`}`);
 }
 

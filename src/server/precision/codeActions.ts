@@ -57,7 +57,7 @@ function modelActions({ document, facts, file }: OverrideAnalysis, diagnostic: D
         ? { range: toRange(file.model.valueRange), newText: writePath(path) }
         : { range: { start, end: start }, newText: `model  ${writePath(path)}\n` };
     return {
-      title: named === null ? `Name the model ${path}` : `Change to ${path}`,
+      title: named === null ? `Set the model to ${path}` : `Change to ${path}`,
       kind: CodeActionKind.QuickFix,
       diagnostics: [diagnostic],
       edit: { changes: { [document.uri]: [edit] } },
@@ -77,7 +77,7 @@ const built = new Set(['flag-missing', 'group-needs-build']);
 /** What helps where no edit of the text does: Casts in the model, or a build. */
 function commandFor(code: string, uri: string): CodeAction | null {
   if (reachable.has(code)) {
-    const title = 'Apply these rules to the model (Casts reach inside ForeignNodes)';
+    const title = 'Apply these rules to the model (Casts also work inside ForeignNodes)';
     return {
       title,
       kind: CodeActionKind.QuickFix,
@@ -105,9 +105,7 @@ function rewriteAction(analysis: OverrideAnalysis, range: Range): CodeAction | n
   const edit = { range: toRange(selector.range), newText: names.map(writeName).join(', ') };
   return {
     title:
-      names.length === 1
-        ? 'Write the name instead of the pattern'
-        : `Write the ${names.length} names instead of the pattern`,
+      names.length === 1 ? 'Replace the pattern with the name' : `Replace the pattern with the ${names.length} names`,
     kind: CodeActionKind.RefactorRewrite,
     edit: { changes: { [analysis.document.uri]: [edit] } },
   };

@@ -71,13 +71,13 @@ function directiveValues(
   };
   const values: Record<string, [string, string][]> = {
     base: [
-      ['keep', 'everything else stays as the model has it'],
-      ['fp16', 'everything else becomes FP16'],
-      ['bf16', 'everything else becomes BF16'],
+      ['keep', 'other nodes keep the type of the model'],
+      ['fp16', 'other nodes become FP16'],
+      ['bf16', 'other nodes become BF16'],
     ],
     require: [
-      ['obey', 'the build fails where a rule cannot be met (TensorRT 10 and earlier)'],
-      ['prefer', 'TensorRT may decide otherwise (TensorRT 10 and earlier)'],
+      ['obey', 'the build fails if a rule cannot be obeyed (TensorRT 10 and earlier)'],
+      ['prefer', 'TensorRT may disobey a rule (TensorRT 10 and earlier)'],
     ],
   };
   if (directive?.kind === 'word' && directive.text === 'model') return modelPaths(facts.models, text, range);
@@ -199,12 +199,12 @@ function typedText(word: WordToken, place: Position): string {
 /** What begins a line, or what else begins a selector. */
 function keywordItems({ file }: OverrideAnalysis, range: Range, first: boolean): CompletionItem[] {
   if (!first) {
-    const detail = 'take away from the selectors before it';
+    const detail = 'exclude from the selectors before it';
     return [{ label: 'not:', detail, kind: CompletionItemKind.Keyword, textEdit: { range, newText: 'not:' } }];
   }
   const details = {
-    model: 'the model that the rules are for',
-    base: 'what everything else becomes',
+    model: 'the model of these rules',
+    base: 'the type of all other nodes',
     require: 'obey or prefer (TensorRT 10 and earlier)',
   };
   return (['model', 'base', 'require'] as const)

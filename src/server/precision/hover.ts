@@ -30,21 +30,21 @@ function hover(value: string, range: Hover['range']): Hover {
 
 function directiveText({ name }: Directive): string {
   const texts = {
-    model: 'The model that the rules are for, relative to this file.',
-    base: 'What every node becomes for which no rule decides: `keep` (as the model has it), `fp16` or `bf16`.',
+    model: 'The model of these rules, relative to this file.',
+    base: 'The type of nodes without a rule: `keep` (the type of the model), `fp16` or `bf16`.',
     require:
-      'For TensorRT 10 and earlier: `obey` fails the build where a rule cannot be met, `prefer` lets TensorRT decide otherwise.',
+      'For TensorRT 10 and earlier: `obey` fails the build if a rule cannot be obeyed, `prefer` lets TensorRT disobey it.',
   };
   return texts[name];
 }
 
 function selectorText(analysis: OverrideAnalysis, place: RulePlace): string {
   const { index } = analysis.facts;
-  if (!index) return 'No model is known for this file, so nothing can be said about its nodes.';
+  if (!index) return 'This file has no model, so its nodes are unknown. Add a line `model FILE`.';
   const nodes = nodesAt(analysis, place);
   const only = nodes[0];
   if (nodes.length === 1 && only !== undefined) return nodeText(analysis, only);
-  if (nodes.length === 0) return 'No node of the model.';
+  if (nodes.length === 0) return 'Not a node of the model.';
   const names = Array.from(nodes.subarray(0, 60), (i) => index.names[i] ?? '');
   const lines = [`**${counted(nodes.length, 'node')}**, ${groupsText(analysis, nodes)}`];
   const averageMs = timeOf(analysis, nodes);
@@ -56,7 +56,7 @@ function selectorText(analysis: OverrideAnalysis, place: RulePlace): string {
 
 /** How many of them are inside which ForeignNode. */
 function groupsText({ build }: OverrideAnalysis, nodes: Int32Array): string {
-  if (!build) return 'no build of this model is known';
+  if (!build) return 'this model has no build yet';
   const counts = new Map<number, number>();
   for (const node of nodes) {
     const group = build.nodes[node]?.foreign ?? -1;
@@ -77,13 +77,13 @@ function timeOf({ build }: OverrideAnalysis, nodes: Int32Array): number | null {
 }
 
 const fates = {
-  foreign: 'swallowed by a ForeignNode',
+  foreign: 'fused into a ForeignNode',
   fused: 'fused with other nodes in one layer',
-  single: 'a layer of its own',
-  folded: 'evaluated while the engine was built',
+  single: 'computed by a layer of its own',
+  folded: 'constant-folded',
   removed: 'needs no work in this engine',
   shape: 'computes shapes on the host',
-  unknown: 'not known: nothing in the log or the layers says',
+  unknown: 'unknown: neither the log nor the layers name it',
 } as const;
 
 /** One node: what it is, its fate, its group, its time, what is asked of it and what came of it. */
@@ -92,7 +92,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
   const node = index?.nodes[position];
   if (!index || !node) return '';
   const types = node.types.map((type) => type ?? 'unknown').join(', ');
-  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Makes ${escapeMarkdown(types)}.`];
+  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Outputs ${escapeMarkdown(types)}.`];
   const built = analysis.build?.nodes[position];
   if (built && analysis.build) {
     lines.push(`Last build: ${fates[built.fate]}.`);
@@ -109,7 +109,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
       );
     }
   } else {
-    lines.push('No build of this model is known.');
+    lines.push('This model has no build yet.');
   }
   lines.push(askedText(analysis, position));
   return lines.join('\n\n');
@@ -130,9 +130,9 @@ function borderText(layers: readonly BuiltLayer[]): string[] {
 function askedText(analysis: OverrideAnalysis, position: number): string {
   const winner = analysis.check.resolution?.winner[position] ?? -1;
   const rule = analysis.check.rules[winner];
-  if (!rule?.rule.type?.type) return 'No rule decides for it.';
+  if (!rule?.rule.type?.type) return 'No rule applies to it.';
   const outputs = rule.rule.outputs.map(({ type }) => type).join(', ');
-  const asked = `Asked: ${rule.rule.type.type}${outputs ? `, outputs ${outputs}` : ''} (line ${rule.line}).`;
+  const asked = `Requested: ${rule.rule.type.type}${outputs ? `, outputs ${outputs}` : ''} (line ${rule.line}).`;
   const verdict = verdictOf(analysis, position);
   if (!verdict) return asked;
   const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
@@ -142,17 +142,17 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
 const typeTexts: Readonly<Record<PrecisionType, string>> = {
   fp32: 'Single precision (32 bits).',
   fp16: 'Half precision (16 bits): numbers up to 65,504.',
-  bf16: 'Brain float (16 bits): the range of single precision, three digits.',
-  int8: 'Eight-bit integers: need scales from calibration or Q/DQ nodes.',
-  fp8: 'Eight-bit floating point: only between Q/DQ nodes.',
-  int4: 'Four-bit integers: only between Q/DQ nodes, for weights.',
+  bf16: 'Brain float (16 bits): the range of single precision with three significant digits.',
+  int8: '8-bit integers: need scales from calibration or Q/DQ nodes.',
+  fp8: '8-bit floating point: only between Q/DQ nodes.',
+  int4: '4-bit integers: only for weights between Q/DQ nodes.',
   int32: '32-bit integers.',
   int64: '64-bit integers.',
   bool: 'Booleans.',
 };
 
 function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionType | null): string {
-  const lines = [type ? `**${type}** ${typeTexts[type]}` : 'No type that TensorRT knows.'];
+  const lines = [type ? `**${type}** ${typeTexts[type]}` : 'Not a TensorRT type.'];
   const { nodes, effective, eligible, foreign } = place.facts;
   if (analysis.facts.index) {
     const skipped = nodes - eligible;

@@ -11,7 +11,7 @@ export function overrideInlayHints(analysis: OverrideAnalysis, range: Range): In
   for (const { rule, line, nodes, effective, foreign, groups } of check.rules) {
     if (!rule.usable || line - 1 < range.start.line || line - 1 > range.end.line) continue;
     const parts = [counted(nodes, 'node')];
-    if (effective < nodes) parts.push(`${thousands(effective)} decided here`);
+    if (effective < nodes) parts.push(`${thousands(effective)} applied here`);
     const largest = groups[0];
     if (foreign > 0 && build && largest) {
       const place = groups.length === 1 ? `ForeignNode ${largest.group}` : `${groups.length} ForeignNodes`;

@@ -28,7 +28,7 @@ export function replayLenses(analysis: ReplayAnalysis): CodeLens[] {
     const timed = facts.choices.find(({ lines }) => lines)?.lines?.get(hint.entry.layer);
     const line = failed?.line ?? timed;
     if (line === undefined) continue;
-    const title = failed ? `Log line ${line}` : `Timed in line ${line} of the log`;
+    const title = failed ? `Log line ${line}` : `Timed on line ${line} of the log`;
     const passed = failed ? {} : { passed: true };
     lenses.push({ range, command: command(title, languageCommands.openLogLine, { uri, line, ...passed }) });
   }

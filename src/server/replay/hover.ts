@@ -32,12 +32,11 @@ export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | 
 function nodesText({ hints, facts }: ReplayAnalysis, layer: string): string[] {
   const hint = hints.find(({ entry }) => entry.layer === layer);
   if (!hint || !facts.index) return [];
-  if (hint.nodes.length === 0)
-    return ['Which nodes it computes is not known: no build of this model has a layer of this name.'];
+  if (hint.nodes.length === 0) return ['Its nodes are unknown: no build of this model has a layer with this name.'];
   const { index } = facts;
   const names = hint.nodes.map((i) => index.names[i] ?? '');
   const source =
-    hint.source === 'build' ? (hint.exact ? 'TensorRT named them' : 'derived from the graph') : 'from the name alone';
+    hint.source === 'build' ? (hint.exact ? 'named by TensorRT' : 'derived from the graph') : 'from the name alone';
   const time = hint.averageMs === null ? '' : `, ${timeText(hint.averageMs)} in the last build`;
   return [`**${counted(names.length, 'node')}** (${source})${time}`, codeList(names)];
 }

@@ -112,8 +112,8 @@ test('Polygraphy is told for which TensorRT', async () => {
 
 describe('what is not there is named, with what to do', () => {
   test.each([
-    ['trtexec', /trtexec: cannot be started: no such program\. Is TensorRT installed/],
-    ['polygraphy', /polygraphy: cannot be started: no such program\. .*pip install polygraphy/],
+    ['trtexec', /trtexec: program not found\. Check that TensorRT is installed/],
+    ['polygraphy', /polygraphy: program not found\. .*pip install polygraphy/],
   ] as const)('%s', async (backend, message) => {
     await expect(plan({ backend })).rejects.toThrow(message);
   });
@@ -121,16 +121,16 @@ describe('what is not there is named, with what to do', () => {
   test('a Python without tensorrt', async () => {
     const path = python({});
     await expect(plan({ backend: 'python' }, { python: path })).rejects.toThrow(
-      /Python 3\.11\.2\): it has no module `tensorrt`\..*`rtx`/,
+      /Python 3\.11\.2\): the module `tensorrt` is missing\..*`rtx`/,
     );
   });
 
   test('a chosen Python that does not run', async () => {
     await expect(plan({ backend: 'rtx' }, { python: join(bin, 'none') })).rejects.toThrow(
-      /none: does not run as Python 3/,
+      /none does not run as Python 3/,
     );
     const broken = fakeTool(bin, 'broken', 'console.log("{")');
-    await expect(plan({ backend: 'rtx' }, { python: broken })).rejects.toThrow(/broken: does not run as Python 3/);
+    await expect(plan({ backend: 'rtx' }, { python: broken })).rejects.toThrow(/broken does not run as Python 3/);
   });
 });
 

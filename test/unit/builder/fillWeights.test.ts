@@ -84,22 +84,22 @@ test.each([
   ['none', { location: '' }],
 ])('never writes outside its folder: %s', async (name, external) => {
   await expect(fillWeights(modelWith(`${name}.onnx`, external), cache)).rejects.toThrow(
-    /tensor "w" lies outside the model's folder/,
+    /tensor "w" is outside the model's folder/,
   );
 });
 
 test('says when an entry cannot be right', async () => {
   await expect(fillWeights(modelWith('self.onnx', { location: 'SELF.onnx' }), cache)).rejects.toThrow(
-    'lies in the model file itself',
+    'is in the model file itself',
   );
   await expect(fillWeights(modelWith('length.onnx', { location: 'w', length: '15' }), cache)).rejects.toThrow(
-    'says 15 bytes, its type and shape 16',
+    'has 15 bytes, but its type and shape need 16',
   );
   await expect(fillWeights(modelWith('offset.onnx', { location: 'w', offset: '-4' }), cache)).rejects.toThrow(
-    'begins at "-4"',
+    'invalid byte offset "-4"',
   );
   await expect(fillWeights(modelWith('type.onnx', { location: 'w' }, [4], 8), cache)).rejects.toThrow(
-    /of type string, whose size is not known/,
+    /the type string, whose size is unknown/,
   );
   await expect(fillWeights(modelWith('huge.onnx', { location: 'w' }, [2 ** 40, 2 ** 10]), cache)).rejects.toThrow(
     /random weights need .* GiB/,

@@ -41,7 +41,7 @@ test('a place that cannot be made is said with its name', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
   const tried = withFolderLock(join(file, 'deep', 'c'), () => Promise.resolve(1));
-  await expect(tried).rejects.toThrow(new UserError(`${join(file, 'deep')}: a part of this path is no folder`));
+  await expect(tried).rejects.toThrow(new UserError(`${join(file, 'deep')}: a component of the path is not a folder`));
   rmSync(file);
 });
 

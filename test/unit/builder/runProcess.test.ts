@@ -40,7 +40,7 @@ test('reads both outputs to their end, and adds and removes variables', async ()
 
 test('says when a program cannot be started', async () => {
   await expect(runProcess({ program: join(folder, 'none'), args: [] })).rejects.toThrow(
-    /none: cannot be started: no such program/,
+    /none cannot be started: program not found/,
   );
 });
 

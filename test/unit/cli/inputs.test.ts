@@ -47,7 +47,9 @@ describe('what a command reads is not what it writes', () => {
     const { place, model, before } = copyOfModel();
     symlinkSync(model, join(place, 'page.json'));
     for (const output of [model, join(place, 'page.json'), join(place, '..', place.slice(folder.length), 'net.onnx')])
-      await expect(run(report, '--onnx', model, '--log', log, '-o', output)).rejects.toThrow('would take the place of');
+      await expect(run(report, '--onnx', model, '--log', log, '-o', output)).rejects.toThrow(
+        'would overwrite the input',
+      );
     expect(readFileSync(model).equals(before)).toBe(true);
     expect((await run(report, '--onnx', model, '--log', log, '-o', join(place, 'new.json'))).code).toBe(0);
     expect((await run(report, '--onnx', model, '--log', log, '-o', join(place, 'new.json'))).code).toBe(0);
@@ -57,10 +59,12 @@ describe('what a command reads is not what it writes', () => {
     const { place, model } = copyOfModel();
     const weights = join(place, [...externalLocations((await readModelFile(model)).value)][0]!);
     writeFileSync(weights, 'weights');
-    await expect(run(report, '--onnx', model, '--log', log, '-o', weights)).rejects.toThrow('would take the place of');
+    await expect(run(report, '--onnx', model, '--log', log, '-o', weights)).rejects.toThrow(
+      'would overwrite the input',
+    );
     const { folder: build } = await importBuild({ model, pieces: [{ file: log }], folder: join(place, 'builds') });
     for (const output of [model, weights, join(build, 'manifest.json'), join(build, 'build.log')])
-      await expect(run(report, '--build', build, '-o', output)).rejects.toThrow('would take the place of');
+      await expect(run(report, '--build', build, '-o', output)).rejects.toThrow('would overwrite the input');
     expect(readFileSync(weights, 'utf8')).toBe('weights');
     expect((await run(report, '--build', build, '-o', join(build, 'missing/report.json'))).code).toBe(0);
     expect((await run(report, '--build', build, '-o', join(build, 'missing/report.json'))).code).toBe(0);
@@ -85,7 +89,7 @@ describe('what a command reads is not what it writes', () => {
     'a build whose %s would be the model does not begin',
     async (option) => {
       const { model, before } = copyOfModel();
-      await expect(beginBuild(model, { [option]: model })).rejects.toThrow('would take the place of');
+      await expect(beginBuild(model, { [option]: model })).rejects.toThrow('would overwrite the input');
       expect(readFileSync(model).equals(before)).toBe(true);
     },
   );
@@ -97,12 +101,12 @@ describe('what a command reads is not what it writes', () => {
   ] as const)('two results of a build are not one file: %s, %s', async (one, other) => {
     const { place, model } = copyOfModel();
     const [path, same] = [join(place, 'new'), join(place, '.', 'sub', '..', 'new')];
-    await expect(beginBuild(model, { [one]: path, [other]: same })).rejects.toThrow('would take the place of');
+    await expect(beginBuild(model, { [one]: path, [other]: same })).rejects.toThrow('would overwrite the input');
   });
 
   test.each([
-    ['timingCache', 'is no timing cache and would be overwritten'],
-    ['calibrationCache', 'is no calibration cache and would be overwritten'],
+    ['timingCache', 'would be overwritten but is not a timing cache'],
+    ['calibrationCache', 'would be overwritten but is not a calibration cache'],
   ])('a %s takes the place of no other kind of file', async (option, message) => {
     const { place, model } = copyOfModel();
     const rules = join(place, 'net.trtprec');
@@ -116,19 +120,19 @@ test.skipIf(process.platform === 'win32')('a model that is no regular file is no
   const { place } = copyOfModel();
   const pipe = join(place, 'pipe.onnx');
   execFileSync('sh', ['-c', 'mkfifo "$0"', pipe]);
-  await expect(beginBuild(pipe, {})).rejects.toThrow('is no regular file');
-  await expect(beginBuild('/dev/null', {})).rejects.toThrow('is no regular file');
+  await expect(beginBuild(pipe, {})).rejects.toThrow('is not a regular file');
+  await expect(beginBuild('/dev/null', {})).rejects.toThrow('is not a regular file');
 });
 
 describe('what cannot be written is said before the build', () => {
   const bad = (place: string): [string, string][] => [
-    [join(place, 'net.onnx', 'out'), 'a part of this path is no folder'],
-    [join(place, 'net.onnx', 'deep', 'out'), 'a part of this path is no folder'],
-    [place, 'is a folder; name the file to write'],
-    [join(place, 'missing') + sep, 'names no file to write'],
-    ['', 'names no file to write'],
+    [join(place, 'net.onnx', 'out'), 'a component of the path is not a folder'],
+    [join(place, 'net.onnx', 'deep', 'out'), 'a component of the path is not a folder'],
+    [place, 'is a folder. Pass the file to write'],
+    [join(place, 'missing') + sep, 'is not a file name'],
+    ['', 'is not a file name'],
     [join(place, 'x'.repeat(300)), 'the name is too long'],
-    ...(process.platform === 'linux' ? [['/dev/null', 'is no regular file'] as [string, string]] : []),
+    ...(process.platform === 'linux' ? [['/dev/null', 'is not a regular file'] as [string, string]] : []),
   ];
 
   test.each(['engine', 'timingCache', 'report'] as const)('%s', async (option) => {
@@ -162,7 +166,7 @@ describe('what cannot be written is said before the build', () => {
 test('a page whose folder is a file', async () => {
   const { model } = copyOfModel();
   await expect(run(report, '--onnx', model, '--log', log, '-o', join(model, 'page.json'))).rejects.toThrow(
-    'a part of this path is no folder',
+    'a component of the path is not a folder',
   );
 });
 
@@ -178,7 +182,7 @@ describe('diagnose', () => {
   });
 
   test('a log without errors', async () => {
-    expect(await run(diagnose, log)).toEqual({ code: 0, out: 'The build passed.\n', err: '' });
+    expect(await run(diagnose, log)).toEqual({ code: 0, out: 'Nothing to report: the build passed.\n', err: '' });
   });
 });
 
@@ -198,14 +202,14 @@ describe('a cluster folder', () => {
 
   test('a file in its place', async () => {
     const { file } = written([h100]);
-    await expect(run(matrix, file, '--slurm', file)).rejects.toThrow('a part of this path is no folder');
+    await expect(run(matrix, file, '--slurm', file)).rejects.toThrow('a component of the path is not a folder');
   });
 
   test('files of somebody else in its place stay', async () => {
     const { file, out } = written([h100]);
     mkdirSync(join(out, 'h100', '0'), { recursive: true });
     writeFileSync(join(out, 'h100', '0', 'photo'), 'mine');
-    await expect(run(matrix, file, '--slurm', out)).rejects.toThrow('holds files that are not from here');
+    await expect(run(matrix, file, '--slurm', out)).rejects.toThrow('contains other files');
     expect(readFileSync(join(out, 'h100', '0', 'photo'), 'utf8')).toBe('mine');
   });
 

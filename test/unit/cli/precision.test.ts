@@ -237,13 +237,13 @@ describe('precision apply', () => {
     writeFileSync(weights, new Uint8Array(16));
     writeFileSync(model, external('weights.bin'));
     const apply = (out: string) => run(precision, 'apply', rules, '--onnx', model, '-o', out);
-    await expect(apply(model)).rejects.toThrow(/would take the place of/);
-    await expect(apply(weights)).rejects.toThrow(/would take the place of/);
+    await expect(apply(model)).rejects.toThrow(/would overwrite the input/);
+    await expect(apply(weights)).rejects.toThrow(/would overwrite the input/);
     await expect(apply(place)).rejects.toThrow(/is a folder/);
     for (const [location, why] of [
-      ['../secret', /leads out of the model's folder/],
-      ['/etc/hostname', /no path inside the model's folder/],
-      ['C:\\x', /no path inside/],
+      ['../secret', /points outside the model's folder/],
+      ['/etc/hostname', /is not inside the model's folder/],
+      ['C:\\x', /is not inside/],
       ['link.bin', /is a symbolic link/],
       ['gone.bin', /no such file/],
     ] as const) {
@@ -269,13 +269,13 @@ describe('precision apply', () => {
     mkdirSync(out);
     writeFileSync(join(out, 'weights.bin'), 'mine');
     await expect(run(precision, 'apply', rules, '--onnx', model, '-o', join(out, 'new.onnx'))).rejects.toThrow(
-      /there already with other content/,
+      /already exists with other content/,
     );
     expect(readdirSync(out)).toEqual(['weights.bin']);
     copyFileSync(join(place, 'weights.bin'), join(out, 'weights.bin'));
     writeFileSync(join(out, 'new.onnx.data'), 'mine, too');
     await expect(run(precision, 'apply', rules, '--onnx', model, '-o', join(out, 'new.onnx'))).rejects.toThrow(
-      /would be overwritten/,
+      /already exists\. Remove it/,
     );
     expect(existsSync(join(out, 'new.onnx'))).toBe(false);
   });

@@ -61,7 +61,7 @@ test('a model that has changed since is not held against it', async () => {
 test('what does not go with it', async () => {
   const { build, model, rules } = buildFolder();
   await expect(verify(rules, '--build', build, '--log', model)).rejects.toThrow('the folder has its own');
-  await expect(verify(rules, '--build', folder)).rejects.toThrow(`${folder}: no build folder`);
+  await expect(verify(rules, '--build', folder)).rejects.toThrow(`${folder} is not a build folder`);
   const manifest = join(build, 'manifest.json');
   const whole = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>;
   for (const part of ['id', 'model', 'files', 'tensorrt', 'command']) {

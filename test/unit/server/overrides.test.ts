@@ -41,7 +41,7 @@ describe('diagnostics', () => {
     const shown = overrideDiagnostics(overrides(text).analysis);
     expect(shown).toHaveLength(1000);
     expect(shown[0]?.message).toBe(
-      '1,003 more problems are not shown here; "trtlens precision check" lists all of them.',
+      '1,003 more problems are hidden. Run "trtlens precision check" to list all of them.',
     );
     expect(shown.at(-1)).toMatchObject({ code: 'unknown-type', severity: DiagnosticSeverity.Error });
   });
@@ -160,9 +160,9 @@ describe('hover', () => {
     const { analysis, place } = overrides('/layers.1/attn/Soft|max fp32\n');
     const text = hoverText(overrideHover(analysis, place));
     expect(text).toContain('**`Softmax`** `/layers.1/attn/Softmax`');
-    expect(text).toContain('Makes float.');
-    expect(text).toContain('Asked: fp32 (line 1).');
-    expect(text).toContain('No build of this model is known.');
+    expect(text).toContain('Outputs float.');
+    expect(text).toContain('Requested: fp32 (line 1).');
+    expect(text).toContain('This model has no build yet.');
   });
 
   test('several nodes, types and directives; nothing elsewhere', () => {
@@ -179,7 +179,7 @@ describe('hover', () => {
     const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
     const { analysis, place } = overrides('/blocks/blocks.0/attn/Soft|max fp32', index.facts, build);
     const text = hoverText(overrideHover(analysis, place));
-    expect(text).toContain('swallowed by a ForeignNode');
+    expect(text).toContain('fused into a ForeignNode');
     expect(text).toContain('`_gemm_mha_v2_myl3_3` with 3 other nodes');
     expect(text).toContain('This layer reads fp16, writes fp16.');
     expect(text).toMatch(/\d[\d.]+ µs/);
@@ -191,7 +191,7 @@ describe('hover', () => {
     const { analysis, place } = overrides('/patch_embed/proj/Con|v fp3', index.facts, build);
     const text = hoverText(overrideHover(analysis, place));
     expect(text).toContain('It reads fp16, writes fp16.');
-    expect(text).toContain('No rule decides for it.');
+    expect(text).toContain('No rule applies to it.');
     const one = overrides('/patch_embed/proj/Conv f|p32', index.facts, build);
     expect(hoverText(overrideHover(one.analysis, one.place))).toContain('selects 1 node and applies to 1');
   });
@@ -337,8 +337,8 @@ describe('hints, lenses, symbols', () => {
     );
     const hints = overrideInlayHints(analysis, whole);
     expect(hints.map(({ label }) => label)).toEqual([
-      '12 nodes · 0 decided here · in ForeignNode 0',
-      '1 node · 0 decided here',
+      '12 nodes · 0 applied here · in ForeignNode 0',
+      '1 node · 0 applied here',
       expect.stringMatching(/^636 nodes · \d+ in ForeignNode 0$/),
     ]);
     expect(hints[1]?.position).toEqual({ line: 1, character: 27 });

@@ -71,9 +71,7 @@ describe('replay files', () => {
     const shown = replayDiagnostics(analysis);
     expect(shown).toHaveLength(1000);
     const rest = (analysis.problems.length - 999).toLocaleString('en-US');
-    expect(shown[0]?.message).toBe(
-      `${rest} more problems are not shown here; "trtlens replay check" lists all of them.`,
-    );
+    expect(shown[0]?.message).toBe(`${rest} more problems are hidden. Run "trtlens replay check" to list all of them.`);
     expect(shown.at(-1)).toMatchObject({ message: errors[0]?.message, severity: DiagnosticSeverity.Error });
   });
 
@@ -147,7 +145,7 @@ describe('replay files', () => {
     const source = document.getText();
     const conv = value(source.indexOf('/patch_embed') + 2);
     expect(conv).toContain('Input 0: FP16, vectors of 4 along dimension 1, channels last');
-    expect(conv).toContain('**1 node** (TensorRT named them)');
+    expect(conv).toContain('**1 node** (named by TensorRT)');
     expect(conv).toContain('TensorRT offered 168 choices; this is one of them, 17.7 µs');
     const foreign = value(source.indexOf('{ForeignNode') + 2);
     expect(foreign).toMatch(/\*\*\d{3} nodes\*\*/);
