@@ -1,5 +1,5 @@
 // One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { build, context } from 'esbuild';
 
@@ -27,7 +27,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
   return [
     { ...node, entryPoints: ['src/host/extension.ts'], outfile: 'dist/extension.cjs', external: ['vscode'] },
     { ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' },
-    { ...node, entryPoints: ['src/cli/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } },
+    cliBundle('dist', shared),
     ...['graph', 'fusion', 'playground'].map((view) => ({
       ...browser,
       entryPoints: [`webview/${view}/main.ts`],
@@ -36,12 +36,32 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
   ];
 }
 
+/** The command line, in modules: its entry `cli.js` loads the code of a command when the command runs. */
+export function cliBundle(outdir, options = {}) {
+  // What comes from packages in CommonJS form asks for Node's own modules by `require`.
+  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+  return {
+    bundle: true,
+    ...options,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    splitting: true,
+    entryPoints: { cli: 'src/cli/main.ts' },
+    outdir,
+    chunkNames: 'cli-[name]-[hash]',
+    banner: { js: banner },
+  };
+}
+
 async function main(flags) {
   const watch = flags.includes('--watch');
   if (flags.includes('--clean')) await rm('dist', { recursive: true, force: true });
   await mkdir('dist/driver', { recursive: true });
   await mkdir('dist/webview', { recursive: true });
   await cp('src/driver', 'dist/driver', { recursive: true, filter: (path) => !path.includes('__pycache__') });
+  // Node takes cli.js for a module by this.
+  await writeFile('dist/package.json', '{ "type": "module" }\n');
   await cp('webview/playground/index.html', 'dist/webview/playground.html');
   await Promise.all(
     bundles({ minify: flags.includes('--minify'), sourcemap: watch && 'linked' }).map(async (options) =>

@@ -183,7 +183,7 @@ function buildOptions(model: string, values: Values, terminal: Terminal): BuildO
     ...(chosen as Partial<BuildOptions>),
     model,
     backend,
-    driver: join(__dirname, 'driver', 'build_engine.py'),
+    driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
     confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
     setUpProgress: (line) => terminal.note(line),
   };

@@ -1,25 +1,28 @@
+#!/usr/bin/env node
 import { UserError } from '../builder/userError.ts';
-import { build } from './build.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { diagnose } from './diagnose.ts';
-import { fusion } from './fusion.ts';
-import { inspect } from './inspect.ts';
-import { matrix } from './matrix.ts';
-import { precision } from './precision.ts';
 import { processTerminal } from './processTerminal.ts';
-import { replay } from './replay.ts';
-import { report } from './report.ts';
-import { setup } from './setup.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
-const commands: Command[] = [fusion, inspect, build, matrix, diagnose, precision, replay, report, setup];
+/** A process loads only the command that it runs. */
+const commands: Record<string, () => Promise<Command>> = {
+  fusion: async () => (await import('./fusion.ts')).fusion,
+  inspect: async () => (await import('./inspect.ts')).inspect,
+  build: async () => (await import('./build.ts')).build,
+  matrix: async () => (await import('./matrix.ts')).matrix,
+  diagnose: async () => (await import('./diagnose.ts')).diagnose,
+  precision: async () => (await import('./precision.ts')).precision,
+  replay: async () => (await import('./replay.ts')).replay,
+  report: async () => (await import('./report.ts')).report,
+  setup: async () => (await import('./setup.ts')).setup,
+};
 
-const help = () => `trtlens ${version}: show which ONNX nodes TensorRT fused into which layers
+const help = (all: Command[]): string => `trtlens ${version}: show which ONNX nodes TensorRT fused into which layers
 
 usage: trtlens COMMAND [options]
 
-${commands.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+${all.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 
 Run trtlens COMMAND --help for the options of a command. Every input may be gzip-compressed.
 Exit status: 0 done; 1 done, but the check failed; 2 cannot be done, one line on stderr says why.
@@ -28,18 +31,19 @@ Exit status: 0 done; 1 done, but the check failed; 2 cannot be done, one line on
 /** Runs one command line and returns the exit status. */
 async function run([name, ...rest]: string[], terminal: Terminal): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    await terminal.out(help());
+    await terminal.out(help(await Promise.all(Object.values(commands).map((load) => load()))));
     return name === undefined ? exitCodes.cannot : exitCodes.done;
   }
   if (name === '--version' || name === '-V') {
     await terminal.out(`${version}\n`);
     return exitCodes.done;
   }
-  const command = commands.find((one) => one.name === name);
-  if (!command) {
-    terminal.note(`trtlens: unknown command '${name}'; commands are ${commands.map((one) => one.name).join(', ')}`);
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!load) {
+    terminal.note(`trtlens: unknown command '${name}'; commands are ${Object.keys(commands).join(', ')}`);
     return exitCodes.cannot;
   }
+  const command = await load();
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
   if (options.includes('--help') || options.includes('-h')) {
     await terminal.out(command.help);

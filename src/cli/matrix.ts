@@ -95,7 +95,7 @@ Exit status 1: a build failed or is still running.
   },
 };
 
-const driver = (): string => join(__dirname, 'driver', 'build_engine.py');
+const driver = (): string => join(import.meta.dirname, 'driver', 'build_engine.py');
 
 const plainRow = ({ name, model, precision, target }: MatrixJob) => ({ name, model, precision, target: target.name });
 

@@ -69,7 +69,7 @@ async function ofBuild(folder: string, { onnx, log, layers, profile, output }: V
 
 /** The built page lies beside this bundle. Its comment says what is replaced by what. */
 async function page(data: ViewData): Promise<string> {
-  const folder = join(__dirname, 'webview');
+  const folder = join(import.meta.dirname, 'webview');
   const read = (name: string) =>
     readFile(join(folder, name), 'utf8').catch((error: unknown) => {
       throw fileTrouble(join(folder, name), error);

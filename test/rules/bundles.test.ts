@@ -12,8 +12,8 @@ const shipped = new Map<string, Shipped>();
 beforeAll(async () => {
   for (const options of bundles() as BuildOptions[]) {
     const { metafile } = await build({ ...options, write: false, metafile: true });
-    const outputs = Object.values(metafile!.outputs).filter(({ entryPoint }) => entryPoint);
-    shipped.set(options.outfile!, {
+    const outputs = Object.values(metafile!.outputs);
+    shipped.set(options.outfile ?? `${options.outdir}/${Object.keys(options.entryPoints!)[0]}.js`, {
       inputs: Object.keys(metafile!.inputs),
       external: outputs.flatMap(({ imports }) => imports.filter((i) => i.external).map((i) => i.path)),
     });

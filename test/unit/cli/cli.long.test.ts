@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
+// @ts-expect-error -- the build script is plain JavaScript
+import { cliBundle } from '../../../esbuild.mjs';
 import type { FusionReport } from '../../../src/core/fusion/fusionReport.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
@@ -26,19 +28,12 @@ const script = 'const end = "</script><b>$& $1</b>"; /* </SCRIPT > */';
 const style = 'body { content: "$&"; }';
 
 beforeAll(async () => {
-  await build({
-    entryPoints: [`${root}src/cli/main.ts`],
-    outfile: file('cli.cjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    logLevel: 'error',
-  });
-  mkdirSync(file('webview'));
-  copyFileSync(`${root}webview/playground/index.html`, file('webview/playground.html'));
-  writeFileSync(file('webview/playground.js'), script);
-  writeFileSync(file('webview/playground.css'), style);
+  await build({ ...cliBundle(file('dist')), absWorkingDir: root, logLevel: 'error' });
+  writeFileSync(file('dist/package.json'), '{ "type": "module" }');
+  mkdirSync(file('dist/webview'));
+  copyFileSync(`${root}webview/playground/index.html`, file('dist/webview/playground.html'));
+  writeFileSync(file('dist/webview/playground.js'), script);
+  writeFileSync(file('dist/webview/playground.css'), style);
 });
 
 interface Ran {
@@ -52,7 +47,7 @@ function trtlens(
   { env = {}, slow = false }: { env?: Record<string, string>; slow?: boolean } = {},
 ): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [file('cli.cjs'), ...args], {
+    const child = spawn(process.execPath, [file('dist/cli.js'), ...args], {
       env: { ...process.env, TENSORRT_LENS_CACHE: file('cache'), ...env },
     });
     const chunks: Buffer[] = [];
@@ -152,7 +147,9 @@ describe('fusion', () => {
     const { out } = await trtlens(['fusion', ...vit, ...vitLog, ...vitLayers, '--json']);
     const script = 'zcat "$3" | "$0" "$1" fusion --onnx <(cat "$2") --log /dev/stdin --layers <(cat "$4") --json';
     const files = [modelPath('vit_tiny'), vitLog[1]!, vitLayers[1]!];
-    const ran = spawnSync('bash', ['-c', script, process.execPath, file('cli.cjs'), ...files], { maxBuffer: 2 ** 30 });
+    const ran = spawnSync('bash', ['-c', script, process.execPath, file('dist/cli.js'), ...files], {
+      maxBuffer: 2 ** 30,
+    });
     expect(ran.stderr.toString()).toBe('');
     const { model, ...report } = JSON.parse(ran.stdout.toString()) as FusionReport;
     const { model: named, ...same } = JSON.parse(out) as FusionReport;
@@ -172,7 +169,7 @@ describe('fusion', () => {
 
   test('a reader that leaves early is no error', async () => {
     const args = ['fusion', ...vit, ...vitLog, '--json'];
-    const child = spawn(process.execPath, [file('cli.cjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [file('dist/cli.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     let err = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
     child.stdout.once('data', () => child.stdout.destroy());
@@ -336,7 +333,7 @@ describe('build', () => {
     const args = ['build', modelPath('vit_tiny'), '--backend', 'trtexec', '--trtexec', trtexec('placing', passes)];
     const engine = file('placed/my.engine');
     const placed = await trtlens([...args, '--engine', engine]);
-    expect(placed.err.trim().split('\n').at(-1)).toMatch(new RegExp(`^Built in [\\d.]+ s: ${engine}$`));
+    expect(placed.err.trim().split('\n').at(-1)).toMatch(new RegExp(`^Built in [\\d.]+ m?s: ${engine}$`));
     expect(readFileSync(engine, 'utf8')).toBe('engine');
     const plain = await trtlens([...args, '--folder', file('plain')]);
     const path = plain.err.trim().split(': ').at(-1)!;
@@ -414,7 +411,7 @@ describe('build', () => {
       '--folder',
       file(signal),
     ];
-    const child = spawn(process.execPath, [file('cli.cjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [file('dist/cli.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     let err = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (!err.includes('at it') && (err + text).includes('at it')) child.kill(signal);

@@ -1,0 +1,78 @@
+// What the command line costs as a whole process: its start against an empty Node process, and its memory on the deepest
+// captured model. Needs the bundles (`npm run build`). Prints one JSON object.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const RUNS = 25;
+
+/** This Node, the one that a shell finds and the one among the packages, by version. */
+const nodes = new Map<string, string>();
+for (const program of [process.execPath, 'node', join(root, 'node_modules/.bin/node')]) {
+  const { status, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  if (status === 0) nodes.set(stdout.trim(), program);
+}
+
+function milliseconds(program: string, args: string[]): number {
+  const start = performance.now();
+  if (spawnSync(program, args, { stdio: 'ignore' }).status !== 0) throw new Error(`${args.join(' ')} failed`);
+  return performance.now() - start;
+}
+
+const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1]!;
+
+const folder = mkdtempSync(join(tmpdir(), 'start-up-'));
+try {
+  const rows = [];
+  const empty = join(folder, 'empty.cjs');
+  writeFileSync(empty, '');
+  const cli = join(root, 'dist/cli.js');
+  for (const [version, program] of nodes) {
+    const times = { empty: [] as number[], version: [] as number[] };
+    for (let run = 0; run < RUNS; run++) {
+      times.empty.push(milliseconds(program, [empty]));
+      times.version.push(milliseconds(program, [cli, '--version']));
+    }
+    const ratio = median(times.version) / median(times.empty);
+    const most = Number(version.slice(1).split('.')[0]) >= 22 ? 1.6 : 1.4;
+    rows.push({
+      what: `trtlens --version, Node ${version}`,
+      ours: `${median(times.version).toFixed(0)} ms`,
+      peer: `empty process: ${median(times.empty).toFixed(0)} ms`,
+      ratio: ratio.toFixed(2),
+      target: `≤ ${most}`,
+      ok: ratio <= most,
+    });
+  }
+  // The process says itself, when it ends, how much it held at most: a child's figure would include its parent's.
+  const peak = join(folder, 'peak.cjs');
+  const figure = join(folder, 'peak');
+  const status = `require('fs').readFileSync('/proc/self/status', 'utf8').match(/VmHWM:\\s+(\\d+)/)[1]`;
+  writeFileSync(peak, `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(figure)}, ${status}));`);
+  const capture = join(root, 'test/fixtures/captures/tensorrt-10.6.0/deep_encoder_11k.fp32');
+  const files = ['--onnx', join(root, 'test/fixtures/models/deep_encoder_11k.onnx')];
+  files.push('--log', `${capture}/log.txt.gz`, '--layers', `${capture}/layers.json.gz`);
+  for (const [version, program] of nodes) {
+    const held = Array.from({ length: 5 }, () => {
+      milliseconds(program, ['--require', peak, cli, 'fusion', ...files, '--json']);
+      return Number(readFileSync(figure, 'utf8')) / 1024;
+    });
+    const most = Math.max(...held);
+    rows.push({
+      what: `trtlens fusion --json on deep_encoder_11k with log and layers: most memory held, Node ${version}`,
+      ours: `${Math.round(most)} MiB`,
+      target: '≤ 200 MiB',
+      ok: most <= 200,
+    });
+  }
+  const notes = [
+    `Median of ${RUNS} processes each, in turn. Memory: the most of five processes, with V8's own defaults.`,
+  ];
+  process.stdout.write(`${JSON.stringify({ title: 'Start-up and memory of the command line', rows, notes })}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
