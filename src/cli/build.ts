@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Build } from '../builder/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
-import { readBuildReport, toViewData } from '../builder/store/readBuild.ts';
+import { loadBuild } from '../builder/store/loadBuild.ts';
+import { toViewData } from '../builder/store/viewData.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../builder/run/runBuild.ts';
 import { shell } from '../builder/tools/shell.ts';
 import { type BuildProgress, stageWords, type TimeLine } from '../core/build/buildProgress.ts';
@@ -120,10 +121,10 @@ is a GPU), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     const events = follow(terminal, values.verbose ?? false);
     const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const passed = made.manifest.result === 'passed';
-    const read = passed ? await readBuildReport(made) : null;
+    const read = passed ? await loadBuild(made) : null;
     if (values.json) await printJson(terminal, { build: made.manifest, fusion: read?.report ?? null });
     else if (read) await terminal.out(formatReport(read.report));
-    if (read && values.report !== undefined) await writeReport(values.report, toViewData(read, made.manifest));
+    if (read && values.report !== undefined) await writeReport(values.report, toViewData(read));
     if (passed) for (const hint of buildHints(made.manifest)) terminal.note(`note: ${hint}`);
     const { choices } = made.manifest.files;
     if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);

@@ -1,12 +1,12 @@
-import { basename, resolve } from 'node:path';
-import { factsOfBuild } from '../builder/store/askedPrecisions.ts';
+import { resolve } from 'node:path';
 import { fingerprint, requireBuild } from '../builder/store/buildFolder.ts';
-import { readBuildReport, readModelFile, readReport, type ReportRead } from '../builder/store/readBuild.ts';
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { buildFactsOf } from '../builder/store/buildFactsOf.ts';
+import { loadBuild, type LoadedBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { UserError } from '../builder/userError.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
-import { buildFacts, type BuildFacts } from '../core/precision/check/buildFacts.ts';
-import { modelFacts } from '../core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../core/precision/language/nodeIndex.ts';
+import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
+import type { NodeIndex } from '../core/precision/language/nodeIndex.ts';
 import { type TensorrtTarget, targetOf, targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
 import type { Problem } from '../core/text/problem.ts';
 import { Usage } from './command.ts';
@@ -44,16 +44,17 @@ interface ContextFiles {
 
 /**
  * Reads a model and what its build left, as far as they are given; what is wrong inside of them is noted.
- * @param unnoted codes of problems that do not matter to the caller
+ * @param more.unnoted codes of problems that do not matter to the caller
+ * @param more.files where the model may have been read already
  * @throws {Usage} for build files without a model, and a `--tensorrt` that is no version
  * @throws {UserError} when a file cannot be read
  */
 export async function readContext(
-  files: ContextFiles,
+  given: ContextFiles,
   terminal: Terminal,
-  unnoted: readonly string[] = [],
+  { unnoted = [], files = new ParsedFiles() }: { unnoted?: readonly string[]; files?: ParsedFiles } = {},
 ): Promise<BuildContext> {
-  const { onnx, log, layers, tensorrt } = files;
+  const { onnx, log, layers, tensorrt } = given;
   const asked = tensorrt === undefined ? null : readTarget(tensorrt);
   const nothing = { product: null, version: null, capability: null };
   if (onnx === undefined) {
@@ -70,10 +71,10 @@ export async function readContext(
     };
   }
   if (log === undefined && layers === undefined) {
-    const { value, problems } = await readModelFile(onnx);
+    const { index, problems } = await files.indexed(onnx);
     note(problems, terminal);
     return {
-      index: new NodeIndex(modelFacts(value, basename(onnx))),
+      index,
       build: null,
       log: null,
       target: asked ?? nothing,
@@ -82,12 +83,13 @@ export async function readContext(
       modelDamaged: hasErrors(problems),
     };
   }
-  const read = await readReport({ onnx, log, layers });
+  const { index } = await files.indexed(onnx);
+  const read = await loadFiles({ onnx, log, layers }, files);
   note(
     read.report.problems.filter(({ code }) => !unnoted.includes(code)),
     terminal,
   );
-  const context = contextOf(read, buildFacts(read.report, read.log ?? null, read.layers ?? null));
+  const context = contextOf(read, index);
   return asked ? { ...context, target: { ...asked, capability: context.target.capability } } : context;
 }
 
@@ -108,20 +110,26 @@ export async function readFolderContext(
     throw new UserError(
       `${model} is not the file that was built in ${folder}, or it has changed since. Build it again`,
     );
-  const read = await readBuildReport(made, model);
+  const files = new ParsedFiles();
+  const { index } = await files.indexed(model);
+  const read = await loadBuild(made, { onnx: model, files });
   note(read.report.problems, terminal);
-  return contextOf(read, await factsOfBuild(made, read));
+  return contextOf(read, index);
 }
 
-const contextOf = ({ report, model, log }: ReportRead, build: BuildFacts): BuildContext => ({
-  index: new NodeIndex(modelFacts(model, report.model.file)),
-  build,
-  log: log ?? null,
-  target: targetOfBuild(build),
-  sameModel: !report.problems.some(({ code }) => code === 'unknown-node'),
-  damaged: hasErrors(report.problems),
-  modelDamaged: hasErrors(report.problems.filter((problem) => problem.file === report.model.file)),
-});
+function contextOf(read: LoadedBuild, index: NodeIndex): BuildContext {
+  const { report, log } = read;
+  const build = buildFactsOf(read);
+  return {
+    index,
+    build,
+    log,
+    target: targetOfBuild(build),
+    sameModel: !report.problems.some(({ code }) => code === 'unknown-node'),
+    damaged: hasErrors(report.problems),
+    modelDamaged: hasErrors(report.problems.filter((problem) => problem.file === report.model.file)),
+  };
+}
 
 /**
  * `10.6`, `v10.6.0`, `rtx`, `rtx-1.7`

@@ -1,4 +1,4 @@
-import { readLogFile, readModelFile } from '../builder/store/readBuild.ts';
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { UserError } from '../builder/userError.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';
@@ -20,9 +20,9 @@ and what to do next. With --onnx it also names the affected nodes.
     const { values, positionals } = readArguments(args, { onnx: { type: 'string' }, json: { type: 'boolean' } }, [
       'LOG',
     ]);
-    const model = values.onnx === undefined ? undefined : (await readModelFile(values.onnx)).value;
+    const model = values.onnx === undefined ? undefined : (await new ParsedFiles().model(values.onnx)).value;
     const path = positionals[0]!;
-    const { value: log, problems } = await readLogFile(path);
+    const { value: log, problems } = await new ParsedFiles().log(path);
     const diagnoses = diagnoseLog(log, model);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)

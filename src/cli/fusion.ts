@@ -1,4 +1,4 @@
-import { readReport } from '../builder/store/readBuild.ts';
+import { loadFiles } from '../builder/store/loadBuild.ts';
 import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -41,7 +41,7 @@ Needs --layers, --log or both; each file may be gzip-compressed.
   run: async (args, terminal) => {
     const { values } = readArguments(args, { ...buildFileOptions, json: { type: 'boolean' } });
     const onnx = requireBuildFiles(values);
-    const { report } = await readReport({ ...values, onnx });
+    const { report } = await loadFiles({ ...values, onnx });
     if (values.json) await printJson(terminal, report);
     else await terminal.out(formatReport(report));
     return exitCodes.done;

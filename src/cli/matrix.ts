@@ -7,7 +7,7 @@ import {
   collectClusterFolder,
   writeClusterFolder,
 } from '../builder/cluster/clusterFolder.ts';
-import { readBuildReport } from '../builder/store/readBuild.ts';
+import { loadBuild } from '../builder/store/loadBuild.ts';
 import { runBuild } from '../builder/run/runBuild.ts';
 import { runProcess } from '../builder/tools/runProcess.ts';
 import { Cancelled, UserError } from '../builder/userError.ts';
@@ -239,7 +239,7 @@ async function rowOf(head: Head, build: Build): Promise<Row> {
   const row: Row = { ...emptyRow(head), result, seconds, error, folder: build.folder };
   if (result !== 'passed') return row;
   // The model may be gone by now; the build still counts.
-  const read = await readBuildReport(build).catch(() => undefined);
+  const read = await loadBuild(build).catch(() => undefined);
   if (!read) return row;
   const { accounting, foreignNodes } = read.report;
   return { ...row, nodes: accounting.total, foreign: accounting.foreign, foreignNodes: foreignNodes.length };

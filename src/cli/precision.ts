@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { checkOutput } from '../builder/files/checkOutput.ts';
 import { readRules } from '../builder/files/readRules.ts';
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../builder/files/rewriteModel.ts';
 import { UserError } from '../builder/userError.ts';
 import { checkOverrides, type PrecisionCheck } from '../core/precision/check/checkOverrides.ts';
@@ -154,11 +155,18 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { file, onnx: named } = await readRulesFile(positionals[0]!, values.onnx);
   const onnx = requireModel(named);
   await checkOutput(out, [positionals[0], onnx, values.log, values.layers]);
-  const context = await readContext({ ...values, onnx }, terminal);
-  const { errors } = planOf(positionals[0]!, file, context, terminal);
-  const { signal } = terminal;
-  const request = { model: onnx, rules: file, base, out, build: context.build, io, grow: values.grow ?? false, signal };
-  const { rewrite, files, lossNotes } = await rewriteModel(request);
+  const parsed = new ParsedFiles();
+  const model = await parsed.indexed(onnx, { spans: true });
+  const context = await readContext({ ...values, onnx }, terminal, { files: parsed });
+  const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
+  const { rewrite, files, lossNotes } = await rewriteModel({
+    model,
+    plan: { ...plan, base: base ?? plan.base },
+    out,
+    io,
+    grow: values.grow ?? false,
+    signal: terminal.signal,
+  });
   for (const { severity, code, message } of [...rewrite.problems, ...lossNotes])
     terminal.note(`${severity} ${code}: ${message}`);
   // Files are named as in the arguments, not by their absolute paths.

@@ -1,5 +1,5 @@
 import { readWhole } from '../builder/files/fileSource.ts';
-import { readLogFile } from '../builder/store/readBuild.ts';
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { UserError } from '../builder/userError.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
@@ -61,9 +61,9 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   // A log alone also says what was offered; only the fates of the nodes need the model.
   const { onnx, log: logPath, ...rest } = values;
   // A build that rejected its replay has no layers, but its log has the offers.
-  const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal, [
-    'no-layers',
-  ]);
+  const context = await readContext(onnx === undefined ? { onnx, ...rest } : { ...values, onnx }, terminal, {
+    unnoted: ['no-layers'],
+  });
   const log = context.log ?? (logPath === undefined ? null : await readLog(logPath, terminal));
   const { index, build } = context;
   const known = rest.tensorrt !== undefined || log === null;
@@ -118,7 +118,7 @@ function checkText(path: string, problems: ReplayProblem[], file: ReplayFile | u
 }
 
 async function readLog(path: string, terminal: Terminal): Promise<BuildLog> {
-  const { value, problems } = await readLogFile(path);
+  const { value, problems } = await new ParsedFiles().log(path);
   note(problems, terminal);
   return value;
 }

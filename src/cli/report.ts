@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { askedPrecisions } from '../builder/store/askedPrecisions.ts';
 import { filesOfBuild, requireBuild, writeWhole } from '../builder/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
-import { readBuildReport, readReport, toViewData } from '../builder/store/readBuild.ts';
+import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
+import { toViewData } from '../builder/store/viewData.ts';
 import { fileTrouble } from '../builder/userError.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
@@ -54,7 +54,7 @@ async function ofFiles(values: Values): Promise<ViewData> {
   const onnx = requireBuildFiles(values);
   const { log, layers, profile, output } = values;
   await checkOutput(output, [...(await filesOfModel(onnx)), log, layers, profile]);
-  return toViewData(await readReport({ ...values, onnx }), null);
+  return toViewData(await loadFiles({ ...values, onnx }));
 }
 
 async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {
@@ -63,8 +63,7 @@ async function ofBuild(folder: string, { onnx, log, layers, profile, output }: V
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkOutput(output, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
-  const read = await readBuildReport(build, model);
-  return { ...toViewData(read, build.manifest), asked: await askedPrecisions(build, read) };
+  return toViewData(await loadBuild(build, { onnx: model }));
 }
 
 /** The built page lies beside this bundle. Its comment says what is replaced by what. */

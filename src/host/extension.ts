@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import type { PanelItem } from '../core/scene/panel/fusionPanel.ts';
 import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
@@ -39,9 +40,10 @@ let running: Builds | undefined;
 /** Puts the parts together. Nothing is read, probed or started here: each part begins when a person asks for it. */
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
-  const sessions = new Sessions(new DiskSource(log));
+  const files = new ParsedFiles();
+  const sessions = new Sessions(new DiskSource(log, files));
   const builds = new Builds(context, log);
-  const diagnostics = new BuildDiagnostics();
+  const diagnostics = new BuildDiagnostics(files);
   const connections = new ViewConnections(sessions, log, builds);
   const pages = new FusionPages(context.extensionUri, sessions, connections);
   const tree = new FusionTree(sessions, builds, context.workspaceState);
@@ -50,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const history = new HistoryTree(sessions, builds, (model, pieces) => attachPieces(attaching, model, pieces));
   const building = { context, sessions, builds, tasks };
   running = builds;
-  const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, builds, tasks });
+  const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, builds, tasks, files });
 
   context.subscriptions.push(
     log,
@@ -61,7 +63,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     history,
     diagnostics,
     showBuildStatus(builds),
-    registerComparison(),
+    registerComparison(files),
     builds.onDidEnd((ended) => {
       showResult(ended, sessions, tree, diagnostics).catch((error: unknown) => log.error(String(error)));
     }),

@@ -3,15 +3,14 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readBuildOverrides } from '../../src/builder/store/overridesRecord.ts';
+import { buildFactsOf } from '../../src/builder/store/buildFactsOf.ts';
 import { listBuilds } from '../../src/builder/store/buildHistory.ts';
 import type { ParserError } from '../../src/builder/run/driverEvent.ts';
-import { readBuildReport } from '../../src/builder/store/readBuild.ts';
+import { loadBuild } from '../../src/builder/store/loadBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
 import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
 import { packageSets } from '../../src/builder/tools/packageSets.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { buildFacts } from '../../src/core/precision/check/buildFacts.ts';
 import { modelFacts } from '../../src/core/precision/plan/modelFacts.ts';
 import { NodeIndex } from '../../src/core/precision/language/nodeIndex.ts';
 import { planPrecision } from '../../src/core/precision/plan/precisionPlan.ts';
@@ -52,7 +51,7 @@ async function reportOf(model: string): Promise<FusionReport> {
     error: null,
     tensorrt: { product: 'tensorrt-rtx', version: packageSets['tensorrt-rtx'].version },
   });
-  const { report } = await readBuildReport(made);
+  const { report } = await loadBuild(made);
   expect(report.tensorrt.product).toBe('tensorrt-rtx');
   expect(report.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
   const { total, ...fates } = report.accounting;
@@ -260,7 +259,7 @@ test('builds at the same time do not mix', async () => {
   const made = await Promise.all(['unnamed', 'loop_if', 'unnamed'].map((model) => build(modelPath(model))));
   expect(made.map(({ manifest }) => manifest.result)).toEqual(['passed', 'passed', 'passed']);
   expect(new Set(made.map(({ folder: one }) => one)).size).toBe(3);
-  const totals = await Promise.all(made.map(async (one) => (await readBuildReport(one)).report.accounting.total));
+  const totals = await Promise.all(made.map(async (one) => (await loadBuild(one)).report.accounting.total));
   expect(totals).toEqual([24, 18, 24]);
 });
 
@@ -280,11 +279,11 @@ describe('precision overrides', () => {
       'model.engine',
       'overrides.json',
     ]);
-    const { report, model, log } = await readBuildReport(made, modelPath('vit_tiny'));
+    const read = await loadBuild(made, { onnx: modelPath('vit_tiny') });
+    const { report, model } = read;
     // The copy's Casts are known, so nobody asks whether this is the right model.
     expect(report.problems.filter(({ code }) => code === 'unknown-node')).toEqual([]);
-    const facts = buildFacts(report, log ?? null);
-    facts.declared = (await readBuildOverrides(made.folder))!.declared!;
+    const facts = buildFactsOf(read);
     const index = new NodeIndex(modelFacts(model, 'vit_tiny.onnx'));
     const verdicts = (text: string) => {
       const rules = readOverrides(text);

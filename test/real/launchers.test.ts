@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { readBuildReport } from '../../src/builder/store/readBuild.ts';
+import { loadBuild } from '../../src/builder/store/loadBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
 import { type Launcher, readLauncher } from '../../src/core/build/launcher.ts';
 import { modelPath } from '../support/fixtures.ts';
@@ -73,7 +73,7 @@ describe('ssh', () => {
     expect(readFileSync(join(made, 'model.engine'), 'utf8')).toContain('whole of vit_tiny.fp16');
     expect(readFileSync(timingCache, 'utf8')).toBe('old <half whole of vit_tiny.fp16>');
     expect(readdirSync(join(folder, 'there'))).toEqual([]);
-    expect((await readBuildReport({ folder: made, manifest })).report.accounting.total).toBe(636);
+    expect((await loadBuild({ folder: made, manifest })).report.accounting.total).toBe(636);
   });
 
   test('a cancel ends the program there, and removes what was copied', async () => {

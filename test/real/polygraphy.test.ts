@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { readBuildReport } from '../../src/builder/store/readBuild.ts';
+import { loadBuild } from '../../src/builder/store/loadBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
@@ -54,7 +54,7 @@ test('a build by Polygraphy and TensorRT-RTX gives an engine, and every node has
   });
   expect(made.manifest.command).toContain('--compute-capabilities');
   expect(readFileSync(join(made.folder, 'model.engine')).length).toBeGreaterThan(1_000_000);
-  const { report } = await readBuildReport(made);
+  const { report } = await loadBuild(made);
   const { total, ...fates } = report.accounting;
   expect(total).toBe(636);
   expect(Object.values(fates).reduce((sum, count) => sum + count)).toBe(total);

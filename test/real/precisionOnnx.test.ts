@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { rewriteModel, type RewrittenModel } from '../../src/builder/files/rewriteModel.ts';
+import type { RewrittenModel } from '../../src/builder/files/rewriteModel.ts';
 import { UserError } from '../../src/builder/userError.ts';
 import type { OnnxNode } from '../../src/core/onnx/onnxModel.ts';
 import { halfSince } from '../../src/core/precision/plan/opTypes.ts';
@@ -12,6 +12,7 @@ import type { RewriteOptions } from '../../src/core/precision/rewrite/planRewrit
 import { modelPath } from '../support/fixtures.ts';
 import { type ModelAnswer, type ModelJob, pythonForTests, type PythonTools } from '../support/python.ts';
 import { randomModel } from '../support/randomModel.ts';
+import { rewriteWithRules } from '../support/rewriteWithRules.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 
 let python: PythonTools;
@@ -25,7 +26,7 @@ beforeAll(async () => {
 function rewrite(model: string, rules: string, options: RewriteOptions = {}): Promise<RewrittenModel> {
   const file = readOverrides(rules);
   expect(file.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
-  return rewriteModel({ model, rules: file, out: join(folder, `${written++}`, basename(model)), ...options });
+  return rewriteWithRules(model, rules, join(folder, `${written++}`, basename(model)), options);
 }
 
 const pathOf = ({ files }: RewrittenModel): string => files[0]!.path;

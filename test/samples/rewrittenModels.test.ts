@@ -1,9 +1,8 @@
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { rewriteModel } from '../../src/builder/files/rewriteModel.ts';
 import { UserError } from '../../src/builder/userError.ts';
-import { readOverrides } from '../../src/core/precision/language/readOverrides.ts';
 import { type ModelJob, pythonForTests } from '../support/python.ts';
+import { rewriteWithRules } from '../support/rewriteWithRules.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { samplesIn, samplesPath } from '../support/samples.ts';
 
@@ -18,11 +17,7 @@ test('models of other tools rewritten to FP16: no worse than before, or refused 
     .entries()) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- one after the other keeps memory low
-      const { files } = await rewriteModel({
-        model,
-        rules: readOverrides('base fp16'),
-        out: join(folder, `${i}`, basename(model)),
-      });
+      const { files } = await rewriteWithRules(model, 'base fp16', join(folder, `${i}`, basename(model)));
       after.push({ model: files[0]!.path, run: true });
       before.push({ model, run: true });
     } catch (error) {

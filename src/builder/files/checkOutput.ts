@@ -2,7 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import { openFile } from './fileSource.ts';
-import { readModelFile } from '../store/readBuild.ts';
+import { ParsedFiles } from './parsedFiles.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { externalLocations } from './writeModel.ts';
 
@@ -58,7 +58,7 @@ async function checkName(out: string, used: readonly (string | undefined)[]): Pr
 
 /** The files that a model consists of: itself, and those of its weights, as far as it can be read. */
 export async function filesOfModel(path: string): Promise<string[]> {
-  const model = await readModelFile(path).catch(() => undefined);
+  const model = await new ParsedFiles().model(path).catch(() => undefined);
   return [path, ...(model ? weightFiles(path, externalLocations(model.value)) : [])];
 }
 

@@ -5,7 +5,7 @@ import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../../core/build/launcher.ts';
 import { externalPath } from '../files/externalFile.ts';
 import type { BuildFilePaths } from './buildFilePaths.ts';
-import { readModelFile } from '../store/readBuild.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { externalLocations } from '../files/writeModel.ts';
@@ -56,7 +56,7 @@ export class Launch {
     const mapped: EngineOptions = { ...options, model: this.there(options.model) };
     for (const name of read) if (options[name] !== undefined) mapped[name] = this.there(options[name]);
     if (this.#copied.has(resolve(options.model)))
-      for (const location of externalLocations((await readModelFile(options.model)).value))
+      for (const location of externalLocations((await new ParsedFiles().model(options.model)).value))
         this.there(await externalPath(dirname(resolve(options.model)), location), location);
     const there = { ...files };
     for (const [name, path] of Object.entries(files) as [keyof BuildFilePaths, string][])

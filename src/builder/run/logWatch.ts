@@ -2,7 +2,7 @@ import { BuildProgress, type ReportedStep, type TimeLine } from '../../core/buil
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
-import { readModelFile } from '../store/readBuild.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
 
 /** What a log said in the end. */
 export interface Watched {
@@ -55,7 +55,7 @@ export class LogWatch {
  * @param model its file; read so that the advice can name inputs and nodes, where it can be read
  */
 export async function causeOf(log: BuildLog, model: string): Promise<string | undefined> {
-  const read = await readModelFile(model).catch(() => undefined);
+  const read = await new ParsedFiles().model(model).catch(() => undefined);
   const first = diagnoseLog(log, read?.value).find(({ severity, code }) => severity === 'error' && code !== 'cut-off');
   if (!first) return undefined;
   // TensorRT's own text, told as it is: there is nothing to do that would fit into a line.

@@ -1,9 +1,7 @@
 import { basename, join } from 'node:path';
 import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
-import { buildFacts, type BuildFacts } from '../../core/precision/check/buildFacts.ts';
+import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
-import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
 import { layerRequests, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
 import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
@@ -17,7 +15,9 @@ import {
 } from '../../core/precision/plan/tensorrtTarget.ts';
 import { listBuilds } from './buildHistory.ts';
 import { type BuildOverrides, writeBuildOverrides } from './overridesRecord.ts';
-import { readBuildReport, readModelFile } from './readBuild.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { buildFactsOf } from './buildFactsOf.ts';
+import { loadBuild } from './loadBuild.ts';
 import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../files/rewriteModel.ts';
 import { UserError } from '../userError.ts';
@@ -51,21 +51,22 @@ export async function applyOverrides(
   if (path === undefined) return { model, options: {}, notes: [] };
   const rules = await readRules(path);
   const file = readOverrides(rules);
-  const { value } = await readModelFile(model);
-  const index = new NodeIndex(modelFacts(value, basename(options.model)));
-  const earlier = usesGroups(file) ? await newestFacts(options) : null;
+  const files = new ParsedFiles();
+  const read = await files.indexed(model, { spans: true });
+  const { index } = read;
+  const earlier = usesGroups(file) ? await newestFacts(options, files) : null;
   const target = targetOf(built.product, built.version, null);
   const { problems, resolution } = checkOverrides(file, index, earlier, target);
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) throw new UserError(`${path}:${error.line}:${error.column}: ${error.message}`);
 
+  const plan = planPrecision(file, index, resolution!);
   const record: BuildOverrides = { schema: 1, rules, way: wayOf(options, target) };
   const applied: AppliedOverrides = record.way === 'flags' ? withFlags() : await typedCopy();
   await writeBuildOverrides(folder, record);
   return applied;
 
   function withFlags(): AppliedOverrides {
-    const plan = planPrecision(file, index, resolution!);
     const notes = sharedNames(plan).map(({ message }): CommandNote => ({
       kind: 'dropped',
       flag: 'overrides',
@@ -76,7 +77,7 @@ export async function applyOverrides(
 
   async function typedCopy(): Promise<AppliedOverrides> {
     const out = join(folder, typedCopyFolder, basename(model));
-    const made = await rewriteModel({ model, rules: file, out, build: earlier, grow: false, signal });
+    const made = await rewriteModel({ model: read, plan, out, grow: false, signal });
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
     record.added = made.rewrite.casts.map(({ name }) => name);
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
@@ -88,13 +89,15 @@ const usesGroups = (file: OverrideFile): boolean =>
   file.rules.some(({ selectors }) => selectors.some(({ kind }) => kind === 'group'));
 
 /** `group:` names a ForeignNode of the newest build that passed. */
-async function newestFacts(options: EngineOptions & { folder?: string; cache?: string | undefined }) {
+async function newestFacts(
+  options: EngineOptions & { folder?: string; cache?: string | undefined },
+  files: ParsedFiles,
+): Promise<BuildFacts | null> {
   const { folder, cache } = options;
   const builds = await listBuilds(options.model, { ...(folder && { folder }), ...(cache && { cache }) });
   const newest = builds.find(({ manifest }) => manifest.result === 'passed');
   if (!newest) return null;
-  const { report, log, layers } = await readBuildReport(newest, options.model);
-  return buildFacts(report, log ?? null, layers ?? null) satisfies BuildFacts;
+  return buildFactsOf(await loadBuild(newest, { onnx: options.model, files }));
 }
 
 function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildOverrides['way'] {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { readModelFile } from '../../builder/store/readBuild.ts';
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { ShapeRange } from '../../core/build/engineOptions.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
@@ -40,7 +40,7 @@ async function inputsOf(uri: vscode.Uri, sessions: Sessions): Promise<GraphTenso
   const graph = sessions.find(uri)?.state.graph;
   if (graph !== null && graph !== undefined) return graph.inputs;
   try {
-    return toGraphData((await readModelFile(uri.fsPath)).value).inputs;
+    return toGraphData((await new ParsedFiles().model(uri.fsPath)).value).inputs;
   } catch (error) {
     await vscode.window.showErrorMessage(plainText(errorText(error)));
     return undefined;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { diagnoseBuild } from './diagnoseBuild.ts';
 import type { NamedDiagnosis } from './diagnoseBuild.ts';
 
@@ -11,14 +12,19 @@ const mostNames = 20;
 /** What went wrong in the newest build of each model, as problems of the model itself. */
 export class BuildDiagnostics implements vscode.Disposable {
   readonly #collection = vscode.languages.createDiagnosticCollection('TensorRT');
+  readonly #files: ParsedFiles;
   /** By model: the folder of the build of which it is told. */
   readonly #folders = new Map<string, string>();
+
+  constructor(files: ParsedFiles) {
+    this.#files = files;
+  }
 
   /** Replaces what was said of this model. Gives what was found, the first cause first. */
   async show(uri: vscode.Uri, build: Build): Promise<NamedDiagnosis[]> {
     const key = uri.toString();
     this.#folders.set(key, build.folder);
-    const found = await diagnoseBuild(build);
+    const found = await diagnoseBuild(build, this.#files);
     // Another build has ended meanwhile: what it says stays.
     if (this.#folders.get(key) !== build.folder) return found;
     const log = build.manifest.files.log;

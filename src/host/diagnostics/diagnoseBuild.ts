@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { readLogFile, readModelFile } from '../../builder/store/readBuild.ts';
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 
@@ -10,11 +10,11 @@ export interface NamedDiagnosis extends Diagnosis {
 }
 
 /** What went wrong in a build, by its log, and by its model where that can be read. Never rejects: no log, no diagnoses. */
-export async function diagnoseBuild({ folder, manifest }: Build): Promise<NamedDiagnosis[]> {
+export async function diagnoseBuild({ folder, manifest }: Build, files = new ParsedFiles()): Promise<NamedDiagnosis[]> {
   if (manifest.files.log === null) return [];
   const [log, model] = await Promise.all([
-    readLogFile(join(folder, manifest.files.log)).catch(() => undefined),
-    readModelFile(manifest.model.file).catch(() => undefined),
+    files.log(join(folder, manifest.files.log)).catch(() => undefined),
+    files.model(manifest.model.file).catch(() => undefined),
   ]);
   if (log === undefined) return [];
   // Whoever stopped a build knows why its log ends.

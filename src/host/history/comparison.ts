@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import { readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { readBuildReport } from '../../builder/store/readBuild.ts';
+import { loadBuild } from '../../builder/store/loadBuild.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { comparisonScheme } from '../ids.ts';
-import { compareBuilds, comparisonTexts } from './compareBuilds.ts';
-import type { Compared } from './compareBuilds.ts';
+import { compareBuilds, comparisonTexts } from '../../core/diff/compareBuilds.ts';
+import type { Compared } from '../../core/diff/compareBuilds.ts';
 
 interface Query {
   folders: [string, string];
@@ -12,11 +13,11 @@ interface Query {
 }
 
 /** Gives the texts in which two builds are compared. They are made from the builds' files, so they outlive a restart. */
-export function registerComparison(): vscode.Disposable {
+export function registerComparison(files: ParsedFiles): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(comparisonScheme, {
     provideTextDocumentContent: async ({ query }) => {
       const { folders, side } = JSON.parse(query) as Query;
-      const [a, b] = await Promise.all(folders.map(read));
+      const [a, b] = await Promise.all(folders.map((folder) => read(folder, files)));
       if (a === undefined || b === undefined) return 'This build was deleted.';
       const differences = compareBuilds(a, b);
       return differences.length === 0 ? 'The builds differ in nothing.' : comparisonTexts(differences)[side];
@@ -37,12 +38,12 @@ export async function openComparison(older: Build, newer: Build): Promise<void> 
   await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
 }
 
-async function read(folder: string): Promise<Compared | undefined> {
+async function read(folder: string, files: ParsedFiles): Promise<Compared | undefined> {
   const build = await readBuildFolder(folder);
   if (build === undefined) return undefined;
   const { log, layers } = build.manifest.files;
   if (log === null && layers === null) return { manifest: build.manifest, report: null };
   // What is gone or cannot be read is a difference in what is known, and no reason to show nothing.
-  const read = await readBuildReport(build).catch(() => undefined);
+  const read = await loadBuild(build, { files }).catch(() => undefined);
   return { manifest: build.manifest, report: read?.report ?? null };
 }

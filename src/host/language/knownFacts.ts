@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
-import { readBuildOverrides } from '../../builder/store/overridesRecord.ts';
 import type { BuildOverrides } from '../../builder/store/overridesRecord.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
-import { readBuildReport } from '../../builder/store/readBuild.ts';
+import { buildFactsOf } from '../../builder/store/buildFactsOf.ts';
+import { loadBuild } from '../../builder/store/loadBuild.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
-import { readModel } from '../../core/onnx/readModel.ts';
-import { buildFacts, flagsOfCommand } from '../../core/precision/check/buildFacts.ts';
 import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
-import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
 import type { ModelFacts } from '../../core/precision/plan/modelFacts.ts';
 import { readMismatches } from '../../core/replay/readMismatches.ts';
 import type { ReplayMismatch } from '../../core/replay/readMismatches.ts';
-import { openSource } from '../platform/modelSource.ts';
+import { originOf } from '../platform/modelSource.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
@@ -42,9 +40,11 @@ const longestLog = 64 * 2 ** 20;
 export class FactsReader {
   readonly #known = new Map<string, { stamp: string; facts: Promise<KnownFacts> }>();
   readonly #log: vscode.LogOutputChannel;
+  readonly #files: ParsedFiles;
 
-  constructor(log: vscode.LogOutputChannel) {
+  constructor(log: vscode.LogOutputChannel, files: ParsedFiles) {
     this.#log = log;
+    this.#files = files;
   }
 
   async read(uri: vscode.Uri): Promise<KnownFacts> {
@@ -75,7 +75,7 @@ export class FactsReader {
       passed ? this.#build(uri, passed) : null,
       newest ? this.#mismatches(newest) : [],
     ]);
-    const fits = built !== null && model.model !== null && built.build.nodes.length === model.model.nodes.length;
+    const fits = built !== null && built.build?.nodes.length === model.model?.nodes.length;
     return {
       ...model,
       build: fits ? built.build : null,
@@ -90,34 +90,21 @@ export class FactsReader {
   async #model(uri: vscode.Uri): Promise<{ model: ModelFacts | null; problem: string }> {
     const file = nameOf(uri);
     try {
-      const source = await openSource(uri);
-      try {
-        const { value, problems } = await readModel(source);
-        if (value !== undefined && value.nodes.length > 0) return { model: modelFacts(value, file), problem: '' };
-        const reason = problems[0]?.message ?? 'nothing in it can be read';
-        return { model: null, problem: `${file} cannot be read: ${reason}` };
-      } finally {
-        await source.close();
-      }
+      const origin = originOf(uri);
+      const { value, problems } = await this.#files.readModel(origin);
+      if (value !== undefined && value.nodes.length > 0)
+        return { model: (await this.#files.indexed(origin)).facts, problem: '' };
+      const reason = problems[0]?.message ?? 'nothing in it can be read';
+      return { model: null, problem: `${file} cannot be read: ${reason}` };
     } catch (error) {
       return { model: null, problem: `${file} cannot be read: ${errorText(error)}` };
     }
   }
 
-  async #build(
-    uri: vscode.Uri,
-    build: Build,
-  ): Promise<{ build: BuildFacts; log: BuildLog | null; overrides: BuildOverrides | null } | null> {
+  async #build(uri: vscode.Uri, build: Build): Promise<Pick<KnownFacts, 'build' | 'log' | 'overrides'> | null> {
     try {
-      const [{ report, log, layers }, overrides] = await Promise.all([
-        readBuildReport(build, uri.fsPath),
-        readBuildOverrides(build.folder),
-      ]);
-      const flags = flagsOfCommand(build.manifest.command) ?? undefined;
-      const facts = buildFacts(report, log ?? null, layers ?? null, flags);
-      facts.gpu ??= build.manifest.gpu;
-      if (overrides?.declared) facts.declared = overrides.declared;
-      return { build: facts, log: log ?? null, overrides };
+      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
+      return { build: buildFactsOf(read), log: read.log, overrides: read.overrides };
     } catch (error) {
       // The views say so where they show the build; here less is known, that is all.
       this.#log.warn(`Build ${build.manifest.id} of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
@@ -126,7 +113,7 @@ export class FactsReader {
   }
 
   async #mismatches({ folder, manifest }: Build): Promise<ReplayMismatch[]> {
-    if (manifest.files.log === null) return [];
+    if (manifest.files.log === null || manifest.result === 'passed') return [];
     try {
       const path = join(folder, manifest.files.log);
       if ((await stat(path)).size > longestLog) return [];

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import type { Builds } from '../builds/builds.ts';
 import { keepFp32 } from '../commands/keepFp32.ts';
@@ -34,6 +35,7 @@ export interface LanguageSurroundings {
   sessions: Sessions;
   builds: Builds;
   tasks: BuildTaskProvider;
+  files: ParsedFiles;
 }
 
 /** Override files and replays: the language server, its commands and the decorations. Dispose the result to end it all. */
@@ -42,9 +44,9 @@ export class LanguageFeatures implements vscode.Disposable {
   readonly language: LanguageService;
   readonly #parts: vscode.Disposable;
 
-  constructor({ extensionUri, log, sessions, builds, tasks }: LanguageSurroundings) {
+  constructor({ extensionUri, log, sessions, builds, tasks, files }: LanguageSurroundings) {
     const building = { sessions, builds, tasks };
-    const reader = new FactsReader(log);
+    const reader = new FactsReader(log, files);
     const feed = new FactsFeed(sessions, reader);
     const language = new LanguageService(extensionUri, feed, log);
     this.feed = feed;
@@ -63,7 +65,7 @@ export class LanguageFeatures implements vscode.Disposable {
       [languageCommandIds.showNodesHere]: show,
       [languageCommands.openLogLine]: served((target) => openNewestLog(feed, target)),
       [languageCommands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
-      [languageCommands.applyOverrides]: served((target, to) => writeTypedCopy(feed, target, to)),
+      [languageCommands.applyOverrides]: served((target, to) => writeTypedCopy(feed, files, target, to)),
       [languageCommands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
       [languageCommands.buildWithReplay]: served((target) => buildWithReplay(building, feed, target)),
       [languageCommandIds.openOverrides]: async (argument) => {

@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/files/rewriteModel.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
-import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
 import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
 import { Cancelled } from '../../builder/userError.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
@@ -15,10 +16,15 @@ import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
-export async function writeTypedCopy(feed: FactsFeed, argument: unknown, to?: unknown): Promise<void> {
+export async function writeTypedCopy(
+  feed: FactsFeed,
+  files: ParsedFiles,
+  argument: unknown,
+  to?: unknown,
+): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
-  const facts = await feed.settled(target.uri);
+  await feed.settled(target.uri);
   const model = await feed.modelOf(target.uri);
   if (model === undefined || model.scheme !== 'file') {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
@@ -29,25 +35,24 @@ export async function writeTypedCopy(feed: FactsFeed, argument: unknown, to?: un
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
   const rules = readOverrides(document.getText());
+  const { build, target: other } = feed.paramsOf(target.uri) ?? {};
   const title = plainText(`Applying ${nameOf(target.uri)}`);
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
-    const { rewrite, lossNotes } = await vscode.window.withProgress(shown, (_, token) => {
+    const { rewrite, lossNotes, problems } = await vscode.window.withProgress(shown, async (_, token) => {
       const cancel = new AbortController();
       token.onCancellationRequested(() => cancel.abort());
-      return rewriteModel({
-        model: model.fsPath,
-        rules,
-        out: out.fsPath,
-        build: facts?.build ?? null,
-        signal: cancel.signal,
-      });
+      const read = await files.indexed(model.fsPath, { spans: true });
+      const target = targetOfBuild(other ?? build ?? null);
+      const { problems: found, resolution } = checkOverrides(rules, read.index, build ?? null, target);
+      const plan = planPrecision(rules, read.index, resolution!);
+      return {
+        ...(await rewriteModel({ model: read, plan, out: out.fsPath, signal: cancel.signal })),
+        problems: found,
+      };
     });
     const { byType, casts } = rewrite.counts;
     const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
-    const { build, target: other } = feed.paramsOf(target.uri) ?? {};
-    const index = facts?.model ? new NodeIndex(facts.model) : null;
-    const { problems } = checkOverrides(rules, index, build ?? null, targetOfBuild(other ?? build ?? null));
     void tellWritten(
       out,
       `Written: ${nameOf(out)}, with ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16 and ${casts} Casts more.`,

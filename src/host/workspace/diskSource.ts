@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { askedPrecisions } from '../../builder/store/askedPrecisions.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { askedPrecisions } from '../../builder/store/buildFactsOf.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
-import { readBuildReport } from '../../builder/store/readBuild.ts';
+import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { buildHints } from '../../core/build/buildHints.ts';
-import { readModel } from '../../core/onnx/readModel.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
-import { openSource } from '../platform/modelSource.ts';
+import { originOf } from '../platform/modelSource.ts';
 import type { LoadedBuild, LoadedModel } from './session.ts';
 import type { SessionSource } from './sessions.ts';
 import { errorText } from '../../core/text/errorText.ts';
@@ -16,26 +16,25 @@ import { errorText } from '../../core/text/errorText.ts';
 /** Reads models from any file system of the editor, and their builds from this computer's disk. */
 export class DiskSource implements SessionSource {
   readonly #log: vscode.LogOutputChannel;
+  readonly #files: ParsedFiles;
 
-  constructor(log: vscode.LogOutputChannel) {
+  constructor(log: vscode.LogOutputChannel, files: ParsedFiles) {
     this.#log = log;
+    this.#files = files;
   }
 
   async readModel(uri: vscode.Uri): Promise<LoadedModel> {
     const started = Date.now();
     try {
-      const source = await openSource(uri);
-      try {
-        const { value, problems } = await readModel(source);
-        const error = problems.find(({ severity }) => severity === 'error');
-        if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
-          return unreadable(error === undefined ? 'nothing in it can be read' : describe(error));
-        }
-        return { graph: toGraphData(value), problem: '', hints: problems.map(describe) };
-      } finally {
-        await source.close();
-        this.#log.debug(`Read ${uri.toString(true)} in ${Date.now() - started} ms`);
+      const { value, problems } = await this.#files.readModel(originOf(uri));
+      // The view shows one model: its name is in the title.
+      const found = problems.map(({ file: _, ...problem }) => problem);
+      const error = found.find(({ severity }) => severity === 'error');
+      this.#log.debug(`Read ${uri.toString(true)} in ${Date.now() - started} ms`);
+      if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
+        return unreadable(error === undefined ? 'nothing in it can be read' : describe(error));
       }
+      return { graph: toGraphData(value), problem: '', hints: found.map(describe) };
     } catch (error) {
       return unreadable(errorText(error));
     }
@@ -73,11 +72,11 @@ export class DiskSource implements SessionSource {
   async #report(uri: vscode.Uri, build: Build, later: string): Promise<LoadedBuild> {
     const started = Date.now();
     try {
-      const read = await readBuildReport(build, uri.fsPath);
+      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
       const { report } = read;
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
       const hints = [...buildHints(build.manifest), ...report.problems.map(describe)];
-      return { ...withoutReport(build, later), report, hints, asked: await askedPrecisions(build, read) };
+      return { ...withoutReport(build, later), report, hints, asked: askedPrecisions(read) };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
       return withoutReport(build, `The newest build cannot be shown: ${errorText(error)}`);

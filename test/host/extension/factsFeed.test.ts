@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { FactsFeed } from '../../../src/host/language/factsFeed.ts';
 import { FactsReader } from '../../../src/host/language/knownFacts.ts';
 import { Sessions } from '../../../src/host/workspace/sessions.ts';
@@ -23,7 +24,7 @@ describe('the models near an override file', () => {
       readModel: () => Promise.resolve(nothing),
       readNewestBuild: () => Promise.resolve(null),
     });
-    const feed = new FactsFeed(sessions, new FactsReader(log));
+    const feed = new FactsFeed(sessions, new FactsReader(log, new ParsedFiles()));
     const rules = vscode.Uri.joinPath(folder, 'rules.trtprec');
     const offered = () => feed.paramsOf(rules)?.models ?? [];
     // The first search ends when it is told to, with what was there when it began.

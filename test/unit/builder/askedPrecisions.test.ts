@@ -1,34 +1,31 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askedPrecisions } from '../../../src/builder/store/askedPrecisions.ts';
-import { readReport } from '../../../src/builder/store/readBuild.ts';
+import { askedPrecisions } from '../../../src/builder/store/buildFactsOf.ts';
+import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
+const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'asked-'));
+  for (const name of ['log.txt.gz', 'layers.json']) await copyFile(join(capture, name), join(folder, name));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const manifest = buildManifest({
   model: { file: 'vit_tiny.onnx', sha256: null, bytes: 0 },
-  files: { log: 'log.txt', layers: 'layers.json', profile: null, engine: null },
+  files: { log: 'log.txt.gz', layers: 'layers.json', profile: null, engine: null },
 });
 
 async function asked(record: object | string | null, result: BuildManifest['result'] = 'passed') {
   const text = typeof record === 'string' ? record : JSON.stringify(record);
   if (record !== null) await writeFile(join(folder, 'overrides.json'), text);
-  const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
-  const read = await readReport({
-    onnx: modelPath('vit_tiny'),
-    log: `${capture}/log.txt.gz`,
-    layers: `${capture}/layers.json`,
-  });
-  return { read, asked: await askedPrecisions({ folder, manifest: { ...manifest, result } }, read) };
+  const read = await loadBuild({ folder, manifest: { ...manifest, result } }, { onnx: modelPath('vit_tiny') });
+  return { read, asked: askedPrecisions(read) };
 }
 
 describe('what a build was asked for', () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { applyOverrides } from '../../../src/builder/store/buildOverrides.ts';
 import { readBuildOverrides } from '../../../src/builder/store/overridesRecord.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
-import { readModelFile } from '../../../src/builder/store/readBuild.ts';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { playerTool } from '../../support/playerTool.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
@@ -25,6 +25,8 @@ function rulesFile(text: string): string {
   writeFileSync(path, text);
   return path;
 }
+
+const parsed = async (path: string) => (await new ParsedFiles().model(path)).value;
 
 test('trtexec 10 gets exact names as flags, and the rules stay with the build', async () => {
   const own = newFolder();
@@ -80,7 +82,7 @@ test.each([
   expect(applied.options).toEqual({ stronglyTyped: true });
   expect(applied.model).toBe(join(folder, 'typed', 'fp16_overflow.onnx'));
   expect(applied.notes[0]!.message).toMatch(/nodes in FP32, \d+ nodes in FP16, \d+ Casts added/);
-  const [before, after] = [(await readModelFile(model)).value, (await readModelFile(applied.model)).value];
+  const [before, after] = [await parsed(model), await parsed(applied.model)];
   expect(after.nodes.filter(({ op }) => op === 'Cast').length).toBeGreaterThan(2);
   const { way, declared } = (await readBuildOverrides(folder))!;
   expect(way).toBe('model');

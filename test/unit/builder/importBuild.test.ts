@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listBuilds } from '../../../src/builder/store/buildHistory.ts';
 import { importBuild, type ImportedPiece } from '../../../src/builder/run/importBuild.ts';
-import { readBuildReport } from '../../../src/builder/store/readBuild.ts';
+import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import { captureText, fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
@@ -29,7 +29,7 @@ test('a compressed log and layer info become one build of the history', async ()
   expect(readFileSync(join(build.folder, 'build.log'), 'utf8')).toBe(captureText(`${capture}/log.txt`));
   const [listed] = await listBuilds(modelPath('vit_tiny'), { cache });
   expect(listed).toEqual(build);
-  expect((await readBuildReport(build)).report.accounting.total).toBe(636);
+  expect((await loadBuild(build)).report.accounting.total).toBe(636);
 });
 
 test.each([

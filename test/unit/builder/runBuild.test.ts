@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Build } from '../../../src/builder/store/buildFolder.ts';
 import { deleteBuild, listAllBuilds, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
-import { readBuildReport } from '../../../src/builder/store/readBuild.ts';
+import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { UserError } from '../../../src/builder/userError.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
@@ -87,7 +87,7 @@ describe('a build that passes', () => {
 
   test('is read back as the report of its files', async () => {
     const build = await runBuild(options(trtexec, { profileRun: true }));
-    const { report } = await readBuildReport(build);
+    const { report } = await loadBuild(build);
     expect(report.tensorrt).toEqual({ product: 'tensorrt', version: '10.6.0' });
     expect(report.model).toEqual({ file: 'vit_tiny.onnx', nodes: 636 });
     expect(report.layers.length).toBeGreaterThan(10);

@@ -3,7 +3,7 @@ import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSy
 import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importBuild } from '../../../src/builder/run/importBuild.ts';
-import { readModelFile } from '../../../src/builder/store/readBuild.ts';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { externalLocations } from '../../../src/builder/files/writeModel.ts';
 import { build } from '../../../src/cli/build.ts';
@@ -57,7 +57,7 @@ describe('what a command reads is not what it writes', () => {
 
   test('a report takes the place of neither the weights nor what a build folder keeps', async () => {
     const { place, model } = copyOfModel();
-    const weights = join(place, [...externalLocations((await readModelFile(model)).value)][0]!);
+    const weights = join(place, [...externalLocations((await new ParsedFiles().model(model)).value)][0]!);
     writeFileSync(weights, 'weights');
     await expect(run(report, '--onnx', model, '--log', log, '-o', weights)).rejects.toThrow(
       'would overwrite the input',

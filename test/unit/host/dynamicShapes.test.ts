@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openSizes, readSizeRange, toProfile } from '../../../src/host/builds/dynamicShapes.ts';
-import { readModelFile } from '../../../src/builder/store/readBuild.ts';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
 
 const tensor = (name: string, shape: (number | string | null)[] | null, initializer = false) => ({
@@ -11,7 +11,7 @@ const tensor = (name: string, shape: (number | string | null)[] | null, initiali
 });
 
 it('asks for the open sizes of a real model, each name once', async () => {
-  const { value } = await readModelFile('test/fixtures/models/bert_base.onnx');
+  const { value } = await new ParsedFiles().model('test/fixtures/models/bert_base.onnx');
   const { inputs } = toGraphData(value);
   const sizes = openSizes(inputs);
   expect(sizes.map(({ name, places }) => [name, places.length])).toEqual([

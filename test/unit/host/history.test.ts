@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
-import { readReport } from '../../../src/builder/store/readBuild.ts';
+import { loadFiles } from '../../../src/builder/store/loadBuild.ts';
 import { namedNodes } from '../../../src/host/builds/namedNodes.ts';
 import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
-import { compareBuilds, comparisonTexts } from '../../../src/host/history/compareBuilds.ts';
+import { compareBuilds, comparisonTexts } from '../../../src/core/diff/compareBuilds.ts';
 import { overLimit } from '../../../src/host/history/overLimit.ts';
 import { rerunOptions } from '../../../src/host/history/rerunOptions.ts';
 import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
@@ -23,7 +23,7 @@ const manifest = (more: Partial<BuildManifest> = {}): BuildManifest =>
 const captures = 'test/fixtures/captures/tensorrt-10.6.0';
 const reportOf = async (capture: string) =>
   (
-    await readReport({
+    await loadFiles({
       onnx: 'test/fixtures/models/vit_tiny.onnx',
       log: `${captures}/${capture}/log.txt.gz`,
       layers: `${captures}/${capture}/layers.json${capture.endsWith('fp32') ? '.gz' : ''}`,
@@ -102,7 +102,7 @@ it('lets the oldest builds go beyond the limit, never the newest of a model nor 
 });
 
 it('finds the nodes in the names of layers as TensorRT writes them', async () => {
-  const { model, report } = await readReport({
+  const { model, report } = await loadFiles({
     onnx: 'test/fixtures/models/fp16_overflow.onnx',
     log: `${captures}/fp16_overflow.fp16/log.txt.gz`,
   });

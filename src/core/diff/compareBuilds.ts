@@ -1,7 +1,7 @@
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { timeText } from '../../core/text/numbers.ts';
-import { oneLine } from '../../core/text/oneLine.ts';
+import type { BuildManifest } from '../build/buildManifest.ts';
+import type { FusionReport } from '../fusion/fusionReport.ts';
+import { timeText } from '../text/numbers.ts';
+import { oneLine } from '../text/oneLine.ts';
 
 /** A build, and what its files say about fusion; null where they say nothing. */
 export interface Compared {

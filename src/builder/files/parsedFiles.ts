@@ -1,0 +1,197 @@
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { BuildLog } from '../../core/engine/buildLog.ts';
+import type { LayerInfo } from '../../core/engine/layerInfo.ts';
+import type { Profile } from '../../core/engine/profile.ts';
+import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
+import { readLayerInfo } from '../../core/engine/readLayerInfo.ts';
+import { readProfile } from '../../core/engine/readProfile.ts';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { readModel } from '../../core/onnx/readModel.ts';
+import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+import { inferTypes, type TensorTypes } from '../../core/precision/plan/inferTypes.ts';
+import { type ModelFacts, modelFacts } from '../../core/precision/plan/modelFacts.ts';
+import type { ByteSource } from '../../core/text/byteSource.ts';
+import type { Problem, Read } from '../../core/text/problem.ts';
+import { decodeUtf8, Utf8Decoder } from '../../core/text/utf8Decoder.ts';
+import { fileTrouble, UserError } from '../userError.ts';
+import { type FileSource, openFile } from './fileSource.ts';
+
+/** A file to parse, on a disk or elsewhere. */
+export interface FileOrigin {
+  /** For messages and as a key: a path, or a URI. */
+  name: string;
+  /** Changes whenever the content does. Rejects where there is no such file. */
+  stamp: () => Promise<string>;
+  open: () => Promise<FileSource>;
+}
+
+/** What a file holds; problems name the file. */
+export interface Parsed<T> extends Read<T> {
+  value: T;
+}
+
+/** A model that was read to be checked or rewritten. */
+export interface IndexedModel {
+  path: string;
+  model: OnnxModel;
+  problems: Problem[];
+  types: TensorTypes;
+  facts: ModelFacts;
+  index: NodeIndex;
+}
+
+/** Results that are kept: two builds of one model with all that they left. */
+const keptResults = 10;
+
+const nameOf = (file: string | FileOrigin): string => (typeof file === 'string' ? file : file.name);
+
+const withSpans = 'model with spans';
+const indexWithSpans = 'index with spans';
+const keyOf = (what: string, origins: readonly FileOrigin[]): string =>
+  [what, ...origins.map(({ name }) => name)].join('\n');
+
+/** Bytes of a log that are read at a time. */
+const chunkBytes = 1 << 22;
+
+/**
+ * Parses the files of builds, each once: whoever asks for a file again gets the same result for as long as its content is
+ * the same (its size and its times) and it is among the ones asked for last. A result that several callers share must
+ * not be changed. A failure is not kept.
+ */
+export class ParsedFiles {
+  readonly #open: (path: string) => Promise<FileSource>;
+  readonly #keep: number;
+  /** By what was asked; the one asked for last is last. */
+  readonly #results = new Map<string, { stamp: string; result: Promise<unknown> }>();
+
+  constructor({ open = openFile, keep = keptResults }: { open?: typeof openFile; keep?: number } = {}) {
+    this.#open = open;
+    this.#keep = keep;
+  }
+
+  /**
+   * An ONNX file's structure; what is wrong in it is in `problems`. Without a value: nothing in it can be read.
+   * @param options.spans keep where in the file its parts are, as editing needs
+   * @throws {UserError} when it cannot be opened
+   */
+  readModel(file: string | FileOrigin, { spans = false } = {}): Promise<Read<OnnxModel>> {
+    // A reading with spans serves those who need none.
+    const known = this.#results.has(keyOf(withSpans, [this.#origin(file)]));
+    if (!spans && !known) return this.#parse('model', file, (source) => readModel(source));
+    return this.#parse(withSpans, file, (source) => readModel(source, { spans: true }));
+  }
+
+  /**
+   * The same where there must be a model.
+   * @throws {UserError} when it cannot be opened, or nothing in it can be read
+   */
+  async model(file: string | FileOrigin, options: { spans?: boolean } = {}): Promise<Parsed<OnnxModel>> {
+    const { value, problems } = await this.readModel(file, options);
+    if (value) return { value, problems };
+    throw new UserError(`${nameOf(file)}: ${problems[0]?.message ?? 'cannot be read as an ONNX model'}`);
+  }
+
+  /**
+   * The same with its types and its index of nodes.
+   * @throws {UserError} as `model`
+   */
+  indexed(file: string | FileOrigin, { spans = false } = {}): Promise<IndexedModel> {
+    const known = this.#results.has(keyOf(indexWithSpans, [this.#origin(file)]));
+    return this.once(spans || known ? indexWithSpans : 'index', [file], async () => {
+      const { value: model, problems } = await this.model(file, { spans });
+      const path = nameOf(file);
+      const types = inferTypes(model);
+      const facts = modelFacts(model, basename(path), types);
+      return { path, model, problems, types, facts, index: new NodeIndex(facts) };
+    });
+  }
+
+  /**
+   * A build log of any size, gzip-compressed or not.
+   * @throws {UserError} when it cannot be opened
+   */
+  log(path: string): Promise<Parsed<BuildLog>> {
+    return this.#parse('log', path, parseLog);
+  }
+
+  /** @throws {UserError} when it cannot be opened */
+  layers(path: string): Promise<Read<LayerInfo>> {
+    return this.#parse('layers', path, (source) => parseText(source, readLayerInfo));
+  }
+
+  /** @throws {UserError} when it cannot be opened */
+  profile(path: string): Promise<Read<Profile>> {
+    return this.#parse('profile', path, (source) => parseText(source, readProfile));
+  }
+
+  /**
+   * What was made of some files, once for as long as none of them has changed.
+   * @param what names the result; with the files it says which one is meant
+   */
+  async once<T>(what: string, files: readonly (string | FileOrigin)[], make: () => Promise<T>): Promise<T> {
+    const origins = files.map((file) => this.#origin(file));
+    const stamp = (await Promise.all(origins.map((origin) => origin.stamp()))).join('\n');
+    const key = keyOf(what, origins);
+    const known = this.#results.get(key);
+    this.#results.delete(key);
+    const entry = known?.stamp === stamp ? known : { stamp, result: make() };
+    this.#results.set(key, entry);
+    for (const oldest of this.#results.keys()) {
+      if (this.#results.size <= this.#keep) break;
+      this.#results.delete(oldest);
+    }
+    // Whoever asks after a failure tries again.
+    entry.result.catch(() => {
+      if (this.#results.get(key) === entry) this.#results.delete(key);
+    });
+    return entry.result as Promise<T>;
+  }
+
+  #origin(file: string | FileOrigin): FileOrigin {
+    if (typeof file !== 'string') return file;
+    return { name: resolve(file), stamp: () => stampOf(file), open: () => this.#open(file) };
+  }
+
+  #parse<Result extends { problems: Problem[] }>(
+    what: string,
+    file: string | FileOrigin,
+    parse: (source: ByteSource) => Promise<Result>,
+  ): Promise<Result> {
+    const origin = this.#origin(file);
+    const name = basename(nameOf(file));
+    return this.once(what, [origin], async () => {
+      const source = await origin.open();
+      try {
+        const result = await parse(source);
+        return { ...result, problems: result.problems.map((problem) => ({ file: name, ...problem })) };
+      } finally {
+        await source.close();
+      }
+    });
+  }
+}
+
+/** A file's size and times, to the nanosecond. A pipe has no content to compare: what it gives is parsed each time. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const status = await stat(path, { bigint: true });
+    if (!status.isFile()) return `${performance.now()}`;
+    return `${status.ino} ${status.size} ${status.mtimeNs} ${status.ctimeNs}`;
+  } catch (error) {
+    throw fileTrouble(path, error);
+  }
+}
+
+async function parseLog(source: ByteSource): Promise<Parsed<BuildLog>> {
+  const reader = new BuildLogReader();
+  const decoder = new Utf8Decoder();
+  for (let offset = 0; offset < source.size; offset += chunkBytes)
+    reader.push(decoder.push(await source.read(offset, chunkBytes)));
+  reader.push(decoder.end());
+  return reader.end();
+}
+
+async function parseText<T>(source: ByteSource, read: (text: string) => Read<T>): Promise<Read<T>> {
+  return read(decodeUtf8(await source.read(0, source.size)));
+}

@@ -1,0 +1,100 @@
+import { basename, join, resolve } from 'node:path';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { BuildLog } from '../../core/engine/buildLog.ts';
+import type { LayerInfo } from '../../core/engine/layerInfo.ts';
+import type { Profile } from '../../core/engine/profile.ts';
+import { createReport } from '../../core/fusion/createReport.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import type { Build } from './buildFolder.ts';
+import { type BuildOverrides, readBuildOverrides } from './overridesRecord.ts';
+
+/** Paths of the files that one build left, each gzip-compressed or not. */
+export interface BuildFilesGiven {
+  onnx: string;
+  layers?: string | undefined;
+  log?: string | undefined;
+  profile?: string | undefined;
+}
+
+/** A build, read and joined: everything that anybody may want to know of it. Shared by its users: not to be changed. */
+export interface LoadedBuild {
+  model: OnnxModel;
+  /** null: the build left none. */
+  log: BuildLog | null;
+  layers: LayerInfo | null;
+  profile: Profile | null;
+  /** What became of each node; what is wrong in a file is in its `problems`, with the file's name. */
+  report: FusionReport;
+  /** The override rules that it was made with; null: none, or not known. */
+  overrides: BuildOverrides | null;
+  /** What its folder says; null where only files were given. */
+  manifest: BuildManifest | null;
+}
+
+/**
+ * Reads a build folder: its own files, and the model where the manifest says it is (relative: to the folder), or `onnx`.
+ * @throws {UserError} when a file cannot be opened, or the model cannot be read at all
+ */
+export async function loadBuild(
+  { folder, manifest }: Build,
+  {
+    onnx = resolve(folder, manifest.model.file),
+    files = new ParsedFiles(),
+  }: { onnx?: string; files?: ParsedFiles } = {},
+): Promise<LoadedBuild> {
+  const { log, layers, profile } = manifest.files;
+  const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
+  const overrides = await readBuildOverrides(folder);
+  const given = { onnx, log: inside(log), layers: inside(layers), profile: inside(profile) };
+  return { ...(await joined(given, overrides?.added, files)), overrides, manifest };
+}
+
+/**
+ * The same from files alone.
+ * @throws {UserError} when a file cannot be opened, or the model cannot be read at all
+ */
+export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles()): Promise<LoadedBuild> {
+  return { ...(await joined(given, undefined, files)), overrides: null, manifest: null };
+}
+
+/** One report for the same files, however often it is asked for. */
+function joined(
+  given: BuildFilesGiven,
+  added: readonly string[] | undefined,
+  files: ParsedFiles,
+): Promise<Pick<LoadedBuild, 'model' | 'log' | 'layers' | 'profile' | 'report'>> {
+  const paths = [given.onnx, given.log, given.layers, given.profile];
+  const what = JSON.stringify(['report', paths.map((path) => path !== undefined), added]);
+  const make = async () => {
+    const [model, log, layers, profile] = await Promise.all([
+      files.model(given.onnx),
+      given.log === undefined ? undefined : files.log(given.log),
+      given.layers === undefined ? undefined : files.layers(given.layers),
+      given.profile === undefined ? undefined : files.profile(given.profile),
+    ]);
+    const report = createReport({
+      model: model.value,
+      modelFile: basename(given.onnx),
+      modelProblems: model.problems,
+      log: log?.value,
+      layerInfo: layers?.value,
+      profile: profile?.value,
+      added,
+      problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
+    });
+    return {
+      model: model.value,
+      log: log?.value ?? null,
+      layers: layers?.value ?? null,
+      profile: profile?.value ?? null,
+      report,
+    };
+  };
+  return files.once(
+    what,
+    paths.filter((path) => path !== undefined),
+    make,
+  );
+}

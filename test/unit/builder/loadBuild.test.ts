@@ -1,0 +1,131 @@
+import { copyFile, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openFile } from '../../../src/builder/files/fileSource.ts';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
+import { rewriteModel } from '../../../src/builder/files/rewriteModel.ts';
+import { askedPrecisions, buildFactsOf } from '../../../src/builder/store/buildFactsOf.ts';
+import { type Build, writeManifest } from '../../../src/builder/store/buildFolder.ts';
+import { loadBuild, loadFiles } from '../../../src/builder/store/loadBuild.ts';
+import { checkOverrides } from '../../../src/core/precision/check/checkOverrides.ts';
+import { readOverrides } from '../../../src/core/precision/language/readOverrides.ts';
+import { planPrecision } from '../../../src/core/precision/plan/precisionPlan.ts';
+import { targetOf } from '../../../src/core/precision/plan/tensorrtTarget.ts';
+import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
+
+let folder: string;
+let build: Build;
+const opened: string[] = [];
+/** Counts each file that is opened to be parsed. */
+const spy = (keep?: number) =>
+  new ParsedFiles({
+    open: (path) => {
+      opened.push(basename(path));
+      return openFile(path);
+    },
+    ...(keep !== undefined && { keep }),
+  });
+
+beforeEach(async () => {
+  opened.length = 0;
+  folder = await mkdtemp(join(tmpdir(), 'load-'));
+  const capture = fixturePath('captures/tensorrt-10.6.0/vit_tiny.prec_obey');
+  await copyFile(modelPath('vit_tiny'), join(folder, 'net.onnx'));
+  for (const name of ['log.txt.gz', 'layers.json']) await copyFile(join(capture, name), join(folder, name));
+  const files = { log: 'log.txt.gz', layers: 'layers.json', profile: null, engine: null };
+  const model = { file: join(folder, 'net.onnx'), sha256: null, bytes: 0 };
+  build = { folder, manifest: buildManifest({ model, files, gpu: 'a GPU', command: ['trtexec', '--fp16'] }) };
+  await writeManifest(build);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const once = ['layers.json', 'log.txt.gz', 'net.onnx'];
+
+test('all that the views, the side bar and the language server ask of a build parses each file once', async () => {
+  const files = spy();
+  const asking = () => [
+    files.readModel(build.manifest.model.file),
+    files.indexed(build.manifest.model.file),
+    loadBuild(build, { files }),
+    loadBuild(build, { onnx: build.manifest.model.file, files }),
+    diagnoseBuild(build, files),
+  ];
+  await Promise.all(asking());
+  await Promise.all(asking());
+  expect(opened.toSorted()).toEqual(once);
+  const [one, other] = [await loadBuild(build, { files }), await loadBuild(build, { files })];
+  expect(other.report).toBe(one.report);
+  expect(other.model).toBe((await files.model(build.manifest.model.file)).value);
+});
+
+test('a file that has changed is parsed again, and only that one', async () => {
+  const files = spy();
+  const before = await loadBuild(build, { files });
+  await writeFile(join(folder, 'layers.json'), '{"Layers": []}');
+  const after = await loadBuild(build, { files });
+  expect(opened.toSorted()).toEqual(['layers.json', ...once]);
+  expect(after.layers).not.toEqual(before.layers);
+  expect(after.log).toBe(before.log);
+  // The same size again, at another time.
+  await utimes(join(folder, 'net.onnx'), new Date(0), new Date(0));
+  await loadBuild(build, { files });
+  expect(opened.filter((name) => name === 'net.onnx')).toHaveLength(2);
+});
+
+test('what was asked for longest ago is forgotten first', async () => {
+  const files = spy(2);
+  const [a, b, c] = ['a.onnx', 'b.onnx', 'c.onnx'].map((name) => join(folder, name));
+  for (const path of [a, b, c]) await copyFile(modelPath('vit_tiny'), path!);
+  for (const path of [a, b, a, c, a, b]) await files.model(path!);
+  expect(opened).toEqual(['a.onnx', 'b.onnx', 'c.onnx', 'b.onnx']);
+});
+
+test('a failure is not kept', async () => {
+  const files = spy();
+  const path = join(folder, 'later.onnx');
+  await expect(files.model(path)).rejects.toThrow('later.onnx: no such file');
+  await copyFile(modelPath('vit_tiny'), path);
+  expect((await files.model(path)).value.nodes.length).toBeGreaterThan(0);
+});
+
+test('a rewrite parses the model once, with the build that its rules are checked against', async () => {
+  const files = spy();
+  const onnx = join(folder, 'overflow.onnx');
+  await copyFile(modelPath('fp16_overflow'), onnx);
+  const model = await files.indexed(onnx, { spans: true });
+  const read = await loadBuild(build, { onnx, files });
+  const rules = readOverrides('base fp16\nop:Softmax fp32\n');
+  const { resolution } = checkOverrides(rules, model.index, buildFactsOf(read), targetOf('tensorrt', '11.2', null));
+  const plan = planPrecision(rules, model.index, resolution!);
+  const { rewrite } = await rewriteModel({ model, plan, out: join(folder, 'out.onnx') });
+  expect(rewrite.counts.byType.float16).toBeGreaterThan(0);
+  expect(opened.toSorted()).toEqual(['layers.json', 'log.txt.gz', 'overflow.onnx']);
+});
+
+test('the facts of a build are the same wherever they are asked for', async () => {
+  const rules = '/patch_embed/proj/Conv fp16\n';
+  const loaded = await loadBuild(build);
+  const declared = loaded.report.nodes.map(() => 'fp16');
+  await writeFile(
+    join(folder, 'overrides.json'),
+    JSON.stringify({ schema: 1, rules, way: 'model', declared, added: [] }),
+  );
+  const built = await loadBuild(build);
+  expect(buildFactsOf(built)).toMatchObject({ gpu: expect.any(String) as string, declared, unfinished: false });
+  expect(buildFactsOf(built).flags?.types).toContain('fp16');
+  expect(askedPrecisions(built)).toMatchObject([{ type: 'fp16', line: 1 }]);
+  // Of files alone, what only the folder knows is not known.
+  const log = join(folder, 'log.txt.gz');
+  expect(buildFactsOf(await loadFiles({ onnx: join(folder, 'net.onnx'), log })).declared).toBeUndefined();
+});
+
+test('types of a copy of another version of the model say nothing', async () => {
+  await writeFile(
+    join(folder, 'overrides.json'),
+    JSON.stringify({ schema: 1, rules: '', way: 'model', declared: ['fp16'] }),
+  );
+  expect(buildFactsOf(await loadBuild(build)).declared).toBeUndefined();
+});
