@@ -26,7 +26,7 @@ export interface FileOrigin {
   open: () => Promise<FileSource>;
 }
 
-/** What a file holds; problems name the file. */
+/** What a file holds; its problems name the file. */
 export interface Parsed<T> extends Read<T> {
   value: T;
 }
@@ -71,7 +71,8 @@ export class ParsedFiles {
   }
 
   /**
-   * An ONNX file's structure; what is wrong in it is in `problems`. Without a value: nothing in it can be read.
+   * An ONNX file's structure; what is wrong in it is in `problems`, which do not name it. Without a value: nothing in it can
+   * be read.
    * @param options.spans keep where in the file its parts are, as editing needs
    * @throws {UserError} when it cannot be opened
    */
@@ -88,7 +89,7 @@ export class ParsedFiles {
    */
   async model(file: string | FileOrigin, options: { spans?: boolean } = {}): Promise<Parsed<OnnxModel>> {
     const { value, problems } = await this.readModel(file, options);
-    if (value) return { value, problems };
+    if (value) return { value, problems: named(file, problems) };
     throw new UserError(`${nameOf(file)}: ${problems[0]?.message ?? 'cannot be read as an ONNX model'}`);
   }
 
@@ -112,17 +113,20 @@ export class ParsedFiles {
    * @throws {UserError} when it cannot be opened
    */
   log(path: string): Promise<Parsed<BuildLog>> {
-    return this.#parse('log', path, parseLog);
+    return this.#parse('log', path, async (source) => {
+      const { value, problems } = await parseLog(source);
+      return { value, problems: named(path, problems) };
+    });
   }
 
   /** @throws {UserError} when it cannot be opened */
   layers(path: string): Promise<Read<LayerInfo>> {
-    return this.#parse('layers', path, (source) => parseText(source, readLayerInfo));
+    return this.#parse('layers', path, (source) => parseText(source, path, readLayerInfo));
   }
 
   /** @throws {UserError} when it cannot be opened */
   profile(path: string): Promise<Read<Profile>> {
-    return this.#parse('profile', path, (source) => parseText(source, readProfile));
+    return this.#parse('profile', path, (source) => parseText(source, path, readProfile));
   }
 
   /**
@@ -153,18 +157,12 @@ export class ParsedFiles {
     return { name: resolve(file), stamp: () => stampOf(file), open: () => this.#open(file) };
   }
 
-  #parse<Result extends { problems: Problem[] }>(
-    what: string,
-    file: string | FileOrigin,
-    parse: (source: ByteSource) => Promise<Result>,
-  ): Promise<Result> {
+  #parse<T>(what: string, file: string | FileOrigin, parse: (source: ByteSource) => Promise<T>): Promise<T> {
     const origin = this.#origin(file);
-    const name = basename(nameOf(file));
     return this.once(what, [origin], async () => {
       const source = await origin.open();
       try {
-        const result = await parse(source);
-        return { ...result, problems: result.problems.map((problem) => ({ file: name, ...problem })) };
+        return await parse(source);
       } finally {
         await source.close();
       }
@@ -172,11 +170,11 @@ export class ParsedFiles {
   }
 }
 
-/** A file's size and times, to the nanosecond. A pipe has no content to compare: what it gives is parsed each time. */
+/** A file's size and times, to the nanosecond. A pipe can be read only once: what it gave then is what it holds. */
 async function stampOf(path: string): Promise<string> {
   try {
     const status = await stat(path, { bigint: true });
-    if (!status.isFile()) return `${performance.now()}`;
+    if (!status.isFile()) return 'pipe';
     return `${status.ino} ${status.size} ${status.mtimeNs} ${status.ctimeNs}`;
   } catch (error) {
     throw fileTrouble(path, error);
@@ -192,6 +190,10 @@ async function parseLog(source: ByteSource): Promise<Parsed<BuildLog>> {
   return reader.end();
 }
 
-async function parseText<T>(source: ByteSource, read: (text: string) => Read<T>): Promise<Read<T>> {
-  return read(decodeUtf8(await source.read(0, source.size)));
+async function parseText<T>(source: ByteSource, path: string, read: (text: string) => Read<T>): Promise<Read<T>> {
+  const { value, problems } = read(decodeUtf8(await source.read(0, source.size)));
+  return { value, problems: named(path, problems) };
 }
+
+const named = (file: string | FileOrigin, problems: Problem[]): Problem[] =>
+  problems.map((problem) => ({ file: basename(nameOf(file)), ...problem }));

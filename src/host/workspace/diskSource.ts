@@ -27,14 +27,12 @@ export class DiskSource implements SessionSource {
     const started = Date.now();
     try {
       const { value, problems } = await this.#files.readModel(originOf(uri));
-      // The view shows one model: its name is in the title.
-      const found = problems.map(({ file: _, ...problem }) => problem);
-      const error = found.find(({ severity }) => severity === 'error');
+      const error = problems.find(({ severity }) => severity === 'error');
       this.#log.debug(`Read ${uri.toString(true)} in ${Date.now() - started} ms`);
       if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
         return unreadable(error === undefined ? 'nothing in it can be read' : describe(error));
       }
-      return { graph: toGraphData(value), problem: '', hints: found.map(describe) };
+      return { graph: toGraphData(value), problem: '', hints: problems.map(describe) };
     } catch (error) {
       return unreadable(errorText(error));
     }
