@@ -12,13 +12,13 @@ import { quoteCommand } from '../core/build/quoteCommand.ts';
 import { progressLine } from '../core/build/progressLine.ts';
 import { timeText } from '../core/text/numbers.ts';
 import { shorten } from '../core/text/oneLine.ts';
-import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
 import { writeReport } from './report.ts';
 import { readLauncherFile } from './yamlFile.ts';
 import { printJson, type Terminal } from './terminal.ts';
+import { formatReport } from '../core/report/reportText.ts';
 
 const {
   backend: backends,

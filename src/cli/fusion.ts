@@ -1,8 +1,8 @@
 import { loadFiles } from '../builder/store/loadBuild.ts';
-import { formatReport } from '../core/fusion/reportText.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
+import { formatReport } from '../core/report/reportText.ts';
 
 /** The files of a build, as options of several commands. */
 export const buildFileOptions = {

@@ -1,13 +1,21 @@
 import { select } from 'd3-selection';
 import type { Selection as D3Selection } from 'd3-selection';
 import type { EngineTensor } from '../../src/core/engine/engineLayer.ts';
-import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../../src/core/fusion/fusionReport.ts';
-import { layerLabel, nodeLabel, shareOf, totalMs } from '../../src/core/scene/panel/fusionText.ts';
+import type {
+  Fate,
+  FusionReport,
+  ReportForeignNode,
+  ReportLayer,
+  ReportNode,
+} from '../../src/core/fusion/fusionReport.ts';
 import { layerTitle } from '../../src/core/scene/page/kernelFamilies.ts';
 import type { Selection, ViewHost } from '../../src/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { addTo } from '../../src/core/text/addTo.ts';
 import { counted, timeText } from '../../src/core/text/numbers.ts';
+import { fateTooltip, fateWords } from '../../src/core/report/fates.ts';
+import { layerLabel, nodeLabel } from '../../src/core/report/labels.ts';
+import { shareOf, totalMs } from '../../src/core/report/times.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
@@ -149,10 +157,10 @@ function contentOf(report: FusionReport, selection: Selection): Content | null {
         : nodesContent(report, nodes, texts.manyNodes(nodes.length));
     }
     case 'fate': {
-      const fate = selection.fate as keyof typeof strings.fates;
+      const fate = selection.fate as Fate;
       const nodes = report.nodes.filter((node) => node.fate === fate);
-      const content = nodesContent(report, nodes, `${strings.fates[fate]}: ${counted(nodes.length, 'node')}`);
-      return { ...content, sentence: `${strings.fateMeanings[fate]}.` };
+      const content = nodesContent(report, nodes, `${fateWords[fate].label}: ${counted(nodes.length, 'node')}`);
+      return { ...content, sentence: fateTooltip(fate) };
     }
   }
 }
@@ -253,7 +261,7 @@ function nodeContent(report: FusionReport, node: ReportNode): Content {
     sentence: node.reason,
     facts: [
       { name: 'Op', value: node.op },
-      { name: texts.becomes, value: `${strings.fates[node.fate]}: ${strings.fateMeanings[node.fate]}` },
+      { name: texts.becomes, value: fateTooltip(node.fate) },
     ],
     lists: [
       groupList(report, layers),
@@ -271,7 +279,7 @@ function nodesContent(report: FusionReport, nodes: ReportNode[], title: string):
     const name =
       node.fate === 'foreign' && node.foreignNode !== null
         ? `ForeignNode ${node.foreignNode}`
-        : strings.fates[node.fate];
+        : fateWords[node.fate].label;
     addTo(parts, name, node);
   }
   const lines = [...parts].map(([text, own]): Line => ({

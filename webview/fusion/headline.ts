@@ -1,13 +1,12 @@
 import { select } from 'd3-selection';
 import type { Fate, FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { fusionSentence } from '../../src/core/scene/panel/fusionText.ts';
 import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from './paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 import { percentText, thousands } from '../../src/core/text/numbers.ts';
-
-const fates: Fate[] = ['foreign', 'fused', 'single', 'shape', 'folded', 'removed', 'unknown'];
+import { fateOrder, fateTooltip, fateWords } from '../../src/core/report/fates.ts';
+import { summarySentence } from '../../src/core/report/summary.ts';
 
 interface Segment {
   fate: Fate;
@@ -31,10 +30,10 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
   const funnelNote = funnel.append('p').attr('class', 'note');
 
   const draw = (report: FusionReport) => {
-    sentence.text(fusionSentence(report));
+    sentence.text(summarySentence(report));
     accountingTitle.text(strings.fusion.accounting.title(report.accounting.total));
     legend.attr('aria-label', strings.fusion.accounting.title(report.accounting.total));
-    const segments = fates.map((fate): Segment => ({
+    const segments = fateOrder.map((fate): Segment => ({
       fate,
       nodes: report.accounting[fate],
       derived: report.nodes.filter((node) => node.fate === fate && !node.exact).length,
@@ -68,12 +67,12 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
       })
       .attr('data-fate', ({ fate }) => fate)
       .classed('empty', ({ nodes }) => nodes === 0)
-      .attr('title', ({ fate }) => strings.fateMeanings[fate])
+      .attr('title', ({ fate }) => fateTooltip(fate))
       .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
       .each(function ({ fate, nodes, share, derived }) {
         const own = select(this);
         own.select('i').style('background', background(fate));
-        own.select('.name').text(strings.fates[fate]);
+        own.select('.name').text(fateWords[fate].label);
         own.select('small').text(derived > 0 && fate !== 'unknown' ? strings.fusion.flow.someDerived(derived) : '');
         own.select('b').text(nodes === 0 ? '0' : `${thousands(nodes)} · ${percentText(share * 100)}`);
       });

@@ -5,27 +5,6 @@ import { counted, percentText, thousands, timeText } from '../../src/core/text/n
  * whole phrase, so that a language may order and inflect as it needs. One section a view.
  */
 
-/** Labels of the seven fates, as a person would say them. */
-const fates = {
-  foreign: 'In ForeignNodes',
-  fused: 'Fused',
-  single: 'Own layer',
-  folded: 'Folded',
-  removed: 'Removed',
-  shape: 'Shape',
-  unknown: 'Unknown',
-};
-
-const fateMeanings = {
-  foreign: 'swallowed by a ForeignNode (Myelin)',
-  fused: 'computed by an engine layer together with other nodes',
-  single: 'an engine layer of its own',
-  folded: 'evaluated at build time: constant, or everything that it depends on is',
-  removed: 'needs no work in this engine',
-  shape: 'computes shapes on the host',
-  unknown: 'nothing in the inputs says what became of it',
-};
-
 export const strings = {
   common: {
     noData: 'Nothing to show yet.',
@@ -34,8 +13,6 @@ export const strings = {
     build: 'Build a TensorRT engine',
     openLog: 'Open a build log',
   },
-  fates,
-  fateMeanings,
   fusion: {
     title: 'Fusion',
     empty: {

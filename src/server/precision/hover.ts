@@ -9,6 +9,7 @@ import { code, codeList, escapeMarkdown } from '../markdown.ts';
 import { isInside, toRange } from '../places.ts';
 import { nodesAt, ruleAt, verdictOf } from './overrideAnalysis.ts';
 import type { OverrideAnalysis, RulePlace } from './overrideAnalysis.ts';
+import { fateWords } from '../../core/report/fates.ts';
 import { counted, thousands, timeText } from '../../core/text/numbers.ts';
 
 /** What a place in an override file means: its nodes, what became of them, what was asked and what came of it. */
@@ -76,16 +77,6 @@ function timeOf({ build }: OverrideAnalysis, nodes: Int32Array): number | null {
   return times.length > 0 ? times.reduce((sum, ms) => sum + ms, 0) : null;
 }
 
-const fates = {
-  foreign: 'fused into a ForeignNode',
-  fused: 'fused with other nodes in one layer',
-  single: 'computed by a layer of its own',
-  folded: 'constant-folded',
-  removed: 'needs no work in this engine',
-  shape: 'computes shapes on the host',
-  unknown: 'unknown: neither the log nor the layers name it',
-} as const;
-
 /** One node: what it is, its fate, its group, its time, what is asked of it and what came of it. */
 export function nodeText(analysis: OverrideAnalysis, position: number): string {
   const { index } = analysis.facts;
@@ -95,7 +86,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
   const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Outputs ${escapeMarkdown(types)}.`];
   const built = analysis.build?.nodes[position];
   if (built && analysis.build) {
-    lines.push(`Last build: ${fates[built.fate]}.`);
+    lines.push(`Last build: it ${fateWords[built.fate].predicate}.`);
     const group = analysis.build.foreignNodes[built.foreign];
     if (group) lines.push(`ForeignNode ${code(group.name)}${group.exact ? '' : ' (derived)'}`);
     const layers = built.layers.map((layer) => analysis.build?.layers[layer]).filter((layer) => layer !== undefined);

@@ -179,7 +179,7 @@ describe('hover', () => {
     const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
     const { analysis, place } = overrides('/blocks/blocks.0/attn/Soft|max fp32', index.facts, build);
     const text = hoverText(overrideHover(analysis, place));
-    expect(text).toContain('fused into a ForeignNode');
+    expect(text).toContain('Last build: it was fused into a ForeignNode (Myelin).');
     expect(text).toContain('`_gemm_mha_v2_myl3_3` with 3 other nodes');
     expect(text).toContain('This layer reads fp16, writes fp16.');
     expect(text).toMatch(/\d[\d.]+ µs/);

@@ -1,11 +1,11 @@
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
-import { layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
 import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import type { Brush, Fill } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { timeText } from '../../../src/core/text/numbers.ts';
+import { layerOf } from '../../../src/core/report/layers.ts';
 
 /** Space between a boundary and what is in it, at scale 1. */
 const margins = { foreign: 12, fused: 7, single: 5 };

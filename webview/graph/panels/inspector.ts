@@ -1,16 +1,17 @@
 import type { ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { builtPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
-import { fateSentence, readable } from '../../../src/core/scene/panel/fateSentence.ts';
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
-import { layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
-import { phrase } from '../../../src/core/scene/panel/fusionText.ts';
 import type { AskedPrecision } from '../../../src/core/scene/panel/viewData.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
+import { shorten } from '../../../src/core/text/oneLine.ts';
 import { button, element } from './element.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { tensorText } from './tensorText.ts';
 import { thousands, timeText } from '../../../src/core/text/numbers.ts';
+import { fateSentence } from '../../../src/core/report/fateSentence.ts';
+import { layerOf } from '../../../src/core/report/layers.ts';
+import { longestName, phrase } from '../../../src/core/report/labels.ts';
 
 const words = graphStrings.facts;
 
@@ -160,7 +161,7 @@ export class Inspector {
               class: 'link mono wrap',
               onclick: () => this.#host.selected({ kind: 'layers', ids: [id] }),
             },
-            readable(layer.name) || `layer ${id}`,
+            shorten(layer.name, longestName) || `layer ${id}`,
           ),
           element('div', { class: 'muted' }, `${notes} `, this.#line(layer.line)),
           (layer.tactic ?? '') !== '' &&
@@ -277,7 +278,7 @@ export class Inspector {
     const parts: Node[] = [heading(groupName(model, group)), facts(rows)];
     const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
     if (foreign !== undefined) {
-      parts.push(element('p', { class: 'mono wrap muted' }, readable(foreign.name)));
+      parts.push(element('p', { class: 'mono wrap muted' }, shorten(foreign.name, longestName)));
       if (foreign.line !== null) parts.push(element('p', {}, this.#line(foreign.line)));
     }
     const remarks = report.remarks.filter(({ layers }) => layers.some((layer) => group.layers.includes(layer)));
@@ -319,7 +320,7 @@ export function groupName(model: GraphModel, group: FusionGroup): string {
   const layer = layerOf(model.data.report!, group.ref);
   return layer === undefined || layer.name === ''
     ? `layer ${group.ref}`
-    : `layer ${group.ref}: ${readable(layer.name)}`;
+    : `layer ${group.ref}: ${shorten(layer.name, longestName)}`;
 }
 
 function heading(text: string, note: string | null = null): Node {

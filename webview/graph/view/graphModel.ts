@@ -6,7 +6,7 @@ import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
 import { tensorPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
 import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
-import { fusionGroups, layerOf } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { fusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
 import type { FusionGroup, FusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
 import { indexGraph } from '../../../src/core/scene/graph/graphIndex.ts';
 import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
@@ -21,6 +21,7 @@ import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
 import type { Scene } from '../../../src/core/scene/graph/scene.ts';
 import type { AskedPrecision, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
+import { layerOf } from '../../../src/core/report/layers.ts';
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
 export interface Picture {

@@ -1,4 +1,3 @@
-import { fusionSentence } from '../../../src/core/scene/panel/fusionText.ts';
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 import { searchGraph } from '../../../src/core/scene/graph/search.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
@@ -28,6 +27,7 @@ import { Painter } from '../draw/painter.ts';
 import { makePalette } from '../draw/palette.ts';
 import { showBuilding } from './showBuilding.ts';
 import { Stage } from '../draw/stage.ts';
+import { summarySentence } from '../../../src/core/report/summary.ts';
 
 /** The graph view: holds what is shown and passes between its parts. */
 export class GraphView implements GraphCommands {
@@ -124,7 +124,7 @@ export class GraphView implements GraphCommands {
   #describe(model: GraphModel): void {
     const { sentence, legend } = this.#parts;
     const { report } = model.data;
-    sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : fusionSentence(report);
+    sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : summarySentence(report);
     legend.offerOverrides(model.asked.size > 0);
     legend.show(model.overlay, this.#palette);
   }

@@ -12,6 +12,7 @@ import { isFloating } from '../language/precisionType.ts';
 import { removeSelector } from '../language/removeSelector.ts';
 import type { RuleMatch } from '../language/resolveOverrides.ts';
 import { hasLayerFlags, missingCapability, targetName, typeSince } from '../plan/tensorrtTarget.ts';
+import { fateWords } from '../../report/fates.ts';
 import { counted } from '../../text/numbers.ts';
 
 /** Types that the version, the GPU or the operator cannot do, and nodes that take no precision. */
@@ -95,12 +96,7 @@ function checkFolded(context: CheckContext, rule: Rule, position: number, select
   const node = selected[0] ?? -1;
   const fate = context.build?.nodes[node]?.fate;
   if (!selector || selected.length !== 1 || (fate !== 'folded' && fate !== 'removed' && fate !== 'shape')) return;
-  const text = {
-    folded: 'was constant-folded in the last build',
-    removed: 'needed no work in the last engine',
-    shape: 'computed a shape on the host in the last engine',
-  }[fate];
-  const message = `This node ${text}, so a precision has no effect on it.`;
+  const message = `According to the last build, this node ${fateWords[fate].predicate}, so a precision has no effect on it.`;
   addProblem(context, selector.range, 'warning', 'folded-node', message, [removeSelector(rule, position)]);
 }
 

@@ -11,6 +11,7 @@ import { isFloatType } from '../../onnx/tensorTypes.ts';
 import { precisionType, typeOfEngineTensor } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
 import { addTo } from '../../text/addTo.ts';
+import { fateWords } from '../../report/fates.ts';
 import { counted, thousands } from '../../text/numbers.ts';
 
 /**
@@ -117,12 +118,7 @@ function judgeNode(
   if (build.otherModel) return give('unseen', 'This build is of another model.');
   const built = build.nodes[node.position];
   if (built && (built.fate === 'folded' || built.fate === 'removed' || built.fate === 'shape')) {
-    const fates = {
-      folded: 'was constant-folded during the build',
-      removed: 'needs no work in this engine',
-      shape: 'computes a shape on the host',
-    };
-    return give('unseen', `It ${fates[built.fate]}, so there is nothing to verify.`);
+    return give('unseen', `It ${fateWords[built.fate].predicate}, so there is nothing to verify.`);
   }
   const { only } = log;
   if (only !== null && only !== node.compute) return give('disobeyed', `The build allowed ${only} only.`);

@@ -1,6 +1,6 @@
 import type { EngineTensor } from '../../engine/engineLayer.ts';
 import type { FusionReport, ReportNode } from '../../fusion/fusionReport.ts';
-import { layerOf } from './fusionGroups.ts';
+import { layerOf } from '../../report/layers.ts';
 
 /**
  * In which type the engine's layers write what a node computes: `fp32`, `fp16`, `bf16`, `fp8`, `int8`, `integer`, … or

@@ -1,4 +1,5 @@
-import type { Fate, FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import type { Fate, FusionReport } from '../../fusion/fusionReport.ts';
+import { layerOf } from '../../report/layers.ts';
 import { colourGroups } from './colourGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 
@@ -105,10 +106,4 @@ function addLayers(graph: GraphIndex, report: FusionReport, result: FusionGroups
     });
     for (const point of points) if (result.groupOf[point] === -1) result.groupOf[point] = index;
   }
-}
-
-/** A layer by its id, which is its position unless a report was put together by hand. */
-export function layerOf(report: FusionReport, id: number): ReportLayer | undefined {
-  const layer = report.layers[id];
-  return layer?.id === id ? layer : report.layers.find((other) => other.id === id);
 }

@@ -1,10 +1,12 @@
 import type { Evidence, Fate, FusionReport } from '../../fusion/fusionReport.ts';
-import { engineMs } from '../panel/fusionText.ts';
+import { thousands } from '../../text/numbers.ts';
 import type { FusionGroups } from './fusionGroups.ts';
-import { layerOf } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
 import type { AskedPrecision } from '../panel/viewData.ts';
+import { fateOrder, fateTooltip, fateWords } from '../../report/fates.ts';
+import { engineMs } from '../../report/times.ts';
+import { layerOf } from '../../report/layers.ts';
 
 /** What the colours say. */
 export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'none'] as const;
@@ -113,43 +115,37 @@ class OverlayDraft {
   }
 }
 
-const notComputed: Record<'folded' | 'removed' | 'shape', [label: string, meaning: string]> = {
-  folded: ['Folded', 'evaluated at build time: a constant, or everything that it depends on is'],
-  removed: ['Removed', 'needs no work in this engine'],
-  shape: ['Shape', 'computes shapes on the host'],
-};
+/** A tooltip beside a label: the predicate that a sentence would have. */
+const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number): void =>
+  draft.put(point, fate, fateWords[fate].label, paint, fateTooltip(fate));
 
-/** true: the node is not computed or its fate is not known, and that is said. */
+/** true: the node is not computed or its fate is not known, and that is shown. */
 function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
-  if (fate === null || fate === 'unknown') {
-    draft.put(point, 'unknown', 'Unknown', paints.unknown, 'nothing in the inputs says what became of it');
-    return true;
-  }
-  if (fate !== 'folded' && fate !== 'removed' && fate !== 'shape') return false;
-  const [label, meaning] = notComputed[fate];
-  draft.put(point, fate, label, paints.grey, meaning);
+  if (fate === 'foreign' || fate === 'fused' || fate === 'single') return false;
+  putFateOf(draft, point, fate ?? 'unknown', (fate ?? 'unknown') === 'unknown' ? paints.unknown : paints.grey);
   return true;
 }
 
+/** Categories by fate, so that the legend has the numbers of the summary; colours by group. */
 function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, fusion: FusionGroups): Overlay {
   const foreign = fusion.groups.filter(({ kind }) => kind === 'foreign');
   const named = foreign.length <= namedForeignNodes;
   for (let point = 0; point < graph.nodes; point++) {
-    if (putFate(draft, point, fusion.fateOf[point]!)) continue;
+    const fate = fusion.fateOf[point]!;
+    if (putFate(draft, point, fate)) continue;
     const group = fusion.groups[fusion.groupOf[point]!];
-    if (group === undefined) {
-      draft.put(point, 'unknown', 'Unknown', paints.unknown, 'nothing in the inputs says what became of it');
-    } else if (group.kind === 'foreign') {
-      const [key, label] = named
-        ? [group.id, `ForeignNode ${group.ref}`]
-        : ['foreign', `ForeignNodes (${foreign.length})`];
-      draft.put(point, key, label, group.colour, 'swallowed by a ForeignNode (Myelin)');
-    } else if (group.kind === 'fused') {
-      draft.put(point, 'fused', 'Fused layers', group.colour, 'computed by an engine layer together with other nodes');
-    } else draft.put(point, 'single', 'Layers of one node', group.colour, 'an engine layer of its own');
+    const paint = group?.colour ?? paints.plain;
+    if (fate !== 'foreign' || group === undefined) {
+      putFateOf(draft, point, fate ?? 'unknown', paint);
+      continue;
+    }
+    const [key, label] = named
+      ? [group.id, `ForeignNode ${group.ref}`]
+      : ['foreign', `ForeignNodes (${thousands(foreign.length)})`];
+    draft.put(point, key, label, paint, fateTooltip('foreign'));
   }
   const foreignKeys = named ? foreign.map(({ id }) => id) : ['foreign'];
-  return draft.finish([...foreignKeys, 'fused', 'single', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...foreignKeys, ...fateOrder]);
 }
 
 /** The colour of each precision, from the widest type to the narrowest. */

@@ -1,12 +1,13 @@
 import type { Fate, FusionReport, LayerKind } from '../../fusion/fusionReport.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
-import { layerLabel } from '../panel/fusionText.ts';
 import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
 import type { KernelFamily } from './kernelFamilies.ts';
 import { moduleRows } from '../panel/moduleRows.ts';
 import { toModuleTree } from '../graph/moduleTree.ts';
+import { engineGroups } from '../../report/groups.ts';
+import { layerLabel } from '../../report/labels.ts';
 
 export type FlowColumn = 'modules' | 'groups' | 'kernels';
 
@@ -120,10 +121,20 @@ function countsOf(report: FusionReport, units: readonly FusionUnit[]): Counts {
   return { nodes: nodes.size, layers: layers.size, derived: derived.size };
 }
 
-/** Nodes and layers of each whole group: without the weight that not all of it has. */
+/** Nodes and layers of each whole group: without the weight that not all of it has, and so that the nodes add up. */
 function groupCounts(report: FusionReport, found: FusionUnits): Map<string, Counts> {
+  const nodes = new Map<string, number>();
+  for (const { kind, foreign, counted } of engineGroups(report)) {
+    const id = foreign === null ? kind : `foreign-${foreign.id}`;
+    nodes.set(id, (nodes.get(id) ?? 0) + counted.length);
+  }
   const byGroup = unitsBy(found.units, ({ group }) => group);
-  return new Map([...byGroup].map(([id, units]) => [`group:${id}`, countsOf(report, units)]));
+  return new Map(
+    [...byGroup].map(([id, units]) => {
+      const counts = countsOf(report, units);
+      return [`group:${id}`, { ...counts, nodes: nodes.get(id) ?? counts.nodes }];
+    }),
+  );
 }
 
 function linksBetween(from: Draft[], to: Draft[], weight: Weight): FlowLink[] {

@@ -1,11 +1,11 @@
 import type { Fate, FusionReport, LayerKind } from '../../fusion/fusionReport.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
-import { layerLabel } from '../panel/fusionText.ts';
 import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { UnitGroup, FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
 import { mergedModule, moduleEntries, nodesBelow, single, toModuleTree } from '../graph/moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from '../graph/moduleTree.ts';
+import { layerLabel } from '../../report/labels.ts';
 
 /** A cell of the icicle: modules above, then the group, then its kernels. Children's weights sum to the parent's. */
 export interface IcicleCell {

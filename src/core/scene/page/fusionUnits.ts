@@ -1,4 +1,6 @@
 import type { Fate, FusionReport, LayerKind, ReportLayer } from '../../fusion/fusionReport.ts';
+import { fateOrder, fateWords } from '../../report/fates.ts';
+import { layerKindLabel } from '../../report/layers.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
 import { layerTitle } from './kernelFamilies.ts';
 
@@ -42,29 +44,6 @@ export interface FusionUnits {
   /** false: no layer was measured, `time` would show nothing. */
   timed: boolean;
 }
-
-const kindLabels: Record<LayerKind, string> = {
-  single: 'Single layers',
-  fused: 'Fused layers',
-  foreign: 'Opaque layers',
-  kernel: 'Kernels',
-  reformat: 'Reformats',
-  shape: 'Shape layers',
-  constant: 'Constants',
-  other: 'Other layers',
-};
-
-const fateLabels: Record<Fate, string> = {
-  foreign: 'Swallowed, ForeignNode not known',
-  fused: 'Fused, layer not known',
-  single: 'Own layer, not known which',
-  folded: 'Folded at build time',
-  removed: 'Removed',
-  shape: 'Shape on the host',
-  unknown: 'Unknown',
-};
-
-const fateOrder: Fate[] = ['foreign', 'fused', 'single', 'shape', 'folded', 'removed', 'unknown'];
 
 /** A report taken apart into units, with the groups that they fall into. Linear in nodes and layers. */
 export function toFusionUnits(report: FusionReport): FusionUnits {
@@ -124,7 +103,7 @@ function groupOfLayer(report: FusionReport, { kind, foreignNode }: ReportLayer, 
   return group(kind, () => ({
     kind,
     foreignNode: null,
-    label: kindLabels[kind],
+    label: layerKindLabel(kind),
     exact: true,
     selection: {
       kind: 'layers',
@@ -169,7 +148,7 @@ function addWithoutLayer(report: FusionReport, computed: number[], units: Fusion
         : group(`fate-${fate}`, () => ({
             kind: fate,
             foreignNode: null,
-            label: fateLabels[fate],
+            label: fateWords[fate].label,
             exact: true,
             selection: { kind: 'fate', fate },
           }));

@@ -1,19 +1,13 @@
-import type { Fate, FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
+import type { Fate, FusionReport, LayerKind, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
+import { fateTooltip, fateWords } from '../../report/fates.ts';
+import { engineGroups, type EngineGroup } from '../../report/groups.ts';
+import { aboutTime, firstOf, layerLabel, nodeLabel, phrase } from '../../report/labels.ts';
+import { layerKindLabel, layerKinds } from '../../report/layers.ts';
+import { summarySentence } from '../../report/summary.ts';
+import { shareOf, totalMs } from '../../report/times.ts';
+import { counted, thousands, timeText } from '../../text/numbers.ts';
 import { moduleEntries, modulePaths, nodesBelow, single, toModuleTree } from '../graph/moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from '../graph/moduleTree.ts';
-import {
-  aboutTime,
-  derivedText,
-  ellipsis,
-  fusionSentence,
-  layerLabel,
-  nodeLabel,
-  phrase,
-  reformatsOf,
-  shareOf,
-  timeText,
-  totalMs,
-} from './fusionText.ts';
 import type { GraphData } from './viewData.ts';
 
 /** What an item stands for: what a person selects by it. Ids as in the report. */
@@ -45,7 +39,7 @@ export interface PanelItem {
 }
 
 export interface FusionPanel {
-  /** What TensorRT did with the model, in one sentence. */
+  /** What TensorRT did with the model, as everywhere (`core/report`). */
   sentence: string;
   items: PanelItem[];
   /** Nodes and layers that match the search; null without one. */
@@ -59,7 +53,9 @@ interface Context {
   paths: string[][];
   /** Position of each node by id. */
   positions: Map<string, number>;
-  layers: Map<number, ReportLayer>;
+  groups: EngineGroup[];
+  /** The group of each layer outside of ForeignNodes, by the layer's id. */
+  natives: Map<number, EngineGroup>;
   sort: PanelSort;
   keepsNode: (index: number) => boolean;
   keepsLayer: (layer: ReportLayer) => boolean;
@@ -68,9 +64,10 @@ interface Context {
 type Draft = Omit<PanelItem, 'parent' | 'children' | 'hasChildren'>;
 
 /**
- * The side bar's tree: ForeignNodes with the modules below them, fused and single layers, reformats, what is not
- * computed, and what is unknown (always there, so that zero can be seen). `search` keeps nodes and layers whose name,
- * op or type contains it, in any case; `graph` tells the modules of nodes without names. What it says about counts and time is still about whole groups.
+ * The side bar's tree: ForeignNodes with the modules below them, all other layers by kind, what is not computed, and what
+ * is unknown (always there, so that zero can be seen). The numbers of nodes add up to the model's: a node that several
+ * groups compute is counted in one of them. `search` keeps nodes and layers whose name, op or type contains it, in any
+ * case; `graph` gives the modules of nodes without names. Counts and times are always those of whole groups.
  */
 export function toFusionPanel(
   report: FusionReport,
@@ -79,9 +76,7 @@ export function toFusionPanel(
   const context = contextOf(report, graph, sort, search.trim().toLowerCase());
   const items = [
     ...foreignItems(context),
-    ...nativeItems(context),
-    ...kindItem(context, 'reformats', 'Reformat', reformatsOf(report)),
-    ...kindItem(context, 'others', 'Shape, constant and other layers', report.layers.filter(isOther)),
+    ...layerKinds.flatMap((kind) => kindItem(context, kind)),
     ...notComputed(context),
     unknownItem(context),
   ];
@@ -92,11 +87,11 @@ export function toFusionPanel(
           nodes: report.nodes.filter((_, index) => context.keepsNode(index)).length,
           layers: report.layers.filter((layer) => context.keepsLayer(layer)).length,
         };
-  return { sentence: fusionSentence(report), items, hits };
+  return { sentence: summarySentence(report), items, hits };
 }
 
 function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSort, search: string): Context {
-  const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
+  const groups = engineGroups(report);
   const contains = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(search));
   const found = report.nodes.map((node) => search === '' || contains(node.name, node.op, node.id));
   const positions = new Map(report.nodes.map((node, index) => [node.id, index]));
@@ -104,7 +99,8 @@ function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSor
     report,
     paths: modulePaths(report, graph),
     positions,
-    layers,
+    groups,
+    natives: new Map(groups.flatMap((group) => (group.foreign === null ? [[group.layers[0]!.id, group]] : []))),
     sort,
     keepsNode: (index) => found[index] ?? false,
     keepsLayer: (layer) =>
@@ -125,9 +121,6 @@ function item(parent: PanelItem | null, draft: Draft, make: ((self: PanelItem) =
   return self;
 }
 
-const isOther = ({ kind, foreignNode }: ReportLayer): boolean =>
-  foreignNode === null && (kind === 'shape' || kind === 'constant' || kind === 'other');
-
 /** Largest first by time or by size; as they come for `order`, and where nothing was measured. */
 function sorted<T>(values: T[], sort: PanelSort, ms: (value: T) => number | null, size: (value: T) => number): T[] {
   if (sort === 'order') return values;
@@ -136,23 +129,23 @@ function sorted<T>(values: T[], sort: PanelSort, ms: (value: T) => number | null
 }
 
 function foreignItems(context: Context): PanelItem[] {
-  const { report, sort } = context;
   const order = sorted(
-    report.foreignNodes,
-    sort,
-    ({ averageMs }) => averageMs,
-    ({ nodes }) => nodes.length,
+    context.groups.filter(({ foreign }) => foreign !== null),
+    context.sort,
+    ({ foreign }) => foreign?.averageMs ?? null,
+    ({ counted: nodes }) => nodes.length,
   );
-  return order.flatMap((foreign) => {
-    const layers = foreign.layers.flatMap((id) => context.layers.get(id) ?? []);
-    const kept = keptNodes(context, foreign.nodes);
-    if (kept.length === 0 && !layers.some(context.keepsLayer)) return [];
-    return [foreignItem(context, foreign, layers, kept)];
+  return order.flatMap((group) => {
+    const kept = keptNodes(context, [...group.counted, ...group.shared]);
+    if (kept.length === 0 && !group.layers.some(context.keepsLayer)) return [];
+    return foreignItem(context, group, kept);
   });
 }
 
-function foreignItem(context: Context, foreign: ReportForeignNode, layers: ReportLayer[], kept: number[]): PanelItem {
+function foreignItem(context: Context, group: EngineGroup, kept: number[]): PanelItem[] {
   const { report } = context;
+  const { foreign, layers } = group;
+  if (foreign === null) return [];
   const kernels = layers.filter(({ kind }) => kind !== 'foreign');
   const share = shareOf(report, foreign.averageMs);
   const draft: Draft = {
@@ -161,48 +154,56 @@ function foreignItem(context: Context, foreign: ReportForeignNode, layers: Repor
     label: `ForeignNode ${foreign.id}`,
     description: phrase([
       aboutTime(share, foreign.averageMs),
-      [foreign.nodes.length, 'node'],
+      [group.counted.length, 'node'],
+      sharedText(group),
       kernels.length > 0 && [kernels.length, 'kernel'],
-      derivedText(foreign, report),
+      derivedText(report, group),
     ]),
     tooltip: [
       foreign.name,
       foreign.exact
-        ? 'Exact: TensorRT itself named every member.'
+        ? 'Exact: TensorRT named every member.'
         : 'Derived: TensorRT named the borders; the members follow from the graph.',
       ...timeLine(foreign.averageMs),
-      `Inputs: ${ellipsis(foreign.inputs)}`,
-      `Outputs: ${ellipsis(foreign.outputs)}`,
+      `Inputs: ${firstOf(foreign.inputs, 6)}`,
+      `Outputs: ${firstOf(foreign.outputs, 6)}`,
     ].join('\n'),
     share,
     exact: foreign.exact,
     selection: { kind: 'foreignNode', id: foreign.id },
   };
-  return item(null, draft, (self) => {
+  const make = (self: PanelItem): PanelItem[] => {
     const modules = moduleItems(context, self, toModuleTree(context.paths, kept));
     const shown = kernels.filter(context.keepsLayer);
     if (shown.length === 0) return modules;
     return [...modules, layersItem(context, self, 'kernels', 'Kernels', shown)];
-  });
+  };
+  return [item(null, draft, make)];
 }
 
-/** Fused and single layers: each on its own while they are few, else below one line. */
-function nativeItems(context: Context): PanelItem[] {
-  const native = (kind: ReportLayer['kind']) =>
-    context.report.layers.filter((layer) => layer.foreignNode === null && layer.kind === kind);
-  return [
-    ...kindItem(context, 'fused', 'Fused layers', native('fused'), 3),
-    ...kindItem(context, 'single', 'Single layers', native('single'), 3),
-    ...kindItem(context, 'kernels', 'Kernels', native('kernel'), 3),
-    ...kindItem(context, 'foreign', 'Opaque layers', native('foreign'), 3),
-  ];
+/** Nodes of which a group computes a part and that are counted in another one; false for none. */
+const sharedText = ({ shared }: EngineGroup): string | false =>
+  shared.length > 0 && `${counted(shared.length, 'shared node')}`;
+
+/** How many members of a ForeignNode follow from the graph only: `120 derived`, `derived` for all, false for none. */
+function derivedText(report: FusionReport, { foreign, counted: nodes }: EngineGroup): string | false {
+  if (foreign === null || foreign.exact) return false;
+  const members = new Set(nodes);
+  const derived = report.nodes.filter((node) => !node.exact && members.has(node.id)).length;
+  return derived === 0 || derived === nodes.length ? 'derived' : `${thousands(derived)} derived`;
 }
 
-function kindItem(context: Context, id: string, label: string, all: ReportLayer[], direct = 0): PanelItem[] {
-  const layers = all.filter(context.keepsLayer);
+/** Layers that compute nodes get a line each while they are few; all others of a kind share one. */
+const fewLayers = 3;
+
+function kindItem(context: Context, kind: LayerKind): PanelItem[] {
+  const layers = context.report.layers.filter(
+    (layer) => layer.foreignNode === null && layer.kind === kind && context.keepsLayer(layer),
+  );
   if (layers.length === 0) return [];
-  if (layers.length <= direct) return byTime(context, layers).map((layer) => layerItem(context, null, layer));
-  return [layersItem(context, null, id, label, layers)];
+  if (layers.length <= fewLayers && layers.every(({ nodes }) => nodes.length > 0))
+    return byTime(context, layers).map((layer) => layerItem(context, null, layer));
+  return [layersItem(context, null, kind, layerKindLabel(kind), layers)];
 }
 
 const byTime = (context: Context, layers: ReportLayer[]): ReportLayer[] =>
@@ -224,13 +225,18 @@ function layersItem(
 ): PanelItem {
   const ms = totalMs(layers);
   const share = shareOf(context.report, ms);
-  const nodes = new Set(layers.flatMap((layer) => layer.nodes));
+  const natives = layers.flatMap((layer) => context.natives.get(layer.id) ?? []);
+  // The kernels of one ForeignNode share its nodes, so they are counted once.
+  const nodes =
+    parent === null
+      ? natives.reduce((sum, group) => sum + group.counted.length, 0)
+      : new Set(layers.flatMap((layer) => layer.nodes)).size;
   const draft: Draft = {
     id: parent === null ? id : `${parent.id}/${id}`,
     kind: parent === null ? 'layers' : 'kernels',
-    label: `${label} (${layers.length})`,
-    description: phrase([aboutTime(share, ms), nodes.size > 0 && [nodes.size, 'node']]),
-    tooltip: `${label}: ${layers.length}`,
+    label: `${label} (${thousands(layers.length)})`,
+    description: phrase([aboutTime(share, ms), nodes > 0 && [nodes, 'node']]),
+    tooltip: `${label}: ${thousands(layers.length)}`,
     share,
     exact: true,
     selection: { kind: 'layers', ids: layers.map((layer) => layer.id) },
@@ -240,6 +246,8 @@ function layersItem(
 
 function layerItem(context: Context, parent: PanelItem | null, layer: ReportLayer): PanelItem {
   const share = shareOf(context.report, layer.averageMs);
+  const group = context.natives.get(layer.id);
+  const own = group?.counted.length ?? layer.nodes.length;
   const derived = layer.evidence.length > 0 && layer.evidence.every((evidence) => evidence === 'reach');
   const draft: Draft = {
     id: `layer-${layer.id}`,
@@ -247,7 +255,8 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
     label: layerLabel(layer),
     description: phrase([
       aboutTime(share, layer.averageMs),
-      layer.nodes.length > 0 && [layer.nodes.length, 'node'],
+      own > 0 && [own, 'node'],
+      group !== undefined && sharedText(group),
       derived && 'derived',
     ]),
     tooltip: [
@@ -262,49 +271,45 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
     selection: { kind: 'layers', ids: [layer.id] },
   };
   const kept = keptNodes(context, layer.nodes);
-  const make = (self: PanelItem) => kept.map((index) => nodeItem(context, self, index)).flat();
+  const shared = new Set(group?.shared);
+  const make = (self: PanelItem) =>
+    kept.flatMap((index) => nodeItem(context, self, index, shared.has(context.report.nodes[index]?.id ?? '')));
   return item(parent, draft, kept.length === 0 ? null : make);
 }
 
 function notComputed(context: Context): PanelItem[] {
-  const fates: [Fate, string][] = [
-    ['folded', 'Folded'],
-    ['removed', 'Removed'],
-    ['shape', 'Shape on the host'],
-  ];
+  const fates: Fate[] = ['folded', 'removed', 'shape'];
   const { report } = context;
-  const kept = fates.map(([fate, label]) => ({ fate, label, nodes: nodesOfFate(context, fate) }));
+  const kept = fates.map((fate) => ({ fate, nodes: nodesOfFate(context, fate) }));
   const sum = kept.reduce((total, { nodes }) => total + nodes.length, 0);
   if (sum === 0) return [];
   const { folded, removed, shape } = report.accounting;
   const draft: Draft = {
     id: 'not-computed',
     kind: 'fate',
-    label: 'Folded and removed',
+    label: 'Not computed',
     description: phrase([[folded + removed + shape, 'node']]),
-    tooltip: 'Not computed when the engine runs: evaluated at build time, needless, or shapes on the host.',
+    tooltip: 'The engine does not compute these: they were folded or removed, or the host computes them.',
     share: null,
     exact: true,
     selection: { kind: 'nodes', ids: kept.flatMap(({ nodes }) => idsOf(report, nodes)) },
   };
   const make = (self: PanelItem) =>
-    kept
-      .filter(({ nodes }) => nodes.length > 0)
-      .map(({ fate, label, nodes }) => fateItem(context, self, fate, label, nodes));
+    kept.filter(({ nodes }) => nodes.length > 0).map(({ fate, nodes }) => fateItem(context, self, fate, nodes));
   return [item(null, draft, make)];
 }
 
 function unknownItem(context: Context): PanelItem {
-  return fateItem(context, null, 'unknown', 'Unknown', nodesOfFate(context, 'unknown'));
+  return fateItem(context, null, 'unknown', nodesOfFate(context, 'unknown'));
 }
 
-function fateItem(context: Context, parent: PanelItem | null, fate: Fate, label: string, nodes: number[]): PanelItem {
+function fateItem(context: Context, parent: PanelItem | null, fate: Fate, nodes: number[]): PanelItem {
   const draft: Draft = {
     id: `fate-${fate}`,
     kind: 'fate',
-    label,
+    label: fateWords[fate].label,
     description: phrase([[context.report.accounting[fate], 'node']]),
-    tooltip: fateTooltips[fate],
+    tooltip: fateTooltip(fate),
     share: null,
     exact: true,
     selection: { kind: 'fate', fate },
@@ -312,16 +317,6 @@ function fateItem(context: Context, parent: PanelItem | null, fate: Fate, label:
   const make = (self: PanelItem) => moduleItems(context, self, toModuleTree(context.paths, nodes));
   return item(parent, draft, nodes.length === 0 ? null : make);
 }
-
-const fateTooltips: Record<Fate, string> = {
-  foreign: 'Swallowed by a ForeignNode (Myelin).',
-  fused: 'Computed by an engine layer together with other nodes.',
-  single: 'An engine layer of its own.',
-  folded: 'Evaluated at build time: a constant, or everything that it depends on is constant.',
-  removed: 'Needs no work in this engine: identity, dead, or a cast or reshape that changes nothing.',
-  shape: 'Computes shapes on the host.',
-  unknown: 'Nothing in the inputs says what became of these.',
-};
 
 function moduleItems(context: Context, parent: PanelItem, module: ModuleNode): PanelItem[] {
   const { nodes } = context.report;
@@ -360,14 +355,14 @@ function moduleItem(context: Context, parent: PanelItem, entry: ModuleEntry): Pa
   });
 }
 
-function nodeItem(context: Context, parent: PanelItem, index: number): PanelItem[] {
+function nodeItem(context: Context, parent: PanelItem, index: number, shared = false): PanelItem[] {
   const node = context.report.nodes[index];
   if (node === undefined) return [];
   const draft: Draft = {
     id: `${parent.id}/node-${node.id}`,
     kind: 'node',
     label: nodeLabel(node),
-    description: phrase([node.name === '' ? '' : node.op, !node.exact && 'derived']),
+    description: phrase([node.name === '' ? '' : node.op, !node.exact && 'derived', shared && 'shared']),
     tooltip: [node.name === '' ? `Node ${node.id} (no name)` : node.name, `Op: ${node.op}`, node.reason].join('\n'),
     share: null,
     exact: node.exact,

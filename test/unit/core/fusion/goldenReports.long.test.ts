@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
-import { formatReport } from '../../../../src/core/fusion/reportText.ts';
 import { expectGolden, expectGoldenText, expectNoOtherGolden } from '../../../support/golden.ts';
 import { captures, reportOf } from './loadCapture.ts';
+import { formatReport } from '../../../../src/core/report/reportText.ts';
 
 const goldenOf = (capture: string): string => `fusion/${capture.replace('/', '.')}`;
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { parseMetadata } from '../../../../src/core/model/layerMetadata.ts';
-import { formatReport } from '../../../../src/core/fusion/reportText.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel, type ShortNode } from './buildModel.ts';
+import { formatReport } from '../../../../src/core/report/reportText.ts';
 
 const text = fc.oneof(
   fc.string(),

@@ -37,7 +37,7 @@ describe('the flow from modules to kernels', () => {
       'blocks.3/attn',
       'Added by TensorRT | no node asked for it',
     ]);
-    expect(labels(columns.groups)).toEqual(['Reformats', 'Single layers', 'ForeignNode 0']);
+    expect(labels(columns.groups)).toEqual(['Reformats', 'Single-node layers', 'ForeignNode 0']);
     expect(labels(columns.kernels)).toEqual([
       'Reformat | Reformat: Input Tensor 0 to /stem/Conv',
       'Conv | /stem/Conv',
@@ -49,13 +49,7 @@ describe('the flow from modules to kernels', () => {
   test('by nodes: the whole model, what is not computed included', () => {
     const { columns, total } = flowOf(blocksReport(), 'nodes');
     expect(total).toBeCloseTo(16);
-    expect(labels(columns.groups)).toEqual([
-      'Single layers',
-      'ForeignNode 0',
-      'Folded at build time',
-      'Removed',
-      'Unknown',
-    ]);
+    expect(labels(columns.groups)).toEqual(['Single-node layers', 'ForeignNode 0', 'Folded', 'Removed', 'Unknown']);
   });
 
   test('a family too many for the room is one block, which opens', () => {

@@ -15,8 +15,8 @@ describe('the tree of the side bar', () => {
     expect(lines(toFusionPanel(blocksReport()).items)).toEqual([
       'ForeignNode 0 | 80 % · 12 nodes · 8 kernels',
       '/stem/Conv | 15 % · 1 node',
-      'Reformat (1) | 5 %',
-      'Folded and removed | 2 nodes',
+      'Reformats (1) | 5.0 %',
+      'Not computed | 2 nodes',
       'Unknown | 1 node',
     ]);
   });
@@ -103,14 +103,15 @@ describe('the tree of the side bar', () => {
   test('an empty report gives the line of the unknown and a sentence', () => {
     const panel = toFusionPanel(handReport([], []));
     expect(lines(panel.items)).toEqual(['Unknown | 0 nodes']);
-    expect(panel.sentence).toContain('Nothing in the inputs says');
+    expect(panel.sentence).toBe('No engine layers are known. The model has no nodes.');
   });
 });
 
 describe('the sentence', () => {
-  test('counts a ForeignNode as one layer and no reformats', () => {
+  test('counts a ForeignNode as one layer, and adds up', () => {
     expect(toFusionPanel(blocksReport()).sentence).toBe(
-      '1 of 2 layers is a ForeignNode; it swallowed 12 of 16 nodes, 80 % of the time; 1 node is unknown.',
+      '3 engine layers: 1 ForeignNode (8 kernels), 1 single-node layer, 1 reformat. ' +
+        'Of 16 nodes, 12 are in the ForeignNode (80 % of the time), 1 is in a single-node layer, 1 was folded, 1 was removed, 1 is unknown.',
     );
   });
 
@@ -124,13 +125,13 @@ describe('the sentence', () => {
       [handLayer(0, 'fused', ['0', '1']), handLayer(1, 'single', ['2'])],
     );
     expect(toFusionPanel(report).sentence).toBe(
-      "No ForeignNode: 2 layers of TensorRT's own compute 3 of 3 nodes; 2 of them fused with others.",
+      '2 engine layers: 1 fused layer, 1 single-node layer. Of 3 nodes, 2 are in fused layers, 1 is in a single-node layer, 0 are unknown.',
     );
   });
 
   test('a net that is one ForeignNode', () => {
     const report = handReport([['/a', 'Add', 'foreign']], [handLayer(0, 'foreign', ['0'], { foreignNode: 0 })]);
-    expect(toFusionPanel(report).sentence).toBe('The whole engine is one ForeignNode; it swallowed 1 of 1 node.');
+    expect(toFusionPanel(report).sentence).toBe('1 engine layer: 1 ForeignNode. The only node is in the ForeignNode.');
   });
 });
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { engineMs } from '../../../../src/core/scene/panel/fusionText.ts';
 import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
 import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/graph/overlay.ts';
 import type { AskedPrecision, GraphData } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
+import { engineMs } from '../../../../src/core/report/times.ts';
 
 const captures = [
   ['resnet18', 'tensorrt-10.6.0/resnet18.fp32'],
@@ -49,7 +49,7 @@ describe('buildOverlay', () => {
     const overlay = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
     expect([...overlay.paintOf].slice(0, 3)).toEqual([7, paints.grey, paints.unknown]);
     expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
-      'Layers of one node 1',
+      'In single-node layers 1',
       'Folded 1',
       'Unknown 1',
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fateSentence, readable } from '../../../../src/core/scene/panel/fateSentence.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
-import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
+import { foreignNode, graphOf, layer, reportOf } from '../scene/graphBuilder.ts';
+import { fateSentence } from '../../../../src/core/report/fateSentence.ts';
 
 describe('fateSentence', () => {
   const data = graphOf(
@@ -19,11 +19,11 @@ describe('fateSentence', () => {
   it.each([
     [
       0,
-      'Swallowed by ForeignNode 0 with 1 other node (derived from the graph). Kernel _gemm_mha_v2 computes it together with Softmax.',
+      'Fused into ForeignNode 0 with 1 other node (derived from the graph). Kernel _gemm_mha_v2 computes it together with Softmax.',
     ],
-    [2, 'An engine layer of its own: layer 1 (CaskConvolution), 12.3 µs.'],
+    [2, 'Computed by layer 1 (CaskConvolution), 12.3 µs, which computes nothing else.'],
     [3, 'Computed by layer 2 together with Relu.'],
-    [5, 'Folded: evaluated when the engine was built, so nothing is left to compute.'],
+    [5, 'Was constant-folded at build time.'],
   ])('says what became of node %i', (index, expected) => {
     expect(fateSentence(report, report.nodes[index]!)).toBe(expected);
   });
@@ -41,10 +41,5 @@ describe('fateSentence', () => {
         expect(sentence).not.toMatch(/undefined|null|[\u0000-\u001f]/);
       }
     }
-  });
-
-  it('makes TensorRT’s separators readable, and cuts what nobody reads', () => {
-    expect(readable('a\u001fb')).toBe('a b');
-    expect(readable('x'.repeat(500))).toHaveLength(119);
   });
 });

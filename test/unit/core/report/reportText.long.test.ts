@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { joinProfile } from '../../../../src/core/fusion/profileJoin.ts';
-import { formatReport, summarySentence } from '../../../../src/core/fusion/reportText.ts';
-import { engineLayer, layerInfo } from './buildEngine.ts';
-import { buildModel } from './buildModel.ts';
-import { captures, reportOf } from './loadCapture.ts';
+import { engineLayer, layerInfo } from '../fusion/buildEngine.ts';
+import { buildModel } from '../fusion/buildModel.ts';
+import { captures, reportOf } from '../fusion/loadCapture.ts';
+import { formatReport } from '../../../../src/core/report/reportText.ts';
+import { summarySentence } from '../../../../src/core/report/summary.ts';
 
 describe('formatReport', () => {
   it('begins with what matters', async () => {
     const text = formatReport((await reportOf('tensorrt-10.6.0/vit_tiny.fp16'))!);
     expect(text.split('\n')[0]).toBe('vit_tiny.onnx · TensorRT 10.6.0');
     expect(text).toContain(
-      '3 engine layers. 1 ForeignNode swallowed 379 of 636 nodes and takes 94.8 % of the time; 256 were\nfolded away, 0 unknown.',
+      '3 engine layers: 1 ForeignNode (88 kernels), 1 single-node layer, 1 reformat. Of 636 nodes, 379 are\nin the ForeignNode (120 derived; 95 % of the time), 1 is in a single-node layer, 256 were folded, 0\nare unknown.',
     );
     expect(text).toContain('TensorRT layers: 897 → 3');
     const groups = text.split('\n').filter((line) => /^ +[\d.]+ %/.test(line));
@@ -61,7 +62,7 @@ describe('formatReport', () => {
     });
     const report = createReport({ model, modelFile: 'm.onnx', layerInfo: layerInfo([engineLayer('a')]) });
     expect(summarySentence(report)).toBe(
-      '1 engine layer. No ForeignNode; 0 of 2 nodes were fused with others, 1 is a layer of its own; 1 was folded away, 0 unknown.',
+      '1 engine layer: 1 single-node layer. Of 2 nodes, 1 is in a single-node layer, 1 was folded, 0 are unknown.',
     );
   });
 });
@@ -106,7 +107,7 @@ describe('joinProfile', () => {
     const join = joinProfile(layers('a'), [row('b', 0.25), row('a', 0.75)]);
     expect(join.averageMs).toEqual([0.75]);
     expect(join.problems).toMatchObject([
-      { code: 'profile-mismatch', message: expect.stringContaining('25.0 %') as string },
+      { code: 'profile-mismatch', message: expect.stringContaining('25 %') as string },
     ]);
   });
 });

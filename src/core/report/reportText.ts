@@ -1,0 +1,203 @@
+import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
+import { addTo } from '../text/addTo.ts';
+import { counted, percentText, thousands, timeText } from '../text/numbers.ts';
+import { oneLine, shorten } from '../text/oneLine.ts';
+import { fateWords } from './fates.ts';
+import { engineGroups, type EngineGroup } from './groups.ts';
+import { countedLayers } from './layers.ts';
+import { summarySentence } from './summary.ts';
+import { shareOf, totalMs } from './times.ts';
+
+/** No line of the text is longer. */
+const width = 100;
+/** Groups, operators and unknown nodes beyond these are counted, not listed. */
+const mostGroups = 40;
+const mostUnknown = 20;
+const mostRemarks = 20;
+
+/** One line of the table of groups. */
+interface Row {
+  nodes: number;
+  ms: number | null;
+  what: string;
+  name: string;
+}
+
+/** The report as text for a terminal: summary, funnel, groups by time or size, what is not computed, unknowns, remarks. */
+export function formatReport(report: FusionReport): string {
+  const problems = problemLines(report);
+  // What makes the rest void comes before it.
+  const isVoid = report.problems.some(({ severity }) => severity === 'error');
+  const sections = [
+    [headline(report), '', ...wrap(summarySentence(report))],
+    isVoid ? problems : [],
+    funnelLines(report),
+    groupLines(report),
+    notComputedLines(report),
+    unknownLines(report),
+    remarkLines(report),
+    isVoid ? [] : problems,
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function headline(report: FusionReport): string {
+  const { product, version } = report.tensorrt;
+  const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
+  const by = product === null && version === null ? '' : ` · ${name}${version === null ? '' : ` ${version}`}`;
+  return shorten(`${oneLine(report.model.file)}${by}`, width);
+}
+
+function funnelLines({ funnel }: FusionReport): string[] {
+  const [first] = funnel;
+  const last = funnel.at(-1);
+  if (!first || !last || funnel.length < 2) return [];
+  const steps = funnel.filter(({ layers }, i) => i > 0 && layers !== funnel[i - 1]!.layers);
+  const path = steps.map(
+    ({ stage, layers }) => `${thousands(layers)} ${stage[0]?.toLowerCase() ?? ''}${stage.slice(1)}`,
+  );
+  return [
+    `TensorRT layers: ${thousands(first.layers)} → ${thousands(last.layers)}`,
+    ...wrap(path.length === 0 ? 'the same at every stage' : path.join(', '), '  '),
+  ];
+}
+
+function groupLines(report: FusionReport): string[] {
+  const rows = rowsOf(report);
+  if (rows.length === 0) return [];
+  const timed = rows.some(({ ms }) => ms !== null);
+  const sorted = rows.toSorted((a, b) => (timed ? (b.ms ?? -1) - (a.ms ?? -1) : 0) || b.nodes - a.nodes);
+  const shown = sorted.slice(0, mostGroups);
+  const nodesWidth = Math.max(...shown.map(({ nodes }) => thousands(nodes).length));
+  const whatWidth = Math.min(34, Math.max(...shown.map(({ what }) => what.length)));
+  const lines = shown.map(({ nodes, ms, what, name }) => {
+    const share = shareOf(report, ms);
+    const time = timed
+      ? `${(share === null ? '' : percentText(share * 100)).padStart(7)}  ${(ms === null ? '' : timeText(ms)).padStart(8)}  `
+      : '';
+    const count = `${thousands(nodes).padStart(nodesWidth)} ${nodes === 1 ? 'node ' : 'nodes'}`;
+    const head = `  ${time}${count}  ${shorten(what, whatWidth).padEnd(whatWidth)}`;
+    return `${head}  ${shorten(name, width - head.length - 2)}`.trimEnd();
+  });
+  if (sorted.length > shown.length) {
+    const rest = sorted.slice(shown.length);
+    const nodes = rest.reduce((sum, row) => sum + row.nodes, 0);
+    lines.push(`  … and ${thousands(rest.length)} more with ${counted(nodes, 'node')}`);
+  }
+  return [`Groups, by ${timed ? 'time' : 'size'}`, ...lines];
+}
+
+/** A row for each ForeignNode and each layer that computes nodes; one for all other layers of a kind. */
+function rowsOf(report: FusionReport): Row[] {
+  const rows: Row[] = [];
+  const rest = new Map<LayerKind, EngineGroup[]>();
+  for (const group of engineGroups(report)) {
+    const { foreign, layers, counted: nodes, shared } = group;
+    const notes = shared.length === 0 ? [] : [`${counted(shared.length, 'node')} shared`];
+    if (foreign !== null) {
+      const kernels = layers.filter(({ kind }) => kind === 'kernel').length;
+      if (kernels > 0) notes.unshift(counted(kernels, 'kernel'));
+      if (!foreign.exact) notes.push('derived');
+      const what = [`ForeignNode ${foreign.id}`, ...notes].join(', ');
+      rows.push({ nodes: nodes.length, ms: foreign.averageMs, what, name: foreign.name });
+      continue;
+    }
+    const [layer] = layers;
+    if (layer === undefined || layer.nodes.length === 0) {
+      addTo(rest, group.kind, group);
+      continue;
+    }
+    const what = [layer.type === '' ? layer.kind : layer.type, ...notes].join(', ');
+    rows.push({ nodes: nodes.length, ms: layer.averageMs, what, name: layer.name });
+  }
+  for (const [kind, groups] of rest) {
+    const layers = groups.flatMap((group) => group.layers);
+    const name = layers.length === 1 ? layers[0]!.name : '';
+    rows.push({ nodes: 0, ms: totalMs(layers), what: countedLayers(layers.length, kind), name });
+  }
+  return rows;
+}
+
+function notComputedLines({ nodes, accounting }: FusionReport): string[] {
+  const fates: Fate[] = ['folded', 'removed', 'shape'];
+  const lines = fates.flatMap((fate) => {
+    if (accounting[fate] === 0) return [];
+    const list = operators(nodes.filter((node) => node.fate === fate));
+    return [`  ${thousands(accounting[fate])} ${fateWords[fate].label.toLowerCase()}`, ...wrap(list, '    ')];
+  });
+  return lines.length === 0 ? [] : ['Not computed by the engine', ...lines];
+}
+
+/** "Constant 152, Shape 24, Slice 24" */
+function operators(nodes: ReportNode[]): string {
+  const counts = new Map<string, number>();
+  for (const { op } of nodes) counts.set(op, (counts.get(op) ?? 0) + 1);
+  const sorted = [...counts].toSorted((a, b) => b[1] - a[1]);
+  const shown = sorted.slice(0, 12).map(([op, times]) => `${oneLine(op)} ${thousands(times)}`);
+  const more = sorted.slice(12).reduce((sum, [, times]) => sum + times, 0);
+  return [...shown, ...(more > 0 ? [`others ${thousands(more)}`] : [])].join(', ');
+}
+
+function unknownLines({ nodes }: FusionReport): string[] {
+  const unknown = nodes.filter(({ fate }) => fate === 'unknown');
+  if (unknown.length === 0) return [];
+  const byReason = new Map<string, ReportNode[]>();
+  for (const node of unknown) addTo(byReason, node.reason, node);
+  return [
+    'Unknown',
+    ...[...byReason].flatMap(([reason, list]) => [
+      ...wrap(`${thousands(list.length)}: ${reason}`, '  '),
+      ...(list.length === nodes.length
+        ? []
+        : list
+            .slice(0, mostUnknown)
+            .map(({ op, name, id }) => shorten(`    ${oneLine(op)} ${oneLine(name) || `#${id}`}`, width))),
+      ...(list.length > mostUnknown && list.length < nodes.length
+        ? [`    … and ${thousands(list.length - mostUnknown)} more`]
+        : []),
+    ]),
+  ];
+}
+
+function remarkLines({ remarks }: FusionReport): string[] {
+  if (remarks.length === 0) return [];
+  const lines = remarks
+    .slice(0, mostRemarks)
+    .flatMap(({ kind, message }) => wrap(`${kind}: ${oneLine(message)}`, '  ', '    '));
+  if (remarks.length > mostRemarks) lines.push(`  … and ${thousands(remarks.length - mostRemarks)} more`);
+  return ['Remarks', ...lines];
+}
+
+function problemLines({ problems }: FusionReport): string[] {
+  if (problems.length === 0) return [];
+  return [
+    'Problems',
+    ...problems
+      .slice(0, mostRemarks)
+      .flatMap(({ severity, message, line }) =>
+        wrap(`${severity}: ${oneLine(message)}${line === undefined ? '' : ` (line ${thousands(line)})`}`, '  ', '    '),
+      ),
+    ...(problems.length > mostRemarks ? [`  … and ${thousands(problems.length - mostRemarks)} more`] : []),
+  ];
+}
+
+function wrap(text: string, indent = '', later = indent): string[] {
+  const lines: string[] = [];
+  let line = indent;
+  let room = false;
+  for (const word of text.split(' ')) {
+    const start = lines.length === 0 ? indent : later;
+    const piece = shorten(word, width - later.length);
+    if (room && line.length + 1 + piece.length > width) {
+      lines.push(line);
+      line = later + piece;
+    } else {
+      line = room ? `${line} ${piece}` : start + piece;
+    }
+    room = true;
+  }
+  return [...lines, line];
+}

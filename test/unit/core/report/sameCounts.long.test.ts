@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { Fate, FusionReport, LayerKind } from '../../../../src/core/fusion/fusionReport.ts';
+import { formatReport } from '../../../../src/core/report/reportText.ts';
+import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
+import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
+import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
+import { toFusionFlow, flowDefaults } from '../../../../src/core/scene/page/fusionFlow.ts';
+import { toFusionUnits } from '../../../../src/core/scene/page/fusionUnits.ts';
+import { toFusionPanel } from '../../../../src/core/scene/panel/fusionPanel.ts';
+import { captures, metaOf, modelOf, reportOf } from '../fusion/loadCapture.ts';
+import { countsOfReport, countsOfSentence, type Counts } from './countsOfText.ts';
+
+const number = (text: string): number => Number(text.replaceAll(',', ''));
+
+/** The summary of a text for a terminal: its lines between the headline and the next section, in one. */
+function summaryOf(text: string): string {
+  const [, summary = ''] = text.split('\n\n');
+  return summary.replaceAll('\n', ' ');
+}
+
+/** `Fused layers (12)` with `93 % · 4 nodes · 1 shared node` → 12 layers, 4 nodes. */
+function countsOfPanel(report: FusionReport, kernelsListed: boolean): Counts {
+  const { items } = toFusionPanel(report);
+  const counts: Counts = { layers: {}, kernels: 0, nodes: {}, total: 0 };
+  const add = (of: Record<string, number>, key: string, value: number) => {
+    if (value > 0) of[key] = (of[key] ?? 0) + value;
+  };
+  const find = (text: string, noun: string) => number(new RegExp(`([\\d,]+) ${noun}s?(?: ·|$)`).exec(text)?.[1] ?? '0');
+  for (const item of items) {
+    const nodes = find(item.description, 'node');
+    counts.total += nodes;
+    if (item.kind === 'foreignNode') {
+      add(counts.layers, 'foreign', 1);
+      add(counts.nodes, 'foreign', nodes);
+      if (kernelsListed) counts.kernels += find(item.description, 'kernel');
+    } else if (item.selection.kind === 'layers') {
+      const { kind } = report.layers[item.selection.ids[0]!]!;
+      const several = / \(([\d,]+)\)$/.exec(item.label)?.[1];
+      add(counts.layers, kind, item.kind === 'layers' ? number(several ?? '0') : 1);
+      if (kind === 'fused' || kind === 'single') add(counts.nodes, kind, nodes);
+    } else if (item.selection.kind === 'fate') add(counts.nodes, item.selection.fate, nodes);
+    else
+      for (const child of item.children())
+        add(counts.nodes, child.selection.kind === 'fate' ? child.selection.fate : '', find(child.description, 'node'));
+  }
+  return counts;
+}
+
+/** Numbers of the table of groups and of what is not computed, in a text for a terminal. */
+function nodesOfTable(text: string): number {
+  const rows = [...text.matchAll(/^ {2}(?:[ \d.,<>%]+ %? {2}[ \d.,]+ (?:ms|µs|s) {2}|)[ %]*?([\d,]+) nodes? /gm)];
+  const more = [...text.matchAll(/^ {2}… and [\d,]+ more with ([\d,]+) nodes?$/gm)];
+  return [...rows, ...more].reduce((sum, [, nodes]) => sum + number(nodes!), 0);
+}
+
+describe('every surface gives the same counts', () => {
+  it.each(captures())('%s', async (capture) => {
+    const report = await reportOf(capture);
+    if (!report) return;
+    const expected = countsOfReport(report);
+    const text = formatReport(report);
+
+    expect(countsOfSentence(summaryOf(text))).toEqual(expected);
+    expect(countsOfSentence(toFusionPanel(report).sentence)).toEqual(expected);
+    expect(countsOfPanel(report, true)).toEqual(expected);
+
+    const computed = (['foreign', 'fused', 'single'] as Fate[]).reduce((sum, fate) => sum + report.accounting[fate], 0);
+    if (report.layers.length + report.foreignNodes.length > 0) expect(nodesOfTable(text)).toBe(computed);
+
+    // The legend of the graph: one line a fate, ForeignNodes one by one.
+    const model = (await modelOf(metaOf(capture).model!))!;
+    const graph = indexGraph(toGraphData(model));
+    const legend = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
+    const byFate: Record<string, number> = {};
+    for (const { key, nodes } of legend.categories) {
+      const fate = key.startsWith('foreign') ? 'foreign' : key;
+      byFate[fate] = (byFate[fate] ?? 0) + nodes;
+    }
+    expect(byFate).toEqual(expected.nodes);
+
+    // The middle column of the fusion page.
+    const options = { ...flowDefaults, weight: 'nodes' as const, open: new Map(), groups: Number.POSITIVE_INFINITY };
+    const flow = toFusionFlow(
+      report,
+      toFusionUnits(report),
+      report.nodes.map(() => []),
+      options,
+    );
+    expect(flow.columns.groups.reduce((sum, { nodes }) => sum + nodes, 0)).toBe(report.accounting.total);
+  });
+});
+
+describe('the counts of a sentence', () => {
+  it('are read from it, not assumed', () => {
+    expect(
+      countsOfSentence(
+        '3 engine layers: 2 ForeignNodes (1,088 kernels), 1 reformat. Of 12 nodes, 9 are in ForeignNodes (2 derived; > 99 % of the time), 1 was folded, 2 are unknown.',
+      ),
+    ).toEqual({
+      layers: { foreign: 2, reformat: 1 } satisfies Partial<Record<LayerKind, number>>,
+      kernels: 1088,
+      nodes: { foreign: 9, folded: 1, unknown: 2 },
+      total: 12,
+    });
+  });
+});
