@@ -48,32 +48,39 @@ const wordOf = (words: [RegExp, string][], text: string): string =>
 
 /** Reads the summary: `3 engine layers: … . Of 636 nodes, … .` Fails on what it does not understand. */
 export function countsOfSentence(sentence: string): Counts {
-  const counts: Counts = { layers: {}, kernels: 0, nodes: {}, total: 0 };
   const [, layers, nodes] = /^(.*?)\. ((?:Of|All|The) .*)\.$/.exec(sentence) ?? [];
   if (layers === undefined || nodes === undefined) throw new Error(`no summary: ${sentence}`);
-  const list = /^(?:([\d,]+) engine layers?|.*TensorRT planned ([\d,]+)): (.*)$/.exec(layers);
-  if (list !== null) {
-    for (const part of list[3]!.split(/, (?=[\d,]+ )/)) {
-      const [, count, what = ''] = /^([\d,]+) (.*)$/.exec(part) ?? [];
-      counts.layers[wordOf(layerWords, what)] = number(count);
-      counts.kernels += number(/\(([\d,]+) kernels?\)$/.exec(what)?.[1] ?? '0');
-    }
-    const sum = Object.values(counts.layers).reduce((a, b) => a + b, 0);
-    if (sum !== number(list[1] ?? list[2])) throw new Error(`the layers do not add up: ${layers}`);
-  } else if (layers !== 'No engine layers are known') throw new Error(`no layers: ${layers}`);
-  const all = /^(?:All ([\d,]+) nodes|The only node) (.*)$/.exec(nodes.replaceAll(/ \([^)]*\)/g, ''));
+  return { ...layersOf(layers), ...nodesOf(nodes.replaceAll(/ \([^)]*\)/g, '')) };
+}
+
+/** `3 engine layers: 1 ForeignNode (209 kernels), 2 reformats` */
+function layersOf(text: string): Pick<Counts, 'layers' | 'kernels'> {
+  if (text === 'No engine layers are known') return { layers: {}, kernels: 0 };
+  const [, listed, planned, list = ''] =
+    /^(?:([\d,]+) engine layers?|.*TensorRT planned ([\d,]+)): (.*)$/.exec(text) ?? [];
+  const layers = countsIn(list, layerWords, number(listed ?? planned));
+  const kernels = /\(([\d,]+) kernels?\)/.exec(list)?.[1];
+  return { layers, kernels: kernels === undefined ? 0 : number(kernels) };
+}
+
+/** `Of 636 nodes, 379 are in the ForeignNode, 0 are unknown`, or what all nodes are. */
+function nodesOf(text: string): Pick<Counts, 'nodes' | 'total'> {
+  const all = /^(?:All ([\d,]+) nodes|The only node) (.*)$/.exec(text);
   if (all !== null) {
-    counts.total = number(all[1] ?? '1');
-    counts.nodes[wordOf(nodeWords, all[2]!)] = counts.total;
-    return counts;
+    const total = number(all[1] ?? '1');
+    return { nodes: { [wordOf(nodeWords, all[2]!)]: total }, total };
   }
-  const [, total, rest = ''] = /^Of ([\d,]+) nodes?, (.*)$/.exec(nodes.replaceAll(/ \([^)]*\)/g, '')) ?? [];
-  counts.total = number(total);
-  for (const part of rest.split(/, (?=[\d,]+ )/)) {
+  const [, total, list = ''] = /^Of ([\d,]+) nodes?, (.*)$/.exec(text) ?? [];
+  return { nodes: countsIn(list, nodeWords, number(total)), total: number(total) };
+}
+
+function countsIn(list: string, words: [RegExp, string][], total: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const part of list.split(/, (?=[\d,]+ )/)) {
     const [, count, what = ''] = /^([\d,]+) (.*)$/.exec(part) ?? [];
-    if (number(count) > 0) counts.nodes[wordOf(nodeWords, what)] = number(count);
+    if (number(count) > 0) counts[wordOf(words, what)] = number(count);
   }
-  const sum = Object.values(counts.nodes).reduce((a, b) => a + b, 0);
-  if (sum !== counts.total) throw new Error(`the nodes do not add up: ${nodes}`);
+  const sum = Object.values(counts).reduce((a, b) => a + b, 0);
+  if (sum !== total) throw new Error(`these do not add up to ${total}: ${list}`);
   return counts;
 }
