@@ -50,7 +50,7 @@ function build(facts: ModelFacts): BuildFacts {
     product: 'tensorrt',
     version: '10.6.0',
     gpu: 'NVIDIA H200',
-    flags: { types: ['fp32', 'fp16'], constraints: 'obey', stronglyTyped: false },
+    flags: { types: ['fp32', 'fp16'], constraints: 'obey', stronglyTyped: false, layers: true },
     foreignNodes: [{ name: '{ForeignNode[a...b]}', exact: true }],
     nodes: facts.nodes.map((_, i) => ({ fate: 'foreign', foreign: 0, layers: [i % 4000], averageMs: null })),
     layers: Array.from({ length: 4000 }, (_, i) => ({

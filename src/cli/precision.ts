@@ -39,8 +39,8 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
            AutoCast, which rewrites the model itself
   apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only method
            for TensorRT 11 and TensorRT-RTX, and the only one that works inside ForeignNodes
-  verify   compares the rules with a build: obeyed, disobeyed or unverifiable. Exit status 1: a rule is disobeyed;
-           2: the build is of another model
+  verify   compares the rules with a build: obeyed, disobeyed, unverifiable, or unbuilt (the build was not made with
+           this rule). Exit status 1: a rule is disobeyed or unbuilt; 2: the build is of another model
   import   writes the rules equivalent to a command line of trtexec, Polygraphy or AutoCast
 
   --onnx FILE        the model (default: the line 'model FILE' in the rules). For verify: the model that was built
@@ -212,8 +212,8 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   } else await terminal.out(verdictText(path, verdicts));
   const nothingSeen = verdicts.every(({ verdict }) => verdict === 'unseen');
   if (context.modelDamaged || (context.damaged && nothingSeen)) return exitCodes.cannot;
-  const disobeyed = verdicts.some(({ verdict }) => verdict === 'disobeyed');
-  return disobeyed || errors ? exitCodes.checkFailed : exitCodes.done;
+  const broken = verdicts.some(({ verdict }) => verdict === 'disobeyed' || verdict === 'unbuilt');
+  return broken || errors ? exitCodes.checkFailed : exitCodes.done;
 }
 
 type VerifyValues = { build?: string; onnx?: string; log?: string; layers?: string; tensorrt?: string };

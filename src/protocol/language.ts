@@ -101,11 +101,11 @@ export interface PlaceParams {
 
 export interface RuleVerdictInfo {
   line: number;
-  verdict: 'obeyed' | 'disobeyed' | 'unseen';
+  verdict: 'obeyed' | 'disobeyed' | 'unseen' | 'unbuilt';
   /** False: probably. */
   certain: boolean;
   message: string;
-  counts: { obeyed: number; disobeyed: number; unseen: number };
+  counts: { obeyed: number; disobeyed: number; unseen: number; unbuilt: number };
 }
 
 export interface KeepParams {

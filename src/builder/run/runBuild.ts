@@ -177,6 +177,7 @@ class Run {
     this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
+    if (applied.rulesSha256 !== null) build.manifest.rulesSha256 = applied.rulesSha256;
     await writeManifest(build);
     this.#events.started?.(build, [...applied.notes, ...notes]);
     // A model that is gone meanwhile fails the build itself, with a better reason.

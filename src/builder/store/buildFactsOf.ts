@@ -22,6 +22,8 @@ export function buildFactsOf({ report, log, layers, manifest, overrides }: Loade
   }
   // A copy of the model as it was before an edit says nothing about these nodes.
   if (overrides?.declared?.length === facts.nodes.length) facts.declared = overrides.declared;
+  if (overrides) facts.rules = overrides.rules;
+  else if (manifest?.origin === 'built') facts.rules = null;
   return facts;
 }
 
@@ -33,13 +35,9 @@ export function askedPrecisions(build: LoadedBuild): AskedPrecision[] {
   const file = readOverrides(build.overrides.rules);
   const plan = planPrecision(file, index, resolveOverrides(file, index, facts));
   return verifyPrecision(plan, facts, index).flatMap(({ line, nodes }) =>
-    nodes.map(({ node, verdict, certain, reason }) => ({
-      node: node.id,
-      type: node.compute,
-      line,
-      verdict,
-      certain,
-      reason,
-    })),
+    nodes.flatMap(({ node, verdict, certain, reason }) =>
+      // By its own rules nothing is unbuilt.
+      verdict === 'unbuilt' ? [] : [{ node: node.id, type: node.compute, line, verdict, certain, reason }],
+    ),
   );
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
 import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
@@ -29,6 +30,8 @@ export interface AppliedOverrides {
   model: string;
   options: Partial<EngineOptions>;
   notes: CommandNote[];
+  /** SHA-256 of the rules' text, for the manifest; null: without rules. */
+  rulesSha256: string | null;
 }
 
 /** Subfolder of a build's folder for the typed copy; it is as large as the model, and goes when the build has ended. */
@@ -48,7 +51,7 @@ export async function applyOverrides(
   signal?: AbortSignal,
 ): Promise<AppliedOverrides> {
   const path = options.overrides;
-  if (path === undefined) return { model, options: {}, notes: [] };
+  if (path === undefined) return { model, options: {}, notes: [], rulesSha256: null };
   const rules = await readRules(path);
   const file = readOverrides(rules);
   const files = new ParsedFiles();
@@ -61,6 +64,7 @@ export async function applyOverrides(
   if (error) throw new UserError(`${path}:${error.line}:${error.column}: ${error.message}`);
 
   const plan = planPrecision(file, index, resolution!);
+  const rulesSha256 = createHash('sha256').update(rules).digest('hex');
   const record: BuildOverrides = { schema: 1, rules, way: wayOf(options, target) };
   const applied: AppliedOverrides = record.way === 'flags' ? withFlags() : await typedCopy();
   await writeBuildOverrides(folder, record);
@@ -72,7 +76,7 @@ export async function applyOverrides(
       flag: 'overrides',
       message,
     }));
-    return { model, options: flagOptions(options, plan), notes };
+    return { model, options: flagOptions(options, plan), notes, rulesSha256 };
   }
 
   async function typedCopy(): Promise<AppliedOverrides> {
@@ -81,7 +85,7 @@ export async function applyOverrides(
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
     record.added = made.rewrite.casts.map(({ name }) => name);
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
-    return { model: out, options: { stronglyTyped: true }, notes: copyNotes(path!, made) };
+    return { model: out, options: { stronglyTyped: true }, notes: copyNotes(path!, made), rulesSha256 };
   }
 }
 

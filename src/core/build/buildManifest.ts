@@ -25,6 +25,8 @@ export interface BuildManifest {
   files: { log: string | null; layers: string | null; profile: string | null; engine: string | null; choices?: string };
   /** Where the time went; not in manifests of imported builds. */
   timeLine?: TimeLine;
+  /** SHA-256 of the text of the override rules that it was made with; absent: with none, or not known. */
+  rulesSha256?: string;
   /** What went wrong beside a build that passed, one sentence each. */
   warnings?: string[];
   /** While it runs: the process that runs it. A build that runs under a process that is gone was cut off. */

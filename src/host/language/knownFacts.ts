@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
-import type { BuildOverrides } from '../../builder/store/overridesRecord.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
 import { buildFactsOf } from '../../builder/store/buildFactsOf.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
@@ -25,8 +24,6 @@ export interface KnownFacts {
   /** The newest build that passed, where it is one of this very model. */
   build: BuildFacts | null;
   log: BuildLog | null;
-  /** The override rules that this build was made with; null: none, or not known. */
-  overrides: BuildOverrides | null;
   /** The newest build that ended, well or not: a replay that failed is told by its log. */
   newest: Build | null;
   mismatches: ReplayMismatch[];
@@ -80,7 +77,6 @@ export class FactsReader {
       ...model,
       build: fits ? built.build : null,
       log: fits ? built.log : null,
-      overrides: fits ? built.overrides : null,
       newest,
       mismatches,
       builds,
@@ -101,10 +97,10 @@ export class FactsReader {
     }
   }
 
-  async #build(uri: vscode.Uri, build: Build): Promise<Pick<KnownFacts, 'build' | 'log' | 'overrides'> | null> {
+  async #build(uri: vscode.Uri, build: Build): Promise<Pick<KnownFacts, 'build' | 'log'> | null> {
     try {
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
-      return { build: buildFactsOf(read), log: read.log, overrides: read.overrides };
+      return { build: buildFactsOf(read), log: read.log };
     } catch (error) {
       // The views say so where they show the build; here less is known, that is all.
       this.#log.warn(`Build ${build.manifest.id} of ${uri.toString(true)} cannot be read: ${errorText(error)}`);

@@ -4,12 +4,11 @@ import type { RuleVerdictInfo } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
 import { SettledDocuments } from '../language/settledDocuments.ts';
-import { builtRules } from './builtRules.ts';
 import { verdictWord } from './verdictWords.ts';
 
-type Kind = RuleVerdictInfo['verdict'] | 'changed';
+type Kind = RuleVerdictInfo['verdict'];
 
-/** Behind each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen. */
+/** Behind each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen, or not built yet. */
 export class RuleDecorations implements vscode.Disposable {
   readonly #feed: FactsFeed;
   readonly #language: LanguageService;
@@ -23,7 +22,7 @@ export class RuleDecorations implements vscode.Disposable {
       obeyed: decoration('testing.iconPassed'),
       disobeyed: decoration('testing.iconFailed', 'editorOverviewRuler.errorForeground'),
       unseen: decoration('descriptionForeground'),
-      changed: decoration('descriptionForeground'),
+      unbuilt: decoration('descriptionForeground'),
     };
     const isRules = (document: vscode.TextDocument) => document.languageId === overrideLanguageId;
     this.#subscription = vscode.Disposable.from(
@@ -39,19 +38,17 @@ export class RuleDecorations implements vscode.Disposable {
   async #show(document: vscode.TextDocument): Promise<void> {
     if (!this.#feed.isServed(document.uri)) return;
     const { version } = document;
-    const facts = await this.#feed.settled(document.uri);
+    await this.#feed.settled(document.uri);
     const verdicts = await this.#language.verify(document.uri);
     if (document.isClosed || document.version !== version) return;
-    const wasAsked = builtRules(facts);
-    const shown: Record<Kind, vscode.DecorationOptions[]> = { obeyed: [], disobeyed: [], unseen: [], changed: [] };
+    const shown: Record<Kind, vscode.DecorationOptions[]> = { obeyed: [], disobeyed: [], unseen: [], unbuilt: [] };
     for (const verdict of verdicts) {
       if (verdict.line >= document.lineCount) continue;
       const line = document.lineAt(verdict.line);
-      const asked = wasAsked(line.text);
-      shown[asked ? verdict.verdict : 'changed'].push({
+      shown[verdict.verdict].push({
         range: line.range,
         hoverMessage: new vscode.MarkdownString().appendText(verdict.message),
-        renderOptions: { after: { contentText: asked ? textOf(verdict) : 'not built yet' } },
+        renderOptions: { after: { contentText: textOf(verdict) } },
       });
     }
     for (const editor of vscode.window.visibleTextEditors)
@@ -60,14 +57,14 @@ export class RuleDecorations implements vscode.Disposable {
   }
 }
 
-const marks = { obeyed: '✓', disobeyed: '✗', unseen: '?' } as const;
+const marks = { obeyed: '✓', disobeyed: '✗', unseen: '?', unbuilt: '' } as const;
 
 /** `✗ not obeyed: 2 of 14` */
 function textOf(info: RuleVerdictInfo): string {
   const { verdict, counts } = info;
-  const total = counts.obeyed + counts.disobeyed + counts.unseen;
+  const total = counts.obeyed + counts.disobeyed + counts.unseen + counts.unbuilt;
   const part = counts[verdict];
-  const word = `${marks[verdict]} ${verdictWord(info)}`;
+  const word = `${marks[verdict]} ${verdictWord(info)}`.trim();
   return part === total ? word : `${word}: ${part} of ${total}`;
 }
 

@@ -4,10 +4,16 @@ import type { RuleVerdictInfo } from '../../protocol/language.ts';
 type Verdict = RuleVerdictInfo['verdict'];
 
 /** The codicon of each verdict. */
-export const verdictIcon: Record<Verdict, string> = { obeyed: 'pass', disobeyed: 'error', unseen: 'question' };
+export const verdictIcon: Record<Verdict, string> = {
+  obeyed: 'pass',
+  disobeyed: 'error',
+  unseen: 'question',
+  unbuilt: 'circle-outline',
+};
 
 /** A verdict in words. */
 export function verdictWord({ verdict, certain }: RuleVerdictInfo): string {
+  if (verdict === 'unbuilt') return 'not built yet';
   if (verdict === 'obeyed' && !certain) return 'probably obeyed';
   return verdictWords[verdict];
 }

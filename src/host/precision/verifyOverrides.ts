@@ -2,14 +2,13 @@ import * as vscode from 'vscode';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
-import { builtRules } from './builtRules.ts';
 import { verdictIcon, verdictWord } from './verdictWords.ts';
 
 /** Lists what became of each rule in the last build; the one that is picked is shown in the file. */
 export async function verifyOverrides(feed: FactsFeed, language: LanguageService, argument: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
-  const wasAsked = builtRules(await feed.settled(target.uri));
+  await feed.settled(target.uri);
   const verdicts = await language.verify(target.uri);
   if (verdicts.length === 0) {
     await vscode.window.showInformationMessage(
@@ -21,9 +20,7 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
   const items = verdicts.map((info) => {
     const { line, verdict, message } = info;
     const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
-    return wasAsked(text)
-      ? { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line }
-      : { label: `$(circle-outline) ${text}`, description: 'not built yet', line };
+    return { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line };
   });
   const placeHolder = 'What became of each rule in the last build';
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });

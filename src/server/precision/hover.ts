@@ -126,6 +126,7 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
   const asked = `Requested: ${rule.rule.type.type}${outputs ? `, outputs ${outputs}` : ''} (line ${rule.line}).`;
   const verdict = verdictOf(analysis, position);
   if (!verdict) return asked;
+  if (verdict.verdict === 'unbuilt') return `${asked} ${escapeMarkdown(verdict.reason)}`;
   const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
   return `${asked} Last build: ${sure}${verdictWords[verdict.verdict]}. ${escapeMarkdown(verdict.reason)}`;
 }

@@ -110,7 +110,12 @@ test('TensorRT without layer precisions and without typed networks says so', asy
 test('without rules nothing changes', async () => {
   const folder = newFolder();
   const rtx = { product: 'tensorrt-rtx', version: '1.7.1' } as const;
-  expect(await applyOverrides({ model }, rtx, model, folder)).toEqual({ model, options: {}, notes: [] });
+  expect(await applyOverrides({ model }, rtx, model, folder)).toEqual({
+    model,
+    options: {},
+    notes: [],
+    rulesSha256: null,
+  });
   expect(existsSync(join(folder, 'overrides.json'))).toBe(false);
   expect(await readBuildOverrides(folder)).toBeNull();
 });

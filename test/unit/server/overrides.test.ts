@@ -495,7 +495,7 @@ describe('requests of the host', () => {
     );
     expect(verdictInfos(analysis).map(({ line, verdict }) => [line, verdict])).toEqual([
       [0, 'obeyed'],
-      [1, 'disobeyed'],
+      [1, 'unbuilt'],
     ]);
     expect(verdictInfos(overrides('op:Softmax fp32').analysis)).toEqual([]);
   });

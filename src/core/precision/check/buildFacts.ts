@@ -28,12 +28,16 @@ export interface BuildFacts {
   lines: PrecisionLine[] | null;
   /** Where a typed copy of the model was built: its compute type of each node, by position; null: it had no choice. */
   declared?: (PrecisionType | null)[];
+  /** The override rules that the build was made with; null: with none; absent: not known. */
+  rules?: string | null;
 }
 
 export interface BuildFlags {
   types: string[];
   constraints: 'none' | 'prefer' | 'obey';
   stronglyTyped: boolean;
+  /** Precisions or output types of single layers were given. */
+  layers: boolean;
 }
 
 export interface BuiltNode {
@@ -182,6 +186,14 @@ function flagsOfLog(log: BuildLog | null): BuildFlags | null {
   return flags.findLast((found) => found !== null) ?? null;
 }
 
+/** Of trtexec, of Polygraphy and of trtlens's own driver. */
+const LAYER_FLAGS: ReadonlySet<string> = new Set([
+  'layerPrecisions',
+  'layerOutputTypes',
+  'layer-precisions',
+  'precisions',
+]);
+
 /** Arguments of a run that builds no engine, or lets a script choose the types. */
 const saysNothing =
   /^--?(?:loadEngine|trt-config-(?:func-name|script|postprocess-script)|trt-network-func-name)(?:=|$)/;
@@ -195,12 +207,13 @@ export function flagsOfCommand(command: readonly string[]): BuildFlags | null {
     return null;
   const loads = command.some((argument, i) => /^(?:--model-type=)?engine$/.test(argument) && i > 0);
   if (loads || command.some((argument) => saysNothing.test(argument))) return null;
-  const flags: BuildFlags = { types: ['fp32'], constraints: 'none', stronglyTyped: false };
+  const flags: BuildFlags = { types: ['fp32'], constraints: 'none', stronglyTyped: false, layers: false };
   for (const [i, argument] of command.entries()) {
     const [name, value] = split(argument);
     const types = Object.hasOwn(typeFlags, name) ? typeFlags[name] : undefined;
     if (types) for (const type of types) if (!flags.types.includes(type)) flags.types.push(type);
     if (name === 'stronglyTyped' || name === 'strongly-typed') flags.stronglyTyped = true;
+    if (LAYER_FLAGS.has(name)) flags.layers = true;
     if (name === 'precisionConstraints' || name === 'precision-constraints') {
       const word = value ?? command[i + 1] ?? '';
       if (word === 'obey' || word === 'prefer' || word === 'none') flags.constraints = word;

@@ -1,13 +1,17 @@
 import type { PlannedNode } from '../plan/precisionPlan.ts';
 
-/** What became of a request: the engine computes so, it does not, or nothing that the build left says so. */
-export type Verdict = 'obeyed' | 'disobeyed' | 'unseen';
+/**
+ * What became of a request: the engine computes so, it does not, nothing that the build left says so, or the build was
+ * not made with this request, so it says nothing about it.
+ */
+export type Verdict = 'obeyed' | 'disobeyed' | 'unseen' | 'unbuilt';
 
 /** What a person reads; `unseen` stays the value in JSON. */
 export const verdictWords: Record<Verdict, string> = {
   obeyed: 'obeyed',
   disobeyed: 'disobeyed',
   unseen: 'unverifiable',
+  unbuilt: 'unbuilt',
 };
 
 export interface NodeVerdict {
@@ -25,7 +29,7 @@ export interface NodeVerdict {
 
 export interface RuleVerdict {
   line: number;
-  /** Disobeyed if one node is, else unseen if one node is. */
+  /** Disobeyed if one node is, else unbuilt if one node is, else unseen. */
   verdict: Verdict;
   /** False where one of the nodes that have this verdict has it only probably. */
   certain: boolean;

@@ -1,3 +1,4 @@
+import { builtRequests, namesRequests } from './builtRequests.ts';
 import { before, parseVersion } from '../../build/trtexecFlags.ts';
 import type { BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
 import { judgeLayers, mayConvert, normalisations } from './judgeLayers.ts';
@@ -15,7 +16,7 @@ import { fateWords } from '../../report/fates.ts';
 import { counted, thousands } from '../../text/numbers.ts';
 
 /**
- * Holds a plan against the build that was made with it, rule by rule in the order of the file. `index` is the model that
+ * Compares a plan with the build that was made with it, rule by rule in the order of the file. `index` is the model that
  * was built: in a strongly typed build its own types tell where no kernel does.
  */
 export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: NodeIndex | null = null): RuleVerdict[] {
@@ -23,24 +24,44 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
   const log = readLines(build);
   // Without a layer nothing says that it was this model that was built.
   const typed = isStronglyTyped(build) && build.layers.length > 0 ? index : null;
+  const wasAsked = builtRequests(build, index, isStronglyTyped(build), declaredType);
   for (const node of plan.nodes) {
     const facts = typed?.nodes[node.position] ?? null;
     const seen = judgeLayers(node, build, index?.nodes[node.position]?.weight);
     const judged = judgeNode(node, build, log, facts, seen);
-    const verdict = judgeOutputs(judged, build, isStronglyTyped(build), facts);
+    const known = !build.unfinished && !build.otherModel;
+    const verdict =
+      known && !wasAsked(node)
+        ? notBuilt(node, judged, seen)
+        : judgeOutputs(judged, build, isStronglyTyped(build), facts);
     addTo(byLine, node.line, verdict);
   }
   for (const { line } of plan.skipped) if (!byLine.has(line)) byLine.set(line, []);
   return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
 }
 
+/** What the engine happens to do, where nobody asked for it. */
+function notBuilt(node: PlannedNode, judged: NodeVerdict, { verdict, reason, layer }: LayerJudgement): NodeVerdict {
+  const happens =
+    verdict === 'disobeyed'
+      ? `; ${decapitalised(reason)}`
+      : judged.verdict === 'obeyed' && judged.certain
+        ? `; this node happens to run in ${node.compute}.`
+        : '.';
+  return { ...judged, verdict: 'unbuilt', certain: true, reason: `Not built with these rules yet${happens}`, layer };
+}
+
 function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
-  const counts: Record<Verdict, number> = { obeyed: 0, disobeyed: 0, unseen: 0 };
+  const counts: Record<Verdict, number> = { obeyed: 0, disobeyed: 0, unseen: 0, unbuilt: 0 };
   for (const { verdict } of nodes) counts[verdict]++;
-  const verdict = counts.disobeyed > 0 ? 'disobeyed' : counts.unseen > 0 || nodes.length === 0 ? 'unseen' : 'obeyed';
+  const verdict =
+    KINDS.find((kind) => kind !== 'obeyed' && counts[kind] > 0) ?? (nodes.length === 0 ? 'unseen' : 'obeyed');
   const certain = nodes.every((node) => node.verdict !== verdict || node.certain);
   return { line, verdict, certain, counts, message: ruleMessage(verdict, counts, nodes), nodes };
 }
+
+/** The verdict of one node that decides for its rule, the weightiest first. */
+const KINDS = ['disobeyed', 'unbuilt', 'unseen', 'obeyed'] as const;
 
 function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
   const total = nodes.length;
@@ -50,7 +71,7 @@ function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: N
   if (total === 1) return telling?.reason ?? '';
   const sure = verdict === 'obeyed' && nodes.some(({ certain }) => !certain) ? 'probably ' : '';
   const words = { ...verdictWords, obeyed: `${sure}obeyed` };
-  const kinds = (['obeyed', 'disobeyed', 'unseen'] as const).filter((kind) => counts[kind] > 0);
+  const kinds = (['obeyed', 'disobeyed', 'unseen', 'unbuilt'] as const).filter((kind) => counts[kind] > 0);
   const parts = kinds.map((kind) => `${thousands(counts[kind])} ${words[kind]}`);
   const head =
     kinds.length > 1
@@ -91,10 +112,8 @@ function readLines(build: BuildFacts): LogLines {
     else if (kind === 'non-conforming') result.nonConforming.set(layer, line);
     else if (kind === 'ignored') result.ignored = line;
   }
-  const version = parseVersion(build.version);
-  const writes = version !== null && !before(version, [9, 0, 0]) && before(version, [11, 0, 0]);
   const asked = build.flags !== null && build.flags.constraints !== 'none' && !build.flags.stronglyTyped;
-  result.tells = writes && asked && result.set.size > 0;
+  result.tells = namesRequests(build) && asked && result.set.size > 0;
   return result;
 }
 

@@ -7,9 +7,11 @@ import { resolveOverrides } from '../../../../src/core/precision/language/resolv
 import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
+/** The rules compared with a build that is on record as made with them. */
 function verify(text: string, { index, build }: { index: NodeIndex; build: BuildFacts }) {
   const file = readOverrides(text);
-  return verifyPrecision(planPrecision(file, index, resolveOverrides(file, index, build)), build, index);
+  const facts = { ...build, rules: text };
+  return verifyPrecision(planPrecision(file, index, resolveOverrides(file, index, build)), facts, index);
 }
 
 describe('obeyed only with evidence', () => {
@@ -17,7 +19,7 @@ describe('obeyed only with evidence', () => {
     '%s: a build that failed obeys nothing, though it allowed FP32 only',
     async (name) => {
       const [all] = verify('** fp32', await captured(name));
-      expect(all?.counts).toEqual({ obeyed: 0, disobeyed: 0, unseen: all?.nodes.length });
+      expect(all?.counts).toEqual({ obeyed: 0, disobeyed: 0, unseen: all?.nodes.length, unbuilt: 0 });
       expect(all?.message).toContain('This build wrote no engine');
     },
   );
@@ -107,7 +109,8 @@ describe('obeyed only with evidence', () => {
       const nodes = capture.build.nodes.map((node, i) => (i === position ? { ...node, layers: [0] } : node));
       const { declared: _, ...rest } = capture.build;
       const types = declared && capture.index.nodes.map(() => declared);
-      const build = { ...rest, layers: [layer], nodes, ...(types && { declared: types }) };
+      const rules = `${name} fp32`;
+      const build = { ...rest, rules, layers: [layer], nodes, ...(types && { declared: types }) };
       const file = readOverrides(`${name} fp32`);
       const plan = planPrecision(file, capture.index, resolveOverrides(file, capture.index, build));
       return verifyPrecision(plan, build, index)[0];

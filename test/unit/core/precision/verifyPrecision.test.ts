@@ -8,7 +8,13 @@ import { resolveOverrides } from '../../../../src/core/precision/language/resolv
 import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
-function verify(text: string, { index, build }: { index: NodeIndex; build: BuildFacts }) {
+/** The rules compared with a build that is on record as made with them, or with `rules`. */
+function verify(text: string, built: { index: NodeIndex; build: BuildFacts }, rules: string | null = text) {
+  return verifyUnknown(text, { ...built, build: { ...built.build, rules } });
+}
+
+/** The same where nothing is on record. */
+function verifyUnknown(text: string, { index, build }: { index: NodeIndex; build: BuildFacts }) {
   const file = readOverrides(text);
   return verifyPrecision(planPrecision(file, index, resolveOverrides(file, index, build)), build, index);
 }
@@ -130,17 +136,69 @@ describe('what became of a rule', () => {
   });
 });
 
+describe('a build that was not made with the rules', () => {
+  const conv = '/patch_embed/proj/Conv';
+
+  test('of our own, without rules: nothing is obeyed, what it happens to do is said', async () => {
+    const plain = await captured('tensorrt-10.6.0/vit_tiny.fp32');
+    const [kept, half] = verify(`${conv} fp32\nop:Softmax fp16`, plain, null);
+    expect(kept).toMatchObject({
+      verdict: 'unbuilt',
+      message: 'Not built with these rules yet; this node happens to run in fp32.',
+    });
+    expect(half).toMatchObject({ verdict: 'unbuilt', counts: { obeyed: 0, disobeyed: 0, unseen: 0, unbuilt: 12 } });
+  });
+
+  test('made with other rules: each node by its own request', async () => {
+    const built = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const before = `# first try\nop:Softmax fp32\n${conv} fp16\n`;
+    const after = `${conv} fp16\n/blocks/blocks.0/attn/Softmax fp32\n/blocks/blocks.1/attn/Softmax fp16\nop:Erf fp32\n`;
+    expect(verify(after, built, before).map(({ verdict }) => verdict)).toEqual([
+      'obeyed',
+      'unseen',
+      'unbuilt',
+      'unbuilt',
+    ]);
+    const outputs = verify(`${conv} fp16 -> fp32`, built, before)[0];
+    expect(outputs?.verdict).toBe('unbuilt');
+  });
+
+  test('of unknown origin: by its command, its log, or the types of its model', async () => {
+    const verdict = async (name: string, rule: string) =>
+      verifyUnknown(rule, await captured(name)).map((found) => found.verdict);
+    // No layer precisions in the command.
+    expect(await verdict('tensorrt-8.6.1/vit_tiny.fp32', 'op:Softmax fp32')).toEqual(['unbuilt']);
+    expect(await verdict('tensorrt-10.6.0/vit_tiny.fp16', `${conv} fp16`)).toEqual(['unbuilt']);
+    // The log names what was asked.
+    const asked =
+      '/blocks/blocks.0/attn/Softmax fp32\n/blocks/blocks.2/attn/Softmax fp32\n/blocks/blocks.0/attn/Softmax bf16';
+    expect(await verdict('tensorrt-10.6.0/vit_tiny.prec_obey', asked.split('\n').slice(0, 2).join('\n'))).toEqual([
+      'unseen',
+      'unbuilt',
+    ]);
+    expect(await verdict('tensorrt-10.6.0/vit_tiny.prec_obey', asked.split('\n')[2]!)).toEqual(['unbuilt']);
+    // TensorRT 8 does not write them: whoever verifies is believed.
+    expect(await verdict('tensorrt-8.6.1/vit_tiny.prec_obey', `${conv} fp16`)).toEqual(['obeyed']);
+    // A model of one type asks for nothing, one of several asks for what it declares.
+    expect(await verdict('tensorrt-rtx-1.7.1/fp16_overflow', '/final_norm/Pow fp32')).toEqual(['unbuilt']);
+    const mixed = '/layers.1/attn/qk/MatMul fp32\n/layers.0/ffn/down/MatMul fp32';
+    expect(await verdict('tensorrt-rtx-1.7.1/fp16_overflow_mixed', mixed)).toEqual(['obeyed', 'unbuilt']);
+  });
+});
+
 test('flags of a command', () => {
   expect(flagsOfCommand(['trtexec', '--onnx=m', '--best', '--precisionConstraints=prefer'])).toEqual({
     types: ['fp32', 'fp16', 'bf16', 'int8', 'fp8'],
     constraints: 'prefer',
     stronglyTyped: false,
+    layers: false,
   });
   expect(flagsOfCommand(['polygraphy', 'run', 'm.onnx', '--trt', '--fp16', '--precision-constraints', 'obey'])).toEqual(
     {
       types: ['fp32', 'fp16'],
       constraints: 'obey',
       stronglyTyped: false,
+      layers: false,
     },
   );
   expect(flagsOfCommand(['/opt/x/trtexec', '--stronglyTyped'])?.stronglyTyped).toBe(true);
