@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { fingerprint, requireBuild } from '../builder/store/buildFolder.ts';
+import { requireBuild } from '../builder/store/buildFolder.ts';
+import { fingerprint } from '../builder/files/fingerprint.ts';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { buildFactsOf } from '../builder/store/buildFactsOf.ts';
 import { loadBuild, type LoadedBuild, loadFiles } from '../builder/store/loadBuild.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { filesOfBuild, requireBuild, writeWhole } from '../builder/store/buildFolder.ts';
+import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
+import { writeWhole } from '../builder/files/writeWhole.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { toViewData } from '../builder/store/viewData.ts';

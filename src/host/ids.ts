@@ -1,5 +1,4 @@
 import { languageCommands } from '../protocol/language.ts';
-import { languageCommandIds } from './language/languageCommandIds.ts';
 
 /** Names that package.json and the code must agree on; test/unit/host checks that they do. */
 export const commands = {
@@ -28,7 +27,15 @@ export const commands = {
   selectItem: 'tensorrtLens.selectItem',
   showOutput: 'tensorrtLens.showOutput',
   ...languageCommands,
-  ...languageCommandIds,
+  showNodesHere: 'tensorrtLens.showNodesHere',
+  openOverrides: 'tensorrtLens.openOverrides',
+  importPrecisionFlags: 'tensorrtLens.importPrecisionFlags',
+  copyPrecisionFlags: 'tensorrtLens.copyPrecisionFlags',
+  keepFp32: 'tensorrtLens.keepFp32',
+  recordReplay: 'tensorrtLens.recordReplay',
+  pinLayer: 'tensorrtLens.pinLayer',
+  freeLayer: 'tensorrtLens.freeLayer',
+  compareReplays: 'tensorrtLens.compareReplays',
 } as const;
 
 export const graphViewType = 'tensorrtLens.graph';

@@ -16,7 +16,7 @@ import { modelTensors } from '../../core/onnx/modelTensors.ts';
 import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { byteLength } from '../../core/onnx/tensorTypes.ts';
-import { fingerprint } from '../store/buildFolder.ts';
+import { fingerprint } from './fingerprint.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';

@@ -6,14 +6,9 @@ import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { bytesOf } from '../../core/text/byteSource.ts';
-import {
-  type Build,
-  buildsFolder,
-  fingerprint,
-  newBuildFolder,
-  writeManifest,
-  writeWhole,
-} from '../store/buildFolder.ts';
+import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
+import { fingerprint } from '../files/fingerprint.ts';
+import { writeWhole } from '../files/writeWhole.ts';
 import { readWhole } from '../files/fileSource.ts';
 import { causeOf } from './logWatch.ts';
 import { UserError } from '../userError.ts';

@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
+import { writeWhole } from '../files/writeWhole.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 
 /** One build on disk: its folder, and what `manifest.json` in it says. */
@@ -37,18 +37,6 @@ export async function newBuildFolder(parent: string, started: Date): Promise<{ i
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileTrouble(folder, error);
     }
-  }
-}
-
-/** Writes a file whole or not at all. */
-export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
-  try {
-    await writeFile(temporary, content);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw fileTrouble(path, error);
   }
 }
 
@@ -88,14 +76,3 @@ export const filesOfBuild = ({ folder, manifest }: Build): string[] =>
   ['manifest.json', 'overrides.json', ...Object.values(manifest.files)]
     .filter((name) => typeof name === 'string')
     .map((name) => resolve(folder, name));
-
-/** SHA-256 and size of a file of any size. */
-export async function fingerprint(path: string): Promise<{ sha256: string; bytes: number }> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-    return { sha256: hash.digest('hex'), bytes: (await stat(path)).size };
-  } catch (error) {
-    throw fileTrouble(path, error);
-  }
-}

@@ -1,4 +1,4 @@
-import type { TaskOptions } from '../tasks/taskProperties.ts';
+import type { TaskOptions } from './taskProperties.ts';
 
 /** A usual way to build. `asks`: what a person must choose first. */
 export interface Preset {

@@ -5,7 +5,7 @@ import type { Backend } from '../../core/build/engineOptions.ts';
 import { readLauncher } from '../../core/build/launcher.ts';
 import type { Launcher } from '../../core/build/launcher.ts';
 import { readSettings } from '../platform/settings.ts';
-import type { TaskOptions } from '../tasks/taskProperties.ts';
+import type { TaskOptions } from './taskProperties.ts';
 import { mayDownload } from './consent.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import { taskProperties } from '../tasks/taskProperties.ts';
+import { taskProperties } from '../builds/taskProperties.ts';
 
 /**
  * What a task must say to build again as this build was: the options that a person chose then. Environment variables

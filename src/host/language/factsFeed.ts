@@ -8,7 +8,7 @@ import { settingsSection } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { buildOfReplay } from '../replay/replayBuild.ts';
+import { buildOfReplay } from './replayBuild.ts';
 import { findModel, findModelOfReplay } from './findModel.ts';
 import type { FactsReader, KnownFacts } from './knownFacts.ts';
 import { modelsNear } from './modelsNear.ts';

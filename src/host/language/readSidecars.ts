@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { readChoices, sniffChoices } from '../../core/replay/readChoices.ts';
 import type { Choices } from '../../core/replay/readChoices.ts';
-import { buildOfReplay } from '../replay/replayBuild.ts';
+import { buildOfReplay } from './replayBuild.ts';
 import type { KnownFacts } from './knownFacts.ts';
 import { nameOf } from '../platform/nameOf.ts';
 

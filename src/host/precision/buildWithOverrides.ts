@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { isOnDisk, mayBuild, startBuild } from '../commands/startBuild.ts';
-import type { BuildParts } from '../commands/startBuild.ts';
+import { isOnDisk, mayBuild, startBuild } from '../tasks/startBuild.ts';
+import type { BuildParts } from '../tasks/startBuild.ts';
 import { commandTarget, savedDocument } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { nameOf } from '../platform/nameOf.ts';

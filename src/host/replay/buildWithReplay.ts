@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import { readReplay } from '../../core/replay/readReplay.ts';
-import { pickModel } from '../commands/pickModel.ts';
-import { isOnDisk, mayBuild, startBuild } from '../commands/startBuild.ts';
-import type { BuildParts } from '../commands/startBuild.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import { isOnDisk, mayBuild, startBuild } from '../tasks/startBuild.ts';
+import type { BuildParts } from '../tasks/startBuild.ts';
 import { commandTarget, savedDocument } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import { buildOfReplay, optionsOfRecording, precisionOf } from './replayBuild.ts';
+import { buildOfReplay, optionsOfRecording, precisionOf } from '../language/replayBuild.ts';
 
 /** Builds a replay's model by Polygraphy with the tactics of the replay, under the options of its recording. */
 export async function buildWithReplay(

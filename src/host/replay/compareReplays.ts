@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { comparisonText } from '../../core/replay/comparisonText.ts';
 import { diffReplays } from '../../core/replay/diffReplays.ts';
-import { pickFile } from '../commands/pickFile.ts';
+import { pickFile } from '../workspace/pickFile.ts';
 import { replayComparisonScheme } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import { registerChangingTexts } from '../platform/changingTexts.ts';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { PrecisionMode } from '../../core/build/engineOptions.ts';
-import { pickModel } from '../commands/pickModel.ts';
-import { mayBuild, startBuild } from '../commands/startBuild.ts';
-import type { BuildParts } from '../commands/startBuild.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import { mayBuild, startBuild } from '../tasks/startBuild.ts';
+import type { BuildParts } from '../tasks/startBuild.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
-import { buildOfReplay } from './replayBuild.ts';
+import { buildOfReplay } from '../language/replayBuild.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /**

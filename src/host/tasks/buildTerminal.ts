@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
-import type { TaskOptions } from './taskProperties.ts';
-import { terminalText } from './terminalText.ts';
-import type { LineKind } from './terminalText.ts';
+import type { TaskOptions } from '../builds/taskProperties.ts';
+import { terminalText } from '../builds/terminalText.ts';
+import type { LineKind } from '../builds/terminalText.ts';
 
 /** A verbose log comes at thousands of lines a second: the terminal gets them in batches. */
 const batchMs = 100;

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { optionKinds } from './taskProperties.ts';
-import type { OptionKind, TaskOptions } from './taskProperties.ts';
+import { optionKinds } from '../builds/taskProperties.ts';
+import type { OptionKind, TaskOptions } from '../builds/taskProperties.ts';
 
 /**
  * Reads a definition that a person wrote, which may hold anything: known properties of the right type go on, with

@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { toEngineOptions } from '../../../src/host/tasks/taskDefinition.ts';
-import { taskProperties } from '../../../src/host/tasks/taskProperties.ts';
+import { taskProperties } from '../../../src/host/builds/taskProperties.ts';
 import {
   configuredTask,
   inRepository,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { terminalText } from '../../../src/host/tasks/terminalText.ts';
+import { terminalText } from '../../../src/host/builds/terminalText.ts';
 
 it('ends each line as a terminal wants it, and colours it by severity', () => {
   expect(terminalText('[I] done', 'info')).toBe('[I] done\r\n');

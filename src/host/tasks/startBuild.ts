@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import type { BuildTaskProvider } from '../tasks/buildTaskProvider.ts';
+import type { BuildTaskProvider } from './buildTaskProvider.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 
 /** What starting a build needs of the extension. */

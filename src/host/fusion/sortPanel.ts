@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { PanelSort } from '../../core/scene/panel/fusionPanel.ts';
-import type { FusionTree } from '../fusion/fusionTree.ts';
+import type { FusionTree } from './fusionTree.ts';
 
 /** Asks how the groups of the tree shall be sorted. */
 export async function sortPanel(tree: FusionTree): Promise<void> {

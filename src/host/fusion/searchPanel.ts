@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { FusionTree } from '../fusion/fusionTree.ts';
+import type { FusionTree } from './fusionTree.ts';
 
 /** Asks for a search text and narrows the tree while it is typed; Escape brings back what was there before. */
 export function searchPanel(tree: FusionTree): void {

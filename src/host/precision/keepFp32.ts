@@ -4,8 +4,8 @@ import { writeName } from '../../core/precision/language/quoteName.ts';
 import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
 import { plainText } from '../platform/plainText.ts';
-import { addLines } from '../precision/addLines.ts';
-import { openOverrides, overridesOf } from '../precision/openOverrides.ts';
+import { addLines } from './addLines.ts';
+import { openOverrides, overridesOf } from './openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
 import { errorText } from '../../core/text/errorText.ts';
 

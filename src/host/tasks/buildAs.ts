@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { presets } from '../builds/presets.ts';
 import type { Preset } from '../builds/presets.ts';
-import type { TaskOptions } from '../tasks/taskProperties.ts';
+import type { TaskOptions } from '../builds/taskProperties.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { askShapes } from './askShapes.ts';
 import { copyBuildCommand } from './copyBuildCommand.ts';
-import { pickModel } from './pickModel.ts';
+import { pickModel } from '../workspace/pickModel.ts';
 import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
 

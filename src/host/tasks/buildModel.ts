@@ -1,4 +1,4 @@
-import { pickModel } from './pickModel.ts';
+import { pickModel } from '../workspace/pickModel.ts';
 import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Sessions } from '../workspace/sessions.ts';
+import type { Sessions } from './sessions.ts';
 import { pickFile } from './pickFile.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { plainText } from '../platform/plainText.ts';
-import { pickModel } from './pickModel.ts';
+import { pickModel } from '../workspace/pickModel.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
 

@@ -5,7 +5,7 @@ import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import type { TaskOptions } from '../tasks/taskProperties.ts';
+import type { TaskOptions } from '../builds/taskProperties.ts';
 import type { BuildParts } from './startBuild.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { shell } from '../../builder/tools/shell.ts';

@@ -1,0 +1,25 @@
+import * as vscode from 'vscode';
+import { commands, graphViewType } from '../ids.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import type { ViewConnections } from '../workspace/viewConnections.ts';
+import { GraphEditorProvider, openGraph } from './graphEditorProvider.ts';
+
+/** The graph as an editor of ONNX files, and the command that opens it. */
+export function registerGraph(
+  extensionUri: vscode.Uri,
+  sessions: Sessions,
+  connections: ViewConnections,
+): vscode.Disposable {
+  const provider = new GraphEditorProvider(extensionUri, sessions, connections);
+  return vscode.Disposable.from(
+    vscode.window.registerCustomEditorProvider(graphViewType, provider, { supportsMultipleEditorsPerDocument: true }),
+    registerCommands({
+      [commands.openGraph]: async (uri) => {
+        const model = await pickModel(uri, sessions);
+        if (model !== undefined) await openGraph(model);
+      },
+    }),
+  );
+}
