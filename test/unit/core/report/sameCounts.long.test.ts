@@ -1,6 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fusion } from '../../../../src/cli/fusion.ts';
+import { report as reportCommand } from '../../../../src/cli/report.ts';
 import type { Fate, FusionReport, LayerKind } from '../../../../src/core/fusion/fusionReport.ts';
-import { formatReport } from '../../../../src/core/report/reportText.ts';
 import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
 import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
@@ -8,7 +11,11 @@ import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
 import { toFusionFlow, flowDefaults } from '../../../../src/core/scene/page/fusionFlow.ts';
 import { toFusionUnits } from '../../../../src/core/scene/page/fusionUnits.ts';
 import { toFusionPanel } from '../../../../src/core/scene/panel/fusionPanel.ts';
-import { captures, metaOf, modelOf, reportOf } from '../fusion/loadCapture.ts';
+import type { ViewData } from '../../../../src/core/scene/panel/viewData.ts';
+import { fixturePath, modelPath } from '../../../support/fixtures.ts';
+import { temporaryFolder } from '../../../support/rtx.ts';
+import { runCommand } from '../../cli/runCommand.ts';
+import { captures, metaOf, modelOf } from '../fusion/loadCapture.ts';
 import { countsOfReport, countsOfSentence, type Counts } from './countsOfText.ts';
 
 const number = (text: string): number => Number(text.replaceAll(',', ''));
@@ -20,7 +27,7 @@ function summaryOf(text: string): string {
 }
 
 /** `Fused layers (12)` with `93 % · 4 nodes · 1 shared node` → 12 layers, 4 nodes. */
-function countsOfPanel(report: FusionReport, kernelsListed: boolean): Counts {
+function countsOfPanel(report: FusionReport): Counts {
   const { items } = toFusionPanel(report);
   const counts: Counts = { layers: {}, kernels: 0, nodes: {}, total: 0 };
   const add = (of: Record<string, number>, key: string, value: number) => {
@@ -33,7 +40,7 @@ function countsOfPanel(report: FusionReport, kernelsListed: boolean): Counts {
     if (item.kind === 'foreignNode') {
       add(counts.layers, 'foreign', 1);
       add(counts.nodes, 'foreign', nodes);
-      if (kernelsListed) counts.kernels += find(item.description, 'kernel');
+      counts.kernels += find(item.description, 'kernel');
     } else if (item.selection.kind === 'layers') {
       const { kind } = report.layers[item.selection.ids[0]!]!;
       const several = / \(([\d,]+)\)$/.exec(item.label)?.[1];
@@ -54,16 +61,41 @@ function nodesOfTable(text: string): number {
   return [...rows, ...more].reduce((sum, [, nodes]) => sum + number(nodes!), 0);
 }
 
+const folder = temporaryFolder();
+
+/** The options that name a capture's model and the files that its build left; undefined where there is nothing to report on. */
+function filesOf(capture: string): string[] | undefined {
+  const { model } = metaOf(capture);
+  const find = (...names: string[]) =>
+    names
+      .flatMap((name) => [name, `${name}.gz`])
+      .map((name) => fixturePath(`captures/${capture}/${name}`))
+      .find((path) => existsSync(path));
+  const build = [
+    ['--log', find('log.txt', 'log0.txt')],
+    ['--layers', find('layers.json')],
+    ['--profile', find('profile.json')],
+  ].flatMap(([option, path]) => (path === undefined ? [] : [option!, path]));
+  if (model === undefined || !existsSync(modelPath(model))) return undefined;
+  if (!build.includes('--log') && !build.includes('--layers')) return undefined;
+  return ['--onnx', modelPath(model), ...build];
+}
+
 describe('every surface gives the same counts', () => {
   it.each(captures())('%s', async (capture) => {
-    const report = await reportOf(capture);
-    if (!report) return;
+    const files = filesOf(capture);
+    if (!files) return;
+    const output = join(folder, `${capture.replace('/', '.')}.json`);
+    const json = await runCommand(fusion, ...files, '--json');
+    const { out: text } = await runCommand(fusion, ...files);
+    await runCommand(reportCommand, ...files, '-o', output);
+    const report = JSON.parse(json.out) as FusionReport;
     const expected = countsOfReport(report);
-    const text = formatReport(report);
+    expect((JSON.parse(readFileSync(output, 'utf8')) as ViewData).report).toEqual(report);
 
     expect(countsOfSentence(summaryOf(text))).toEqual(expected);
     expect(countsOfSentence(toFusionPanel(report).sentence)).toEqual(expected);
-    expect(countsOfPanel(report, true)).toEqual(expected);
+    expect(countsOfPanel(report)).toEqual(expected);
 
     const computed = (['foreign', 'fused', 'single'] as Fate[]).reduce((sum, fate) => sum + report.accounting[fate], 0);
     if (report.layers.length + report.foreignNodes.length > 0) expect(nodesOfTable(text)).toBe(computed);
