@@ -110,6 +110,14 @@ export interface ParsedNode {
   helpers: string[];
 }
 
+/** A layer of TensorRT's network as the optimizer is given it, after dead layers are gone. */
+export interface GraphNode {
+  /** `FILL`, `CONSTANT`, `MATRIX_MULTIPLY`, … */
+  kind: string;
+  name: string;
+  line: number;
+}
+
 export interface BuildPhase {
   line: number;
   /** True for the network that an INT8 calibration builds first. */
@@ -118,6 +126,8 @@ export interface BuildPhase {
   /** `…Fusion: Fusing A with B`, `Removing X`, conversions, merges, in order. */
   events: FusionEvent[];
   foreignNodes: LoggedForeignNode[];
+  /** The list under `GRAPH NODES` (TensorRT-RTX, 11); absent where the log has none. */
+  graphNodes?: GraphNode[];
   /** Layers timed, in order, with what won. */
   tactics: TimedLayer[];
   reformats: { layer: string; tensor: string; from: string; to: string; line: number }[];

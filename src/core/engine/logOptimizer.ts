@@ -33,6 +33,7 @@ export const OPTIMIZER_PHRASES: [string, PhraseHandler][] = [
   ['Calibration completed in ', (state) => (state.calibrating = false)],
   ['Writing Calibration Cache', (state) => (state.calibrating = false)],
   ['Building graph using backend strategy ', onStrategy],
+  ['GRAPH NODES', onGraphNodes],
   ['ForeignNode {', onForeignNode],
 ];
 
@@ -200,6 +201,25 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
     state.foreignNode = node;
   } else state.foreignNode = null;
   state.block = 'foreign-node';
+}
+
+function onGraphNodes(state: LogState, cursor: LogCursor): void {
+  state.graphNodes = currentPhase(state, cursor.line).graphNodes = [];
+}
+
+/** `FILL rnd`, then its shapes, each line further in; false where the list is over. */
+export function onGraphNode(state: LogState, cursor: LogCursor): boolean {
+  const { text, from, to } = cursor;
+  if (text.charCodeAt(from) === 0x20) return true;
+  const match = /^([A-Z][A-Z_0-9]*) (?=[^])/.exec(text.slice(from, Math.min(to, from + 60)));
+  if (match === null) {
+    state.graphNodes = null;
+    return false;
+  }
+  const at = from + match[0].length;
+  if (keep(state.room.graphNodes, to - at))
+    state.graphNodes?.push({ kind: own(state, match[1]!), name: kept(state, cursor, at), line: cursor.line });
+  return true;
 }
 
 /** Notes a ForeignNode that is only costed. */

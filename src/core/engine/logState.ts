@@ -2,6 +2,7 @@ import type { BuildEvent, BuildStage } from './buildEvent.ts';
 import type {
   BuildLog,
   BuildPhase,
+  GraphNode,
   LogEvidence,
   LoggedForeignNode,
   LogMessage,
@@ -46,6 +47,8 @@ export interface LogState {
   /** Optimizer */
   phase: BuildPhase | null;
   calibrating: boolean;
+  /** The list under `GRAPH NODES`, while the log is in it. */
+  graphNodes: GraphNode[] | null;
   pass: string;
   /** Tactics */
   layer: TimedLayer | null;
@@ -92,6 +95,7 @@ const LIMITS = {
   registeredLayers: { items: 1_000_000, chars: 60_000_000 },
   events: { items: 400_000, chars: 60_000_000 },
   foreignNodes: { items: 20_000, chars: 64_000_000 },
+  graphNodes: { items: 400_000, chars: 60_000_000 },
   phases: { items: 2000, chars: 1_000_000 },
   funnel: { items: 20_000, chars: 2_000_000 },
   timedLayers: { items: 100_000, chars: 20_000_000 },
@@ -194,6 +198,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     restartNodes: false,
     phase: null,
     calibrating: false,
+    graphNodes: null,
     pass: '',
     layer: null,
     costed: false,

@@ -15,7 +15,7 @@ import {
 } from './logEngine.ts';
 import { finishOutcome, finishProduct, FRAME_PHRASES } from './logFrame.ts';
 import { addMessage, onMessage, onMessageContinued, PRECISION_PHRASES } from './logMessages.ts';
-import { onForeignNodeContinued, onFusion, OPTIMIZER_PHRASES } from './logOptimizer.ts';
+import { onForeignNodeContinued, onFusion, onGraphNode, OPTIMIZER_PHRASES } from './logOptimizer.ts';
 import { onNodeInputs, PARSER_PHRASES } from './logParser.ts';
 import { droppedOf, newLogState } from './logState.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
@@ -210,6 +210,7 @@ function readPrefixed(state: LogState, cursor: LogCursor): void {
     state.message = null;
   }
   if (cursor.severity === 'error' || cursor.severity === 'warning') onMessage(state, cursor);
+  if (state.graphNodes !== null && onGraphNode(state, cursor)) return;
   if (runPhrase(state, cursor)) {
     state.evidence.phrases++;
     return;

@@ -12,6 +12,7 @@ import { claimReached } from './reachedMembers.ts';
 import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
 import { findProblems, noEngineReason, otherModel } from './reportProblems.ts';
+import { claimWitnessed } from './witnessedNodes.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
 
 /**
@@ -37,6 +38,7 @@ export function createReport(input: ReportInput): FusionReport {
     claimGone(resolution);
     claimLoggedFusions(resolution);
     claimReached(resolution);
+    claimWitnessed(resolution);
   }
   const noEngine = other ? 'The inputs are of another model than this one.' : noEngineReason(view, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);

@@ -28,7 +28,7 @@ export function claimNamed(to: Resolution, added: readonly string[] = []): void 
   });
   to.view.regions.forEach((region, index) => {
     if (region.metadata) listMembers(to, index, region.metadata, unknown);
-    if (region.named && !to.listed[index]) joinEnds(to, index);
+    if (region.named) joinEnds(to, index);
   });
   reportTruncated(to, truncated);
   for (const name of added) unknown.delete(name);
@@ -159,8 +159,8 @@ function joinEnds(to: Resolution, region: number): void {
   for (const atom of atomsOf(parseLayerName(to.view.regions[region]!.name, to.names))) {
     const nodes = to.names.nodesOfLayer(atom);
     const [node] = nodes;
-    if (node === undefined || nodes.length > 1 || to.roles[node] !== 'data' || to.nodeLayers[node]!.length > 0)
-      continue;
+    if (node === undefined || nodes.length > 1 || to.nodeLayers[node]!.length > 0) continue;
+    if (to.roles[node] !== 'data' && to.roles[node] !== 'identity') continue;
     join(to, region, node, true, { by: 'ends', region });
   }
 }

@@ -47,6 +47,9 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
   }
   if (whole.noEngine !== null) return { fate: 'unknown', exact: false, reason: whole.noEngine };
   const gone = from.gone.get(index);
+  if (gone?.by === 'constant') {
+    return { fate: 'folded', exact: true, reason: `TensorRT made a constant of it (log line ${gone.line}).` };
+  }
   if (gone) return { fate: 'removed', exact: true, reason: goneReason(from, gone) };
   return judgeByRole(from, index, whole);
 }
@@ -169,6 +172,10 @@ function memberReason(from: Resolution, index: number): string {
       return `Layer ${basis.layer} of ${name} is a kernel of the loop that TensorRT made of it.`;
     case 'fusion':
       return `TensorRT fused it with a node of ${name} (log line ${basis.line}).`;
+    case 'written':
+      return `Derived: no name contains it, but layer ${basis.layer} of ${name} writes its result.`;
+    case 'graph':
+      return `Derived: its layer is in the graph that TensorRT optimized (log line ${basis.line}), and ${name} is the only ForeignNode that it can belong to.`;
     case 'body':
       return `Nodes of its body are in ${name}.`;
     case 'owner':
@@ -197,6 +204,8 @@ function layerReason(from: Resolution, index: number): string {
       return `The name of ${where} contains it.${shared}`;
     case 'fusion':
       return `TensorRT fused it with a node of ${where} (log line ${basis.line}).`;
+    case 'written':
+      return `Derived: no name contains it, but ${where} write${layers.length === 1 ? 's' : ''} its result.`;
     default:
       return `Derived: it lies between the tensors of ${where}, and no other layer computes it.`;
   }

@@ -25,6 +25,12 @@ export type Basis =
   | { by: 'loop'; layer: number }
   /** The log says that TensorRT fused it with a node that is there. */
   | { by: 'fusion'; line: number }
+  /** A layer writes its result. */
+  | { by: 'written'; layer: number }
+  /** Its layer is in the graph that the optimizer was given, and this ForeignNode is the only one it can be in. */
+  | { by: 'graph'; region: number; line: number }
+  /** TensorRT made a constant of it. */
+  | { by: 'constant'; line: number }
   /** The log says that TensorRT removed or eliminated it. */
   | { by: 'event'; pass: string; line: number }
   /** The log parses it and registers no layer for it, at most an identity. */

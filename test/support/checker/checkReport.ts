@@ -214,15 +214,12 @@ class Checker {
       const raw = layers?.[index];
       if (!raw || raw.tokens.length === 0 || raw.isCut || raw.name !== layer.name || layer.kind === 'foreign') return;
       const names = new Set(raw.tokens.flatMap((token) => prefixesOf(token)));
+      const written = new Set(raw.outputs.map(({ name }) => name));
       for (const id of layer.nodes) {
         const node = this.#nodes.get(id);
         const owner = this.#model.byId.get(id);
-        if (
-          node?.exact &&
-          owner &&
-          !names.has(owner.name) &&
-          ![...this.#fusedWith(owner)].some((name) => names.has(name))
-        ) {
+        if (!node?.exact || !owner || owner.outputs.some((output) => written.has(output))) continue;
+        if (!names.has(owner.name) && ![...this.#fusedWith(owner)].some((name) => names.has(name))) {
           this.#wrong('member', id, `is in layer ${index}, whose metadata does not name it`);
         }
       }

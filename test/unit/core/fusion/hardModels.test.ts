@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { checkReport } from '../../../support/checker/checkReport.ts';
+import { recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
+import { generators } from '../../../support/hardModels/generators.ts';
+import { identities } from '../../../support/hardModels/identities.ts';
+
+describe('builds of hard models', () => {
+  it.each([...generators, ...identities])(
+    '$name: nothing in the log contradicts the report',
+    async ({ name, bytes }) => {
+      const log = recordedLog(name);
+      expect(checkReport(await reportOnBuild(name, log), { model: bytes, log })).toEqual([]);
+    },
+  );
+});
+
+const nodesOf = async (name: string) => (await reportOnBuild(name)).nodes;
+
+describe('nodes without metadata', () => {
+  it.each(['random_normal', 'random_normal_like', 'random_uniform', 'random_uniform_like'])(
+    '%s is computed: GRAPH NODES has it, though no list of members does',
+    async (name) => {
+      expect(await nodesOf(name)).toMatchObject([
+        {
+          name: 'rnd',
+          fate: 'foreign',
+          foreignNode: 0,
+          exact: false,
+          reason: expect.stringMatching(/log line \d+/) as string,
+        },
+        { name: 'add', fate: 'foreign', exact: true },
+      ]);
+    },
+  );
+
+  it('EyeLike is in the ForeignNode that is named after it', async () => {
+    expect(await nodesOf('eye_like')).toMatchObject([{ name: 'eye', fate: 'foreign', exact: true }, { name: 'add' }]);
+  });
+
+  it('an identity from input to output is what the only kernel does', async () => {
+    const { nodes, layers, foreignNodes } = await reportOnBuild('identity_through');
+    expect(nodes).toMatchObject([{ name: 'pass', fate: 'foreign' }]);
+    expect(foreignNodes).toMatchObject([{ name: '{ForeignNode[pass]}', nodes: ['0'] }]);
+    expect(layers).toMatchObject([{ nodes: ['0'] }]);
+  });
+
+  it('an identity that nothing is left of is removed', async () => {
+    expect((await nodesOf('dropout')).map(({ name, fate }) => [name, fate])).toEqual([
+      ['relu', 'foreign'],
+      ['drop', 'removed'],
+      ['exp', 'foreign'],
+    ]);
+  });
+});
