@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build an engine from an ONNX model with TensorRT or TensorRT-RTX, and tell the caller as JSON lines.
+"""Build an engine from an ONNX model with TensorRT or TensorRT-RTX, and report to the caller in JSON lines.
 
 Needs Python 3.8 or newer and one of the modules `tensorrt`, `tensorrt_rtx`; nothing else. TensorRT-RTX needs neither
 a GPU nor a driver to build. Each line on stdout is one JSON object; anything that native code prints goes to stderr:
@@ -157,7 +157,7 @@ def build(options, channel, stop):
             channel.send("start", targets=[], **version)
             raise JobError(
                 "build",
-                "%s %s needs an NVIDIA GPU and its driver, and none was found; TensorRT-RTX builds without"
+                "%s %s needs an NVIDIA GPU and its driver, but found none; TensorRT-RTX builds without them"
                 % (options.module, trt.__version__),
             )
     builder = trt.Builder(logger)
@@ -188,7 +188,7 @@ def build(options, channel, stop):
     plan = builder.build_serialized_network(network, config)
     stop.check()
     if plan is None:
-        raise JobError("build", logger.cause("TensorRT gave no engine and no reason"))
+        raise JobError("build", logger.cause("TensorRT returned no engine and no reason"))
     built = time.monotonic()
     del parser
     if cache is not None:
@@ -235,7 +235,7 @@ def arguments(argv):
     add = parser.add_argument
     add("--module", default="tensorrt_rtx", choices=["tensorrt_rtx", "tensorrt"])
     add("--onnx", required=True, metavar="FILE")
-    add("--engine", metavar="FILE", help="where the engine goes (left out: built and dropped)")
+    add("--engine", metavar="FILE", help="where to write the engine (if omitted, the engine is discarded)")
     add(
         "--profile",
         action="append",
@@ -259,8 +259,8 @@ def arguments(argv):
     add("--hardware-compatibility", metavar="LEVEL")
     add("--optimization-level", type=int, metavar="N")
     add("--profiling-verbosity", default="detailed", choices=["default", "none", "layer_names_only", "detailed"])
-    add("--timing-cache", metavar="FILE", help="read where it exists, written after the build")
-    add("--choices", metavar="FILE", help="write down what TensorRT offers for each layer, one JSON line each")
+    add("--timing-cache", metavar="FILE", help="read if it exists, written after the build")
+    add("--choices", metavar="FILE", help="record what TensorRT offers for each layer, one JSON line per layer")
     add("--compute-capability", metavar="8.9[,12.0]", help="TensorRT-RTX: the GPUs to build for, or `current`")
     add("--output", action="append", default=[], metavar="TENSOR", help="make this tensor an output")
     add("--debug", action="append", default=[], metavar="TENSOR", help="mark this tensor for debugging")
@@ -270,9 +270,9 @@ def arguments(argv):
         type=float,
         default=0.7,
         metavar="SECONDS",
-        help="how long a cancelled build may take to end by itself",
+        help="how long a cancelled build may take to stop by itself",
     )
-    add("--until-stdin-closes", action="store_true", help="cancel when stdin ends: the caller is gone")
+    add("--until-stdin-closes", action="store_true", help="cancel when stdin ends, because the caller has exited")
     return parser.parse_args(argv)
 
 

@@ -27,14 +27,14 @@ def looks_like_text(path):
 
 def parse_model(trt, network, logger, path):
     if not os.path.isfile(path):
-        raise JobError("parse", "%s: %s" % (path, "is no file" if os.path.exists(path) else "no such file"))
+        raise JobError("parse", "%s: %s" % (path, "not a regular file" if os.path.exists(path) else "no such file"))
     if os.path.getsize(path) == 0:
-        raise JobError("parse", "%s: the file is empty, it holds no ONNX model" % path)
+        raise JobError("parse", "%s: the file is empty. Export the model again" % path)
     parser = trt.OnnxParser(network, logger)
     # From the file, not from its bytes: external weights are looked for beside it.
     if parser.parse_from_file(path):
         if network.num_outputs == 0:  # many a text file is valid protobuf: a model without anything in it
-            what = "a text file" if looks_like_text(path) else "no ONNX model, or one without outputs"
+            what = "a text file" if looks_like_text(path) else "not an ONNX model, or one without outputs"
             raise JobError("parse", "%s: this is %s: TensorRT found no outputs in it" % (path, what))
         return parser
     details = [describe_error(parser.get_error(index)) for index in range(parser.num_errors)]
@@ -42,10 +42,10 @@ def parse_model(trt, network, logger, path):
     if weights:
         raise JobError("parse", "%s: %s" % (path, weights), details)
     if not details:
-        raise JobError("parse", "%s: %s" % (path, logger.cause("the parser gave no reason")))
+        raise JobError("parse", "%s: %s" % (path, logger.cause("the parser returned no reason")))
     first = details[0]
     if first["code"] == "MODEL_DESERIALIZE_FAILED":
-        what = "this is a text file" if looks_like_text(path) else "no ONNX model, or one cut off"
+        what = "this is a text file" if looks_like_text(path) else "not an ONNX model, or a truncated one"
         raise JobError("parse", "%s: %s: %s" % (path, what, first["message"]), details)
     where = "node %s '%s' (%s): " % (first["node"], first["nodeName"], first["operator"]) if first["operator"] else ""
     reason = "this version of TensorRT cannot run it" if first["message"] == "false" else first["message"]
@@ -57,10 +57,10 @@ def weights_trouble(errors):
     for text in errors:
         found = re.search(r"(Failed to open file|Failed to map file to memory|from external file): (.+)", text)
         if found:
-            return "the weights file %s cannot be opened; it must lie beside the model" % found.group(2).strip()
+            return "the weights file %s cannot be opened; put it next to the model" % found.group(2).strip()
         found = re.search(r"out of range for file: (.+?)(?: \((.*)\))?$", text)
         if found:
-            return "the weights file %s is cut off, or another model's (%s)" % (found.group(1), found.group(2) or text)
+            return "the weights file %s is truncated, or belongs to another model (%s)" % (found.group(1), found.group(2) or text)
     return None
 
 
@@ -99,11 +99,11 @@ def mark_tensors(network, options):
                 tensors.setdefault(tensor.name, tensor)
     for name in options.output + options.debug:
         if name not in tensors:
-            raise JobError("arguments", "no layer of the network gives a tensor named '%s'" % name)
+            raise JobError("arguments", "no layer of the network outputs a tensor named '%s'" % name)
     for name in options.debug:
         if not hasattr(network, "mark_debug"):
             raise JobError(
-                "arguments", "--debug: this version of TensorRT has no debug tensors (10.0 and later have)"
+                "arguments", "--debug: this version of TensorRT has no debug tensors; use 10.0 or later"
             )
         network.mark_debug(tensors[name])
     for name, tensor in tensors.items():
@@ -142,7 +142,7 @@ def data_type(trt, name, option):
     value = getattr(trt.DataType, TYPES.get(name, ""), None)
     if value is None:
         known = [short for short, long in TYPES.items() if hasattr(trt.DataType, long)]
-        raise JobError("arguments", "%s: '%s' is none of %s" % (option, name, ", ".join(known)))
+        raise JobError("arguments", "%s: unknown value '%s'; expected one of %s" % (option, name, ", ".join(known)))
     return value
 
 
@@ -164,7 +164,7 @@ def add_profiles(builder, network, config, options, logger):
                 shapes = "%s: min %s, opt %s, max %s" % (tuple(tensor.shape), low, best, high)
                 raise JobError("profile", "input '%s' %s: %s" % (name, shapes, logger.cause(error))) from None
         if config.add_optimization_profile(profile) < 0:
-            raise JobError("profile", logger.cause("TensorRT refused the optimization profile"))
+            raise JobError("profile", logger.cause("TensorRT rejected the optimization profile"))
 
 
 def read_profile(text, inputs):
@@ -181,7 +181,7 @@ def read_profile(text, inputs):
     for name in ranges:
         if name not in inputs:
             raise JobError(
-                "profile", "no input is named '%s'; the model's inputs: %s" % (name, ", ".join(sorted(inputs)))
+                "profile", "the model has no input named '%s'; its inputs are %s" % (name, ", ".join(sorted(inputs)))
             )
     return ranges
 
@@ -190,7 +190,7 @@ def set_targets(trt, config, wanted, gpu):
     """TensorRT-RTX alone can build for other GPUs than the one at hand; without one there is no `current`."""
     if not hasattr(trt, "ComputeCapability"):
         if wanted:
-            raise JobError("arguments", "--compute-capability: only TensorRT-RTX builds for other GPUs")
+            raise JobError("arguments", "--compute-capability: only TensorRT-RTX can build for other GPUs")
         return []
     names = [name.strip().replace(".", "").upper() for name in (wanted or ("current" if gpu else "8.9")).split(",")]
     config.num_compute_capabilities = len(names)
@@ -200,7 +200,7 @@ def set_targets(trt, config, wanted, gpu):
         )
         if value is None or not config.set_compute_capability(value, index):
             known = ", ".join(member for member in trt.ComputeCapability.__members__ if member != "NONE")
-            raise JobError("arguments", "--compute-capability: '%s' is none of %s" % (name, known))
+            raise JobError("arguments", "--compute-capability: unknown value '%s'; expected one of %s" % (name, known))
     return names
 
 
@@ -212,9 +212,9 @@ def set_flags(trt, config, options, typed):
         flag = getattr(trt.BuilderFlag, name.upper(), None)
         if flag is None:
             why = (
-                "networks are strongly typed there, types come from the model (Cast nodes)"
+                "its networks are strongly typed and take all types from the model (Cast nodes)"
                 if typed
-                else "it knows: " + ", ".join(trt.BuilderFlag.__members__).lower()
+                else "its flags are " + ", ".join(trt.BuilderFlag.__members__).lower()
             )
             raise JobError(
                 "arguments", "'%s': %s %s has no such builder flag: %s" % (name, trt.__name__, trt.__version__, why)
@@ -249,7 +249,7 @@ def member(trt, kind, name, option):
     value = getattr(getattr(trt, kind, None), name.upper(), None)
     if value is None:
         known = ", ".join(getattr(getattr(trt, kind, None), "__members__", [])).lower() or "nothing"
-        raise JobError("arguments", "%s: '%s': %s %s knows %s" % (option, name, trt.__name__, trt.__version__, known))
+        raise JobError("arguments", "%s: unknown value '%s'; %s %s supports %s" % (option, name, trt.__name__, trt.__version__, known))
     return value
 
 
@@ -258,7 +258,7 @@ def make_calibrator(trt, path):
     if not hasattr(trt, "IInt8EntropyCalibrator2"):
         raise JobError(
             "arguments",
-            "--calibration-cache: %s %s has no calibration: use QuantizeLinear nodes" % (trt.__name__, trt.__version__),
+            "--calibration-cache: %s %s does not support calibration; use QuantizeLinear nodes" % (trt.__name__, trt.__version__),
         )
     try:
         with open(path, "rb") as file:
@@ -305,7 +305,7 @@ def make_network(trt, builder, options):
         if not hasattr(flags, "STRONGLY_TYPED"):
             raise JobError(
                 "arguments",
-                "--strongly-typed: %s %s knows weakly typed networks only" % (trt.__name__, trt.__version__),
+                "--strongly-typed: %s %s supports only weakly typed networks" % (trt.__name__, trt.__version__),
             )
         bits |= 1 << int(flags.STRONGLY_TYPED)
     return builder.create_network(bits), typed

@@ -22,7 +22,7 @@ def record(trt, config, path, warn):
     """Has the builder fill a file. Where that cannot be, `warn` gets one sentence. Returns whether it will."""
     if not hasattr(trt, "IAlgorithmSelector"):
         warn(
-            "%s %s cannot tell what it offers for a layer: it has no algorithm selector, which TensorRT 8 to 10 have. "
+            "%s %s has no algorithm selector (TensorRT 8 to 10 have one), so it cannot report what it offers for a layer. "
             "The choices are not recorded." % (trt.__name__, trt.__version__)
         )
         return False
@@ -118,7 +118,7 @@ def postprocess_config(builder, network, config):
 
     path = os.environ.get("TRTLENS_CHOICES")
     if not path:
-        return warn("The choices are not recorded: TRTLENS_CHOICES names no file.")
+        return warn("The choices are not recorded: TRTLENS_CHOICES is not set to a file.")
     import tensorrt
 
     record(tensorrt, config, path, warn)

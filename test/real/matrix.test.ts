@@ -119,7 +119,7 @@ describe('a SLURM job array', () => {
     expect(collected.status).toBe(1);
     expect(collected.jobs().map(({ result, error }) => [result, error])).toEqual([
       ['failed', expect.stringContaining('MyCustomOp')],
-      ['missing', expect.stringMatching(/ended with exit status 127/)],
+      ['missing', expect.stringMatching(/exited with 127/)],
       ['missing', 'not started'],
     ]);
 
@@ -127,7 +127,7 @@ describe('a SLURM job array', () => {
     rmSync(join(out, 'c'), { recursive: true });
     const again = trtlens([matrix, '--slurm', out]);
     expect(again.status).toBe(2);
-    expect(again.stderr).toContain(`${join(out, 'a')}: builds have begun there`);
+    expect(again.stderr).toContain(`${join(out, 'a')}: builds have started there`);
     expect(readFileSync(join(out, 'a/0/build.log'), 'utf8')).toContain('MyCustomOp');
     expect(existsSync(join(out, 'c'))).toBe(false);
     // A task that is run again by hand is a new build.

@@ -33,6 +33,6 @@ test('models of other tools rewritten to FP16: no worse than before, or refused 
   }
   expect(refused.toSorted()).toEqual([
     expect.stringContaining('Casts need opset 6') as string,
-    expect.stringContaining('not in order') as string,
+    expect.stringContaining('not in topological order') as string,
   ]);
 });

@@ -86,7 +86,7 @@ function nodes(a: FusionReport | null, b: FusionReport | null): Difference[] {
   }
   const left = differing.length - mostNodes;
   if (left <= 0) return differing;
-  const more: Difference = { field: 'more nodes', values: [`${left} more differ`, `${left} more differ, too`] };
+  const more: Difference = { field: 'more nodes', values: [`${left} more differ`, `${left} more differ`] };
   return [...differing.slice(0, mostNodes), more];
 }
 

@@ -16,7 +16,7 @@ export function showBuildStatus(builds: Builds): vscode.Disposable {
       item.hide();
       return;
     }
-    const text = running.length === 1 ? short(first) : `${running.length} builds run`;
+    const text = running.length === 1 ? short(first) : `${running.length} builds are running`;
     item.text = `$(sync~spin) ${plain(text)}`;
     item.tooltip = running.map(whole).join('\n');
     item.accessibilityInformation = { label: running.map(whole).join('. ') };

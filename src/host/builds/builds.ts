@@ -103,7 +103,7 @@ export class Builds implements vscode.Disposable {
     const uri = vscode.Uri.file(options.model);
     const key = uri.toString();
     if (this.#running.has(key)) {
-      line(`A build of ${options.model} is running already. Wait for it, or cancel it.`, 'error');
+      line(`A build of ${options.model} is already running. Wait for it to finish, or cancel it.`, 'error');
       return 1;
     }
     const running: Running = {
@@ -173,7 +173,7 @@ export class Builds implements vscode.Disposable {
     const { signal } = running.cancel;
     const events: BuildEvents = {
       waiting: () => {
-        const text = 'Another program builds this model: this build begins when that one has ended.';
+        const text = 'Waiting for another program to finish its build of this model.';
         line(text, 'warning');
         say(text);
       },

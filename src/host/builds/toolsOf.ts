@@ -36,8 +36,8 @@ export function toolsOf(
 function launcherOf(launchers: Record<string, unknown>, name: string): Launcher | undefined {
   if (name === '' || name === 'none') return undefined;
   if (!Object.hasOwn(launchers, name)) {
-    const names = Object.keys(launchers).join(', ') || 'none yet';
-    throw new UserError(`There is no launcher "${name}" in the setting tensorrtLens.launchers. Known: ${names}.`);
+    const names = Object.keys(launchers).join(', ') || 'none';
+    throw new UserError(`Unknown launcher "${name}". Launchers in the setting tensorrtLens.launchers: ${names}.`);
   }
   const read = readLauncher(launchers[name]);
   if (typeof read === 'string') throw new UserError(`Launcher "${name}": ${read}`);

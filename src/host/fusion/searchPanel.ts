@@ -6,7 +6,7 @@ export function searchPanel(tree: FusionTree): void {
   const before = tree.search;
   const box = vscode.window.createInputBox();
   box.value = before;
-  box.prompt = 'Name, op or layer contains';
+  box.prompt = 'Filter by name, operator or layer';
   let accepted = false;
   let settle: ReturnType<typeof setTimeout> | undefined;
   box.onDidChangeValue((value) => {

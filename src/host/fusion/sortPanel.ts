@@ -7,9 +7,9 @@ export async function sortPanel(tree: FusionTree): Promise<void> {
   const orders: { sort: PanelSort; label: string; description: string }[] = [
     { sort: 'time', label: 'Time', description: 'slowest first; needs a profile' },
     { sort: 'size', label: 'Size', description: 'most nodes first' },
-    { sort: 'order', label: 'Order', description: 'as they run' },
+    { sort: 'order', label: 'Order', description: 'execution order' },
   ];
   const items = orders.map((order) => ({ ...order, picked: order.sort === tree.sort }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Sort fusion groups by' });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Select how to sort fusion groups' });
   if (picked !== undefined) tree.setSort(picked.sort);
 }

@@ -25,7 +25,7 @@ export async function pasteLog(parts: AttachParts, argument: unknown): Promise<v
   const text = await vscode.env.clipboard.readText();
   if (text.trim() === '') {
     await vscode.window.showWarningMessage(
-      'The clipboard holds no text: copy a verbose build log or layer info first.',
+      'The clipboard contains no text. Copy a verbose build log or layer info first.',
     );
     return;
   }
@@ -61,7 +61,9 @@ export async function attachPieces(
 async function modelFor(sessions: Sessions, argument: unknown): Promise<vscode.Uri | undefined> {
   const uri = await pickModel(argument, sessions);
   if (uri === undefined || uri.scheme === 'file') return uri;
-  await vscode.window.showWarningMessage('Builds are kept for models on this computer’s disk only.');
+  await vscode.window.showWarningMessage(
+    'Only models on this computer’s disk have builds. Copy the model there first.',
+  );
   return undefined;
 }
 
@@ -70,7 +72,7 @@ const isUris = (value: unknown): value is vscode.Uri[] =>
 
 function askForFiles(model: vscode.Uri): Thenable<vscode.Uri[] | undefined> {
   return vscode.window.showOpenDialog({
-    title: `Build log, layer info and profile of one build of ${nameOf(model)}`,
+    title: `Select the build log, layer info and profile of one build of ${nameOf(model)}`,
     canSelectMany: true,
     defaultUri: vscode.Uri.joinPath(model, '..'),
     openLabel: 'Open',

@@ -20,7 +20,7 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
       const [a, b] = await Promise.all(folders.map((folder) => read(folder, files)));
       if (a === undefined || b === undefined) return 'This build was deleted.';
       const differences = compareBuilds(a, b);
-      return differences.length === 0 ? 'The builds differ in nothing.' : comparisonTexts(differences)[side];
+      return differences.length === 0 ? 'The builds are identical.' : comparisonTexts(differences)[side];
     },
   });
 }

@@ -37,7 +37,7 @@ export function historyCommands(
     [commands.compareBuilds]: (argument, all) => compare(tree, argument, all),
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
-        ? vscode.window.showInformationMessage('This build has left no log.')
+        ? vscode.window.showInformationMessage('This build has no log.')
         : openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), 1),
     ),
     [commands.revealBuild]: one(({ folder }) =>
@@ -45,7 +45,7 @@ export function historyCommands(
     ),
     [commands.copyCommandOfBuild]: one(async ({ manifest: { command } }) => {
       if (command.length === 0) {
-        await vscode.window.showInformationMessage('Nothing says by which command this build was made.');
+        await vscode.window.showInformationMessage('The command of this build is unknown.');
         return;
       }
       await vscode.env.clipboard.writeText(quoteCommand(command, shell));
@@ -56,7 +56,7 @@ export function historyCommands(
       const options = rerunOptions(manifest, readSettings(uri).launchers);
       if (manifest.options['launcher'] !== undefined && options['launcher'] === undefined) {
         await vscode.window.showWarningMessage(
-          'The launcher of this build is no longer in the setting tensorrtLens.launchers.',
+          'The launcher of this build is no longer in the setting tensorrtLens.launchers. Add it again to repeat the build.',
         );
         return;
       }
@@ -73,7 +73,7 @@ export function historyCommands(
       const ended = builds.filter(({ folder }) => !runs.has(folder));
       if (ended.length < builds.length)
         void vscode.window.showWarningMessage(
-          'A build that runs in another window or program is not deleted: end it there first.',
+          'A build that is running in another window or program was not deleted. Cancel it there first.',
         );
       try {
         await Promise.all(ended.map(deleteBuild));
@@ -125,7 +125,7 @@ async function compare(tree: HistoryTree, argument: unknown, all: unknown): Prom
 async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undefined> {
   const others = tree.builds.filter(({ folder }) => folder !== build.folder);
   if (others.length === 0) {
-    await vscode.window.showInformationMessage('There is only one build: build once more to compare.');
+    await vscode.window.showInformationMessage('There is only one build. Build again to compare.');
     return undefined;
   }
   const items = others.map((other) => ({
@@ -133,7 +133,7 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
     description: other.manifest.result,
     build: other,
   }));
-  const placeHolder = 'Compare with which build?';
+  const placeHolder = 'Select a build to compare with';
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.build;
 }
 
@@ -141,9 +141,9 @@ async function mayDelete(count: number): Promise<boolean> {
   const yes = 'Delete';
   const question =
     count === 1
-      ? 'Delete this build, with its log, layer info and engine?'
-      : `Delete ${count} builds, with their logs, layer info and engines?`;
-  const detail = 'An engine that a task placed elsewhere stays.';
+      ? 'Delete this build with its log, layer info and engine?'
+      : `Delete ${count} builds with their logs, layer info and engines?`;
+  const detail = 'An engine that a task wrote to another folder is kept.';
   return (await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) === yes;
 }
 

@@ -222,7 +222,7 @@ function chosen(options: Build['manifest']['options']): string[] {
   if (options['stronglyTyped'] === true) words.push('strongly typed');
   if (options['outputs'] === 'all') words.push('unfused');
   if (options['overrides'] !== undefined) words.push('overrides');
-  if (options['profiles'] !== undefined) words.push('own shapes');
+  if (options['profiles'] !== undefined) words.push('custom shapes');
   if (options['randomWeights'] === true) words.push('random weights');
   return words;
 }

@@ -110,7 +110,7 @@ export class HistoryTree
   async handleDrop(_: HistoryItem | undefined, data: vscode.DataTransfer): Promise<void> {
     const model = this.#sessions.current?.uri;
     if (model === undefined) {
-      await vscode.window.showWarningMessage('Open the model that was built first, then drop its log here.');
+      await vscode.window.showWarningMessage('Open the model first, then drop its log here.');
       return;
     }
     await takeDropped(data, (pieces) => this.#attach(model, pieces));

@@ -16,12 +16,12 @@ export async function tellOutcome(
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
     const show = 'Open Fusion Page';
-    const answer = await vscode.window.showInformationMessage(plainText(`${name} was built.`), show);
+    const answer = await vscode.window.showInformationMessage(plainText(`Built ${name}.`), show);
     if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);
     return;
   }
-  const reason = manifest.error ?? 'the log says why';
-  const text = `${name} could not be built: ${reason}`;
+  const reason = manifest.error ?? 'see the log for the reason';
+  const text = `Could not build ${name}: ${reason}`;
   const offers = offersFor(uri, { folder, manifest }, cause, reason);
   const answer = await vscode.window.showErrorMessage(plainText(text), ...offers);
   await answer?.act();

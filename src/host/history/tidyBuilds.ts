@@ -25,7 +25,7 @@ export async function tidyBuilds(): Promise<boolean> {
   const newest = new Set(overNewest(ended));
   const choices = [
     {
-      label: 'Builds that failed or were cancelled',
+      label: 'Failed and cancelled builds',
       builds: ended.filter(({ build }) => build.manifest.result !== 'passed'),
     },
     { label: 'All but the newest build of each model', builds: ended.filter((one) => !newest.has(one)) },
@@ -37,12 +37,13 @@ export async function tidyBuilds(): Promise<boolean> {
   }
   const items = choices.map(({ label, builds }) => ({ label, description: describe(builds), builds }));
   const picked = await vscode.window.showQuickPick(items, {
-    placeHolder: `Builds of all models: ${describe(all)}. Delete which?`,
+    placeHolder: `Select builds to delete (all models: ${describe(all)})`,
   });
   if (picked === undefined) return false;
   const yes = 'Delete';
   const question = `Delete ${picked.description}?`;
-  const detail = 'With their logs, layer info and engines. Engines that a task placed elsewhere stay.';
+  const detail =
+    'This includes their logs, layer info and engines. Engines that a task wrote to other folders are kept.';
   if ((await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) !== yes) return false;
   await Promise.all(picked.builds.map(({ build }) => deleteBuild(build)));
   return true;

@@ -17,7 +17,7 @@ export async function findModel(
 ): Promise<FoundModel> {
   if (document.scheme === 'untitled') {
     if (named === null && current !== undefined) return { uri: current, problem: '' };
-    const problem = 'Save this file beside its model: then the rules are checked against it.';
+    const problem = 'Save this file next to its model to check the rules against the model.';
     return { uri: null, problem };
   }
   if (named !== null) {
@@ -25,12 +25,11 @@ export async function findModel(
       ? document.with({ path: vscode.Uri.file(named).path })
       : vscode.Uri.joinPath(document, '..', named.replaceAll('\\', '/'));
     if (await exists(uri)) return { uri, problem: '' };
-    return { uri: null, problem: `There is no file ${uri.path}.` };
+    return { uri: null, problem: `${uri.path} does not exist.` };
   }
   const uri = await modelBeside(document, current);
   if (uri !== undefined) return { uri, problem: '' };
-  const problem =
-    'Which model are these rules for? Name it in a line such as "model ./model.onnx": then they are checked against it.';
+  const problem = 'These rules have no model. Add a line such as "model ./model.onnx" to check the rules against it.';
   return { uri: null, problem };
 }
 
@@ -38,7 +37,7 @@ export async function findModel(
 export async function findModelOfReplay(document: vscode.Uri, current: vscode.Uri | undefined): Promise<FoundModel> {
   const uri = await modelBeside(document, current);
   if (uri !== undefined) return { uri, problem: '' };
-  return { uri: null, problem: 'No model was found for this replay: put it beside the .onnx file.' };
+  return { uri: null, problem: 'No model found for this replay. Save the replay next to the .onnx file.' };
 }
 
 async function modelBeside(document: vscode.Uri, current: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {

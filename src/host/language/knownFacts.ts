@@ -90,7 +90,7 @@ export class FactsReader {
       const { value, problems } = await this.#files.readModel(origin);
       if (value !== undefined && value.nodes.length > 0)
         return { model: (await this.#files.indexed(origin)).facts, problem: '' };
-      const reason = problems[0]?.message ?? 'nothing in it can be read';
+      const reason = problems[0]?.message ?? 'the file cannot be parsed';
       return { model: null, problem: `${file} cannot be read: ${reason}` };
     } catch (error) {
       return { model: null, problem: `${file} cannot be read: ${errorText(error)}` };

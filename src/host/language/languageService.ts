@@ -145,9 +145,9 @@ export class LanguageService implements vscode.Disposable {
       await openTheRest(client);
     } catch (error) {
       if (this.#disposed) return;
-      this.#log.error(`The language server does not start: ${String(error)}`);
+      this.#log.error(`The language server failed to start: ${String(error)}`);
       void vscode.window.showErrorMessage(
-        'Checks of override files and replays are off: the language server does not start.',
+        'Override files and replays are not checked, because the language server failed to start. See the output for the reason.',
       );
     }
   }

@@ -13,7 +13,7 @@ export async function openNewestLog(feed: FactsFeed, argument: unknown): Promise
     ? facts?.builds.find(({ manifest }) => manifest.result === 'passed')
     : facts?.newest;
   if (build == null || build.manifest.files.log === null) {
-    await vscode.window.showInformationMessage('No build of this model has left a log.');
+    await vscode.window.showInformationMessage('No build of this model has a log.');
     return;
   }
   await openTextAt(vscode.Uri.file(join(build.folder, build.manifest.files.log)), target.arguments.line ?? 1);

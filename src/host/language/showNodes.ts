@@ -18,12 +18,14 @@ export async function showNodes(
   const model = await feed.modelOf(target.uri);
   if (model === undefined) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showInformationMessage(plainText(problem || 'No model is known for this file.'));
+    await vscode.window.showInformationMessage(
+      plainText(problem || 'This file has no model. Add a line such as "model ./model.onnx".'),
+    );
     return;
   }
   const ids = target.arguments.nodes ?? (await nodesAtCursor(target.uri, language));
   if (ids.length === 0) {
-    await vscode.window.showInformationMessage('Nothing at the cursor selects a node of the model.');
+    await vscode.window.showInformationMessage('No node is selected at the cursor.');
     return;
   }
   await openGraph(model);

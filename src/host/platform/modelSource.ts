@@ -20,7 +20,9 @@ export function originOf(uri: vscode.Uri): string | FileOrigin {
     open: async () => {
       const { size } = await status();
       if (size > largestWhole)
-        throw new UserError(`${uri.path} has ${sizeText(size)}, too much to read from here. Copy it to a disk.`);
+        throw new UserError(
+          `${uri.path} has ${sizeText(size)}, which is too large to read from this file system. Copy it to a local disk.`,
+        );
       return { ...bytesOf(await vscode.workspace.fs.readFile(uri)), close: () => Promise.resolve() };
     },
   };

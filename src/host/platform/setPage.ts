@@ -21,7 +21,7 @@ export function setPage(
   };
   const giveUp = () =>
     void vscode.window.showErrorMessage(
-      'This view does not load. Close it and open it again; if it stays empty, reload the window.',
+      'This view did not load. Close it and open it again. If it stays empty, reload the window.',
     );
   const retry = new Retry(set, giveUp);
   let shown = panel.visible;

@@ -21,7 +21,9 @@ export async function buildWithOverrides(
   const model = await feed.modelOf(target.uri);
   if (model === undefined) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showErrorMessage(plainText(problem || 'No model is known for this file.'));
+    await vscode.window.showErrorMessage(
+      plainText(problem || 'This file has no model. Add a line such as "model ./model.onnx".'),
+    );
     return;
   }
   if (!(await isOnDisk(target.uri)) || !(await mayBuild(parts, model))) return;

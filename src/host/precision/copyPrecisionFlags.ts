@@ -30,7 +30,9 @@ export async function copyPrecisionFlags(
   const facts = await feed.settled(place.uri);
   const params = feed.paramsOf(place.uri);
   if (!facts?.model) {
-    void vscode.window.showErrorMessage(plainText(params?.modelProblem || 'No model is known for this file.'));
+    void vscode.window.showErrorMessage(
+      plainText(params?.modelProblem || 'This file has no model. Add a line such as "model ./model.onnx".'),
+    );
     return;
   }
   const own = targetOfBuild(params?.target ?? params?.build ?? null);
@@ -41,7 +43,7 @@ export async function copyPrecisionFlags(
   const { problems: found, resolution } = checkOverrides(file, index, facts.build, target);
   const plan = planPrecision(file, index, resolution!);
   if (plan.nodes.length === 0 && plan.base === 'keep') {
-    void vscode.window.showInformationMessage('There is nothing to copy: no rule decides for any node.');
+    void vscode.window.showInformationMessage('Nothing to copy: no rule applies to any node.');
     return;
   }
   const program = precisionPrograms.find((one) => one === to) ?? (await askForProgram(own));
@@ -70,7 +72,7 @@ async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram |
       description: 'rewrites the model, for any TensorRT',
     },
   ];
-  const placeHolder = 'For which program?';
+  const placeHolder = 'Select a program';
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.program;
 }
 

@@ -33,8 +33,8 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
   const copied = await vscode.env.clipboard.readText();
   const offered = copied.length > longestCommand ? undefined : found(copied)?.command;
   const pasted = await vscode.window.showInputBox({
-    title: 'Import precision flags',
-    prompt: 'A command line of trtexec, Polygraphy or ModelOpt AutoCast, or its precision flags alone',
+    title: 'Import Precision Flags',
+    prompt: 'Enter a command line of trtexec, Polygraphy or ModelOpt AutoCast, or only its precision flags',
     placeHolder: 'trtexec --precisionConstraints=obey --layerPrecisions=…',
     value: offered ? quoteCommand(offered, shell) : '',
     ignoreFocusOut: true,
@@ -52,7 +52,7 @@ function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
   if (rules !== undefined && rules.text !== '') return undefined;
   return (
     plainText(rules?.problems.map(({ message }) => message).join(' ') ?? '') ||
-    'No layer precisions are in this. There must be --layerPrecisions or --layerOutputTypes (trtexec), --layer-precisions (Polygraphy), or a list of AutoCast such as --nodes_to_exclude.'
+    'The command line sets no layer precisions. Expected --layerPrecisions or --layerOutputTypes (trtexec), --layer-precisions (Polygraphy) or a list of AutoCast such as --nodes_to_exclude.'
   );
 }
 

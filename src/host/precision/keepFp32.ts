@@ -35,7 +35,7 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
       await addLines(document, () => text.replace(/^\n/, ''));
     } else {
       void vscode.window.showInformationMessage(
-        'Nothing to add: rules keep these nodes in FP32 already, or they take no precision.',
+        'Nothing to add: these nodes are already in FP32 by a rule, or do not accept a precision.',
       );
     }
     const below = new vscode.Position(document.lineCount - 1, 0);

@@ -8,7 +8,7 @@ export function ruleErrors(file: OverrideFile, problems: readonly PrecisionProbl
     .map((problem) =>
       // What the reader cannot read, it passes over.
       file.problems.includes(problem)
-        ? `Line ${problem.line} is left out: ${problem.message}`
+        ? `Line ${problem.line} is ignored: ${problem.message}`
         : `Line ${problem.line}: ${problem.message}`,
     );
 }

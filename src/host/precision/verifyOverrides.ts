@@ -12,7 +12,7 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
   const verdicts = await language.verify(target.uri);
   if (verdicts.length === 0) {
     await vscode.window.showInformationMessage(
-      'There is nothing to verify: no build of this model is known, or no rule decides for any node.',
+      'Nothing to verify: this model has no build, or no rule applies to any node.',
     );
     return;
   }
@@ -22,7 +22,7 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
     const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
     return { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line };
   });
-  const placeHolder = 'What became of each rule in the last build';
+  const placeHolder = 'Result of each rule in the last build';
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });
   if (picked === undefined) return;
   await vscode.window.showTextDocument(document, {

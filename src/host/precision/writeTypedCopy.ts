@@ -28,7 +28,9 @@ export async function writeTypedCopy(
   const model = await feed.modelOf(target.uri);
   if (model === undefined || model.scheme !== 'file') {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
-    await vscode.window.showErrorMessage(plainText(problem || 'No model on this computer’s disk is known.'));
+    await vscode.window.showErrorMessage(
+      plainText(problem || 'This file has no model on this computer’s disk. Add a line such as "model ./model.onnx".'),
+    );
     return;
   }
   const out = to instanceof vscode.Uri ? to : await askForTarget(model);
@@ -55,7 +57,7 @@ export async function writeTypedCopy(
     const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
     void tellWritten(
       out,
-      `Written: ${nameOf(out)}, with ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16 and ${casts} Casts more.`,
+      `Wrote ${nameOf(out)}: ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16, ${casts} Casts added.`,
       [...ruleErrors(rules, problems), ...warnings.map(({ message }) => message)],
     );
   } catch (error) {
@@ -77,7 +79,7 @@ async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): P
 function askForTarget(model: vscode.Uri): Thenable<vscode.Uri | undefined> {
   const path = model.path.replace(/\.onnx(?:\.gz)?$/i, '');
   return vscode.window.showSaveDialog({
-    title: 'Write the typed model',
+    title: 'Write Typed Model',
     defaultUri: model.with({ path: `${path}.typed.onnx` }),
     filters: { ONNX: ['onnx'] },
     saveLabel: 'Write',

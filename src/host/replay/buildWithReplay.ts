@@ -23,7 +23,7 @@ export async function buildWithReplay(
   if (document === undefined) return;
   const { value } = readReplay(document.getText());
   if (value === undefined) {
-    await vscode.window.showErrorMessage(plainText(`${target.uri.path} is no tactic replay.`));
+    await vscode.window.showErrorMessage(plainText(`${target.uri.path} is not a tactic replay.`));
     return;
   }
   const facts = await feed.settled(target.uri);

@@ -42,7 +42,7 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
   if (target === undefined) return;
   const question = {
     glob: '**/*replay*.json',
-    placeHolder: 'Compare with which replay?',
+    placeHolder: 'Select a tactic replay to compare with',
     dialog: { filters: { JSON: ['json'] } },
     except: target.uri,
   };
@@ -51,7 +51,7 @@ export async function compareReplays(argument: unknown, other: unknown): Promise
   const pair = [against, target.uri] as const;
   for (const uri of pair) {
     if ((await read(uri.toString())) !== undefined) continue;
-    await vscode.window.showErrorMessage(plainText(`${vscode.workspace.asRelativePath(uri)} is no tactic replay.`));
+    await vscode.window.showErrorMessage(plainText(`${vscode.workspace.asRelativePath(uri)} is not a tactic replay.`));
     return;
   }
   const files: Query['files'] = [pair[0].toString(), pair[1].toString()];

@@ -17,7 +17,7 @@ export async function freeLayer(argument: unknown): Promise<void> {
     await applySpans(document, (now) => without(now, entryAtCursor(now)));
     return;
   }
-  const placeHolder = 'For which layer shall TensorRT choose?';
+  const placeHolder = 'Select a layer to unpin';
   const layers = file.entries.map(({ layer }) => layer);
   const picked = await vscode.window.showQuickPick(layers, { placeHolder });
   const now = picked === undefined ? undefined : await openReplay(target.uri);

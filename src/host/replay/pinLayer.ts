@@ -24,16 +24,14 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   const items = freeLayers(replay.file.entries, records).map((free) => ({
     label: free.layer,
     description: typeSignature(free.algorithm),
-    detail: free.offered === null ? 'as TensorRT chose it' : titleOf(free.offered),
+    detail: free.offered === null ? 'the choice of TensorRT' : titleOf(free.offered),
     free,
   }));
   if (items.length === 0) {
-    await vscode.window.showInformationMessage(
-      'No other layer is known: record choices, or build with a verbose log, to have layers to pin.',
-    );
+    await vscode.window.showInformationMessage('No other layers to pin. Record choices, or build with a verbose log.');
     return;
   }
-  const placeHolder = 'Which layer shall always run the same way?';
+  const placeHolder = 'Select a layer to pin';
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
   if (picked === undefined) return;
   const now = await openReplay(target.uri);
@@ -43,5 +41,8 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
   const edits = ({ text, file }: OpenReplay) => addEntry(text, file, layer, algorithm) ?? undefined;
   if (now !== undefined && edits(now) !== undefined)
     await applySpans(now.document, (then) => (isThere(then) ? undefined : edits(then)));
-  else await vscode.window.showWarningMessage('The choice cannot be written in the form of this file.');
+  else
+    await vscode.window.showWarningMessage(
+      'This choice cannot be written in the format of this file. Record the replay again.',
+    );
 }

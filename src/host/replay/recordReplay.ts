@@ -50,7 +50,7 @@ async function askForPrecision(): Promise<PrecisionMode | undefined> {
     { label: 'INT8', description: 'and FP16, FP32', mode: 'int8' },
     { label: 'BF16', description: 'and FP32', mode: 'bf16' },
   ];
-  const placeHolder = 'Which types may TensorRT choose from? (TensorRT 10 and earlier record replays.)';
+  const placeHolder = 'Select the types that TensorRT may use (TensorRT 10 and earlier record replays)';
   return (await vscode.window.showQuickPick(modes, { placeHolder }))?.mode;
 }
 
@@ -61,6 +61,6 @@ async function mayReplace(file: vscode.Uri): Promise<boolean> {
     return true;
   }
   const replace = 'Replace';
-  const text = `${nameOf(file)} is there already. Replace it?`;
+  const text = `${nameOf(file)} already exists. Replace it?`;
   return (await vscode.window.showWarningMessage(plainText(text), { modal: true }, replace)) === replace;
 }

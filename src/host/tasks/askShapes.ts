@@ -18,8 +18,8 @@ export async function askShapes(
   if (inputs === undefined) return undefined;
   const sizes = openSizes(inputs);
   if (sizes.length === 0) {
-    const build = 'Build As It Is';
-    const text = 'Every input of this model has a fixed shape: there is nothing to choose.';
+    const build = 'Build Without Profile';
+    const text = 'Every input of this model has a fixed shape, so there are no shapes to choose.';
     return (await vscode.window.showInformationMessage(plainText(text), build)) === build ? [] : undefined;
   }
   const profiles: Record<string, ShapeRange>[] = [];
@@ -53,14 +53,14 @@ async function askRanges(sizes: OpenSize[], profile: number): Promise<SizeRange[
     const where = places.slice(0, 4).map(({ input, axis }) => `${input}[${axis}]`);
     // oxlint-disable-next-line no-await-in-loop -- one question after the other
     const text = await vscode.window.showInputBox({
-      title: `Profile ${profile}, size ${index + 1} of ${sizes.length}: ${name}`,
+      title: `Profile ${profile}, dimension ${index + 1} of ${sizes.length}: ${name}`,
       prompt: plainText(
-        `Smallest, usual and largest value of ${places.length > where.length ? [...where, '…'].join(', ') : where.join(', ')}, such as 1 8 32; one number for all three`,
+        `Minimum, optimum and maximum of ${places.length > where.length ? [...where, '…'].join(', ') : where.join(', ')}, for example 1 8 32, or one number for all three`,
       ),
       ignoreFocusOut: true,
       validateInput: (value) =>
         readSizeRange(value) === undefined
-          ? 'Three whole numbers, none larger than the next, such as 1 8 32; or one number'
+          ? 'Enter three integers in ascending order, for example 1 8 32, or one integer'
           : undefined,
     });
     const range = text === undefined ? undefined : readSizeRange(text);
@@ -74,7 +74,7 @@ async function askNext(profile: Record<string, ShapeRange>): Promise<'build' | '
   const shapes = Object.entries(profile).map(([name, { min, opt, max }]) => `${name} ${min} … ${opt} … ${max}`);
   const items = [
     { label: 'Build', detail: shapes.join('; '), next: 'build' as const },
-    { label: 'Add another profile', next: 'more' as const },
+    { label: 'Add Another Profile', next: 'more' as const },
   ];
   return (await vscode.window.showQuickPick(items, { ignoreFocusOut: true }))?.next;
 }

@@ -33,25 +33,25 @@ export async function copyUsualCommand(parts: BuildParts, argument: unknown): Pr
 
 function describe(id: Preset['id']): { label: string; detail: string } {
   const texts: Record<Preset['id'], { label: string; detail: string }> = {
-    default: { label: 'As it is', detail: 'Nothing but the defaults' },
+    default: { label: 'Default', detail: 'All options at their defaults' },
     fp16: { label: 'Quick FP16', detail: 'TensorRT may choose FP16 (TensorRT 10 and earlier)' },
     fp32: {
-      label: 'FP32 reference',
-      detail: 'FP32 at full precision, without TF32: what others are held against',
+      label: 'FP32 Reference',
+      detail: 'FP32 without TF32, a baseline for comparison',
     },
-    unfused: { label: 'Unfused', detail: 'Every tensor is an output, so that nothing is fused across one' },
-    int8: { label: 'INT8 with calibration cache', detail: 'Scales come from a cache (TensorRT 10 and earlier)' },
-    typed: { label: 'Strongly typed', detail: 'Every type comes from the model' },
-    shapes: { label: 'Dynamic shapes…', detail: 'Asks for the sizes that the model leaves open' },
+    unfused: { label: 'Unfused', detail: 'Marks every tensor as an output, so TensorRT fuses nothing across tensors' },
+    int8: { label: 'INT8 with a Calibration Cache', detail: 'Takes the scales from a cache (TensorRT 10 and earlier)' },
+    typed: { label: 'Strongly Typed', detail: 'Takes every type from the model' },
+    shapes: { label: 'Dynamic Shapes…', detail: 'Asks for a range of each dynamic dimension' },
   };
   return texts[id];
 }
 
 function pickPreset(): Promise<{ preset: Preset; copy: boolean } | undefined> {
-  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy the command instead' };
+  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy the Command Instead' };
   const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { preset: Preset }>();
   picker.items = presets.map((preset) => ({ ...describe(preset.id), preset, buttons: [copy] }));
-  picker.placeholder = 'Build how?';
+  picker.placeholder = 'Select a build preset';
   picker.matchOnDetail = true;
   return new Promise((resolve) => {
     const done = (result: { preset: Preset; copy: boolean } | undefined) => {
@@ -77,9 +77,9 @@ async function complete(
   if (asks === 'calibration cache') {
     const [file] =
       (await vscode.window.showOpenDialog({
-        title: 'Calibration cache of this model',
+        title: 'Select the Calibration Cache of This Model',
         defaultUri: vscode.Uri.joinPath(uri, '..'),
-        openLabel: 'Use',
+        openLabel: 'Use Cache',
       })) ?? [];
     return file && { ...options, calibrationCache: file.fsPath };
   }

@@ -70,7 +70,7 @@ export class BuildTerminal implements vscode.Pseudoterminal {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#left > 0) {
-      const note = `… ${this.#left} more lines are in the log file`;
+      const note = `… ${this.#left} more lines in the log file`;
       this.#waiting.push(terminalText(note, 'verbose'));
     }
     const text = this.#waiting.join('');

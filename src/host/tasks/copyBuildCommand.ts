@@ -24,7 +24,7 @@ export async function copyBuildCommand(
     const { tools, backend } = toolsOf(context, uri, options);
     if (tools.launcher !== undefined) {
       await vscode.window.showInformationMessage(
-        'A launcher builds elsewhere, where paths differ: build once, and copy the command from the history.',
+        'With a launcher, paths differ on the other machine. Build once, then copy the command from the history.',
       );
       return;
     }

@@ -22,8 +22,8 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   if (!(await isOnDisk(uri))) return false;
   if (builds.runningOf(uri) === undefined) return true;
   // Two builds of one model would share its GPU's times, caches and engine.
-  const cancel = 'Cancel It';
-  const text = `A build of ${uri.fsPath} is running already. Wait for it, or cancel it.`;
+  const cancel = 'Cancel Build';
+  const text = `A build of ${uri.fsPath} is already running. Wait for it to finish, or cancel it.`;
   if ((await vscode.window.showWarningMessage(plainText(text), cancel)) === cancel) builds.cancel(uri);
   return false;
 }
@@ -32,7 +32,7 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
 export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
   if (uri.scheme === 'file') return true;
   await vscode.window.showWarningMessage(
-    plainText(`${uri.path} is not on this computer’s disk, where TensorRT could read it. Copy it there first.`),
+    plainText(`TensorRT cannot read ${uri.path}, because it is not on this computer’s disk. Copy it there first.`),
   );
   return false;
 }

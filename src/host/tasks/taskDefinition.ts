@@ -13,11 +13,11 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
     isAbsolute(path) ? path : folder === undefined ? undefined : resolve(folder, path);
   const model: unknown = definition['model'];
   if (typeof model !== 'string' || model.trim() === '') {
-    return 'The task has no "model": name the ONNX file to build.';
+    return 'The task has no "model". Add the ONNX file to build.';
   }
   const modelPath = absolute(model);
   if (modelPath === undefined) {
-    return `"model": ${JSON.stringify(model)} is a relative path, but no folder is open.`;
+    return `"model": ${JSON.stringify(model)} is a relative path, but no folder is open. Use an absolute path.`;
   }
   const options: Record<string, unknown> = { model: modelPath, backend: 'auto' };
   for (const [name, kind] of Object.entries(optionKinds)) {
@@ -25,7 +25,7 @@ export function toEngineOptions(definition: vscode.TaskDefinition, folder: strin
     if (value === undefined) continue;
     const good = kind === 'path' ? (typeof value === 'string' ? absolute(value) : undefined) : value;
     if (good === undefined || !fits(good, kind)) {
-      return `"${name}": ${JSON.stringify(value)} is not what is expected here: ${expected(kind)}.`;
+      return `"${name}": ${JSON.stringify(value)} is invalid; expected ${expected(kind)}.`;
     }
     options[name] = good;
   }
@@ -69,14 +69,14 @@ const isRange = (value: unknown): boolean =>
 function expected(kind: OptionKind): string {
   if (typeof kind !== 'string') return `one of ${kind.join(', ')}`;
   const texts: Record<typeof kind, string> = {
-    text: 'a text',
+    text: 'a string',
     path: 'a path',
     flag: 'true or false',
     number: 'a number',
-    texts: 'a list of texts',
+    texts: 'a list of strings',
     textsOrAll: 'a list of tensor names, or "all"',
     numbersByName: 'an object with a number for each name',
-    textsByName: 'an object with a text for each name',
+    textsByName: 'an object with a string for each name',
     profiles: 'a list of objects with min, opt and max for each input, such as "1x3x224x224"',
   };
   return texts[kind];

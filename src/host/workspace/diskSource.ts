@@ -30,7 +30,7 @@ export class DiskSource implements SessionSource {
       const error = problems.find(({ severity }) => severity === 'error');
       this.#log.debug(`Read ${uri.toString(true)} in ${Date.now() - started} ms`);
       if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
-        return unreadable(error === undefined ? 'nothing in it can be read' : describe(error));
+        return unreadable(error === undefined ? 'the file cannot be parsed' : describe(error));
       }
       return { graph: toGraphData(value), problem: '', hints: problems.map(describe) };
     } catch (error) {
@@ -49,7 +49,7 @@ export class DiskSource implements SessionSource {
       if (chosen !== undefined) return await this.#chosen(uri, chosen, chosen === newest);
       const passed = ended.find(({ manifest }) => manifest.result === 'passed');
       if (passed === undefined) return withoutReport(newest, outcome(newest));
-      const later = passed === newest ? '' : `${outcome(newest)} Shown is the newest one that succeeded.`;
+      const later = passed === newest ? '' : `${outcome(newest)} The newest successful build is shown.`;
       return await this.#report(uri, passed, later);
     } catch (error) {
       this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
@@ -95,9 +95,11 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuil
 
 function outcome({ manifest: { result, error } }: Build, newest = true): string {
   if (!newest)
-    return result === 'cancelled' ? 'This build was cancelled.' : `This build failed: ${error ?? 'the log says why.'}`;
+    return result === 'cancelled'
+      ? 'This build was cancelled.'
+      : `This build failed: ${error ?? 'see the log for the reason.'}`;
   if (result === 'cancelled') return 'The newest build was cancelled.';
-  return `The newest build failed: ${error ?? 'the log says why.'}`;
+  return `The newest build failed: ${error ?? 'see the log for the reason.'}`;
 }
 
 /** What is wrong, and where in which file. */

@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 export async function openLogLine(session: Session, line: number): Promise<void> {
   const log = session.state.newest?.log ?? null;
   if (log === null) {
-    await vscode.window.showInformationMessage(plainText(`No build of ${session.title} has left a log.`));
+    await vscode.window.showInformationMessage(plainText(`No build of ${session.title} has a log.`));
     return;
   }
   await openTextAt(vscode.Uri.file(log), line);
@@ -16,7 +16,7 @@ export async function openLogLine(session: Session, line: number): Promise<void>
 export async function openRuleLine(session: Session, line: number): Promise<void> {
   const path = session.state.newest?.build.options.overrides;
   if (typeof path !== 'string') {
-    await vscode.window.showInformationMessage(plainText(`No override file is known for ${session.title}.`));
+    await vscode.window.showInformationMessage(plainText(`${session.title} has no override file.`));
     return;
   }
   await openTextAt(vscode.Uri.file(path), line);

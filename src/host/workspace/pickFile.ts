@@ -17,7 +17,7 @@ export async function pickFile({ glob, placeHolder, dialog, except }: FileQuesti
     .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }))
     .toSorted((a, b) => a.label.localeCompare(b.label));
   if (files.length > 0) {
-    const other = { label: 'Other file…', iconPath: new vscode.ThemeIcon('folder-opened') };
+    const other = { label: 'Other File…', iconPath: new vscode.ThemeIcon('folder-opened') };
     const picked = await vscode.window.showQuickPick<vscode.QuickPickItem & { uri?: vscode.Uri }>([...files, other], {
       placeHolder,
     });

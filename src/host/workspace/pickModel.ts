@@ -21,7 +21,7 @@ function activeModel(): vscode.Uri | undefined {
 function askForModel(): Promise<vscode.Uri | undefined> {
   return pickFile({
     glob: '**/*.onnx',
-    placeHolder: 'Which model?',
+    placeHolder: 'Select a model',
     dialog: { filters: { ONNX: ['onnx'] }, openLabel: 'Open Model' },
   });
 }

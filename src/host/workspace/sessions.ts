@@ -203,7 +203,7 @@ export class Sessions implements vscode.Disposable {
     clearTimeout(held.settle);
     held.stale = false;
     session.generation += 1;
-    session.state = { ...session.state, model: 'missing', problem: 'The file is gone.' };
+    session.state = { ...session.state, model: 'missing', problem: 'The file was deleted.' };
     this.#changed.fire(session);
   }
 

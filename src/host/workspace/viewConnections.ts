@@ -122,7 +122,7 @@ export function messageOf({ state, title }: Session): string {
     case 'unreadable':
       return `${title} cannot be shown: ${state.problem}`;
     case 'missing':
-      return `${title} was deleted or moved. What is shown is what was read before.`;
+      return `${title} was deleted or moved. The view shows its last known content.`;
     case 'ready':
       return state.newest?.problem ?? '';
   }

@@ -83,7 +83,7 @@ describe('building', () => {
     assert.equal(await runTask(await configuredTask('wrong property')), 1);
     const refused = toEngineOptions({ type: 'tensorrt', model: 'net.onnx', precision: 'FP16' }, '/nets');
     assert.ok(typeof refused === 'string');
-    assert.match(refused, /^"precision": "FP16" is not what is expected here: one of fp32, fp16, /);
+    assert.match(refused, /^"precision": "FP16" is invalid; expected one of fp32, fp16, /);
   });
 
   it('names the operator that TensorRT lacks', async function () {

@@ -119,7 +119,7 @@ describe('edits of a tactic replay', () => {
     assert.equal(document.getText(), text);
   });
 
-  it('pin a layer that the replay leaves free, as TensorRT chose it', async () => {
+  it('pin a layer that the replay leaves free, the choice of TensorRT', async () => {
     const whole = oddReplay();
     const [from, to] = [whole.indexOf(`"${convolution}"`), whole.indexOf('"{ForeignNode[')];
     const text = whole.slice(0, from) + whole.slice(to);

@@ -15,7 +15,7 @@ test('a no to the download builds nothing and says so', async () => {
   const question = w.dialog('Download NVIDIA TensorRT-RTX?');
   await question.waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
-  await w.terminal('was not set up').waitFor();
+  await w.terminal('was not installed').waitFor();
   const left = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('tensorrt-rtx')) : [];
   assert.deepEqual(left, []);
 });
@@ -25,7 +25,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
   await w.pickInMenu('vit_tiny.onnx', 'Build TensorRT Engine');
   await w.dialog('Download NVIDIA TensorRT-RTX?').getByRole('button', { name: 'Download and Build' }).click();
-  const failure = w.toast('vit_tiny.onnx could not be built');
+  const failure = w.toast('Could not build vit_tiny.onnx');
   await failure.waitFor({ timeout: DOWNLOAD });
   assert.match(await failure.innerText(), /weights\.bin/);
   await w.shot('builds-1-no-weights');
@@ -35,8 +35,8 @@ test('a model without its weights can be built with random ones, and is searched
   await w.group('ForeignNode 0').waitFor();
   await w.shot('builds-2-vit');
 
-  await w.runCommand('TensorRT: Search in Fusion Groups');
-  await w.page.locator('.quick-input-widget', { hasText: 'Name, op or layer contains' }).waitFor();
+  await w.runCommand('TensorRT: Search Fusion Groups');
+  await w.page.locator('.quick-input-widget', { hasText: 'Filter by name, operator or layer' }).waitFor();
   await w.page.keyboard.type('Softmax');
   await w.message.getByText(/“Softmax”: 1\d nodes/).waitFor();
   await w.page.keyboard.press('Enter');

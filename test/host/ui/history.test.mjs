@@ -102,7 +102,7 @@ test('a build that fails says why on the model, and shows the node', async () =>
   await w.row('unsupported_op.onnx').dblclick();
   await w.view.locator('#root > *').first().waitFor();
   await buildOf(w, 'unsupported_op.onnx');
-  const failure = w.toast('unsupported_op.onnx could not be built');
+  const failure = w.toast('Could not build unsupported_op.onnx');
   await failure.waitFor();
   assert.match(await failure.innerText(), /MyCustomOp/);
   await w.runCommand('Problems: Focus on Problems View');
@@ -135,11 +135,11 @@ test('a build that is stopped half-way leaves its log and nothing else', async (
   await w.status(/vit_tiny\.onnx: timing tactics/).waitFor();
   // A second build of the same model is refused while this one runs.
   await buildOf(w, 'vit_tiny.onnx');
-  const refusal = w.toast('is running already');
+  const refusal = w.toast('is already running');
   await refusal.waitFor();
   await w.showSideBar();
   await w.group('Now').waitFor();
-  await refusal.getByRole('button', { name: 'Cancel It' }).click();
+  await refusal.getByRole('button', { name: 'Cancel Build' }).click();
   await w.page.locator('.sidebar .monaco-list-row', { hasText: 'cancelled' }).first().waitFor();
   await w.group('Now').waitFor({ state: 'hidden' });
   const last = buildsOf('vit_tiny').at(-1);
@@ -185,7 +185,7 @@ test('builds are compared, run again and deleted', async () => {
   // An older build can be looked at again, and the two be compared: what was asked, what came of it, node by node.
   const older = nth(1);
   await older.hover();
-  await older.getByRole('button', { name: 'Show This Build' }).click();
+  await older.getByRole('button', { name: 'Show Build' }).click();
   await older.and(shown).waitFor();
   await w.hidePanel();
   await nth(0).click({ button: 'right' });
@@ -195,7 +195,7 @@ test('builds are compared, run again and deleted', async () => {
   await w.shot('history-5-compared', { docs: 'build-compare' });
 
   await nth(0).click({ button: 'right' });
-  await w.pickMenuItem('Build Again Like This');
+  await w.pickMenuItem('Repeat Build');
   // While it runs, it stands in another line, and those below it one further down.
   await shown.and(nth(0)).waitFor();
   await nth(count).waitFor();

@@ -105,9 +105,9 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   // The same is said of a model that is written with what can be read of the rules.
   const box = w.page.locator('.quick-input-widget');
   await w.runCommand('TensorRT: Apply Precision Overrides to the Model…');
-  await box.getByText('Write the typed model').waitFor();
+  await box.getByText('Write Typed Model').waitFor();
   await w.page.keyboard.press('Enter');
-  const written = w.toast('Written: fp16_overflow.typed.onnx');
+  const written = w.toast('Wrote fp16_overflow.typed.onnx');
   await written.waitFor();
   assert.match(await written.innerText(), /Line 4 is left out: "\[fp23\]\u200b\(command:undo\)" is no type/);
   await w.shot('flags-3-written');
@@ -119,7 +119,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
     navigator.clipboard.writeText('polygraphy convert --layer-precisions head:float32 x:fp23'),
   );
   await w.runCommand('TensorRT: Import Precision Flags');
-  await box.getByText('A command line of trtexec').waitFor();
+  await box.getByText('Enter a command line of trtexec').waitFor();
   await w.shot('flags-4-import');
   await w.page.keyboard.press('Enter');
   await w.line(/^head fp32/).waitFor();
@@ -128,9 +128,9 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
 
   // Anything else is refused, with what is missing.
   await w.runCommand('TensorRT: Import Precision Flags');
-  await box.getByText('A command line of trtexec').waitFor();
+  await box.getByText('Enter a command line of trtexec').waitFor();
   await box.locator('input').fill('trtexec --fp16');
-  await box.getByText('No layer precisions are in this').waitFor();
+  await box.getByText('The command line sets no layer precisions').waitFor();
   await w.shot('flags-6-none');
   assert.deepEqual(w.violations, []);
 });

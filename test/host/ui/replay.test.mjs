@@ -34,7 +34,7 @@ test('an edited type fails by the real message, and a quick fix changes the whol
   await w.page.locator('.squiggly-info').first().waitFor(); // The ForeignNode's note.
   await w.shot('replay-1-edited');
 
-  const failure = w.toast('vit_tiny.onnx could not be built');
+  const failure = w.toast('Could not build vit_tiny.onnx');
   await w.clickLens('Build with this replay', failure);
   assert.match(await failure.innerText(), /\/patch_embed\/proj\/Conv/);
   await w.lens('Log line').first().waitFor();

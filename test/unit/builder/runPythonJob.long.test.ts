@@ -82,7 +82,7 @@ test('an error of the job has its stage and details', async () => {
 test.each([
   ['crash', /IndexError: list index out of range/],
   ['nan', /ValueError: Out of range float values/],
-  ['exit', /example\.py exited with 7 and gave no result: libexample\.so: symbol lookup error/],
+  ['exit', /example\.py exited with 7 but returned no result: libexample\.so: symbol lookup error/],
   ['abort', /example\.py was killed \(possibly out of memory\)/],
 ])('a job that ends badly (%s) says how', async (what, message) => {
   await expect(run({ do: what })).rejects.toThrow(message);
@@ -106,7 +106,7 @@ test('a job that takes too long is ended', async () => {
 
 test('a script that is not there, and an interpreter that is not', async () => {
   const none = join(folder, 'none.py');
-  await expect(run({}, { script: none })).rejects.toThrow(/none\.py exited with 2 and gave no result/);
+  await expect(run({}, { script: none })).rejects.toThrow(/none\.py exited with 2 but returned no result/);
   await expect(run({}, { python: join(folder, 'python') })).rejects.toThrow(/cannot be started/);
 });
 

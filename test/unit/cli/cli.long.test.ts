@@ -82,7 +82,7 @@ describe('the frame', () => {
   test('an unknown command lists those that there are', async () => {
     const ran = await trtlens(['fuse']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(/^trtlens: no command 'fuse'; there are: fusion, .*build.*\n$/);
+    expect(ran.err).toMatch(/^trtlens: unknown command 'fuse'; commands are fusion, .*build.*\n$/);
   });
 
   test('no command at all is an error that shows the help', async () => {
@@ -94,14 +94,14 @@ describe('the frame', () => {
 
   test.each([
     [['fusion'], /--onnx MODEL\.onnx is missing/],
-    [['fusion', ...vit], /at least one of --layers/],
+    [['fusion', ...vit], /pass --layers LAYERS\.json/],
     [['fusion', ...vit, '--lag', 'x'], /Unknown option '--lag'/],
     [['fusion', ...vit, '--log'], /'--log <value>' argument missing/],
     [['fusion', ...vit, 'extra', ...vitLog], /unexpected argument 'extra'/],
     [['inspect'], /FILE is missing/],
-    [['build', 'm.onnx', '--backend', 'cuda'], /--backend: 'cuda' is none of auto, trtexec/],
+    [['build', 'm.onnx', '--backend', 'cuda'], /--backend: unknown value 'cuda'; expected one of auto, trtexec/],
     [['build', 'm.onnx', '--workspace', '1G'], /--workspace: '1G' is not an integer/],
-    [['build', 'm.onnx', '--opt-shapes', 'input=1x3'], /--opt-shapes: 'input=1x3' doesn't have the form/],
+    [['build', 'm.onnx', '--opt-shapes', 'input=1x3'], /--opt-shapes: 'input=1x3' does not have the form/],
     [['report', ...vit, ...vitLog], /-o report\.html is missing/],
   ])('%j cannot be done: one line says why', async (args, message) => {
     const ran = await trtlens(args);
@@ -378,7 +378,7 @@ describe('build', () => {
     ]);
     expect(code).toBe(2);
     expect(JSON.parse(out)).toMatchObject({ build: { result: 'failed' }, fusion: null });
-    expect(err.trim().split('\n').at(-1)).toMatch(/^trtlens build: .*Memory ran out.* \(failing exited with 1\)/);
+    expect(err.trim().split('\n').at(-1)).toMatch(/^trtlens build: .*ran out of memory.* \(failing exited with 1\)/);
   });
 
   test('nothing is downloaded unasked: without a terminal it needs --yes', async () => {
@@ -390,8 +390,8 @@ describe('build', () => {
     const ran = await trtlens(['build', modelPath('vit_tiny'), '--backend', 'rtx', '--python', python]);
     expect(ran.code).toBe(2);
     expect(ran.err).toContain("NVIDIA's licence");
-    expect(ran.err).toContain('--yes downloads it without asking');
-    expect(ran.err.trim().split('\n').at(-1)).toBe('trtlens build: TensorRT-RTX was not set up: not confirmed');
+    expect(ran.err).toContain('Not interactive: pass --yes to accept');
+    expect(ran.err.trim().split('\n').at(-1)).toBe('trtlens build: TensorRT-RTX was not installed: not confirmed');
     expect(readdirSync(folder)).not.toContain('cache/builds');
   });
 

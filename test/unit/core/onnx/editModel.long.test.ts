@@ -394,9 +394,13 @@ describe('what cannot be edited', () => {
     ['an initializer that is not there', retype('w'), 'no initializer "w"'],
     ['another type than it is', retype('ints'), 'it is int64, not float'],
     ['integers', retype('ints', 'int64', 'int32'), 'from int64 to int32'],
-    ['data that does not fit the shape', retype('short'), 'has 12 bytes, its shape needs 16'],
-    ['a constant that is none', { constants: [{ node: '0', from: 'float', to: 'float16' }] }, 'no constant'],
-    ['a type that is declared nowhere', { values: [{ graph: '', name: 'y', to: 'float16' }] }, 'declares no type'],
+    ['data that does not fit the shape', retype('short'), 'has 12 bytes, but its shape needs 16'],
+    ['a constant that is none', { constants: [{ node: '0', from: 'float', to: 'float16' }] }, 'is not a Constant'],
+    [
+      'a type that is declared nowhere',
+      { values: [{ graph: '', name: 'y', to: 'float16' }] },
+      'does not declare the type',
+    ],
     [
       'a graph that is not there',
       { casts: [{ graph: '0/body', name: 'c', input: 'a', output: 'b', to: 'float', after: null }] },
@@ -410,7 +414,7 @@ describe('what cannot be edited', () => {
     [
       'a type that is none',
       { casts: [{ graph: '', name: 'c', input: 'a', output: 'b', to: 'fp99', after: '0' }] },
-      'no data type',
+      'is not an ONNX data type',
     ],
   ])('%s', async (_, edits, reason) => {
     const { value, problems } = await planEdit(await open(file), bytesOf(file), edits);
