@@ -75,9 +75,12 @@ const sides = (before: ReportLayer | undefined, after: ReportLayer | undefined) 
   layersB: after ? [after.id] : [],
 });
 
-/** Myelin numbers its kernels anew in every build (`_myl7_12`); a profile's suffix is no part of the name either. */
+/** Myelin numbers its kernels anew in every build (`_myl7_12`, `__mye141996_0`). */
 const plainName = ({ name, kind }: ReportLayer): string =>
-  `${kind} ${name.replaceAll(/_myl\w*$/g, '').replaceAll(/0x[0-9a-f]{8,}/g, '0x')}`;
+  `${kind} ${name
+    .replaceAll(/_myl\w*$/g, '')
+    .replaceAll(/__mye\d+_?\w*$/g, '')
+    .replaceAll(/0x[0-9a-f]{8,}/g, '0x')}`;
 
 /** All or nothing: a type that one layer does not say makes the whole incomparable. */
 function sorted(values: (string | null)[]): string | null {
@@ -93,8 +96,13 @@ const kernels = (layers: readonly ReportLayer[]): string | null =>
     ? null
     : sorted(layers.map(({ tactic }) => tactic && plainTactic(tactic)));
 
+/** Inside ForeignNodes TensorRT writes the type in the place of a format. */
 const formats = (layers: readonly ReportLayer[]): string | null =>
-  sorted(layers.flatMap(({ outputs }) => (outputs.length === 0 ? [null] : outputs.map(({ format }) => format))));
+  sorted(
+    layers.flatMap(({ outputs }) =>
+      outputs.length === 0 ? [null] : outputs.map(({ format, type }) => (format === type ? null : format)),
+    ),
+  );
 
 /** Hashes in the names of generated kernels change with the model's constants. */
 const plainTactic = (tactic: string): string => tactic.replaceAll(/_0x[0-9a-f]{16,}/g, '').replaceAll(/_myl\w*$/g, '');

@@ -1,3 +1,4 @@
+import { timeText } from '../text/numbers.ts';
 import type { ReportNode } from '../fusion/fusionReport.ts';
 import type { ChangeKind } from './buildDiff.ts';
 import type { Cluster } from './clusters.ts';
@@ -25,10 +26,7 @@ function groupWords(groups: readonly Group[]): string {
 /** A change of time behind a sentence: `: +41.0 µs`; '' where there is none. */
 export function delta(ms: number | null): string {
   if (ms === null || ms === 0) return '';
-  const sign = ms > 0 ? '+' : '−';
-  const size = Math.abs(ms);
-  const text = size < 1 ? `${(size * 1000).toPrecision(3)} µs` : `${size.toPrecision(3)} ms`;
-  return `: ${sign}${text}`;
+  return `: ${ms > 0 ? '+' : '−'}${timeText(Math.abs(ms))}`;
 }
 
 /** The sentence of a change of grouping or fate. */
@@ -40,6 +38,8 @@ export function words(kind: ChangeKind, label: string, a: string, b: string, ms:
     case 'merged':
       return `${label}: computed by ${a}, now together by ${b}${time}.`;
     case 'moved':
+      if (a === '') return `${label}: now also computed by ${b}${time}.`;
+      if (b === '') return `${label}: no longer also computed by ${a}${time}.`;
       return `${label}: moved from ${a} to ${b}${time}.`;
     case 'folded':
       return b === '' ? `${label}: not in B (was ${a})${time}.` : `${label}: was computed, now ${b}${time}.`;

@@ -8,7 +8,7 @@ export interface DiffInput {
   report: FusionReport;
   /** Nodes with their edges, in the order of `report.nodes`; absent where only the report is there. */
   network?: NetworkNode[] | undefined;
-  facts?: BuildFigures | undefined;
+  figures?: BuildFigures | undefined;
 }
 
 /** Figures of a build that its report does not hold. null: not known. */

@@ -49,12 +49,12 @@ export function diffReports(a: DiffInput, b: DiffInput): BuildDiff {
 
 const isConversion = ({ op }: { op: string }): boolean => conversions.has(op) && op !== 'Identity';
 
-const sideOf = ({ source, report, facts }: DiffInput): DiffSide => ({
+const sideOf = ({ source, report, figures }: DiffInput): DiffSide => ({
   source,
   model: report.model.file,
   product: report.tensorrt.product,
   version: report.tensorrt.version,
-  gpu: facts?.gpu ?? null,
+  gpu: figures?.gpu ?? null,
 });
 
 function totalsOf(a: DiffInput, b: DiffInput) {
@@ -72,11 +72,11 @@ function totalsOf(a: DiffInput, b: DiffInput) {
     foreignNodes: both(({ report }) => report.foreignNodes.length),
     reformats: both(({ report }) => known(report, ({ kind }) => kind === 'reformat')),
     accounting: { a: a.report.accounting, b: b.report.accounting },
-    activationMemory: both(({ facts }) => facts?.activationMemory),
-    weightsMemory: both(({ facts }) => facts?.weightsMemory),
-    engineSize: both(({ facts }) => facts?.engineSize),
-    buildSeconds: both(({ facts }) => facts?.buildSeconds),
-    warnings: both(({ facts }) => facts?.warnings),
+    activationMemory: both(({ figures }) => figures?.activationMemory),
+    weightsMemory: both(({ figures }) => figures?.weightsMemory),
+    engineSize: both(({ figures }) => figures?.engineSize),
+    buildSeconds: both(({ figures }) => figures?.buildSeconds),
+    warnings: both(({ figures }) => figures?.warnings),
   };
 }
 

@@ -1,0 +1,98 @@
+import { basename, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import type { GateSide } from '../../core/diff/gate/judgeGate.ts';
+import { type BuildFigures, networkOf } from '../../core/diff/diffInput.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { buildFacts } from '../../core/precision/check/buildFacts.ts';
+import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import { readWhole } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { UserError } from '../userError.ts';
+import { type Build, requireBuild } from './buildFolder.ts';
+import { buildFactsOf } from './buildFactsOf.ts';
+import { loadBuild, type LoadedBuild } from './loadBuild.ts';
+
+/** One side of a comparison, and where its files are. */
+export interface BuildSide extends GateSide {
+  /** Path of the build log; null: a report alone, or a build without one. */
+  logPath: string | null;
+}
+
+/**
+ * Reads one side of a comparison.
+ * @param path a build folder, or a report (`trtlens fusion --json`, also gzip-compressed)
+ * @param onnx the model; by default where the build's manifest says it is. Without it, nodes are known by name only.
+ * @throws {UserError} when it is neither, or the model is another one
+ */
+export async function readBuildSide(path: string, onnx?: string, files = new ParsedFiles()): Promise<BuildSide> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return isFolder ? ofBuild(await requireBuild(path), onnx, files) : ofReport(path, onnx, files);
+}
+
+async function ofBuild(build: Build, given: string | undefined, files: ParsedFiles): Promise<BuildSide> {
+  const { folder, manifest } = build;
+  const onnx = given ?? resolve(folder, manifest.model.file);
+  const loaded = await loadBuild(build, { onnx, files });
+  const { index } = await files.indexed(onnx);
+  const { log, engine } = manifest.files;
+  const engineSize = engine === null ? null : await sizeOf(resolve(folder, engine));
+  return {
+    source: folder,
+    report: loaded.report,
+    network: networkOf(loaded.model),
+    types: { facts: buildFactsOf(loaded), index },
+    figures: figuresOf(loaded, engineSize),
+    logPath: log === null ? null : resolve(folder, log),
+  };
+}
+
+const sizeOf = (path: string): Promise<number | null> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+
+function figuresOf({ log, manifest }: LoadedBuild, engineSize: number | null): BuildFigures {
+  return {
+    gpu: manifest?.gpu ?? log?.gpu ?? null,
+    activationMemory: log?.memory.activation ?? null,
+    weightsMemory: log?.memory.weights ?? null,
+    engineSize: engineSize ?? log?.memory.engine ?? null,
+    buildSeconds: manifest?.seconds ?? log?.seconds.build ?? null,
+    warnings: log?.messages.filter(({ severity }) => severity === 'warning').length ?? null,
+  };
+}
+
+async function ofReport(path: string, onnx: string | undefined, files: ParsedFiles): Promise<BuildSide> {
+  const report = readReport(path, decodeUtf8(await readWhole(path)));
+  const side = { source: path, report, logPath: null };
+  if (onnx === undefined) return side;
+  const { model, index } = await files.indexed(onnx);
+  if (!reportsOn(report, model))
+    throw new UserError(`${path} reports on another model than ${basename(onnx)}: their nodes differ`);
+  return { ...side, network: networkOf(model), types: { facts: buildFacts(report, null), index } };
+}
+
+/** @throws {UserError} when the text is no fusion report */
+function readReport(path: string, text: string): FusionReport {
+  let value: Partial<FusionReport> | null;
+  try {
+    const parsed = JSON.parse(text) as
+      (Partial<FusionReport> & { fusion?: FusionReport; report?: FusionReport }) | null;
+    // What `trtlens build --json` and `trtlens report -o x.json` write holds the report, too.
+    value = parsed?.fusion ?? parsed?.report ?? parsed;
+  } catch {
+    throw new UserError(`${path} is not JSON: pass a build folder, or what \`trtlens fusion --json\` wrote`);
+  }
+  const lists = value && [value.nodes, value.layers, value.foreignNodes];
+  if (value?.schema !== 1 || !lists?.every(Array.isArray) || !value.model || !value.tensorrt || !value.accounting)
+    throw new UserError(`${path} is not a fusion report: pass a build folder, or what \`trtlens fusion --json\` wrote`);
+  return value as FusionReport;
+}
+
+const reportsOn = ({ nodes }: FusionReport, model: OnnxModel): boolean =>
+  nodes.length === model.nodes.length && nodes.every(({ op }, index) => model.nodes[index]!.op === op);

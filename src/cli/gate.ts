@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { checkOutput } from '../builder/files/checkOutput.ts';
+import { readWhole } from '../builder/files/fileSource.ts';
+import { writeWhole } from '../builder/files/writeWhole.ts';
+import { type BuildSide, readBuildSide } from '../builder/store/buildSide.ts';
+import { UserError } from '../builder/userError.ts';
+import type { GateFile } from '../core/diff/gate/gateFile.ts';
+import { initGate } from '../core/diff/gate/initGate.ts';
+import { type GateResult, judgeGate } from '../core/diff/gate/judgeGate.ts';
+import { readGate } from '../core/diff/gate/readGate.ts';
+import { gateCodeQuality, gateSarif, type SarifPaths } from '../core/diff/output/gateSarif.ts';
+import { gateJunit, gateMarkdown, gateText } from '../core/diff/output/gateText.ts';
+import { decodeUtf8 } from '../core/text/utf8Decoder.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { printJson, type Terminal } from './terminal.ts';
+import { version } from './version.ts';
+
+const options = {
+  build: { type: 'string', multiple: true },
+  report: { type: 'string', multiple: true },
+  onnx: { type: 'string' },
+  baseline: { type: 'string' },
+  accuracy: { type: 'string' },
+  matrix: { type: 'string' },
+  sarif: { type: 'string' },
+  junit: { type: 'string' },
+  markdown: { type: 'string' },
+  gitlab: { type: 'string' },
+  json: { type: 'boolean' },
+  init: { type: 'boolean' },
+  update: { type: 'boolean' },
+} as const;
+
+export const gate: Command = {
+  name: 'gate',
+  summary: 'judge a build by the rules of a gate file, for CI',
+  help: `trtlens gate FILE --build FOLDER | --report F [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
+trtlens gate FILE --matrix RESULT.json [the same outputs]
+trtlens gate FILE --init --build FOLDER
+trtlens gate FILE --update --build FOLDER | --report F
+
+Judges a build by a YAML file of rules (docs/gate.md). Percentages need a baseline: the report of the last good build,
+as 'trtlens fusion --json' wrote it.
+
+  --build FOLDER   the build; given again, further profiles of the same build: times are the median
+  --report F       a report in place of a build folder, with --onnx for rules on attention and types
+  --onnx FILE      the model; by default where the build folder says it is
+  --baseline F     a report or build folder in place of the file's baseline
+  --accuracy F     what 'trtlens accuracy --json' wrote, for the rule accuracy
+  --matrix F       what 'trtlens matrix --json' wrote: every build that passed is judged
+  --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that form
+  --json           the result as one JSON document
+  --init           write FILE and its baseline from a build that is good
+  --update         write the baseline from a build
+
+Exit status: 0 every check passed or may fail, 1 a check failed, 2 it cannot be judged at all (a mistake in FILE, say).
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['FILE']);
+    const path = positionals[0]!;
+    const sources = [...(values.build ?? []), ...(values.report ?? [])];
+    if (values.init && values.update) throw new Usage('--init goes without --update');
+    if (values.init) return init(path, onlySource(sources), values.onnx, terminal);
+    const file = await readGateFile(path);
+    if (values.update) return update(path, file, onlySource(sources), values.onnx, terminal);
+    if (sources.length === 0 && values.matrix === undefined)
+      throw new Usage('--build FOLDER or --report FILE is missing');
+    if (sources.length > 0 && values.matrix !== undefined)
+      throw new Usage('--matrix goes without --build and --report');
+
+    const baselinePath = values.baseline ?? (file.baseline === null ? undefined : join(dirname(path), file.baseline));
+    const model = values.onnx ?? (await modelBeside(path, file));
+    const baseline =
+      baselinePath === undefined ? null : await readBuildSide(baselinePath, await fitting(baselinePath, model));
+    const builds =
+      values.matrix === undefined
+        ? [await readSides(sources, model)]
+        : await Promise.all((await foldersOfMatrix(values.matrix)).map((folder) => readBuildSide(folder)));
+    const accuracy = values.accuracy === undefined ? undefined : await readAccuracy(values.accuracy);
+    const judged = builds.map((side) => ({
+      result: judgeGate(path, file, { ...side, accuracy }, baseline),
+      paths: pathsOf(path, side),
+    }));
+    await writeOutputs(judged, values, [path, ...sources]);
+    const results = judged.map(({ result }) => result);
+    if (values.json) await printJson(terminal, values.matrix === undefined ? results[0]! : { results });
+    else await terminal.out(results.map(gateText).join('\n'));
+    return results.every(({ passed }) => passed) ? exitCodes.done : exitCodes.checkFailed;
+  },
+};
+
+/** @throws {UserError} with file:line:column of the first mistake, and how many more there are */
+async function readGateFile(path: string): Promise<GateFile> {
+  const { value, problems } = readGate(decodeUtf8(await readWhole(path)), new Date().toISOString().slice(0, 10));
+  const [first] = problems;
+  if (value && !first) return value;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  throw new UserError(`${path}:${first?.line ?? 1}:${first?.column ?? 1}: ${first?.message ?? 'no rules'}${more}`);
+}
+
+function onlySource(sources: readonly string[]): string {
+  const [source] = sources;
+  if (source === undefined || sources.length > 1)
+    throw new Usage('exactly one --build FOLDER or --report FILE is needed');
+  return source;
+}
+
+/** The model that the gate file names, where it is there: a gate on reports alone works without. */
+async function modelBeside(gatePath: string, { model }: GateFile): Promise<string | undefined> {
+  if (model === null) return undefined;
+  const path = join(dirname(gatePath), model);
+  return access(path).then(
+    () => path,
+    () => undefined,
+  );
+}
+
+/** A baseline of an older export is still a baseline: its nodes are known by name. */
+const fitting = (path: string, model: string | undefined): Promise<string | undefined> =>
+  model === undefined
+    ? Promise.resolve(undefined)
+    : readBuildSide(path, model).then(
+        () => model,
+        () => undefined,
+      );
+
+async function readSides(sources: readonly string[], onnx: string | undefined): Promise<BuildSide> {
+  const [first, ...others] = await Promise.all(sources.map((source) => readBuildSide(source, onnx)));
+  for (const { source, report } of others)
+    if (report.nodes.length !== first!.report.nodes.length)
+      throw new UserError(`${source} is a build of another model than ${first!.source}`);
+  return { ...first!, repeats: others.map(({ report }) => report) };
+}
+
+async function foldersOfMatrix(path: string): Promise<string[]> {
+  let jobs: { folder?: unknown; result?: unknown }[] | undefined;
+  try {
+    jobs = (JSON.parse(decodeUtf8(await readWhole(path))) as { jobs?: typeof jobs }).jobs;
+  } catch {
+    throw new UserError(`${path} is not JSON: pass what \`trtlens matrix --json\` wrote`);
+  }
+  const folders = (Array.isArray(jobs) ? jobs : []).flatMap(({ folder, result }) =>
+    typeof folder === 'string' && result === 'passed' ? [folder] : [],
+  );
+  if (folders.length === 0)
+    throw new UserError(`${path} names no build that passed: pass what \`trtlens matrix --json\` wrote`);
+  return folders;
+}
+
+async function readAccuracy(path: string): Promise<{ error: number | null }> {
+  try {
+    const { outputs } = JSON.parse(decodeUtf8(await readWhole(path))) as {
+      outputs: { error: number | null; finite: boolean }[];
+    };
+    const errors = outputs.map(({ error, finite }) => (finite ? error : null));
+    return { error: errors.includes(null) ? null : Math.max(0, ...(errors as number[])) };
+  } catch {
+    throw new UserError(`${path} is not what \`trtlens accuracy --json\` writes`);
+  }
+}
+
+/** Code hosts want paths from the repository's root, which is where CI runs. */
+function pathsOf(gatePath: string, { logPath }: BuildSide): SarifPaths {
+  const inside = (path: string) => {
+    const found = relative(process.cwd(), resolve(path)).replaceAll('\\', '/');
+    return found.startsWith('../') ? null : found;
+  };
+  return { gate: inside(gatePath) ?? basename(gatePath), log: logPath === null ? null : inside(logPath) };
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+async function writeOutputs(
+  judged: readonly { result: GateResult; paths: SarifPaths }[],
+  { sarif, junit, markdown, gitlab }: { sarif?: string; junit?: string; markdown?: string; gitlab?: string },
+  inputs: readonly string[],
+): Promise<void> {
+  const results = judged.map(({ result }) => result);
+  const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+  const outputs: [string | undefined, () => string][] = [
+    [sarif, () => json(gateSarif(judged, version, hash))],
+    [junit, () => gateJunit(results)],
+    [markdown, () => gateMarkdown(results)],
+    [gitlab, () => json(gateCodeQuality(judged, hash))],
+  ];
+  for (const [path, content] of outputs) {
+    if (path === undefined) continue;
+    // oxlint-disable-next-line no-await-in-loop -- four files at most
+    await checkOutput(path, inputs);
+    // oxlint-disable-next-line no-await-in-loop -- four files at most
+    await writeWhole(path, content());
+  }
+}
+
+async function init(path: string, source: string, onnx: string | undefined, terminal: Terminal): Promise<number> {
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new UserError(`${path} exists: remove it first, or write its baseline with --update`);
+  const side = await readBuildSide(source, onnx);
+  const baseline = `${basename(path).replace(/(\.gate)?\.ya?ml$/i, '')}.report.json`;
+  const model = onnx === undefined ? side.report.model.file : relative(dirname(resolve(path)), resolve(onnx));
+  await writeWhole(join(dirname(path), baseline), reportText(side));
+  await writeWhole(path, initGate(model.replaceAll('\\', '/'), baseline, side));
+  terminal.note(`Written: ${path} and ${join(dirname(path), baseline)}`);
+  return exitCodes.done;
+}
+
+async function update(
+  path: string,
+  { baseline }: GateFile,
+  source: string,
+  onnx: string | undefined,
+  terminal: Terminal,
+): Promise<number> {
+  if (baseline === null) throw new UserError(`${path} has no baseline: add \`baseline: NAME.report.json\``);
+  const target = join(dirname(path), baseline);
+  await checkOutput(target, [path, source, onnx]);
+  await writeWhole(target, reportText(await readBuildSide(source, onnx)));
+  terminal.note(`Written: ${target}`);
+  return exitCodes.done;
+}
+
+const reportText = ({ report }: BuildSide): string => `${JSON.stringify(report)}\n`;

@@ -1,0 +1,33 @@
+import type { NetworkNode } from '../diffInput.ts';
+import { timeOf } from '../groups.ts';
+import { attentions, judgeAttention } from './judgeAttention.ts';
+import type { GateSide } from './judgeGate.ts';
+
+/**
+ * The text of a gate file that a build passes: what holds today, with some room for what varies.
+ * @param model path of the model, relative to the gate file
+ * @param baseline path that the baseline report gets, relative to the gate file
+ */
+export function initGate(model: string, baseline: string, side: GateSide): string {
+  const { report, network = [], figures } = side;
+  const { layers, foreignNodes, accounting, nodes } = report;
+  const lines = ['rules:'];
+  const add = (line: string, why: string) => lines.push(`  ${line.padEnd(44)} # ${why}`);
+  if (attentions(network as NetworkNode[]).length > 0) {
+    const { kept } = judgeAttention(side);
+    if (kept === true) add('attention: fused', 'each attention is one kernel');
+    else add('# attention: fused', kept === false ? 'not so in this build' : 'this build does not list kernels');
+  }
+  if (layers.length > 0) {
+    add(`foreignNodes: { max: ${foreignNodes.length} }`, 'Myelin regions');
+    if (layers.every(({ kind }) => kind !== 'foreign'))
+      add('kernels: { max: +5% }', `${layers.length} in the baseline`);
+    add(`reformats: { max: ${layers.filter(({ kind }) => kind === 'reformat').length} }`, 'layers that only copy');
+  }
+  add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes of which nothing is known');
+  if (nodes.some(({ op }) => op === 'QuantizeLinear'))
+    add('quantised: { unfused: 0, optional: true }', 'Q/DQ nodes with kernels of their own');
+  if (timeOf(layers) !== null) add("time: { total: '+10%' }", 'profile more than once where times vary');
+  if (figures?.activationMemory) add("memory: { activation: '+10%' }", 'as the build log states it');
+  return `# What a build of this model must keep to: trtlens gate FILE --build FOLDER\nmodel: ${JSON.stringify(model)}\nbaseline: ${JSON.stringify(baseline)}\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,131 @@
+import type { BuildFacts } from '../../precision/check/buildFacts.ts';
+import type { FusionReport } from '../../fusion/fusionReport.ts';
+import type { NodeIndex } from '../../precision/language/nodeIndex.ts';
+import type { DiffInput } from '../diffInput.ts';
+import { judgeAttention } from './judgeAttention.ts';
+import { judgeNumber } from './judgeNumber.ts';
+import { judgePrecision } from './judgePrecision.ts';
+import type { Check, GateFile, Permission, Place } from './gateFile.ts';
+
+/** A build, or the baseline, as far as a gate looks at it. */
+export interface GateSide extends DiffInput {
+  /** Reports on further profiles of the same build: a time is the median of all. */
+  repeats?: readonly FusionReport[] | undefined;
+  /** What layers show of types, with the model's index; absent without the model. */
+  types?: { facts: BuildFacts; index: NodeIndex } | undefined;
+  /** The largest error of an output, as `trtlens accuracy` found it; null: an output is not finite. */
+  accuracy?: { error: number | null } | undefined;
+}
+
+/**
+ * - `passed`, `failed`
+ * - `allowed`: failed, and a permission lets it
+ * - `skipped`: optional, and cannot be judged with what was given
+ */
+export type CheckVerdict = 'passed' | 'failed' | 'allowed' | 'skipped';
+
+/** What became of one check of a gate. */
+export interface CheckResult {
+  rule: string;
+  /** `kernels.max`; stable, for scripts and fingerprints. */
+  check: string;
+  verdict: CheckVerdict;
+  /** false: it cannot be judged with what was given; the message says what is missing. */
+  judged: boolean;
+  message: string;
+  limit: string;
+  /** In the rule's unit: counts, milliseconds, bytes, errors. null: no number, or not known. */
+  value: number | null;
+  baseline: number | null;
+  /** Whether it fails on the baseline, too. null: no baseline, or it cannot be judged there. */
+  failsOnBaseline: boolean | null;
+  /** Nodes to blame, as ids, and their names. */
+  nodes: string[];
+  names: string[];
+  /** Line of the build log that shows it; null: none. */
+  logLine: number | null;
+  place: Place;
+  permission: Pick<Permission, 'until' | 'why'> | null;
+}
+
+/** `trtlens gate --json`. */
+export interface GateResult {
+  schema: 1;
+  gate: string;
+  source: string;
+  model: string;
+  tensorrt: FusionReport['tensorrt'];
+  baseline: string | null;
+  passed: boolean;
+  counts: Record<CheckVerdict, number>;
+  checks: CheckResult[];
+}
+
+/** What a rule finds: whether its limit is kept, or why it cannot be said. */
+export type Finding =
+  | {
+      kept: boolean;
+      message: string;
+      value?: number;
+      baseline?: number;
+      nodes?: readonly { id: string; name: string }[];
+      logLine?: number | null;
+    }
+  | { kept: null; message: string };
+
+/**
+ * Judges a build by a gate file.
+ * @param gate path of the gate file, for the result
+ */
+export function judgeGate(gate: string, file: GateFile, build: GateSide, baseline: GateSide | null): GateResult {
+  const checks = file.checks.map((check) => judgeCheck(check, file, build, baseline));
+  const counts: Record<CheckVerdict, number> = { passed: 0, failed: 0, allowed: 0, skipped: 0 };
+  for (const { verdict } of checks) counts[verdict] += 1;
+  return {
+    schema: 1,
+    gate,
+    source: build.source,
+    model: build.report.model.file,
+    tensorrt: build.report.tensorrt,
+    baseline: baseline?.source ?? null,
+    passed: counts.failed === 0,
+    counts,
+    checks,
+  };
+}
+
+function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline: GateSide | null): CheckResult {
+  const finding = find(check, build, baseline);
+  const before = baseline === null ? null : find(check, baseline, baseline).kept;
+  const permission = allow.find(({ rule }) => rule === check.rule || rule === check.id) ?? null;
+  const judged = finding.kept !== null;
+  const verdict = finding.kept ? 'passed' : !judged && check.optional ? 'skipped' : permission ? 'allowed' : 'failed';
+  const details: Partial<Extract<Finding, { kept: boolean }>> = finding.kept === null ? {} : finding;
+  return {
+    rule: check.rule,
+    check: check.id,
+    verdict,
+    judged,
+    message: finding.message,
+    limit: check.limit.text,
+    value: details.value ?? null,
+    baseline: details.baseline ?? null,
+    failsOnBaseline: before === null ? null : !before,
+    nodes: (details.nodes ?? []).map(({ id }) => id),
+    names: (details.nodes ?? []).map(({ id, name }) => name || `node ${id}`),
+    logLine: details.logLine ?? null,
+    place: check.place,
+    permission: verdict === 'allowed' && permission ? { until: permission.until, why: permission.why } : null,
+  };
+}
+
+function find(check: Check, build: GateSide, baseline: GateSide | null): Finding {
+  switch (check.rule) {
+    case 'attention':
+      return judgeAttention(build);
+    case 'precision':
+      return judgePrecision(check, build);
+    default:
+      return judgeNumber(check, build, baseline);
+  }
+}

@@ -1,0 +1,181 @@
+import { compileGlob, matchesGlob } from '../../precision/language/glob.ts';
+import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
+import { counted, timeText, sizeText, thousands } from '../../text/numbers.ts';
+import { timeOf } from '../groups.ts';
+import type { Check, Limit, RuleName } from './gateFile.ts';
+import type { Finding, GateSide } from './judgeGate.ts';
+
+/** A number of a build, in the unit of its rule, or why it is not known. */
+type Measured =
+  { value: number; noise?: number; nodes?: readonly ReportNode[]; logLine?: number | null } | { missing: string };
+
+/** Judges a check that limits a number, by itself or against the baseline. */
+export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | null): Finding {
+  const { limit } = check;
+  const found = measure(check, build);
+  if ('missing' in found) return { kept: null, message: `${found.missing}.` };
+  const { value, nodes, logLine } = found;
+  const text = textOf(check, value);
+  const details = { value, ...(nodes && { nodes }), ...(logLine !== undefined && { logLine }) };
+  if (limit.kind === 'max' || limit.kind === 'accuracy' || limit.kind === 'min') {
+    const kept = limit.kind === 'min' ? value >= limit.value : value <= limit.value;
+    const bound = limit.kind === 'min' ? 'at least' : 'at most';
+    return { kept, message: `${text}; ${bound} ${textOf(check, limit.value)} is allowed.`, ...details };
+  }
+  if (limit.kind !== 'percent' && limit.kind !== 'difference')
+    return { kept: null, message: 'This limit is not a number.' };
+  if (baseline === null)
+    return { kept: null, message: `${limit.text} needs a baseline: add \`baseline:\`, or pass --baseline.` };
+  const before = measure(check, baseline);
+  if ('missing' in before) return { kept: null, message: `The baseline does not say: ${before.missing}.` };
+  const most = limit.kind === 'percent' ? before.value * (1 + limit.value / 100) : before.value + limit.value;
+  // A hair above the limit is rounding of sums.
+  const kept = value <= most + Math.abs(most) * 1e-9;
+  const change = before.value === 0 ? '' : `, ${signed(((value - before.value) / before.value) * 100)}`;
+  const message = `${text} (baseline ${textOf(check, before.value)}${change}); ${limit.text} is allowed.`;
+  return { kept, message: message + noiseText(found, before, limit), baseline: before.value, ...details };
+}
+
+const signed = (percent: number): string => `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
+
+/** A limit finer than the spread of the measurements decides by chance; that is said. */
+function noiseText(now: { noise?: number }, before: { noise?: number }, limit: Limit): string {
+  const noise = Math.max(now.noise ?? 0, before.noise ?? 0);
+  return limit.kind === 'percent' && noise > Math.abs(limit.value)
+    ? ` The profiles differ by ${noise.toFixed(1)} % among themselves, more than the limit: profile longer, or allow more.`
+    : '';
+}
+
+function textOf({ rule, key }: Check, value: number): string {
+  if (rule === 'memory') return sizeText(value);
+  if (rule === 'time' || key === 'microseconds') return timeText(value);
+  if (rule === 'accuracy') return `error ${Number(value.toPrecision(3))}`;
+  const names: Record<string, [string, string]> = {
+    foreignNodes: ['ForeignNode', 'ForeignNodes'],
+    kernels: ['kernel', 'kernels'],
+    layers: ['layer', 'layers'],
+    reformats: ['reformat layer', 'reformat layers'],
+    nodes: [`${key} node`, `${key} nodes`],
+    quantised: ['Q/DQ node with a kernel of its own', 'Q/DQ nodes with kernels of their own'],
+  };
+  const [one, many] = names[rule] ?? ['', ''];
+  return Number.isInteger(value) ? counted(value, one, many) : `${thousands(Math.floor(value))} ${many}`;
+}
+
+const noLayers = 'The engine layers are not known: give layer info, or a verbose log that ends with them';
+
+/** A rule that needs to know the engine's layers. */
+const onLayers =
+  (count: (check: Check, report: FusionReport) => Measured) =>
+  (check: Check, { report }: GateSide): Measured =>
+    report.layers.length === 0 ? { missing: noLayers } : count(check, report);
+
+const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measured>> = {
+  foreignNodes: onLayers((_, { foreignNodes }) => ({
+    value: foreignNodes.length,
+    logLine: foreignNodes[0]?.line ?? null,
+  })),
+  kernels: onLayers((_, { layers }) =>
+    layers.some(({ kind }) => kind === 'foreign') ? { missing: opaqueForeignNode } : { value: layers.length },
+  ),
+  layers: onLayers((_, report) => ({ value: engineLayers(report) })),
+  reformats: onLayers((check, { layers }) => reformats(check, layers)),
+  nodes: (check, { report }) => nodesWithFate(check, report),
+  quantised: (_, { report }) => quantised(report),
+  memory,
+  time,
+  accuracy: (_, side) => accuracy(side),
+};
+
+const opaqueForeignNode = 'This TensorRT does not list the kernels inside a ForeignNode';
+
+const measure = (check: Check, side: GateSide): Measured =>
+  measures[check.rule]?.(check, side) ?? { missing: 'This rule has no number' };
+
+/** Layers as the engine counts them: the kernels of one ForeignNode are one layer. */
+function engineLayers({ layers }: FusionReport): number {
+  const foreign = new Set(layers.map(({ foreignNode }) => foreignNode).filter((id) => id !== null));
+  return layers.filter(({ foreignNode }) => foreignNode === null).length + foreign.size;
+}
+
+function reformats({ key }: Check, layers: readonly ReportLayer[]): Measured {
+  const found = layers.filter(({ kind }) => kind === 'reformat');
+  if (key !== 'microseconds') return { value: found.length, logLine: found[0]?.line ?? null };
+  if (timeOf(layers) === null) return { missing: noTimes };
+  return { value: timeOf(found) ?? 0, logLine: found[0]?.line ?? null };
+}
+
+const noTimes = 'No times are known: give a profile';
+
+function nodesWithFate({ key }: Check, { nodes, accounting }: FusionReport): Measured {
+  const fate = key as keyof typeof accounting;
+  return { value: accounting[fate], nodes: nodes.filter((node) => node.fate === fate) };
+}
+
+/** Q/DQ nodes that no kernel computes together with anything but Q/DQ. */
+function quantised({ nodes, layers }: FusionReport): Measured {
+  const isQuantising = ({ op }: ReportNode) => op === 'QuantizeLinear' || op === 'DequantizeLinear';
+  const all = nodes.filter(isQuantising);
+  if (all.length === 0) return { missing: 'The model has no QuantizeLinear or DequantizeLinear node' };
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const layerOf = new Map(layers.map((layer) => [layer.id, layer]));
+  if (all.every(({ fate }) => fate === 'unknown')) return { missing: 'What became of the Q/DQ nodes is not known' };
+  if (all.some((node) => node.layers.some((id) => layerOf.get(id)?.kind === 'foreign')))
+    return { missing: opaqueForeignNode };
+  const alone = all.filter(
+    (node) =>
+      node.layers.length > 0 &&
+      node.layers.every((id) =>
+        (layerOf.get(id)?.nodes ?? []).every((other) => byId.has(other) && isQuantising(byId.get(other)!)),
+      ),
+  );
+  return { value: alone.length, nodes: alone, logLine: layerOf.get(alone[0]?.layers[0] ?? -1)?.line ?? null };
+}
+
+function memory({ key }: Check, { figures }: GateSide): Measured {
+  const bytes = { activation: figures?.activationMemory, weights: figures?.weightsMemory, engine: figures?.engineSize }[
+    key
+  ];
+  return typeof bytes === 'number'
+    ? { value: bytes }
+    : { missing: `The ${key} memory is not known: give the build folder or its verbose log` };
+}
+
+function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
+  const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
+  if (nodes?.length === 0) return { missing: `No node or module is named ${key}` };
+  const ids = nodes && new Set(nodes.map(({ id }) => id));
+  const times = [report, ...repeats].map(({ layers }) =>
+    timeOf(layers) === null
+      ? null
+      : (timeOf(ids ? layers.filter((layer) => layer.nodes.some((id) => ids.has(id))) : layers) ?? 0),
+  );
+  const known = times.filter((ms) => ms !== null).toSorted((a, b) => a - b);
+  if (known.length === 0) return { missing: noTimes };
+  const middle = known.length >> 1;
+  const value = known.length % 2 === 1 ? known[middle]! : (known[middle - 1]! + known[middle]!) / 2;
+  const noise = value === 0 ? 0 : ((known.at(-1)! - known[0]!) / value) * 100;
+  return { value, noise };
+}
+
+/** Nodes whose name, or a module that they are in, matches a pattern. */
+export function nodesUnder(nodes: readonly ReportNode[], pattern: string): ReportNode[] {
+  const glob = compileGlob(pattern.replace(/(?<=.)\/$/, ''));
+  const known = new Map<string, boolean>();
+  const matches = (path: string): boolean => {
+    let found = known.get(path);
+    if (found === undefined) known.set(path, (found = matchesGlob(glob, path)));
+    return found;
+  };
+  return nodes.filter(({ name }) => {
+    for (let end = name.length; end > 0; end = name.lastIndexOf('/', end - 1))
+      if (matches(name.slice(0, end))) return true;
+    return false;
+  });
+}
+
+function accuracy({ accuracy: found }: GateSide): Measured {
+  if (found === undefined)
+    return { missing: 'No accuracy result is given: pass --accuracy with the JSON of `trtlens accuracy`' };
+  return { value: found.error ?? Infinity };
+}

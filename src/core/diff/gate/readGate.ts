@@ -1,0 +1,241 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { closestWords } from '../../precision/language/closestWords.ts';
+import type { Problem, Read } from '../../text/problem.ts';
+import { precisionType, precisionTypes } from '../../precision/language/precisionType.ts';
+import type { Check, GateFile, Limit, Permission, Place, RuleName } from './gateFile.ts';
+import { commonKeys, gateKeys, gateRules, permissionKeys, type RuleGrammar } from './gateRules.ts';
+import { readLimit } from './readLimit.ts';
+
+/**
+ * Reads a gate file. What is wrong is in the problems, each with its line and column; the rest still counts.
+ * @param today `2026-11-22`: permissions end by it
+ */
+export function readGate(text: string, today: string): Read<GateFile> {
+  const reader = new GateReader(text, today);
+  const value = reader.read();
+  const problems = reader.problems.toSorted((a, b) => a.line! - b.line! || a.column! - b.column!);
+  return { value, problems };
+}
+
+class GateReader {
+  readonly problems: Problem[] = [];
+  readonly #lines = new LineCounter();
+  readonly #text: string;
+  readonly #today: string;
+  readonly #checks: Check[] = [];
+
+  constructor(text: string, today: string) {
+    this.#text = text;
+    this.#today = today;
+  }
+
+  read(): GateFile | undefined {
+    const document = parseDocument(this.#text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true });
+    for (const { message, pos } of document.errors)
+      this.#problem('yaml', message.split('\n')[0]!, this.#place(pos[0], pos[1]));
+    const root: unknown = document.contents;
+    if (!isMap(root)) {
+      if (document.errors.length === 0)
+        this.#problem('yaml', 'The file has no rules: write `rules:`', this.#place(0, 1));
+      return undefined;
+    }
+    const file: GateFile = { model: null, baseline: null, checks: this.#checks, allow: [] };
+    for (const { key, value, pair } of this.#entries(root, gateKeys, 'key')) {
+      if (key === 'rules') this.#rules(value, pair);
+      else if (key === 'allow') file.allow = this.#permissions(value, pair);
+      else {
+        const path = this.#string(value, key, pair);
+        if (path !== null) file[key as 'model' | 'baseline'] = path;
+      }
+    }
+    return file;
+  }
+
+  #rules(value: unknown, at: Pair): void {
+    if (!isMap(value)) {
+      this.#problem('gate-value', 'rules: expected a table of rules', this.#placeOf(at.key));
+      return;
+    }
+    for (const { key, value: rule, pair } of this.#entries(value, gateRules, 'rule'))
+      this.#rule(key as RuleName, rule, pair);
+  }
+
+  #rule(rule: RuleName, value: unknown, at: Pair): void {
+    const grammar = gateRules[rule];
+    if (!isMap(value)) {
+      const text = this.#string(value, rule, at);
+      if (text !== null) this.#shortRule(rule, grammar, text, value ?? at.key);
+      return;
+    }
+    const optional = this.#optional(value);
+    const known = { ...grammar.keys, ...commonKeys, ...(grammar.words && { is: '' }) };
+    const entries = this.#entries(value, known, `key of ${rule}`, grammar.patterns !== undefined, ['inputs']);
+    for (const { key, value: limit, pair } of entries) {
+      if (key === 'optional' || (key === 'inputs' && rule === 'accuracy')) continue;
+      const text = this.#string(limit, `${rule}.${key}`, pair);
+      if (text === null) continue;
+      if (key === 'is' && grammar.words) this.#word(rule, grammar, text, limit, optional);
+      else this.#add(rule, key, this.#limit(grammar, key, text), optional, pair.key, limit);
+    }
+    if (rule === 'accuracy') this.#inputs(value);
+  }
+
+  /** `kernels: 12`, `attention: fused`. */
+  #shortRule(rule: RuleName, grammar: RuleGrammar, text: string, at: unknown): void {
+    if (grammar.words) this.#word(rule, grammar, text, at, false);
+    else if (grammar.short === undefined)
+      this.#problem(
+        'gate-value',
+        `${rule}: expected a table, with ${listed(Object.keys(grammar.keys ?? {}))}`,
+        this.#placeOf(at),
+      );
+    else this.#add(rule, grammar.short, this.#limit(grammar, grammar.short, text), false, at, at);
+  }
+
+  #word(rule: RuleName, { words = [] }: RuleGrammar, text: string, at: unknown, optional: boolean): void {
+    if (!words.includes(text))
+      this.#problem(
+        'gate-value',
+        `'${text}' is not a value of ${rule}; values are ${listed(words)}`,
+        this.#placeOf(at),
+      );
+    else
+      this.#checks.push({ rule, id: rule, key: '', limit: { kind: 'word', text }, optional, place: this.#placeOf(at) });
+  }
+
+  #limit(grammar: RuleGrammar, key: string, text: string): Limit | string {
+    const fixed = grammar.keys && Object.hasOwn(grammar.keys, key) ? grammar.keys[key] : undefined;
+    if (fixed?.unit === 'error') {
+      const limit = readLimit(text, 'error', { absolute: true });
+      return typeof limit === 'string' || limit.kind !== 'max'
+        ? limit
+        : { kind: 'accuracy', value: limit.value, inputs: null, text };
+    }
+    if (fixed) return readLimit(text, fixed.unit, fixed);
+    if (grammar.patterns === 'ms') return readLimit(text, 'ms');
+    const type = precisionType(text);
+    return type === null
+      ? `'${text}' is not a type; types are ${listed(precisionTypes)}`
+      : { kind: 'type', type, text };
+  }
+
+  #add(
+    rule: RuleName,
+    key: string,
+    limit: Limit | string,
+    optional: boolean,
+    keyNode: unknown,
+    valueNode: unknown,
+  ): void {
+    if (typeof limit === 'string') this.#problem('gate-value', `${rule}.${key}: ${limit}`, this.#placeOf(valueNode));
+    else this.#checks.push({ rule, id: `${rule}.${key}`, key, limit, optional, place: this.#placeOf(keyNode) });
+  }
+
+  #optional(map: YAMLMap): boolean {
+    const value: unknown = map.get('optional', true);
+    if (value === undefined) return false;
+    if (isScalar(value) && typeof value.value === 'boolean') return value.value;
+    this.#problem('gate-value', "optional: expected 'true' or 'false'", this.#placeOf(value));
+    return false;
+  }
+
+  #inputs(map: YAMLMap): void {
+    const value: unknown = map.get('inputs', true);
+    if (value === undefined) return;
+    const path = isScalar(value) && typeof value.value === 'string' ? value.value : null;
+    if (path === null) this.#problem('gate-value', 'accuracy.inputs: expected a path', this.#placeOf(value));
+    for (const { limit } of this.#checks) if (limit.kind === 'accuracy') limit.inputs = path;
+  }
+
+  #permissions(value: unknown, at: Pair): Permission[] {
+    if (!isSeq(value)) {
+      this.#problem('gate-value', 'allow: expected a list', this.#placeOf(at.key));
+      return [];
+    }
+    return value.items.flatMap((item) => this.#permission(item) ?? []);
+  }
+
+  #permission(item: unknown): Permission | undefined {
+    const place = this.#placeOf(item);
+    if (!isMap(item)) {
+      this.#problem('gate-value', 'allow: expected { rule, until, why }', place);
+      return undefined;
+    }
+    const found: Record<string, string> = {};
+    for (const { key, value, pair } of this.#entries(item, permissionKeys, 'key of a permission'))
+      found[key] = this.#string(value, key, pair) ?? '';
+    const missing = Object.keys(permissionKeys).filter((key) => !found[key]);
+    if (missing.length > 0) {
+      this.#problem('gate-value', `allow: ${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing`, place);
+      return undefined;
+    }
+    const [rule, until, why] = [found['rule']!, found['until']!, found['why']!];
+    const until_ = this.#placeOf(item.get('until', true));
+    if (!/^\d{4}-\d\d-\d\d$/.test(until))
+      this.#problem('gate-value', `until: '${until}' is not a date like 2027-03-01`, until_);
+    else if (until < this.#today)
+      this.#problem(
+        'gate-expired',
+        `The permission for ${rule} expired on ${until}: fix the rule, or extend it with a reason`,
+        until_,
+      );
+    const name = rule.split('.')[0]!;
+    if (!Object.hasOwn(gateRules, name))
+      this.#problem('gate-key', unknown('rule', rule, Object.keys(gateRules)), this.#placeOf(item.get('rule', true)));
+    return { rule, until, why, place };
+  }
+
+  /** The pairs of a table whose keys are known; the others are problems. */
+  #entries(
+    map: YAMLMap,
+    known: object,
+    what: string,
+    open = false,
+    more: string[] = [],
+  ): { key: string; value: unknown; pair: Pair }[] {
+    const names = [...Object.keys(known), ...(what === 'key of accuracy' ? more : [])];
+    return map.items.flatMap((pair) => {
+      const key = isScalar(pair.key) ? String(pair.key.value) : '';
+      if (open || names.includes(key)) return [{ key, value: pair.value, pair }];
+      this.#problem('gate-key', unknown(what, key, names), this.#placeOf(pair.key));
+      return [];
+    });
+  }
+
+  /** A plain value as it is written. */
+  #string(value: unknown, what: string, pair: Pair): string | null {
+    if (isScalar(value) && ['string', 'number', 'boolean'].includes(typeof value.value)) {
+      const written = value.source ?? String(value.value);
+      return typeof value.value === 'string' ? value.value : written;
+    }
+    const why = isAlias(value) ? 'is an alias: write the value itself' : 'has no value';
+    this.#problem('gate-value', `${what} ${why}`, this.#placeOf(value ?? pair.key));
+    return null;
+  }
+
+  #placeOf(node: unknown): Place {
+    const range = typeof node === 'object' && node !== null && 'range' in node ? (node.range as number[] | null) : null;
+    return this.#place(range?.[0] ?? 0, range?.[1] ?? 1);
+  }
+
+  #place(from: number, to: number): Place {
+    const { line, col } = this.#lines.linePos(from);
+    const end = this.#lines.linePos(Math.max(to, from + 1));
+    return {
+      line: Math.max(line, 1),
+      column: Math.max(col, 1),
+      endColumn: end.line === line ? end.col : Math.max(col, 1) + 1,
+    };
+  }
+
+  #problem(code: string, message: string, place: Place): void {
+    this.problems.push({ severity: 'error', code, message, ...place });
+  }
+}
+
+function unknown(what: string, word: string, known: readonly string[]): string {
+  const [near] = closestWords(word, known, 1);
+  return `'${word}' is not a ${what}; ${near ? `did you mean '${near}'? ` : ''}Known: ${listed(known)}`;
+}
+
+const listed = (words: readonly string[]): string => words.join(', ');

@@ -1,0 +1,113 @@
+import { counted, timeText } from '../../text/numbers.ts';
+import type { Both, BuildDiff, Change, DiffSide } from '../buildDiff.ts';
+import { escapeMarkdown } from './escapes.ts';
+
+/** Changes that are alike but for the module that they are in: `layers.0` … `layers.11`. */
+interface Alike {
+  changes: Change[];
+  deltaMs: number | null;
+}
+
+/** Joins changes that say the same of repeated modules; the largest change of time first. */
+export function alikeChanges(changes: readonly Change[]): Alike[] {
+  const groups = new Map<string, Alike>();
+  for (const change of changes) {
+    const key = `${change.kind} ${plain(change.message)}`;
+    const group = groups.get(key);
+    if (!group) groups.set(key, { changes: [change], deltaMs: change.deltaMs });
+    else {
+      group.changes.push(change);
+      if (change.deltaMs !== null) group.deltaMs = (group.deltaMs ?? 0) + change.deltaMs;
+    }
+  }
+  return [...groups.values()].toSorted((a, b) => Math.abs(b.deltaMs ?? 0) - Math.abs(a.deltaMs ?? 0));
+}
+
+/** Without numbers, hashes and the change of time. */
+const plain = (message: string): string =>
+  message
+    .replace(/: [+−][\d.,]+ (?:ns|µs|ms|s)\.$/, '')
+    .replaceAll(/_0x[0-9a-f]+/g, '')
+    .replaceAll(/\d+/g, '#');
+
+const sideText = ({ source, model, product, version, gpu }: DiffSide): string =>
+  [source, model, `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? '(version unknown)'}`, gpu]
+    .filter(Boolean)
+    .join(', ');
+
+const bothText = ({ a, b }: Both): string => `${a ?? 'unknown'} → ${b ?? 'unknown'}`;
+
+/** The lines above the changes: how nodes were matched, what became of them, and the times. */
+function headLines({ matched, totals, time }: BuildDiff): string[] {
+  const { byName, byStructure, onlyA, onlyB } = matched;
+  const states = Object.entries(totals.states).filter(([, count]) => count > 0);
+  const words: Record<string, string> = { notComparable: 'not comparable', onlyA: 'only in A', onlyB: 'only in B' };
+  const conversions = matched.conversions.a + matched.conversions.b;
+  const only = onlyA.length + onlyB.length > 0 ? `; ${onlyA.length} only in A, ${onlyB.length} only in B` : '';
+  return [
+    `Nodes: ${byName} matched by name, ${byStructure} by structure${only}${conversions > 0 ? ` (${conversions} of them Q/DQ or Cast)` : ''}`,
+    `States: ${states.map(([state, count]) => `${count} ${words[state] ?? state}`).join(', ')}`,
+    `ForeignNodes ${bothText(totals.foreignNodes)}, kernels ${bothText(totals.kernels)}, reformats ${bothText(totals.reformats)}`,
+    time.aMs !== null && time.bMs !== null
+      ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${change(time.bMs - time.aMs)})`
+      : 'Time: not comparable, a profile is missing on at least one side',
+  ];
+}
+
+const change = (ms: number): string => `${ms < 0 ? '−' : '+'}${timeText(Math.abs(ms))}`;
+
+/**
+ * For a terminal: both sides, the totals, and the changes ranked by what they cost.
+ * @param most how many kinds of change to show
+ */
+export function diffText(diff: BuildDiff, most = 30): string {
+  const groups = alikeChanges(diff.changes);
+  const rows = groups.slice(0, most).map((group) => `${sign(group)}  ${groupText(group)}`);
+  const left = groups.length - rows.length;
+  return [
+    `A: ${sideText(diff.a)}`,
+    `B: ${sideText(diff.b)}`,
+    ...headLines(diff),
+    groups.length === 0 ? 'Nothing that both sides know differs.' : `${counted(diff.changes.length, 'change')}:`,
+    ...rows,
+    ...(left > 0 ? [`… and ${counted(left, 'more kind')} of change; --json has all.`] : []),
+    '',
+  ].join('\n');
+}
+
+const sign = ({ deltaMs }: Alike): string =>
+  deltaMs === null || deltaMs === 0 ? '        ' : change(deltaMs).padStart(8);
+
+function groupText({ changes }: Alike): string {
+  const [first] = changes;
+  const times = changes.length > 1 ? `${changes.length} × ` : '';
+  return `${times}${first!.kind}: ${first!.message}${changes.length > 1 ? ` (and ${counted(changes.length - 1, 'other')} alike)` : ''}`;
+}
+
+/** The same for a comment on a pull request. */
+export function diffMarkdown(diff: BuildDiff, most = 20): string {
+  const groups = alikeChanges(diff.changes);
+  const rows = groups
+    .slice(0, most)
+    .map(
+      ({ changes, deltaMs }) =>
+        `| ${deltaMs === null || deltaMs === 0 ? '' : change(deltaMs)} | ${changes[0]!.kind} | ${changes.length} | ${escapeMarkdown(changes[0]!.message)} |`,
+    );
+  const table =
+    rows.length === 0
+      ? ['Nothing that both sides know differs.']
+      : ['| time | kind | times | change |', '|---|---|---|---|', ...rows];
+  const left = groups.length - rows.length;
+  return [
+    `### ${escapeMarkdown(diff.a.model)}: what changed`,
+    '',
+    `A: ${escapeMarkdown(sideText(diff.a))}  `,
+    `B: ${escapeMarkdown(sideText(diff.b))}`,
+    '',
+    ...headLines(diff).map((line) => `- ${escapeMarkdown(line)}`),
+    '',
+    ...table,
+    ...(left > 0 ? ['', `… and ${counted(left, 'more kind')} of change.`] : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,113 @@
+import { gateRules } from '../gate/gateRules.ts';
+import type { RuleName } from '../gate/gateFile.ts';
+import type { CheckResult, GateResult } from '../gate/judgeGate.ts';
+
+/** Files as a code host shows them: relative to the repository's root, with `/`. */
+export interface SarifPaths {
+  gate: string;
+  /** Log of the build; null: not inside the repository, or not there. */
+  log: string | null;
+}
+
+/** GitHub shows 10 locations of a result, and takes 25,000 results of a run. */
+const mostNodes = 100;
+
+/**
+ * SARIF 2.1.0 of what failed or was allowed to fail: the rule's line in the gate file, the nodes as logical locations, the log's
+ * line as a related one. Fingerprints do not change with line numbers or values.
+ * @param version of trtlens
+ * @param hash gives a short text the same hexadecimal hash everywhere
+ */
+export function gateSarif(
+  results: readonly { result: GateResult; paths: SarifPaths }[],
+  version: string,
+  hash: (text: string) => string,
+): object {
+  const rules = Object.entries(gateRules).map(([id, { about }]) => ({
+    id,
+    shortDescription: { text: about },
+    defaultConfiguration: { level: 'error' },
+  }));
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'trtlens gate', version, rules } },
+        columnKind: 'utf16CodeUnits',
+        results: results.flatMap(({ result, paths }) =>
+          result.checks
+            .filter(({ verdict }) => verdict === 'failed' || verdict === 'allowed')
+            .map((check) => sarifResult(check, result, paths, hash)),
+        ),
+      },
+    ],
+  };
+}
+
+function sarifResult(
+  check: CheckResult,
+  result: GateResult,
+  paths: SarifPaths,
+  hash: (text: string) => string,
+): object {
+  const { line, column, endColumn } = check.place;
+  const name = `${result.model}, TensorRT ${result.tensorrt.version ?? ''}`.trim();
+  return {
+    ruleId: check.rule,
+    ruleIndex: Object.keys(gateRules).indexOf(check.rule as RuleName),
+    level: check.verdict === 'failed' ? 'error' : 'note',
+    message: { text: `${check.check} (${name}): ${check.message}` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriOf(paths.gate) },
+          region: { startLine: line, startColumn: column, endColumn: Math.max(endColumn, column + 1) },
+        },
+        logicalLocations: check.names.slice(0, mostNodes).map((node, index) => ({
+          name: node,
+          fullyQualifiedName: `${result.model}/${check.nodes[index]}`,
+          kind: 'element',
+        })),
+      },
+    ],
+    ...(check.logLine !== null &&
+      paths.log !== null && {
+        relatedLocations: [
+          {
+            id: 1,
+            message: { text: 'The line of the build log that shows it' },
+            physicalLocation: { artifactLocation: { uri: uriOf(paths.log) }, region: { startLine: check.logLine } },
+          },
+        ],
+      }),
+    partialFingerprints: { 'trtlensCheck/v1': hash(`${paths.gate}\n${result.model}\n${check.check}`) },
+    ...(check.failsOnBaseline !== null && { baselineState: check.failsOnBaseline ? 'unchanged' : 'new' }),
+    ...(check.permission && {
+      suppressions: [
+        { kind: 'external', justification: `Allowed until ${check.permission.until}: ${check.permission.why}` },
+      ],
+    }),
+  };
+}
+
+/** A path as a relative URI reference. */
+const uriOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+
+/** GitLab's code quality report (a subset of Code Climate's): a list of issues. */
+export function gateCodeQuality(
+  results: readonly { result: GateResult; paths: SarifPaths }[],
+  hash: (text: string) => string,
+): object[] {
+  return results.flatMap(({ result, paths }) =>
+    result.checks
+      .filter(({ verdict }) => verdict === 'failed' || verdict === 'allowed')
+      .map((check) => ({
+        description: `${check.check} (${result.model}): ${check.message}`,
+        check_name: `trtlens-${check.rule}`,
+        fingerprint: hash(`${paths.gate}\n${result.model}\n${check.check}`),
+        severity: check.verdict === 'failed' ? 'major' : 'info',
+        location: { path: paths.gate, lines: { begin: check.place.line } },
+      })),
+  );
+}

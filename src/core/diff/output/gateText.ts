@@ -1,0 +1,70 @@
+import { counted } from '../../text/numbers.ts';
+import type { CheckResult, CheckVerdict, GateResult } from '../gate/judgeGate.ts';
+import { escapeMarkdown, escapeXml } from './escapes.ts';
+
+const signs: Record<CheckVerdict, string> = { passed: '✓', failed: '✗', allowed: '!', skipped: '–' };
+
+/** `2 of 9 checks fail`, `9 checks pass`. */
+export function gateSummary({ checks, counts }: GateResult): string {
+  const total = counted(checks.length, 'check');
+  const rest = [
+    counts.allowed > 0 && `${counts.allowed} allowed to fail`,
+    counts.skipped > 0 && `${counts.skipped} not judged (optional)`,
+  ].filter(Boolean);
+  const head = counts.failed > 0 ? `${counts.failed} of ${total} fail` : `${total} passed`;
+  return rest.length > 0 ? `${head}, ${rest.join(', ')}` : head;
+}
+
+/** For a terminal: a line a check, failures with their nodes, then the summary. */
+export function gateText(result: GateResult): string {
+  const width = Math.max(...result.checks.map(({ check }) => check.length), 0);
+  const lines = result.checks.flatMap((check) => [
+    `${signs[check.verdict]} ${check.check.padEnd(width)}  ${check.message}${allowedText(check)}`,
+    ...(check.verdict === 'failed' && check.names.length > 0 ? [`  ${' '.repeat(width)}  ${someNames(check)}`] : []),
+  ]);
+  const against = result.baseline === null ? '' : ` against ${result.baseline}`;
+  return `${result.model}, ${builtWith(result)}${against}\n${lines.join('\n')}\n${gateSummary(result)}.\n`;
+}
+
+const allowedText = ({ permission }: CheckResult): string =>
+  permission ? ` Allowed until ${permission.until}: ${permission.why}.` : '';
+
+const builtWith = ({ tensorrt: { product, version } }: GateResult): string =>
+  `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? '(version unknown)'}`;
+
+function someNames({ names }: CheckResult): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown}, and ${names.length - 5} more` : shown;
+}
+
+/** For a job summary or a comment on a pull request. */
+export function gateMarkdown(results: readonly GateResult[]): string {
+  return results
+    .map((result) => {
+      const rows = result.checks.map(
+        (check) =>
+          `| ${signs[check.verdict]} | ${escapeMarkdown(check.check)} | ${escapeMarkdown(check.message + allowedText(check))}${check.verdict === 'failed' && check.names.length > 0 ? `<br>${escapeMarkdown(someNames(check))}` : ''} |`,
+      );
+      const title = `### ${result.passed ? '✅' : '❌'} ${escapeMarkdown(result.model)}, ${builtWith(result)}: ${gateSummary(result)}`;
+      return `${title}\n\n| | check | result |\n|---|---|---|\n${rows.join('\n')}\n`;
+    })
+    .join('\n');
+}
+
+/** JUnit XML: a suite a build, a test case a check. */
+export function gateJunit(results: readonly GateResult[]): string {
+  const suites = results.map((result) => {
+    const cases = result.checks.map((check) => {
+      const head = `    <testcase classname="${escapeXml(result.gate)}" name="${escapeXml(check.check)}" file="${escapeXml(result.gate)}" line="${check.place.line}"`;
+      const text = escapeXml(check.message + allowedText(check));
+      if (check.verdict === 'failed')
+        return `${head}>\n      <failure message="${text}">${escapeXml(check.names.join('\n'))}</failure>\n    </testcase>`;
+      if (check.verdict === 'passed') return `${head}/>`;
+      return `${head}>\n      <skipped message="${text}"/>\n    </testcase>`;
+    });
+    const { failed, allowed, skipped } = result.counts;
+    const name = escapeXml(`${result.model} ${builtWith(result)}`);
+    return `  <testsuite name="${name}" tests="${result.checks.length}" failures="${failed}" errors="0" skipped="${allowed + skipped}">\n${cases.join('\n')}\n  </testsuite>`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('\n')}\n</testsuites>\n`;
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { judgeGate, type GateSide } from '../../../../../src/core/diff/gate/judgeGate.ts';
+import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
+import type { NetworkNode } from '../../../../../src/core/diff/diffInput.ts';
+import { type LayerSketch, reportWith } from '../reportWith.ts';
+
+const judge = (rules: string, build: Partial<GateSide>, baseline: Partial<GateSide> | null = null) => {
+  const side = (one: Partial<GateSide>): GateSide => ({
+    source: 's',
+    report: reportWith(['Conv1'], [{ nodes: ['Conv1'] }]),
+    ...one,
+  });
+  const { value, problems } = readGate(`rules:\n  ${rules}\n`, '2026-11-22');
+  expect(problems).toEqual([]);
+  const result = judgeGate('g.yaml', value!, side(build), baseline && side(baseline));
+  return result.checks.map(({ verdict, message }) => `${verdict}: ${message}`);
+};
+
+const chain = (names: string[], extra: Partial<Record<string, string[]>> = {}): NetworkNode[] =>
+  names.map((name, index) => ({
+    id: String(index),
+    name,
+    op: name.replace(/\d+$/, ''),
+    inputs: extra[name] ?? [index === 0 ? 'x' : `${names[index - 1]}_out`],
+    outputs: [`${name}_out`],
+    attributes: '',
+    constants: [],
+  }));
+
+describe('attention: fused', () => {
+  const names = ['MatMul1', 'Mul2', 'Add3', 'Softmax4', 'MatMul5'];
+  const network = chain(names);
+  const with_ = (layers: LayerSketch[], other = network) =>
+    judge('attention: fused', { report: reportWith(names, layers), network: other });
+
+  test('one kernel with all three passes, more fail and say which', () => {
+    expect(with_([{ nodes: names, kind: 'kernel', foreignNode: 0 }])).toEqual([
+      'passed: 1 attention: each is one kernel.',
+    ]);
+    expect(with_([{ nodes: names.slice(0, 3) }, { nodes: ['Softmax4'] }, { nodes: ['MatMul5'] }])).toEqual([
+      'failed: Not one kernel: 1 of 1 attention. For example Softmax4 is computed by kernel_Softmax4.',
+    ]);
+  });
+
+  test('an opaque ForeignNode, no model and no attention cannot be judged, which fails', () => {
+    expect(with_([{ nodes: names, kind: 'foreign', foreignNode: 0 }])[0]).toMatch(
+      /^failed: The kernels of 1 of 1 attention are unknown/,
+    );
+    expect(judge('attention: fused', {})[0]).toMatch(/give the model with --onnx/);
+    expect(with_([{ nodes: names }], chain(['MatMul1', 'Mul2', 'Relu3', 'Softmax4', 'MatMul5']))).toEqual([
+      'failed: The model has no attention: no Softmax between two MatMuls.',
+    ]);
+    expect(judge('attention: { is: fused, optional: true }', {})[0]).toMatch(/^skipped/);
+  });
+
+  test('a Softmax that is the right factor, or is read by something else only, is no attention', () => {
+    const reader = chain(names, { MatMul5: ['y', 'Softmax4_out'] });
+    expect(with_([{ nodes: names }], reader)[0]).toMatch(/no attention/);
+  });
+});
+
+describe('numbers', () => {
+  const layers: LayerSketch[] = [
+    { nodes: ['Conv1'], averageMs: 0.5 },
+    { nodes: [], averageMs: 0.03 },
+    { nodes: ['Relu2'], averageMs: 0.25 },
+  ];
+  const report = reportWith(['Conv1', 'Relu2', 'Add3'], layers, { Add3: 'unknown' });
+
+  test('limits by themselves', () => {
+    expect(
+      judge('{ kernels: 3, reformats: { max: 0, microseconds: 20 }, nodes: { unknown: 0 }, time: { total: 1 ms } }', {
+        report,
+      }),
+    ).toEqual([
+      'passed: 3 kernels; at most 3 kernels is allowed.',
+      'failed: 1 reformat layer; at most 0 reformat layers is allowed.',
+      'failed: 30.0 µs; at most 20.0 µs is allowed.',
+      'failed: 1 unknown node; at most 0 unknown nodes is allowed.',
+      'passed: 0.780 ms; at most 1.00 ms is allowed.',
+    ]);
+  });
+
+  test('against a baseline; without one it cannot be judged', () => {
+    const before = { report: reportWith(['Conv1', 'Relu2', 'Add3'], layers.slice(0, 2)) };
+    const rules = "{ kernels: { max: +5% }, time: { total: +50%, 'Conv*': +3% } }";
+    expect(judge(rules, { report }, before)).toEqual([
+      'failed: 3 kernels (baseline 2 kernels, +50.0 %); +5% is allowed.',
+      'passed: 0.780 ms (baseline 0.530 ms, +47.2 %); +50% is allowed.',
+      'passed: 0.500 ms (baseline 0.500 ms, +0.0 %); +3% is allowed.',
+    ]);
+    expect(judge('kernels: { max: +5% }', { report })).toEqual([
+      'failed: +5% needs a baseline: add `baseline:`, or pass --baseline.',
+    ]);
+  });
+
+  test('what the files do not say fails with the reason', () => {
+    const bare = {
+      report: reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: null, kind: 'foreign', foreignNode: 0 }]),
+    };
+    expect(
+      judge(
+        '{ time: { total: 1 ms }, kernels: 3, memory: { activation: 1 MiB }, quantised: { unfused: 0 }, accuracy: 0.01 }',
+        bare,
+      ),
+    ).toEqual([
+      'failed: No times are known: give a profile.',
+      'failed: This TensorRT does not list the kernels inside a ForeignNode.',
+      'failed: The activation memory is not known: give the build folder or its verbose log.',
+      'failed: The model has no QuantizeLinear or DequantizeLinear node.',
+      'failed: No accuracy result is given: pass --accuracy with the JSON of `trtlens accuracy`.',
+    ]);
+  });
+
+  test('several profiles: the median, and noise above the limit is said', () => {
+    const at = (ms: number) => reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: ms }]);
+    const [text] = judge('time: { total: +3% }', { report: at(1), repeats: [at(1.1), at(1.3)] }, { report: at(1.1) });
+    expect(text).toBe(
+      'passed: 1.10 ms (baseline 1.10 ms, +0.0 %); +3% is allowed. The profiles differ by 27.3 % among themselves, more than the limit: profile longer, or allow more.',
+    );
+  });
+
+  test('a Q/DQ node alone in a kernel is not fused', () => {
+    const names = ['QuantizeLinear1', 'DequantizeLinear2', 'Conv3'];
+    const build = (q: LayerSketch[]) => ({ report: reportWith(names, q) });
+    expect(
+      judge(
+        'quantised: { unfused: 0 }',
+        build([{ nodes: ['QuantizeLinear1'] }, { nodes: ['DequantizeLinear2', 'Conv3'] }]),
+      ),
+    ).toEqual([
+      'failed: 1 Q/DQ node with a kernel of its own; at most 0 Q/DQ nodes with kernels of their own is allowed.',
+    ]);
+    expect(judge('quantised: 0', build([{ nodes: names }]))[0]).toMatch(/^passed/);
+  });
+});
+
+test('a permission lets a rule fail, and says until when', () => {
+  const { value } = readGate(
+    "rules: { kernels: 0 }\nallow: [{ rule: kernels.max, until: 2027-01-01, why: 'known' }]\n",
+    '2026-11-22',
+  );
+  const side: GateSide = { source: 's', report: reportWith(['Conv1'], [{ nodes: ['Conv1'] }]) };
+  const result = judgeGate('g.yaml', value!, side, null);
+  expect(result).toMatchObject({ passed: true, counts: { allowed: 1, failed: 0 } });
+  expect(result.checks[0]!.permission).toEqual({ until: '2027-01-01', why: 'known' });
+});
