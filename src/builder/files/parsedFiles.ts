@@ -9,7 +9,7 @@ import { readProfile } from '../../core/engine/readProfile.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
-import { inferTypes, type TensorTypes } from '../../core/precision/plan/inferTypes.ts';
+import { inferTypes, type TensorTypes } from '../../core/model/tensorTypes.ts';
 import { type ModelFacts, modelFacts } from '../../core/precision/plan/modelFacts.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import type { Problem, Read } from '../../core/text/problem.ts';

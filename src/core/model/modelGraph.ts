@@ -31,6 +31,10 @@ export interface ModelGraph {
   owner: Int32Array;
   /** Tensors of the main graph by name. */
   byName: Map<string, number>;
+  /** Tensors of every graph by its path and their name. */
+  scopes: Map<string, Map<string, number>>;
+  /** The tensor of that name as the graph with that path sees it: its own or one of a graph around it; -1: none. */
+  tensorAt(path: string, name: string): number;
   /** The main graph's outputs. */
   graphOutputs: number[];
   /** Tensors that a subgraph gives back, by the index of its owner. */
@@ -57,6 +61,13 @@ export function createModelGraph(model: OnnxModel): ModelGraph {
     captured: [],
     owner: new Int32Array(model.nodes.length).fill(-1),
     byName: new Map(),
+    scopes: new Map(),
+    tensorAt(path, name) {
+      for (let at = path; ; at = outerPath(at)) {
+        const found = this.scopes.get(at)?.get(name);
+        if (found !== undefined || at === '') return found ?? -1;
+      }
+    },
     graphOutputs: [],
     bodyOutputs: new Map(),
   };
@@ -69,7 +80,17 @@ export function createModelGraph(model: OnnxModel): ModelGraph {
   return graph;
 }
 
+/** The path of the graph that a node is in: `20/then_branch/3` is in `20/then_branch`, `20` in ''. */
+export function graphPathOf(nodeId: string): string {
+  const slash = nodeId.lastIndexOf('/');
+  return slash < 0 ? '' : nodeId.slice(0, slash);
+}
+
+/** The path of the graph around a graph: of `20/then_branch` it is ''. */
+const outerPath = (path: string): string => graphPathOf(graphPathOf(path));
+
 function addGraph(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
+  graph.scopes.set(source.path, scope.names);
   define(graph, source, scope);
   for (const node of source.nodes) {
     const index = graph.indexOfId.get(node.id);

@@ -1,10 +1,11 @@
+import { standardOpset } from '../../model/opset.ts';
 import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
-import { createModelGraph } from '../../model/modelGraph.ts';
+
 import { nodeRoles } from '../../model/nodeRoles.ts';
 import type { NodeRole } from '../../model/nodeRoles.ts';
-import { inferTypes } from './inferTypes.ts';
-import { elementType, isContainer } from './outputTypes.ts';
-import type { TensorTypes } from './inferTypes.ts';
+import { inferTypes } from '../../model/tensorTypes.ts';
+import { elementType, isContainer } from '../../model/outputTypes.ts';
+import type { TensorTypes } from '../../model/tensorTypes.ts';
 import { isFloatType } from '../../onnx/tensorTypes.ts';
 
 /** What precision overrides need to know of a model, as plain JSON: it also travels to the language server. */
@@ -45,7 +46,7 @@ export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control'
 
 /** Takes the facts out of a model. `types` may be given where they have been inferred already. */
 export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = inferTypes(model)): ModelFacts {
-  const { roles } = nodeRoles(createModelGraph(model));
+  const { roles } = nodeRoles(types.graph);
   const casts = new Map<string, (string | null)[]>();
   castsOf(model.graph, casts);
   const weights = new Map<string, number>();
@@ -147,9 +148,4 @@ function exemptionOf(node: OnnxNode, role: NodeRole, types: TensorTypes): Exempt
   const whole =
     outputs.length > 0 && outputs.every((type, i) => node.outputs[i] === '' || (type !== null && !isFloatType(type)));
   return whole ? 'integer' : null;
-}
-
-/** The version of the standard operator set that a model imports; 1 where it names none. */
-export function standardOpset(model: OnnxModel): number {
-  return model.opsets.find(({ domain }) => domain === '' || domain === 'ai.onnx')?.version ?? 1;
 }

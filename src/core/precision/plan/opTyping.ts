@@ -1,4 +1,5 @@
 import type { DataType, OnnxNode } from '../../onnx/onnxModel.ts';
+import { sharesOneType } from '../../model/oneType.ts';
 import { isSingleInput } from './opTypes.ts';
 
 /** Types that a rewrite moves between; all others stay as they are. */
@@ -14,51 +15,6 @@ export function isRealType(type: DataType | null): type is RealType {
  * is (its types are written into it, or are not known here).
  */
 export type Typing = 'free' | 'inputs' | 'fixed';
-
-/**
- * Operators of ONNX's domain whose floating-point inputs and outputs share one type. ONNX's others name their output's
- * type in an attribute, quantise, run graphs, or work on sequences; all else may be a plugin that takes one type only,
- * but for the one that ONNX Runtime writes.
- */
-const sharing: ReadonlySet<string> = new Set(
-  (
-    'Abs Acos Acosh Add AffineGrid And ArgMax ArgMin Asin Asinh Atan Atanh Attention AveragePool BatchNormalization ' +
-    'BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CausalConvWithState Ceil Celu CenterCropPad Clip Col2Im ' +
-    'Compress Concat Conv ConvTranspose Cos Cosh CumProd CumSum DFT DeformConv DepthToSpace Det Div Dropout Einsum ' +
-    'Elu Equal Erf Exp Expand Flatten Floor GRU Gather GatherElements GatherND Gelu Gemm GlobalAveragePool ' +
-    'GlobalLpPool GlobalMaxPool Greater GreaterOrEqual GridSample GroupNormalization HardSigmoid HardSwish Hardmax ' +
-    'Identity InstanceNormalization IsInf IsNaN LRN LSTM LayerNormalization LeakyRelu Less LessOrEqual ' +
-    'LinearAttention Log LogSoftmax LpNormalization LpPool MatMul Max MaxPool MaxRoiPool MaxUnpool Mean ' +
-    'MeanVarianceNormalization Min Mish Mod Mul Neg NegativeLogLikelihoodLoss NonMaxSuppression NonZero Not OneHot Or ' +
-    'PRelu Pad Pow RMSNormalization RNN Range Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ' +
-    'ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize ReverseSequence RoiAlign ' +
-    'RotaryEmbedding Round STFT Scatter ScatterElements ScatterND Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice ' +
-    'Softmax SoftmaxCrossEntropyLoss Softplus Softsign SpaceToDepth Split Sqrt Squeeze StringConcat StringNormalizer ' +
-    'Sub Sum SwiGLU Swish Tan Tanh TensorScatter ThresholdedRelu Tile TopK Transpose Trilu Unique Unsqueeze Upsample ' +
-    'Where Xor SimplifiedLayerNormalization'
-  ).split(' '),
-);
-
-/** Operators of other domains that are known to share one type among inputs and outputs. */
-const sharingContrib: ReadonlySet<string> = new Set([
-  'BiasGelu',
-  'FastGelu',
-  'FusedConv',
-  'FusedGemm',
-  'FusedMatMul',
-  'Gelu',
-  'LayerNormalization',
-  'QuickGelu',
-  'SimplifiedLayerNormalization',
-  'SkipLayerNormalization',
-  'SkipSimplifiedLayerNormalization',
-]);
-
-/** Whether all floating-point inputs and outputs of a node have one type, as far as its operator is known here. */
-export function sharesOneType({ op, domain }: OnnxNode): boolean {
-  if (domain === 'com.microsoft') return sharingContrib.has(op);
-  return (domain === '' || domain === 'ai.onnx') && sharing.has(op);
-}
 
 /** How a node's types hang together. `calls` are local functions (`domain` newline `name`), whose bodies stay as they are. */
 export function typingOf(node: OnnxNode, types: (DataType | null)[], calls: ReadonlySet<string>): Typing {

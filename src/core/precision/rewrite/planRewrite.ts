@@ -1,10 +1,10 @@
 import type { OnnxModel } from '../../onnx/onnxModel.ts';
 import type { Problem } from '../../text/problem.ts';
 import { growIslands } from './growIslands.ts';
-import { inferTypes } from '../plan/inferTypes.ts';
-import { standardOpset } from '../plan/modelFacts.ts';
+import { inferTypes } from '../../model/tensorTypes.ts';
+import { standardOpset } from '../../model/opset.ts';
 import { outOfOrder } from './nodeOrder.ts';
-import type { TensorTypes } from '../plan/inferTypes.ts';
+import type { TensorTypes } from '../../model/tensorTypes.ts';
 import type { PrecisionPlan } from '../plan/precisionPlan.ts';
 import { type Edits, rewriteEdits } from './rewriteEdits.ts';
 import type { RewritePlan } from './rewritePlan.ts';

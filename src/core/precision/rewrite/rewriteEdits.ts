@@ -1,6 +1,6 @@
 import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../../onnx/onnxModel.ts';
 import { parserName } from '../../model/parserName.ts';
-import { standardOpset } from '../plan/modelFacts.ts';
+import { standardOpset } from '../../model/opset.ts';
 import { halfSince } from '../plan/opTypes.ts';
 import { followsType, isRealType, outputFollows, readsAnyType } from '../plan/opTyping.ts';
 import type { RealType } from '../plan/opTyping.ts';

@@ -1,8 +1,9 @@
 import type { DataType, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
 import type { Problem } from '../../text/problem.ts';
-import { graphPathOf } from '../plan/inferTypes.ts';
-import type { TensorTypes } from '../plan/inferTypes.ts';
-import { modelFacts, standardOpset } from '../plan/modelFacts.ts';
+import { graphPathOf } from '../../model/modelGraph.ts';
+import type { TensorTypes } from '../../model/tensorTypes.ts';
+import { standardOpset } from '../../model/opset.ts';
+import { modelFacts } from '../plan/modelFacts.ts';
 import type { Exemption } from '../plan/modelFacts.ts';
 import { halfSince } from '../plan/opTypes.ts';
 import { followsType, isRealType, outputFollows, typingOf } from '../plan/opTyping.ts';

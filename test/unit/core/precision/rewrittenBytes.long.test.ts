@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { planEdit } from '../../../../src/core/onnx/editModel.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { segmentBytes } from '../../../../src/core/onnx/segment.ts';
-import { graphPathOf } from '../../../../src/core/precision/plan/inferTypes.ts';
+import { graphPathOf } from '../../../../src/core/model/modelGraph.ts';
 import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
 import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
 import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';

@@ -1,6 +1,6 @@
-import type { DataType, OnnxNode, OnnxTensor } from '../../onnx/onnxModel.ts';
-import { dataTypeName } from '../../onnx/tensorTypes.ts';
-import { sharesOneType } from './opTyping.ts';
+import type { DataType, OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
+import { dataTypeName } from '../onnx/tensorTypes.ts';
+import { sharesOneType } from './oneType.ts';
 
 type Types = (DataType | null)[];
 type TypeRule = (node: OnnxNode, inputs: Types) => Types;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OnnxFunction, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { inferTypes } from '../../../../src/core/precision/plan/inferTypes.ts';
+import { inferTypes } from '../../../../src/core/model/tensorTypes.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 
 const node = (op: string, input: string, output: string, domain = 'local'): OnnxNode => ({
@@ -17,13 +17,13 @@ const node = (op: string, input: string, output: string, domain = 'local'): Onnx
 
 function modelOf(functions: Record<string, OnnxNode[]>): OnnxModel {
   const nodes = [node('F0', 'x', 'y')];
-  const local = Object.entries(functions).map(([name, body]): OnnxFunction => ({
+  const local = Object.entries(functions).map(([name, body], i): OnnxFunction => ({
     name,
     domain: 'local',
     overload: '',
     inputs: ['a'],
     outputs: ['o'],
-    nodes: body,
+    nodes: body.map((each, at) => ({ ...each, id: `functions/${i}/${at}` })),
   }));
   const inputs = [{ name: 'x', type: 'float16', shape: null }];
   const graph = { name: '', path: '', nodes, inputs, outputs: [], values: [], initializers: [] };

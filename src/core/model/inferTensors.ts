@@ -1,0 +1,260 @@
+import type { DataType, OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
+import { isIntegerType } from '../onnx/tensorTypes.ts';
+import { createModelGraph, inDataOrder, type ModelGraph } from './modelGraph.ts';
+import { standardOpset } from './opset.ts';
+import { containerOf, contentOf, outputTypes } from './outputTypes.ts';
+import { common, refined, type Shape } from './shape.ts';
+import { outputShapes } from './shapeRules.ts';
+import { elementsOf, valueOf, type Elements } from './shapeValues.ts';
+
+/** Static type and shape of every tensor, by its index in the graph. */
+export interface InferredTensors {
+  /** Element type, `seq(float)` of what holds tensors; null: not known. */
+  types: (DataType | null)[];
+  shapes: Shape[];
+}
+
+/** What is known of one tensor. */
+interface Known {
+  type: DataType | null;
+  shape: Shape;
+  value: Elements | null;
+}
+
+const nothing: Known = { type: null, shape: null, value: null };
+/** Functions may call one another this deep. */
+const deepest = 64;
+
+/**
+ * Infers types and shapes forward: what the file declares, and else what the operators make of their inputs. Symbolic
+ * dimensions are kept where they pass through, small integers are computed for shape arithmetic. What an unknown
+ * operator makes is not known unless the file declares it.
+ */
+export function inferTensors(graph: ModelGraph): InferredTensors {
+  return new Inference(graph, standardOpset(graph.model), new Calls(graph.model.functions, 0)).run();
+}
+
+class Inference {
+  readonly #graph: ModelGraph;
+  readonly #opset: number;
+  readonly #calls: Calls;
+  readonly #types: (DataType | null)[];
+  readonly #shapes: Shape[];
+  readonly #values = new Map<number, Elements>();
+  /** The nodes of each owner's subgraphs in data order; those of the main graph under -1. */
+  readonly #inside = new Map<number, number[]>();
+
+  constructor(graph: ModelGraph, opset: number, calls: Calls) {
+    this.#graph = graph;
+    this.#opset = opset;
+    this.#calls = calls;
+    this.#types = graph.tensors.map(({ value }) => value?.type ?? null);
+    this.#shapes = graph.tensors.map(({ value }) => value?.shape ?? null);
+    for (const node of inDataOrder(graph)) {
+      const owner = graph.owner[node]!;
+      const inside = this.#inside.get(owner);
+      if (inside) inside.push(node);
+      else this.#inside.set(owner, [node]);
+    }
+  }
+
+  /** `given`: what is known of the graph's inputs, by position; of a function's call. */
+  run(given: readonly Known[] = []): InferredTensors {
+    const { model, byName } = this.#graph;
+    for (const [i, { name }] of model.graph.inputs.entries()) this.#learn(byName.get(name) ?? -1, given[i] ?? nothing);
+    this.#constants(model.graph);
+    this.#walk(-1);
+    return { types: this.#types, shapes: this.#shapes };
+  }
+
+  /** What is known of the graph's outputs, after `run`. */
+  outputs(): Known[] {
+    return this.#graph.graphOutputs.map((tensor) => this.#known(tensor));
+  }
+
+  #constants(source: OnnxGraph): void {
+    const names = this.#graph.scopes.get(source.path);
+    for (const tensor of source.initializers) {
+      const elements = elementsOf(tensor);
+      const index = elements && names?.get(tensor.name);
+      if (elements && index !== undefined && index !== null) this.#values.set(index, elements);
+    }
+  }
+
+  #walk(owner: number): void {
+    for (const index of this.#inside.get(owner) ?? []) {
+      const node = this.#graph.nodes[index]!;
+      const inputs = this.#graph.inputs[index]!.map((tensor) => this.#known(tensor));
+      const made = node.subgraphs.length > 0 ? this.#control(node, index, inputs) : this.#node(node, inputs);
+      let at = 0;
+      for (const [i, name] of node.outputs.entries())
+        if (name !== '') this.#learn(this.#graph.outputs[index]![at++] ?? -1, made[i] ?? nothing);
+    }
+  }
+
+  #node(node: OnnxNode, inputs: Known[]): Known[] {
+    const called = this.#calls.of(node, inputs, this.#graph.model);
+    if (called) return called;
+    const types = outputTypes(
+      node,
+      inputs.map(({ type }) => type),
+    );
+    const shapes = inputs.map(({ shape }) => shape);
+    const values = inputs.map(({ value }) => value);
+    const made = outputShapes({ node, opset: this.#opset, shapes, values });
+    const isStandard = node.domain === '' || node.domain === 'ai.onnx';
+    return node.outputs.map((_, i) => {
+      const type = types[i] ?? null;
+      const shape = made[i] ?? null;
+      const isSmall = i === 0 && shape !== null && shape.length < 2 && (isIntegerType(type ?? '') || type === 'bool');
+      return {
+        type,
+        shape,
+        value: isSmall && isStandard ? valueOf({ node, opset: this.#opset, shapes, values }) : null,
+      };
+    });
+  }
+
+  /** If, Loop, Scan, SequenceMap: the bodies see what the node is given, the node gives what they make. */
+  #control(node: OnnxNode, index: number, inputs: Known[]): Known[] {
+    const given = givenTo(node.op, inputs);
+    for (const { graph: body } of node.subgraphs) {
+      const names = this.#graph.scopes.get(body.path);
+      for (const [i, { name }] of body.inputs.entries()) this.#learn(names?.get(name) ?? -1, given[i] ?? nothing);
+      this.#constants(body);
+    }
+    this.#walk(index);
+    const results = node.subgraphs.map(({ graph: body }) =>
+      body.outputs.map(({ name }) => this.#known(this.#graph.tensorAt(body.path, name))),
+    );
+    return controlResults(node, inputs, results);
+  }
+
+  #known(tensor: number): Known {
+    if (tensor < 0) return nothing;
+    return {
+      type: this.#types[tensor]!,
+      shape: this.#shapes[tensor]!,
+      value: this.#values.get(tensor) ?? null,
+    };
+  }
+
+  /** What the file declares wins over what is inferred, but for dimensions that it leaves open. */
+  #learn(tensor: number, { type, shape, value }: Known): void {
+    if (tensor < 0) return;
+    this.#types[tensor] ??= type;
+    this.#shapes[tensor] = refined(this.#shapes[tensor]!, shape);
+    if (value) this.#values.set(tensor, value);
+  }
+}
+
+/** What a node's subgraphs get. The shape of what a Loop or Scan carries may change from one iteration to the next. */
+function givenTo(op: string, inputs: Known[]): Known[] {
+  const types = inputs.map(({ type }): Known => ({ ...nothing, type }));
+  if (op === 'If') return [];
+  if (op === 'Loop') {
+    const [count, condition] = ['int64', 'bool'].map((type): Known => ({ type, shape: [], value: null }));
+    return [count!, condition!, ...types.slice(2)];
+  }
+  return op === 'SequenceMap' ? types.map(({ type }) => ({ ...nothing, type: contentOf(type) })) : types;
+}
+
+function controlResults(node: OnnxNode, inputs: Known[], results: Known[][]): Known[] {
+  const [first = [], second] = results;
+  if (node.op === 'Loop') {
+    const carried = inputs.length - 2;
+    return first.slice(1).map(({ type, shape }, i) => {
+      if (i >= carried) return { type, shape: shape && [null, ...shape], value: null };
+      const start = inputs[i + 2]!;
+      return { type: type ?? start.type, shape: common(start.shape, shape), value: null };
+    });
+  }
+  if (node.op === 'SequenceMap') return first.map(({ type }) => ({ ...nothing, type: containerOf('seq', type) }));
+  if (node.op === 'If')
+    return first.map(({ type, shape }, i) => {
+      const other = second?.[i];
+      return { type: type ?? other?.type ?? null, shape: other ? common(shape, other.shape) : null, value: null };
+    });
+  return first.map(({ type }) => ({ ...nothing, type }));
+}
+
+const callOf = (domain: string, name: string, overload = ''): string => [domain, name, overload].join('\n');
+
+/** Model-local functions: bodies, walked with what is known at each call. */
+class Calls {
+  readonly #functions = new Map<string, OnnxFunction>();
+  readonly #list: readonly OnnxFunction[];
+  readonly #depth: number;
+  /** Results by function and what it is given: functions that call one another twice would be walked without end. */
+  readonly #results: Map<string, Known[]>;
+
+  constructor(functions: readonly OnnxFunction[], depth: number, results = new Map<string, Known[]>()) {
+    this.#list = functions;
+    this.#depth = depth;
+    this.#results = results;
+    for (const fn of functions) this.#functions.set(callOf(fn.domain, fn.name, fn.overload), fn);
+  }
+
+  /** What a call gives; null: the node calls no function of the model. */
+  of(node: OnnxNode, inputs: Known[], model: OnnxModel): Known[] | null {
+    const name = callOf(node.domain, node.op, node.overload);
+    const fn = this.#functions.get(name);
+    if (!fn) return null;
+    if (this.#depth >= deepest) return [];
+    const attributes = node.attributes.map(({ name: attribute, value }) => [attribute, value]);
+    const key = JSON.stringify([name, inputs, attributes]);
+    const known = this.#results.get(key);
+    if (known) return known;
+    // A function that calls itself, which ONNX forbids, learns nothing from that.
+    this.#results.set(key, []);
+    const inference = new Inference(
+      createModelGraph(bodyModel(fn, node.attributes, model)),
+      standardOpset(fn.opsets ? { opsets: fn.opsets } : model),
+      new Calls(this.#list, this.#depth + 1, this.#results),
+    );
+    inference.run(inputs);
+    const outputs = inference.outputs();
+    this.#results.set(key, outputs);
+    return outputs;
+  }
+}
+
+/** A function's body as a model of its own, with the attributes of the call in it. */
+function bodyModel(fn: OnnxFunction, attributes: readonly OnnxAttribute[], { irVersion }: OnnxModel): OnnxModel {
+  const value = (name: string) => ({ name, type: null, shape: null });
+  const given = new Map(attributes.map((attribute) => [attribute.name, attribute]));
+  const nodes = fn.nodes.map((node) => {
+    if (!node.attributes.some(({ reference }) => reference !== undefined)) return node;
+    const filled = node.attributes.map((attribute) => {
+      const found = attribute.reference === undefined ? undefined : given.get(attribute.reference);
+      return found ? { ...found, name: attribute.name } : attribute;
+    });
+    return { ...node, attributes: filled };
+  });
+  const graph: OnnxGraph = {
+    name: fn.name,
+    path: '',
+    nodes,
+    inputs: fn.inputs.map(value),
+    outputs: fn.outputs.map(value),
+    values: [],
+    initializers: [],
+  };
+  const all = nodes.flatMap(withBody);
+  return {
+    irVersion,
+    producer: '',
+    producerVersion: '',
+    domain: '',
+    opsets: fn.opsets ?? [],
+    metadata: [],
+    graph,
+    functions: [],
+    nodes: all,
+  };
+}
+
+const withBody = (node: OnnxNode): OnnxNode[] => [
+  node,
+  ...node.subgraphs.flatMap(({ graph }) => graph.nodes.flatMap(withBody)),
+];
