@@ -50,7 +50,7 @@ function measure(program: string, args: string[], env: Record<string, string> = 
   const start = performance.now();
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env: { ...process.env, ...env } });
   const milliseconds = performance.now() - start;
-  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${program} exited with ${status}: ${stderr}`);
   return { milliseconds, ...(JSON.parse(stdout) as Omit<Run, 'milliseconds'>) };
 }
 
@@ -151,7 +151,7 @@ try {
       ok: timesCall >= 50,
     },
     {
-      what: 'most memory held',
+      what: 'peak memory',
       ours: mib(ours.peakKib),
       peer: `onnx.load: ${mib(peer.peakKib)}`,
       ratio: `1/${memory.toFixed(0)}`,
@@ -167,7 +167,7 @@ try {
     },
   ];
   const notes = [
-    `The model: ${model.nodes} nodes, ${model.tensors} initializers, ${gigabytes} GB, a sparse file. The best of ${RUNS} runs, ours and the peer's in turn. A running process is what the editor and the page have; a whole one includes the start of Node or Python, and the time until the code is compiled (an empty Node process takes ${seconds(empty)}).`,
+    `The model: ${model.nodes} nodes, ${model.tensors} initializers, ${gigabytes} GB, a sparse file. The best of ${RUNS} alternating runs. The editor and the page read models in a running process; a whole process includes the start of Node or Python and the compilation of the code (an empty Node process takes ${seconds(empty)}).`,
   ];
   process.stdout.write(`${JSON.stringify({ title: 'Structure of a large ONNX model', rows, notes })}\n`);
 } finally {

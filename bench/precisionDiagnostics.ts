@@ -165,12 +165,12 @@ console.log(
   JSON.stringify({
     title: 'Diagnostics of an override file',
     rows: [
-      row('a model of 20,000 nodes and its build arrive: first diagnostics of 5,000 rules', first, null),
+      row('first diagnostics of 5,000 rules after loading a model of 20,000 nodes and its build', first, null),
       row('keystroke to diagnostics, 5,000 rules × 20,000 nodes', typing, 100),
-      row('a new line near the top, which moves nearly all rules', returns, 100),
+      row('insert a line near the top, which moves nearly all rules', returns, 100),
     ],
     notes: [
-      `From the editor's message to the ${shown.toLocaleString('en-US')} diagnostics in its hands, the server in a process of its own; medians of 41 edits.`,
+      `From the editor's message to the ${shown.toLocaleString('en-US')} diagnostics that it receives, with the server in its own process; median of 41 edits.`,
     ],
   }),
 );

@@ -63,14 +63,14 @@ try {
     });
     const most = Math.max(...held);
     rows.push({
-      what: `trtlens fusion --json on deep_encoder_11k with log and layers: most memory held, Node ${version}`,
+      what: `trtlens fusion --json on deep_encoder_11k with log and layers: peak memory, Node ${version}`,
       ours: `${Math.round(most)} MiB`,
       target: '≤ 200 MiB',
       ok: most <= 200,
     });
   }
   const notes = [
-    `Median of ${RUNS} processes each, in turn. Memory: the most of five processes, with V8's own defaults.`,
+    `Median of ${RUNS} alternating processes. Memory: the maximum of five processes with V8's default flags.`,
   ];
   process.stdout.write(`${JSON.stringify({ title: 'Start-up and memory of the command line', rows, notes })}\n`);
 } finally {

@@ -126,7 +126,7 @@ async function best(view: OpenPage, zoom: boolean): Promise<number> {
 async function moving(view: OpenPage, what: string, limit: number): Promise<void> {
   await view.page.keyboard.press('f');
   await view.page.waitForTimeout(400);
-  row(`${what}, all of it in sight: pan, 95 % of frames`, await best(view, false), 'ms', limit);
+  row(`${what}, completely visible: pan, 95 % of frames`, await best(view, false), 'ms', limit);
   row(`${what}: zoom in and out, 95 % of frames`, await best(view, true), 'ms', limit);
   for (let i = 0; i < 14; i++) await view.page.keyboard.press('+');
   await view.page.waitForTimeout(400);
@@ -182,7 +182,7 @@ async function main(): Promise<void> {
     await showAll(view);
     await moving(view, '14,163 nodes side by side', 20);
     row(
-      'memory of the page’s process, not shared, with 14,163 nodes',
+      'private memory of the page’s process with 14,163 nodes',
       (await privateMemory(view.page)) / 2 ** 20,
       'MiB',
       250,
@@ -206,9 +206,9 @@ console.log(
     title: 'Graph view',
     rows,
     notes: [
-      'Chromium without a GPU, window 1440 × 900. First frame: from the message with the data to the frame after the picture was drawn; median of 3.',
-      'Frames: the best of three times 120 frames, one movement a frame.',
-      'Memory: the anonymous memory of the renderer’s process after a collection of garbage, pictures and tiles included, all nodes side by side.',
+      'Chromium without a GPU, window 1440 × 900. First frame: from the message with the data to the frame after the first drawing; median of 3.',
+      'Frames: the best of three runs with 120 frames, one movement per frame.',
+      'Memory: the anonymous memory of the renderer process after garbage collection, including pictures and tiles, with all nodes side by side.',
     ],
   }),
 );

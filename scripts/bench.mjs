@@ -21,7 +21,7 @@ for (const name of names) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (run.status !== 0) {
-    console.error(`${name} ended with ${run.status}`);
+    console.error(`${name} exited with ${run.status}`);
     missed += 1;
     continue;
   }
@@ -31,7 +31,7 @@ for (const name of names) {
     [
       `## ${title}`,
       '',
-      '| what | ours | compared with | ratio | target | held |',
+      '| what | ours | compared with | ratio | target | met |',
       '|---|---|---|---|---|---|',
       ...rows.map(
         (r) =>
@@ -43,7 +43,7 @@ for (const name of names) {
   );
 }
 const machine = `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release().split('-')[0]}, Node ${process.version}`;
-const head = `# Benchmarks\n\nWritten by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${machine}. Each comparison is measured in one run; quote the ratios, not the times.\n`;
+const head = `# Benchmarks\n\nWritten by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${machine}. Each comparison is measured in one run. Quote the ratios, not the times.\n`;
 const text = [head, ...sections].join('\n\n') + '\n';
 if (asked.length === 0) writeFileSync('docs/benchmarks.md', text);
 else console.log(text);

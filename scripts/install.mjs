@@ -16,7 +16,9 @@ export function installPackages() {
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status, error } = spawnSync(npm, args, options);
   if (status !== 0) {
-    console.error(`npm install failed${error ? `: ${error.message}` : ''}. It needs npm's registry; try it by hand.`);
+    console.error(
+      `npm install failed${error ? `: ${error.message}` : ''}. It needs access to the npm registry. Run npm install yourself to see why.`,
+    );
     process.exit(status ?? 1);
   }
   writeFileSync(STAMP, lock);

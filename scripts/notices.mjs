@@ -20,14 +20,14 @@ export async function collectNotices() {
     }
   }
   const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
-  const head = `TensorRT Lens holds code of these ${parts.length} packages, unchanged but bundled and minified.`;
+  const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
 }
 
 function noticeOf(folder) {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((f) => /^(licen[cs]e|copying)/i.test(f));
-  if (!license && !file) throw new Error(`${name} ${version} says nothing about its licence: it must not be shipped.`);
-  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : '(The package ships no licence text.)';
+  if (!license && !file) throw new Error(`${name} ${version} has no licence information and must not be shipped.`);
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : '(The package contains no licence text.)';
   return [`${name} ${version}`, `Licence: ${license ?? 'see below'}`, homepage ?? '', '', text].join('\n');
 }

@@ -55,15 +55,15 @@ function readArguments(args) {
 function requireNode(major, minor) {
   const [a, b] = process.versions.node.split('.').map(Number);
   if (a < major || (a === major && b < minor))
-    fail(`Node ${major}.${minor} or newer is needed, this is ${process.versions.node}`);
+    fail(`Node ${major}.${minor} or later is required, this is ${process.versions.node}`);
 }
 
 /** Builds the model for real. Where TensorRT-RTX cannot be had, the example is shown as it was recorded. */
 function build() {
   if (trtlens(['setup', '--yes']) !== 0) {
-    if (model !== undefined) fail('Without TensorRT-RTX this model cannot be built here.');
+    if (model !== undefined) fail('This model cannot be built without TensorRT-RTX.');
     console.error(
-      '\nTensorRT-RTX cannot be had here. What follows is a RECORDED build of the example model, not one of yours.\n',
+      '\nTensorRT-RTX is not available on this machine. The following is a RECORDED build of the example model.\n',
     );
     const log = join(recorded, 'build.log.gz');
     if (trtlens(['fusion', '--onnx', example, '--log', log]) !== 0) fail('The recorded build could not be read.');
@@ -84,7 +84,7 @@ function trtlens(args) {
 function run(program, args, heading) {
   console.error(heading);
   const { status, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (error || status !== 0) fail(`${program} ${args.join(' ')}: ${error ? error.message : `exit status ${status}`}`);
+  if (error || status !== 0) fail(`${program} ${args.join(' ')}: ${error ? error.message : `exited with ${status}`}`);
 }
 
 function fail(message) {
@@ -138,6 +138,6 @@ function showAt(page, wanted) {
   });
   server.on('error', (error) => fail(`cannot listen on 127.0.0.1:${wanted}: ${error.message}`));
   server.listen(wanted, '127.0.0.1', () => {
-    console.log(`\nThe same in pictures: http://127.0.0.1:${server.address().port}/   (Ctrl+C ends)`);
+    console.log(`\nOpen the views: http://127.0.0.1:${server.address().port}/   (Ctrl+C stops the server)`);
   });
 }

@@ -32,7 +32,7 @@ const parts = {
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in parts));
 if (unknown.length > 0) {
-  console.error(`No such part: ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(', ')}`);
+  console.error(`Unknown part ${unknown.join(', ')}; parts are ${Object.keys(parts).join(', ')}`);
   process.exit(2);
 }
 const names = asked.length > 0 ? asked : Object.keys(parts);
@@ -72,7 +72,7 @@ function runVitest(name) {
   const file = `${results}/${name}.json`;
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${file}`];
   const { status } = spawnSync(node, [vitest, 'run', '--project', name, ...reporters], { stdio: 'inherit' });
-  if (!existsSync(file)) return { passed: 0, failed: 1, why: `vitest ended with ${status} and left no results.` };
+  if (!existsSync(file)) return { passed: 0, failed: 1, why: `vitest exited with ${status} and wrote no results.` };
   const report = JSON.parse(readFileSync(file, 'utf8'));
   // A skipped test is a failed one: it says nothing about what it was written for.
   const bad = report.numFailedTests + report.numPendingTests + report.numTodoTests;
@@ -81,7 +81,7 @@ function runVitest(name) {
   return {
     passed: report.numPassedTests,
     failed: Math.max(bad + broken + none, status === 0 ? 0 : 1),
-    why: whyFailed(report) || `vitest ended with ${status}, though no test failed: see what it printed.`,
+    why: whyFailed(report) || `vitest exited with ${status}, although no test failed. See its output.`,
   };
 }
 

@@ -22,5 +22,5 @@ function checked(value: unknown): { data: ViewData | null; message: string } {
   if (typeof value === 'object' && value !== null && 'title' in value && 'graph' in value && 'report' in value) {
     return { data: value as ViewData, message: '' };
   }
-  return { data: null, message: strings.playground.badData('it is no view data') };
+  return { data: null, message: strings.playground.badData('it contains no view data') };
 }

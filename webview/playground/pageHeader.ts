@@ -55,7 +55,7 @@ export function pageHeader(
   choose(start.tab);
 
   const place = tools.node();
-  if (place === null) throw new Error('The page lost one of its own elements.');
+  if (place === null) throw new Error('The page is damaged: an element is missing. Create it again.');
   return {
     choose,
     /** Where buttons for the whole page go. */
