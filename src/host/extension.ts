@@ -6,6 +6,7 @@ import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
 import { FusionPages } from './fusion/fusionPages.ts';
 import { FusionTree } from './fusion/fusionTree.ts';
 import { registerFusion } from './fusion/registerFusion.ts';
+import { registerGate } from './gate/registerGate.ts';
 import { registerGraph } from './graph/registerGraph.ts';
 import { attachPieces } from './history/attach.ts';
 import { HistoryTree } from './history/historyTree.ts';
@@ -72,6 +73,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerHistory(history, building, diagnostics, files),
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
+    registerGate(builds, files),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );
   return { sessions, builds, tree, history, diagnostics, features };

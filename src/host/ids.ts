@@ -36,6 +36,7 @@ export const commands = {
   pinLayer: 'tensorrtLens.pinLayer',
   freeLayer: 'tensorrtLens.freeLayer',
   compareReplays: 'tensorrtLens.compareReplays',
+  judgeGate: 'tensorrtLens.judgeGate',
 } as const;
 
 export const graphViewType = 'tensorrtLens.graph';
@@ -46,6 +47,8 @@ export const historyTreeId = 'tensorrtLens.builds';
 export const comparisonScheme = 'tensorrt-lens-comparison';
 /** Scheme of the texts in which two replays are compared. */
 export const replayComparisonScheme = 'tensorrt-lens-replays';
+/** Language of gate files (`*.gate.yaml`). */
+export const gateLanguage = 'trtgate';
 export const taskType = 'tensorrt';
 export const settingsSection = 'tensorrtLens';
 
