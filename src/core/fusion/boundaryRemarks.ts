@@ -5,7 +5,7 @@ import { readersOf, type Resolution } from './resolution.ts';
 /** Boundaries beyond these are not described one by one. */
 const mostBoundaries = 400;
 
-/** Who computes a node: `F0` a ForeignNode, `L3` a layer; undefined where nobody does. */
+/** What computes a node: `F0` a ForeignNode, `L3` a layer; undefined where nothing does. */
 type Home = string;
 
 /** For each tensor that goes from one group to another, what makes it a boundary, where the inputs say so. */
@@ -33,7 +33,7 @@ export function boundaryRemarks(from: Resolution, report: FusionReport): Remark[
           report,
           'analysis',
           'graph-output',
-          `${say(report, home)} ends at ${quote(name)}: an output of the model.`,
+          `${describe(report, home)} ends at ${quote(name)}, a graph output.`,
           [producer],
           [home],
           evidence,
@@ -41,10 +41,10 @@ export function boundaryRemarks(from: Resolution, report: FusionReport): Remark[
       );
     }
     if (isOutput && others.length > 0) {
-      const message = `${quote(name)} is an output of the model and has to be written: ${say(report, home)} and ${list(others.map((other) => say(report, other)))} stay apart there.`;
+      const message = `${quote(name)} is a graph output and must be written, which separates ${describe(report, home)} from ${list(others.map((other) => describe(report, other)))}.`;
       remarks.push(remark(from, report, 'missed', 'graph-output', message, nodes, [home, ...others], evidence));
     } else if (others.length > 1 || (others.length === 1 && readers.some((reader) => reader.home === home))) {
-      const message = `${quote(name)} from ${say(report, home)} is read by ${list([...new Set(readers.map(({ home: reader }) => reader))].map((reader) => say(report, reader)))}, so it is written.`;
+      const message = `${capital(list([...new Set(readers.map(({ home: reader }) => reader))].map((reader) => describe(report, reader))))} read ${quote(name)}, so ${describe(report, home)} must write it.`;
       remarks.push(
         remark(from, report, 'analysis', 'read-by-other-group', message, nodes, [home, ...others], evidence),
       );
@@ -59,7 +59,7 @@ export function boundaryRemarks(from: Resolution, report: FusionReport): Remark[
   return remarks;
 }
 
-/** A ForeignNode begins or ends where a native layer stands. */
+/** A ForeignNode begins or ends at a native layer. */
 function nativeBorder(
   report: FusionReport,
   home: Home,
@@ -70,12 +70,12 @@ function nativeBorder(
   if (!foreign.startsWith('F') || !native.startsWith('L')) return undefined;
   const layer = report.layers[Number(native.slice(1))]!;
   const plugin = /plugin/i.test(layer.type);
-  const what = layer.type === '' ? '' : ` as ${layer.type}`;
+  const what = layer.type === '' ? '' : ` (${layer.type})`;
   const where = foreign === home ? 'ends' : 'begins';
   return {
     key: `${where} ${foreign} ${native}`,
     code: plugin ? 'plugin' : 'native-layer',
-    message: `${say(report, foreign)} ${where} at ${quote(tensor)}: TensorRT runs ${quote(layer.name)} ${plugin ? 'as a plugin' : `natively${what}`}.`,
+    message: `${describe(report, foreign)} ${where} at ${quote(tensor)}: ${quote(layer.name)} runs as a ${plugin ? 'plugin' : `native layer${what}`}.`,
   };
 }
 
@@ -86,10 +86,13 @@ function homeOf(from: Resolution, node: number): Home | undefined {
   return layer === undefined ? undefined : `L${layer}`;
 }
 
-const say = (report: FusionReport, home: Home): string => {
+const describe = (report: FusionReport, home: Home): string => {
   const index = Number(home.slice(1));
   return home.startsWith('F') ? `ForeignNode ${index}` : `layer ${index} (${quote(report.layers[index]!.name)})`;
 };
+
+/** A message begins with a capital letter, `layer 3 ("conv")` included. */
+const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1);
 
 const list = (words: string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;

@@ -40,7 +40,7 @@ export function createReport(input: ReportInput): FusionReport {
     claimReached(resolution);
     claimWitnessed(resolution);
   }
-  const noEngine = other ? 'The inputs are of another model than this one.' : noEngineReason(view, log);
+  const noEngine = other ? 'The inputs belong to another model.' : noEngineReason(view, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   const rows = input.profile?.rows ?? log?.profile ?? [];
   const times = joinProfile(view.layers, rows);

@@ -4,6 +4,7 @@ import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import { parseMetadata, type LayerMetadata, type MetadataToken } from '../model/layerMetadata.ts';
 import { readsOf } from '../model/modelGraph.ts';
 import { claim, join, modelTensor, type Resolution } from './resolution.ts';
+import { counted, thousands } from '../text/numbers.ts';
 
 /** Metadata of one layer of the parser is cut at this many characters, half from each end. */
 const metadataLimit = 4000;
@@ -38,8 +39,8 @@ export function claimNamed(to: Resolution, added: readonly string[] = []): void 
       severity: 'warning',
       code: 'unknown-node',
       message:
-        `TensorRT names ${unknown.size === 1 ? 'a node' : `${unknown.size} nodes`} that the model does not have ` +
-        `(first: ${quote(example!)}). Was the engine built from this very file?`,
+        `TensorRT names ${counted(unknown.size, 'node')} that the model does not have ` +
+        `(the first is ${quote(example!)}). Check that the engine was built from this file.`,
     });
   }
 }
@@ -211,7 +212,7 @@ function listMembers(to: Resolution, region: number, text: string, unknown: Map<
     to.problems.push({
       severity: 'warning',
       code: 'truncated-metadata',
-      message: `The log cuts the member list of ${quote(to.view.regions[region]!.name)}; the members that are missing were derived from the graph.`,
+      message: `The log cuts the member list of ${quote(to.view.regions[region]!.name)}; the missing members were derived from the graph.`,
       ...lineOf(to.view.regions[region]!.line),
     });
   }
@@ -220,13 +221,13 @@ function listMembers(to: Resolution, region: number, text: string, unknown: Map<
 function reportTruncated(to: Resolution, layers: number[]): void {
   if (layers.length === 0) return;
   const first: EngineLayer = to.view.layers[layers[0]!]!;
-  const more = layers.length === 1 ? '' : ` and of ${layers.length - 1} more`;
+  const more = layers.length === 1 ? '' : ` and of ${thousands(layers.length - 1)} more`;
   to.problems.push({
     severity: 'warning',
     code: 'truncated-metadata',
     message:
-      `TensorRT cuts metadata over ${metadataLimit} characters in the middle: nodes of layer ${quote(first.name)}${more} ` +
-      'are missing there and were taken from names and graph instead.',
+      `TensorRT cuts metadata longer than ${thousands(metadataLimit)} characters in the middle: nodes of layer ${quote(first.name)}${more} ` +
+      'are missing there and come from names and the graph.',
     ...lineOf(first.line),
   });
 }

@@ -48,7 +48,11 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
   if (whole.noEngine !== null) return { fate: 'unknown', exact: false, reason: whole.noEngine };
   const gone = from.gone.get(index);
   if (gone?.by === 'constant') {
-    return { fate: 'folded', exact: true, reason: `TensorRT made a constant of it (log line ${gone.line}).` };
+    return {
+      fate: 'folded',
+      exact: true,
+      reason: `TensorRT made a constant of it (log line ${gone.line}).`,
+    };
   }
   if (gone) return { fate: 'removed', exact: true, reason: goneReason(from, gone) };
   return judgeByRole(from, index, whole);
@@ -57,9 +61,9 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
 function goneReason(from: Resolution, gone: Basis): string {
   switch (gone.by) {
     case 'parser':
-      return `TensorRT's parser found nothing to compute in it and made no layer of it (log line ${gone.line}).`;
+      return `TensorRT's parser made no layer for it (log line ${gone.line}).`;
     case 'branch':
-      return `TensorRT's parser read the other branch of ${quote(from.graph.nodes[gone.node]!.name || from.graph.nodes[gone.node]!.op)} and not this one.`;
+      return `TensorRT's parser took the other branch of ${quote(from.graph.nodes[gone.node]!.name || from.graph.nodes[gone.node]!.op)}.`;
     case 'event':
       return `TensorRT removed it (${gone.pass}, log line ${gone.line}).`;
     default:
@@ -73,14 +77,14 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
     case 'constant':
       return { fate: 'folded', exact: true, reason: constantReason(op, whole.staticShapes) };
     case 'dead':
-      return { fate: 'removed', exact: true, reason: 'No output of the model depends on it.' };
+      return { fate: 'removed', exact: true, reason: 'No graph output depends on it.' };
     case 'identity':
-      return { fate: 'removed', exact: true, reason: `${op} hands its input on unchanged; no layer is needed.` };
+      return { fate: 'removed', exact: true, reason: `${op} passes its input through, so no layer is needed.` };
     case 'shape':
       return {
         fate: 'shape',
         exact: false,
-        reason: 'It depends only on shapes, which are dynamic, and on constants: the host computes it.',
+        reason: 'It depends only on dynamic shapes and constants, so the host computes it.',
       };
     case 'data':
       return leftOver(from, index, whole);
@@ -88,11 +92,11 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
 }
 
 function constantReason(op: string, staticShapes: boolean): string {
-  if (op === 'Constant') return 'A constant.';
-  if (op === 'Shape' || op === 'Size') return 'The shape of its input is known before the build.';
+  if (op === 'Constant') return 'It is a constant.';
+  if (op === 'Shape' || op === 'Size') return 'The shape of its input is known at build time.';
   return staticShapes
-    ? 'Everything that it depends on is constant or a shape known before the build.'
-    : 'Everything that it depends on is constant.';
+    ? 'It depends only on constants and on shapes known at build time.'
+    : 'It depends only on constants.';
 }
 
 function leftOver(from: Resolution, index: number, whole: Whole): Judged {
@@ -101,15 +105,14 @@ function leftOver(from: Resolution, index: number, whole: Whole): Judged {
     return {
       fate: 'removed',
       exact: false,
-      reason: `No layer computes it: ${op} only gives the tensor another shape, and its neighbours read and write the data as it lies.`,
+      reason: `No layer computes it: ${op} only changes the shape of the tensor, and its neighbours use the same data.`,
     };
   }
   if (whole.listed && isBetweenLayers(from, index)) {
     return {
       fate: 'removed',
       exact: false,
-      reason:
-        'TensorRT lists all members of its ForeignNodes, and neither they nor a layer include it: nothing of it is left.',
+      reason: 'TensorRT lists all members of its ForeignNodes, and neither they nor any layer include it.',
     };
   }
   return { fate: 'unknown', exact: false, reason: whole.unknown };
@@ -145,20 +148,20 @@ function isPlacedOrConstant(from: Resolution, tensor: number, isPlaced: (node: n
 
 function unknownReason(view: EngineView): string {
   if (view.source === 'plan') {
-    return 'The log ends before TensorRT came to it: it may be a layer of its own or part of a ForeignNode.';
+    return 'The log does not show its layer: it may become a layer of its own or part of a ForeignNode.';
   }
   const hasMetadata = view.layers.some(({ metadata }) => metadata);
   if (!hasMetadata && !view.layers.some(({ outputs }) => outputs.length > 0)) {
-    return 'The inputs give the layers by name only, and no name contains it; a build with detailed profiling verbosity or a verbose log would say.';
+    return 'The inputs list layers by name only, and no name contains it. Detailed profiling verbosity or a verbose log would show its layer.';
   }
-  return 'No layer names it, and its place in the graph fits more than one or none of the layers.';
+  return 'No layer names it, and its place in the graph fits several layers or none.';
 }
 
 function memberReason(from: Resolution, index: number): string {
   const basis = from.basis[index];
   const region = from.regionOf[index]!;
   const name = `ForeignNode ${region}`;
-  const shared = from.exact[index] ? '' : ' Other nodes have the same name, so this may be one of them.';
+  const shared = from.exact[index] ? '' : ' Other nodes have the same name, so it may be one of those.';
   switch (basis?.by) {
     case 'line':
       return `The log lists it among the members of ${name}.${shared}`;
@@ -169,7 +172,7 @@ function memberReason(from: Resolution, index: number): string {
     case 'ends':
       return `The name of ${name} contains it.`;
     case 'loop':
-      return `Layer ${basis.layer} of ${name} is a kernel of the loop that TensorRT made of it.`;
+      return `Layer ${basis.layer} of ${name} is a kernel of the loop that TensorRT built from it.`;
     case 'fusion':
       return `TensorRT fused it with a node of ${name} (log line ${basis.line}).`;
     case 'written':
@@ -181,11 +184,11 @@ function memberReason(from: Resolution, index: number): string {
     case 'owner':
       return `It is in the body of ${quote(from.graph.nodes[basis.node]!.name || from.graph.nodes[basis.node]!.op)}, which is in ${name}.`;
     case 'split':
-      return `Part of it is layer ${basis.layer}; the rest lies inside ${name}, behind a tensor that TensorRT made.`;
+      return `Layer ${basis.layer} computes a part of it; the rest is inside ${name}, behind a tensor that TensorRT added.`;
     case 'neighbours':
-      return `Derived: ${name} is the only ForeignNode that it can belong to.`;
+      return `Derived: it can only belong to ${name}.`;
     default:
-      return `Derived: it lies between the input and output tensors of ${name}, and no other layer computes it.`;
+      return `Derived: it is between the input and output tensors of ${name}, and no other layer computes it.`;
   }
 }
 
@@ -196,7 +199,7 @@ function layerReason(from: Resolution, index: number): string {
     layers.length === 1
       ? `layer ${layers[0]}`
       : `layers ${layers.slice(0, 4).join(', ')}${layers.length > 4 ? ', …' : ''}`;
-  const shared = from.exact[index] ? '' : ' Other nodes have the same name, so this may be one of them.';
+  const shared = from.exact[index] ? '' : ' Other nodes have the same name, so it may be one of those.';
   switch (basis?.by) {
     case 'metadata':
       return `The metadata of ${where} names it.${shared}`;
@@ -207,7 +210,7 @@ function layerReason(from: Resolution, index: number): string {
     case 'written':
       return `Derived: no name contains it, but ${where} write${layers.length === 1 ? 's' : ''} its result.`;
     default:
-      return `Derived: it lies between the tensors of ${where}, and no other layer computes it.`;
+      return `Derived: it is between the tensors of ${where}, and no other layer computes it.`;
   }
 }
 

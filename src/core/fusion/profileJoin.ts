@@ -1,7 +1,8 @@
 import type { ProfileRow } from '../engine/buildLog.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import type { Problem } from '../text/problem.ts';
-import { percentText } from '../text/numbers.ts';
+import { counted, percentText, thousands } from '../text/numbers.ts';
+import { quote } from './namedMembers.ts';
 
 /** A profile's times put to the engine's layers. */
 export interface ProfileJoin {
@@ -43,8 +44,8 @@ export function joinProfile(layers: readonly EngineLayer[], rows: readonly Profi
       severity: 'warning',
       code: 'profile-mismatch',
       message:
-        `${lost.length} of ${rows.length} rows of the profile (${percentText(share)} of the time) belong to no layer, ` +
-        `the first to "${lost[0]!.name.slice(0, 120)}". Are profile and layers from the same engine?`,
+        `${thousands(lost.length)} of ${counted(rows.length, 'profile row')} (${percentText(share)} of the time) match no layer, ` +
+        `the first is ${quote(lost[0]!.name)}. Check that profile and layers are of the same engine.`,
     });
   }
   return join;

@@ -5,15 +5,16 @@ import { quote } from './namedMembers.ts';
 import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import type { ReportInput } from './reportInput.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
+import { counted, thousands } from '../text/numbers.ts';
 
 /** Why nothing can be said about an engine; null where there is one, or the plan of one. */
 export function noEngineReason(view: EngineView, log: BuildLog | undefined): string | null {
   if (view.source !== 'none' || view.regions.length > 0) return null;
   if (log?.outcome === 'failed') {
     const error = log.messages.find(({ severity }) => severity === 'error');
-    return `The build failed before there were engine layers${error ? ` (log line ${error.line})` : ''}.`;
+    return `The build failed before TensorRT made an engine${error ? ` (log line ${error.line})` : ''}.`;
   }
-  if (log?.outcome === 'cut-off') return 'The log ends before there were engine layers.';
+  if (log?.outcome === 'cut-off') return 'The log ends before it lists engine layers.';
   return 'The inputs list no engine layers.';
 }
 
@@ -37,7 +38,7 @@ export function findProblems(
       severity: 'info',
       code: 'unnamed-foreign-node',
       message:
-        `The layer list shows the kernels of ${unnamed} ForeignNode${unnamed === 1 ? '' : 's'} but not ` +
+        `The layer list shows the kernels of ${counted(unnamed, 'ForeignNode')} but not ` +
         `${unnamed === 1 ? 'its name' : 'their names'}; the verbose build log has ${unnamed === 1 ? 'it' : 'them'}.`,
     });
   }
@@ -49,19 +50,24 @@ export function findProblems(
 function noEngineProblem({ log, layerInfo }: ReportInput, reason: string): Problem {
   const next =
     log?.outcome === 'failed'
-      ? 'Look at the errors of the build first.'
+      ? 'Fix the errors of the build first.'
       : layerInfo?.detail === 'none'
-        ? 'Build with --profilingVerbosity=detailed (and add the verbose log) to see layers.'
-        : 'Build with --verbose and --profilingVerbosity=detailed, and give the log or the layer info of that build.';
+        ? 'Build with --profilingVerbosity=detailed, or add the verbose log.'
+        : 'Build with --verbose and --profilingVerbosity=detailed, then pass the log or the layer info of that build.';
   return { severity: 'error', code: 'no-layers', message: `${reason} ${next}` };
 }
 
 function planProblem(log: BuildLog | undefined): Problem {
-  const why = log?.outcome === 'failed' ? 'The build failed' : 'The log ends';
+  const why =
+    log?.outcome === 'failed'
+      ? 'The build failed before TensorRT made an engine'
+      : log?.outcome === 'cut-off'
+        ? 'The log ends before it lists engine layers'
+        : 'The log does not list the engine layers';
   return {
     severity: 'warning',
     code: 'planned-layers',
-    message: `${why} before there was an engine: the layers shown are those that TensorRT had planned by then, without the reformats and kernels of an engine.`,
+    message: `${why}. The layers shown are the plan of TensorRT at the end of the log, without the reformats and kernels of an engine.`,
     ...(log ? { line: Math.max(1, log.lines) } : {}),
   };
 }
@@ -76,7 +82,7 @@ function otherBuild({ layerInfo, log }: ReportInput): Problem | undefined {
   return {
     severity: 'warning',
     code: 'other-build',
-    message: `Layer info and log name no layer in common (${quote(natives[0]!)} is not in the log): they are of different builds. The layer info was taken.`,
+    message: `Layer info and log have no layer in common (${quote(natives[0]!)} is not in the log), so they come from different builds. The report uses the layer info.`,
   };
 }
 
@@ -88,14 +94,14 @@ export function otherModel(from: Resolution): Problem | undefined {
   const { names, of } = from.names.unmatched;
   if (of > 0 && names.length > of / 2) {
     return wrongModel(
-      `${names.length} of the ${of} nodes that the log parses are not in this model (first: ${quote(names[0]!)}). Give the model that was built.`,
+      `${thousands(names.length)} of the ${counted(of, 'node')} in the log are not in this model (the first is ${quote(names[0]!)}). Pass the model that was built.`,
     );
   }
   const named = from.view.layers.filter(({ metadata }) => metadata?.includes('[ONNX Layer: ')).length;
   const matched = from.layerNodes.filter((nodes) => nodes.size > 0).length;
   if (named > 0 && matched < named / 2) {
     return wrongModel(
-      `Only ${matched} of ${named} layers with metadata name nodes of this model. Give the model that the engine was built from.`,
+      `Only ${thousands(matched)} of ${counted(named, 'layer')} with metadata name nodes of this model. Pass the model that the engine was built from.`,
     );
   }
   if (matched > 0 || of > 0) return undefined;
@@ -103,7 +109,7 @@ export function otherModel(from: Resolution): Problem | undefined {
   // Names alone may be anybody's; the tensors at the engine's border are the model's own.
   if (words.length === 0 || words.some((word) => isKnown(from, word)) || hasItsBorder(from)) return undefined;
   return wrongModel(
-    `None of the names in the ${from.view.layers.length === 1 ? 'layer' : `${from.view.layers.length} layers`} (first: ${quote(words[0]!)}) is in this model. Give the model that the engine was built from.`,
+    `No name in the ${counted(from.view.layers.length, 'layer')} (the first is ${quote(words[0]!)}) is in this model. Pass the model that the engine was built from.`,
   );
 }
 
@@ -171,7 +177,7 @@ function noPlaces(from: Resolution): Problem | undefined {
   const isPlaced = from.layerNodes.some(({ size }) => size > 0) || from.members.some(({ size }) => size > 0);
   if (from.view.layers.length === 0 || isPlaced || !from.roles.includes('data')) return undefined;
   return wrongModel(
-    `None of the ${from.view.layers.length} layers (first: ${quote(from.view.layers[0]!.name)}) names a node of this model. Give the model that the engine was built from.`,
+    `None of the ${counted(from.view.layers.length, 'layer')} (the first is ${quote(from.view.layers[0]!.name)}) names a node of this model. Pass the model that the engine was built from.`,
   );
 }
 
@@ -185,7 +191,7 @@ function sharedNames(from: Resolution): Problem | undefined {
   return {
     severity: 'warning',
     code: 'shared-names',
-    message: `${shared.length} nodes share their names with others (first: ${quote(shared[0]!.name)}), and TensorRT's metadata gives only the name: where they went is marked as not exact. Unique names would tell.`,
+    message: `${counted(shared.length, 'node')} share their names with others (the first is ${quote(shared[0]!.name)}), and TensorRT's metadata has only the names, so their fates are marked as not exact. Give the nodes unique names.`,
     node: shared[0]!.id,
   };
 }

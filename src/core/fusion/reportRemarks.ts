@@ -5,9 +5,9 @@ import { quote } from './namedMembers.ts';
 import { nodesInName } from '../model/nodesInName.ts';
 import type { Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
-import { timeText } from '../text/numbers.ts';
+import { counted, thousands, timeText } from '../text/numbers.ts';
 
-/** Remarks of one kind beyond these are summed up in one. */
+/** Remarks of one kind beyond these are merged into one. */
 const mostReformats = 50;
 
 /** Why boundaries are where they are and what was or was not fused, each from evidence in the inputs. */
@@ -31,7 +31,7 @@ function passRemarks(from: Resolution, phase: BuildPhase): Remark[] {
     remarks.push({
       kind: 'passed',
       code: 'myelin',
-      message: `The Myelin stage took ${before.layers} TensorRT layers to ${after.layers}.`,
+      message: `Myelin reduced ${thousands(before.layers)} TensorRT layers to ${thousands(after.layers)}.`,
       evidence: { line: after.line },
       nodes: [],
       layers: foreignLayers(from),
@@ -56,17 +56,17 @@ function passRemark(from: Resolution, events: FusionEvent[]): Remark | undefined
   const [{ kind, pass, line }] = events as [FusionEvent];
   const nodes = nodesOfEvents(from, events);
   if (nodes.length === 0) return undefined;
-  const times = events.length === 1 ? 'once' : `${events.length} times`;
-  const about = `${nodes.length} node${nodes.length === 1 ? '' : 's'}`;
+  const steps = events.length === 1 ? '' : ` in ${thousands(events.length)} steps`;
+  const about = `${counted(nodes.length, 'node')}`;
   const remark = { evidence: { line }, nodes, layers: [] };
   switch (kind) {
     case 'fuse':
-      return { kind: 'passed', code: 'fusion', message: `${pass} fused ${times}: ${about}.`, ...remark };
+      return { kind: 'passed', code: 'fusion', message: `${pass} fused ${about}${steps}.`, ...remark };
     case 'merge':
       return {
         kind: 'passed',
         code: 'merge',
-        message: `Layers side by side were merged ${times}: ${about}.`,
+        message: `TensorRT merged parallel layers of ${about}${steps}.`,
         ...remark,
       };
     case 'remove':
@@ -77,14 +77,14 @@ function passRemark(from: Resolution, events: FusionEvent[]): Remark | undefined
       return {
         kind: 'passed',
         code: 'pattern',
-        message: `TensorRT found ${about} to be part of the ${pass} pattern.`,
+        message: `TensorRT matched ${about} to its ${pass} pattern.`,
         ...remark,
       };
     case 'copy':
       return {
         kind: 'missed',
         code: 'copy',
-        message: `TensorRT had to copy data ${times} that it would rather have left in place: ${about}.`,
+        message: `TensorRT had to copy the data of ${about}${steps}.`,
         ...remark,
       };
     default:
@@ -118,7 +118,7 @@ function attentionRemarks(report: FusionReport): Remark[] {
     {
       kind: 'passed',
       code: 'fused-attention',
-      message: `${kernels.length} kernel${kernels.length === 1 ? ' computes' : 's compute'} attention as a whole, MatMul, Softmax and MatMul in one (${quote(kernels[0]!.name)}).`,
+      message: `${counted(kernels.length, 'kernel computes', 'kernels each compute')} a whole attention block: MatMul, Softmax and MatMul (${quote(kernels[0]!.name)}).`,
       evidence: { layer: kernels[0]!.id },
       nodes: kernels.flatMap(({ nodes }) => nodes),
       layers: kernels.map(({ id }) => id),
@@ -134,7 +134,7 @@ function layerRemarks(report: FusionReport): Remark[] {
     remarks.push({
       kind: 'missed',
       code: 'reformat',
-      message: `${reformats.length - mostReformats} more reformats stand between layers.`,
+      message: `${counted(reformats.length - mostReformats, 'more reformat')} between layers.`,
       evidence: { layer: reformats[mostReformats]!.id },
       nodes: [],
       layers: reformats.slice(mostReformats).map(({ id }) => id),
@@ -146,7 +146,7 @@ function layerRemarks(report: FusionReport): Remark[] {
     remarks.push({
       kind: 'analysis',
       code: 'host-shape',
-      message: `Layer ${layer.id} carries a shape between host and device${tensor === undefined ? '' : ` (${quote(tensor)})`}.`,
+      message: `Layer ${layer.id} copies a shape between host and device${tensor === undefined ? '' : ` (${quote(tensor)})`}.`,
       evidence: { layer: layer.id, ...(tensor === undefined ? {} : { tensor }) },
       nodes: [],
       layers: [layer.id],
@@ -157,7 +157,7 @@ function layerRemarks(report: FusionReport): Remark[] {
     remarks.push({
       kind: 'analysis',
       code: 'profile',
-      message: `${copies.length} layers are copies for further optimization profiles.`,
+      message: `${counted(copies.length, 'layer is a copy', 'layers are copies')} for other optimization profiles.`,
       evidence: { layer: copies[0]!.id },
       nodes: [],
       layers: copies.map(({ id }) => id),
@@ -170,7 +170,7 @@ function reformatRemark(layer: ReportLayer): Remark {
   const [input] = layer.inputs;
   const [output] = layer.outputs;
   const formats = input?.format && output?.format ? ` from ${input.format} to ${output.format}` : '';
-  const time = layer.averageMs === null ? '' : `, ${timeText(layer.averageMs)}`;
+  const time = layer.averageMs === null ? '' : ` (${timeText(layer.averageMs)})`;
   const free = layer.type === 'NoOp';
   return {
     kind: free ? 'analysis' : 'missed',
@@ -206,7 +206,7 @@ function precisionRemarks(from: Resolution, report: FusionReport, lines: readonl
   });
 }
 
-/** In a ForeignNode without kernels of its own to look at, or in a kernel with other nodes: its type can't be seen. */
+/** True for a node in a ForeignNode whose kernels are not listed or compute other nodes, too: its type cannot be verified. */
 function isHidden(from: Resolution, report: FusionReport, node: number): boolean {
   if (from.regionOf[node]! < 0) return false;
   const layers = from.nodeLayers[node]!;
@@ -214,23 +214,23 @@ function isHidden(from: Resolution, report: FusionReport, node: number): boolean
 }
 
 function precisionMessage({ kind, type, reason }: PrecisionLine, count: number, hidden: number): string {
-  const layers = `${count} layer${count === 1 ? '' : 's'}`;
+  const layers = counted(count, 'layer');
   const unseen =
     hidden === 0
       ? ''
-      : ` ${hidden} of the nodes are fused with others in a ForeignNode, where it cannot be seen whether it was obeyed.`;
+      : ` ${counted(hidden, 'of the nodes is', 'of the nodes are')} fused with others in a ForeignNode, so their precision cannot be verified.`;
   switch (kind) {
     case 'set':
-      return `${type ?? 'A type'} was asked for ${layers}.${unseen}`;
+      return `${type ?? 'A type'} was requested for ${layers}.${unseen}`;
     case 'set-output':
-      return `${type ?? 'A type'} was asked for outputs of ${layers}.${unseen}`;
+      return `${type ?? 'A type'} was requested for the outputs of ${layers}.${unseen}`;
     case 'skipped':
-      return `No type was set for ${layers}: ${reason ?? 'the log gives no reason'}`;
+      return `No type was set for ${layers}: ${reason ?? 'the log gives no reason.'}`;
     case 'ignored':
-      return reason ?? `The types asked for ${layers} have no effect.`;
+      return reason ?? `The types requested for ${layers} have no effect.`;
     case 'non-conforming':
-      return `TensorRT did not obey the types asked for ${layers}, because another implementation was faster.`;
+      return `TensorRT did not obey the types requested for ${layers}, because another implementation was faster.`;
     case 'layernorm-fp16':
-      return `TensorRT warns of layer norms in FP16, which may overflow${count > 1 ? ` (${layers})` : ''}.`;
+      return `TensorRT warns that layer norms may overflow in FP16${count > 1 ? ` (${layers})` : ''}.`;
   }
 }

@@ -178,7 +178,7 @@ function problemLines({ problems }: FusionReport): string[] {
     ...problems
       .slice(0, mostRemarks)
       .flatMap(({ severity, message, line }) =>
-        wrap(`${severity}: ${oneLine(message)}${line === undefined ? '' : ` (line ${thousands(line)})`}`, '  ', '    '),
+        wrap(`${severity}: ${oneLine(message)}${line === undefined ? '' : ` (line ${line})`}`, '  ', '    '),
       ),
     ...(problems.length > mostRemarks ? [`  … and ${thousands(problems.length - mostRemarks)} more`] : []),
   ];

@@ -332,7 +332,7 @@ describe('precision verify', () => {
     const { rules } = rulesFile('/layers.0/attn/qk/MatMul fp16\n');
     const other = capture('tensorrt-rtx-1.7.1/fp16_overflow_mixed/log.txt.gz');
     const ran = await run(precision, 'verify', rules, '--onnx', modelPath('fp16_overflow'), '--log', other);
-    expect(ran.err).toContain('Was the engine built from this very file?');
+    expect(ran.err).toContain('Check that the engine was built from this file.');
     expect(ran.out).not.toContain('in the model this node makes');
   });
 

@@ -521,7 +521,7 @@ describe('a log that ends before the engine', () => {
     const log = buildLog({ outcome: 'cut-off', phases: [buildPhase({ funnel, events: [fuse] })] });
     const report = createReport({ model, modelFile: 'm', log });
     expect(fates(report)).toEqual({ conv: 'fused', relu: 'fused', fc: 'unknown', soft: 'unknown' });
-    expect(fateOf(report, 'fc').reason).toContain('ends before');
+    expect(fateOf(report, 'fc').reason).toContain('does not show its layer');
   });
 });
 

@@ -47,7 +47,7 @@ describe.each(['vit_tiny', 'fusion_zoo', 'unnamed', 'two_inputs_multi_out', 'lst
     expect(codes.filter((code) => code === 'other-model')).toHaveLength(1);
     expect(codes).not.toContain('no-layers');
     expect(report.accounting.unknown).toBe(report.accounting.total);
-    expect(report.nodes[0]!.reason).toBe('The inputs are of another model than this one.');
+    expect(report.nodes[0]!.reason).toBe('The inputs belong to another model.');
     expect(report.foreignNodes.every(({ nodes, exact }) => nodes.length === 0 && !exact)).toBe(true);
   });
 });

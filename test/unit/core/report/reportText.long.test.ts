@@ -26,7 +26,7 @@ describe('formatReport', () => {
 
   it('says what is unknown and why', async () => {
     const text = formatReport((await reportOf('tensorrt-10.6.0/resnet18.algolog'))!);
-    expect(text).toMatch(/Unknown\n {2}\d+: The log ends before TensorRT came to it/);
+    expect(text).toMatch(/Unknown\n {2}\d+: The log does not show its layer/);
     expect(text).toContain('    Gemm /fc/Gemm\n');
   });
 
@@ -125,7 +125,7 @@ describe('remarks', () => {
       code: 'native-layer',
       evidence: { tensor: '/max_pool/MaxPool_output_0' },
     });
-    expect(begins.message).toContain('natively as CaskPooling');
+    expect(begins.message).toContain('as a native layer (CaskPooling)');
     expect((await reportOf('tensorrt-8.6.1/bert_base.fp16'))!.remarks.some(({ code }) => code === 'host-shape')).toBe(
       true,
     );
