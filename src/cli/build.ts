@@ -125,7 +125,8 @@ is a GPU), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
     if (values.json) await printJson(terminal, { build: made.manifest, fusion: read?.report ?? null });
     else if (read) await terminal.out(formatReport(read.report));
     if (read && values.report !== undefined) await writeReport(values.report, toViewData(read));
-    if (passed) for (const hint of buildHints(made.manifest)) terminal.note(`note: ${hint}`);
+    if (passed)
+      for (const hint of buildHints(made.manifest)) if (!events.noted.has(hint)) terminal.note(`note: ${hint}`);
     const { choices } = made.manifest.files;
     if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);
     if (passed && values.overrides !== undefined) {
@@ -259,7 +260,8 @@ function shapes(option: string, text: string | undefined): [string, string][] {
     });
 }
 
-function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void } {
+function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void; noted: ReadonlySet<string> } {
+  const noted = new Set<string>();
   let begun = Date.now();
   let latest: BuildProgress | undefined;
   let shown = 0;
@@ -270,6 +272,7 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
   // Most of a long build is one phase without steps: the running seconds show that it is alive.
   const clock = setInterval(show, 1000);
   return {
+    noted,
     end: () => {
       clearInterval(clock);
       terminal.status(null);
@@ -277,7 +280,10 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
     waiting: () => terminal.note('Waiting for another build of this model to finish.'),
     started: ({ folder, manifest }, notes) => {
       begun = Date.now();
-      for (const { message } of notes) terminal.note(`note: ${message}`);
+      for (const { kind, message } of notes) {
+        noted.add(message);
+        terminal.note(`${kind === 'ignored' ? 'warning' : 'note'}: ${message}`);
+      }
       const { product, version } = manifest.tensorrt;
       const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
       terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}); log in ${folder}`);

@@ -179,6 +179,10 @@ class Run {
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     if (applied.rulesSha256 !== null) build.manifest.rulesSha256 = applied.rulesSha256;
+    const warnings = [...applied.notes, ...notes]
+      .filter(({ kind }) => kind === 'ignored')
+      .map(({ message }) => message);
+    if (warnings.length > 0) build.manifest.warnings = warnings;
     await writeManifest(build);
     this.#events.started?.(build, [...applied.notes, ...notes]);
     // A model that is gone meanwhile fails the build itself, with a better reason.
@@ -319,7 +323,7 @@ class Run {
       if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];
     if ((await size(this.#path('choices'))) > 0) manifest.files.choices = names.choices;
     else if (this.#recording && manifest.result === 'passed')
-      manifest.warnings = ['The choices of TensorRT were not recorded. The log has the reason.'];
+      (manifest.warnings ??= []).push('The choices of TensorRT were not recorded. The log has the reason.');
   }
 
   async #keepEngine(manifest: BuildManifest): Promise<void> {

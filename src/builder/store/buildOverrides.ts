@@ -5,7 +5,7 @@ import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
 import { layerRequests, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
-import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
+import { planPrecision, type PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
 import { precisionType } from '../../core/precision/language/precisionType.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import {
@@ -64,18 +64,20 @@ export async function applyOverrides(
   if (error) throw new UserError(`${path}:${error.line}:${error.column}: ${error.message}`);
 
   const plan = planPrecision(file, index, resolution!);
+  const way = wayOf(options, target);
+  refuseOtherPrecision(path, options, plan, way);
+  const ignored = (message: string): CommandNote => ({ kind: 'ignored', flag: 'overrides', message });
+  const idle = problems
+    .filter(({ severity }) => severity === 'warning')
+    .map(({ line, message }) => ignored(`${path}:${line}: ${message}`));
   const rulesSha256 = createHash('sha256').update(rules).digest('hex');
-  const record: BuildOverrides = { schema: 1, rules, way: wayOf(options, target) };
+  const record: BuildOverrides = { schema: 1, rules, way };
   const applied: AppliedOverrides = record.way === 'flags' ? withFlags() : await typedCopy();
   await writeBuildOverrides(folder, record);
   return applied;
 
   function withFlags(): AppliedOverrides {
-    const notes = sharedNames(plan).map(({ message }): CommandNote => ({
-      kind: 'dropped',
-      flag: 'overrides',
-      message,
-    }));
+    const notes = [...idle, ...sharedNames(plan).map(({ message }) => ignored(message))];
     return { model, options: flagOptions(options, plan), notes, rulesSha256 };
   }
 
@@ -85,8 +87,32 @@ export async function applyOverrides(
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
     record.added = made.rewrite.casts.map(({ name }) => name);
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
-    return { model: out, options: { stronglyTyped: true }, notes: copyNotes(path!, made), rulesSha256 };
+    return { model: out, options: { stronglyTyped: true }, notes: [...idle, ...copyNotes(path!, made)], rulesSha256 };
   }
+}
+
+/**
+ * A precision that somebody asked for by name stays that precision: rules may keep nodes out of it, not replace it.
+ * @throws {UserError} when the rules would build another engine
+ */
+function refuseOtherPrecision(
+  path: string,
+  { precision }: EngineOptions,
+  { base, nodes }: PrecisionPlan,
+  way: BuildOverrides['way'],
+): void {
+  if (precision === undefined || precision === 'best') return;
+  const allowed = [precision, ...allowedBy[precision]];
+  if (base !== 'keep' && !allowed.includes(base))
+    throw new UserError(
+      `${path}: "base ${base}" builds an engine in ${base}, but the precision ${precision} was requested. Remove the line, or build with the precision ${base}.`,
+    );
+  const other = nodes.find(({ compute }) => (compute === 'fp16' || compute === 'bf16') && !allowed.includes(compute));
+  // A typed copy has that type at these nodes only.
+  if (other && way === 'flags')
+    throw new UserError(
+      `${path}:${other.line}: ${other.compute} for single nodes allows TensorRT ${other.compute} in every layer, but the precision ${precision} was requested. Build with the precision ${other.compute} or with --strongly-typed.`,
+    );
 }
 
 const usesGroups = (file: OverrideFile): boolean =>
@@ -143,8 +169,10 @@ function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): Comman
     .filter((type) => rewrite.counts.byType[type] > 0)
     .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${words[type]}`);
   const casts = `${counted(rewrite.counts.casts, 'Cast')} added`;
-  const texts = [`Applied ${basename(path)} to a copy of the model: ${[...types, casts].join(', ')}.`];
-  for (const { severity, message } of [...lossNotes, ...rewrite.problems])
-    if (severity === 'warning') texts.push(message);
-  return texts.map((message) => ({ kind: 'translated', flag: 'overrides', message }));
+  const applied = `Applied ${basename(path)} to a copy of the model: ${[...types, casts].join(', ')}.`;
+  const losses = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
+  return [
+    { kind: 'translated', flag: 'overrides', message: applied },
+    ...losses.map(({ message }): CommandNote => ({ kind: 'ignored', flag: 'overrides', message })),
+  ];
 }

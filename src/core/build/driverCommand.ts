@@ -40,7 +40,7 @@ export function driverCommand(options: EngineOptions, files: DriverFiles, { prod
   for (const name of options.debugTensors ?? []) add('debug', name);
   if (options.profileRun)
     notes.push({
-      kind: 'dropped',
+      kind: 'ignored',
       flag: 'profileRun',
       message: 'The Python driver only builds; it does not time layers.',
     });
@@ -94,6 +94,12 @@ function refusedByRtx(options: EngineOptions): CommandNote[] {
   if (options.precision && options.precision !== 'fp32')
     notes.push(refused('precision', `no ${options.precision} flag: ${why}.`));
   if (driverPrecisions(options)) notes.push(refused('layerPrecisions', `no layer precisions: ${why}.`));
+  if (options.precisionConstraints && options.precisionConstraints !== 'none')
+    notes.push({
+      kind: 'ignored',
+      flag: 'precisionConstraints',
+      message: 'TensorRT-RTX has no precision constraints: its networks are strongly typed.',
+    });
   if (options.calibrationCache)
     notes.push(
       refused(

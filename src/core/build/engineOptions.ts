@@ -86,8 +86,12 @@ export interface CommandLine {
 }
 
 export interface CommandNote {
-  /** `translated`: another flag does it in this version. `dropped`: left out, harmless. `refused`: the request cannot be met, don't build. */
-  kind: 'translated' | 'dropped' | 'refused';
+  /**
+   * `translated`: another flag does it in this version. `dropped`: an argument of our own that this version does not
+   * need. `ignored`: a request without effect; the build goes on with a warning. `refused`: without it the engine would
+   * be another one than asked for, don't build.
+   */
+  kind: 'translated' | 'dropped' | 'ignored' | 'refused';
   flag: string;
   message: string;
 }

@@ -24,9 +24,10 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
   const args = ['convert', options.model, '--convert-to', 'trt', '-o', options.engine ?? files.engine, '-vvv'];
   const notes: CommandNote[] = [];
   const refuse = (flag: string, message: string) => notes.push({ kind: 'refused', flag, message });
+  const ignore = (flag: string, message: string) => notes.push({ kind: 'ignored', flag, message });
   const typedOnly = tool.product === 'tensorrt-rtx' || (tool.tensorrt?.[0] ?? 0) >= 11;
 
-  if (has('profiling-verbosity')) args.push('--profiling-verbosity', options.verbosity ?? 'detailed');
+  addVerbosity();
   addPrecision();
   addShapes();
   const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
@@ -36,12 +37,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
   if (options.outputs) args.push('--trt-outputs', ...(options.outputs === 'all' ? ['mark', 'all'] : options.outputs));
   if (options.debugTensors?.length) args.push('--mark-debug', ...options.debugTensors);
   if (options.computeCapability?.length) addTargets(options.computeCapability);
-  if (options.profileRun)
-    notes.push({
-      kind: 'dropped',
-      flag: 'profileRun',
-      message: '`polygraphy convert` does not run the engine, so there is no profile.',
-    });
+  if (options.profileRun) ignore('profileRun', '`polygraphy convert` does not run the engine, so there is no profile.');
   const environment = addRecorder();
   args.push(...(options.extraArguments ?? []));
   for (const flag of new Set(args.flatMap((one) => /^--([a-z][\w-]*)/.exec(one)?.[1] ?? [])))
@@ -55,6 +51,11 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
   /** argparse takes the beginning of an option for the whole. */
   function has(flag: string): boolean {
     return !tool.flags || tool.flags.has(flag) || [...tool.flags].some((one) => one.startsWith(flag));
+  }
+
+  function addVerbosity(): void {
+    if (has('profiling-verbosity')) args.push('--profiling-verbosity', options.verbosity ?? 'detailed');
+    else if (options.verbosity) ignore('verbosity', 'This Polygraphy cannot set the profiling verbosity.');
   }
 
   function addPrecision(): void {
@@ -72,16 +73,25 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     else if (mode === 'int8') args.push('--int8', '--fp16');
     else if (mode !== 'fp32') args.push(`--${mode}`);
     if (options.calibrationCache) args.push('--calibration-cache', options.calibrationCache);
-    if (layers.length > 0) {
-      args.push('--precision-constraints', options.precisionConstraints ?? 'obey', '--layer-precisions');
-      args.push(...layers.map(({ name, type }) => `${name}:${polygraphyType[type] ?? type}`));
-    }
+    addLayers(layers);
     if (options.layerOutputTypes?.length)
-      notes.push({
-        kind: 'dropped',
-        flag: 'layerOutputTypes',
-        message: 'Polygraphy can set the precision of layers but not their output types; TensorRT chooses those.',
-      });
+      ignore(
+        'layerOutputTypes',
+        'Polygraphy can set the precision of layers but not their output types; TensorRT chooses those.',
+      );
+  }
+
+  function addLayers(layers: NonNullable<EngineOptions['layerPrecisions']>): void {
+    const constraints = options.precisionConstraints ?? (layers.length > 0 ? 'obey' : 'none');
+    if (constraints !== 'none' && typedOnly)
+      ignore(
+        'precisionConstraints',
+        'This TensorRT builds only strongly typed networks and has no precision constraints.',
+      );
+    else if (constraints !== 'none') args.push('--precision-constraints', constraints);
+    if (layers.length === 0) return;
+    args.push('--layer-precisions');
+    args.push(...layers.map(({ name, type }) => `${name}:${polygraphyType[type] ?? type}`));
   }
 
   function addTuning(): void {
@@ -114,7 +124,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
         ? undefined
         : `this Polygraphy does not list --${flag} in \`convert --help\` (update it: pip install -U polygraphy)`;
     if (why !== undefined) {
-      notes.push({ kind: 'dropped', flag: 'recordChoices', message: `The choices are not recorded: ${why}.` });
+      ignore('recordChoices', `The choices are not recorded: ${why}.`);
       return undefined;
     }
     args.push(`--${flag}`, `${recorder}:postprocess_config`);

@@ -15,11 +15,12 @@ export interface Trtexec {
  */
 export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: Trtexec): CommandLine {
   const line = new Line(tool);
-  line.add('onnx', options.model);
-  line.add('saveEngine', options.engine ?? files.engine);
-  line.add('verbose');
-  line.add('profilingVerbosity', options.verbosity ?? 'detailed');
-  line.add('exportLayerInfo', files.layers);
+  line.need('onnx', options.model);
+  line.need('saveEngine', options.engine ?? files.engine);
+  line.own('verbose');
+  if (options.verbosity) line.add('profilingVerbosity', options.verbosity);
+  else line.own('profilingVerbosity', 'detailed');
+  line.own('exportLayerInfo', files.layers);
   addPrecision(line, options);
   addProfiles(line, options);
   addMemory(line, options);
@@ -30,13 +31,13 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
   if (options.profileRun) {
     line.add('exportProfile', files.profile);
     line.add('exportTimes', files.times);
-    line.add('separateProfileRun');
+    line.own('separateProfileRun');
   } else {
-    line.add('skipInference');
+    line.own('skipInference');
   }
   if (options.recordChoices)
     line.notes.push({
-      kind: 'dropped',
+      kind: 'ignored',
       flag: 'recordChoices',
       message:
         'trtexec cannot record choices (the back-ends python and polygraphy can); its log contains some of them.',
@@ -48,7 +49,7 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
 function addPrecision(line: Line, options: EngineOptions): void {
   const typed = options.stronglyTyped === true;
   const mode = options.precision ?? 'fp32';
-  if (typed) line.add('stronglyTyped');
+  if (typed) line.need('stronglyTyped');
   if (mode !== 'fp32') {
     if (typed)
       line.refuse(mode, `--${mode} cannot be combined with --stronglyTyped, which takes all types from the model.`);
@@ -59,8 +60,10 @@ function addPrecision(line: Line, options: EngineOptions): void {
   if (options.calibrationCache) line.need('calib', options.calibrationCache);
   const layers = options.layerPrecisions ?? [];
   const outputs = options.layerOutputTypes ?? [];
-  if (layers.length === 0 && outputs.length === 0) return;
-  line.need('precisionConstraints', options.precisionConstraints ?? 'obey');
+  const constraints = options.precisionConstraints ?? (layers.length + outputs.length > 0 ? 'obey' : 'none');
+  if (constraints !== 'none') line.need('precisionConstraints', constraints);
+  else if (layers.length + outputs.length > 0)
+    line.ignore('precisionConstraints', 'With precisionConstraints none, TensorRT ignores all layer precisions.');
   const carried = <T extends { name: string }>(flag: string, specs: T[]) =>
     specs.filter(({ name }) => {
       if (!/[,'\n\r]/.test(name)) return true;
@@ -89,7 +92,7 @@ function addProfiles(line: Line, options: EngineOptions): void {
           );
         return `${name}:${range[kind]}`;
       });
-      if (shapes.length > 0) line.add(`${kind}Shapes`, shapes.join(','));
+      if (shapes.length > 0) line.need(`${kind}Shapes`, shapes.join(','));
     }
   });
 }
@@ -117,10 +120,10 @@ function addTuning(line: Line, options: EngineOptions): void {
   if (options.tacticSources?.length) line.add('tacticSources', options.tacticSources.join(','));
   if (options.optimizationLevel !== undefined) line.add('builderOptimizationLevel', String(options.optimizationLevel));
   if (options.timingCache) line.add('timingCacheFile', options.timingCache);
-  if (options.versionCompatible) line.add('versionCompatible');
+  if (options.versionCompatible) line.need('versionCompatible');
   if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
-    line.add('hardwareCompatibilityLevel', options.hardwareCompatibility);
-  if (options.noTF32) line.add('noTF32');
+    line.need('hardwareCompatibilityLevel', options.hardwareCompatibility);
+  if (options.noTF32) line.need('noTF32');
   if (options.computeCapability?.length)
     line.refuse(
       'computeCapability',
@@ -141,12 +144,17 @@ class Line {
     return this.#status(flag).status !== 'missing';
   }
 
-  /** A flag that helps; where it is missing, its successor or nothing is used. */
-  add(flag: string, value?: string): void {
+  /** A flag of our own, which no request needs; where it is missing, its successor or nothing is used. */
+  own(flag: string, value?: string): void {
     this.#add(flag, value, 'dropped');
   }
 
-  /** A flag that the request depends on; where it is missing, the build is refused. */
+  /** A request without which the engine is the same but for speed; where it is missing, the build goes on without it. */
+  add(flag: string, value?: string): void {
+    this.#add(flag, value, 'ignored');
+  }
+
+  /** A flag that makes the engine that was asked for; where it is missing, the build is refused. */
   need(flag: string, value?: string): void {
     this.#add(flag, value, 'refused');
   }
@@ -158,6 +166,10 @@ class Line {
       message: `${this.#status(from).message} Using --${to} instead.`,
     });
     this.#push(to, value);
+  }
+
+  ignore(flag: string, message: string): void {
+    this.notes.push({ kind: 'ignored', flag, message });
   }
 
   refuse(flag: string, message: string): void {
@@ -180,7 +192,7 @@ class Line {
     this.args.push(argument);
   }
 
-  #add(flag: string, value: string | undefined, otherwise: 'dropped' | 'refused'): void {
+  #add(flag: string, value: string | undefined, otherwise: 'dropped' | 'ignored' | 'refused'): void {
     const { status, message } = this.#status(flag);
     if (status === 'missing') {
       const successor = flag === 'skipInference' ? 'buildOnly' : undefined;

@@ -118,22 +118,28 @@ export function flagStatus(flag: string, version: Version | null, help: Readonly
   const invention = inventions[flag];
   if (invention && !help?.has(flag)) return { status: 'missing', message: `--${flag}: ${invention}.` };
   const life = lives[flag];
-  const missing = (why: string): FlagStatus => ({
-    status: 'missing',
-    message: `--${flag}: ${why}${life?.instead ? `; instead: ${life.instead}` : ''}.`,
-  });
-  if (help && help.size > 0) {
-    if (!help.has(flag))
-      return missing(`this trtexec${version ? ` (${version.join('.')})` : ''} does not list it in --help`);
-  } else if (version && life) {
-    if (life.since && before(version, life.since))
-      return missing(`needs TensorRT ${shown(life.since)} or later, this is ${version.join('.')}`);
-    if (life.until && !before(version, life.until))
-      return missing(`removed in TensorRT ${shown(life.until)}, this is ${version.join('.')}`);
-  }
+  const listed = help && help.size > 0 ? help.has(flag) : null;
+  const why = missingFrom(life, version, listed);
+  if (why !== null) return { status: 'missing', message: `--${flag}: ${why}.` };
   if (life?.idle && version && !before(version, life.idle))
     return { status: 'idle', message: `--${flag} has no effect since TensorRT ${shown(life.idle)}.` };
   return { status: life || help ? 'known' : 'unlisted', message: '' };
+}
+
+/** Why a version lacks a flag, and what to do instead; null: it has it. `listed`: the program's own help has it; null: not asked. */
+function missingFrom(life: FlagLife = {}, version: Version | null, listed: boolean | null): string | null {
+  const { since, until } = life;
+  const tooOld = since && version && before(version, since) ? `needs TensorRT ${shown(since)} or later` : null;
+  const gone = until && version && !before(version, until) ? `removed in TensorRT ${shown(until)}` : null;
+  const missing = listed === null ? tooOld !== null || gone !== null : !listed;
+  if (!missing) return null;
+  // What to do after a flag was removed is no advice for a version before it came.
+  const instead = life.instead && !(until && tooOld) ? `; instead: ${life.instead}` : '';
+  const words = tooOld ?? (listed === null ? gone : null);
+  const which = version?.join('.');
+  return words === null
+    ? `this trtexec${which ? ` (${which})` : ''} does not list it in --help${instead}`
+    : `${words}, this is ${which}${instead}`;
 }
 
 /** `8.6.1`, `10.16.1.11` → three numbers; null for anything else. */

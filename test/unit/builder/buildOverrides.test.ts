@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { applyOverrides } from '../../../src/builder/store/buildOverrides.ts';
 import { readBuildOverrides } from '../../../src/builder/store/overridesRecord.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
@@ -30,7 +30,7 @@ const parsed = async (path: string) => (await new ParsedFiles().model(path)).val
 
 test('trtexec 10 gets exact names as flags, and the rules stay with the build', async () => {
   const own = newFolder();
-  const rules = 'base fp16\nop:Softmax fp32 -> fp32\n/layers.1/attn/qk/MatMul bf16\n';
+  const rules = 'base fp16\nop:Softmax fp32 -> fp32\n/layers.1/attn/qk/MatMul bf16\nop:Nonsense fp32\n';
   const options: BuildOptions = {
     model,
     backend: 'trtexec',
@@ -42,6 +42,8 @@ test('trtexec 10 gets exact names as flags, and the rules stay with the build', 
   };
   const { folder, manifest } = await runBuild(options);
   expect(manifest.result).toBe('passed');
+  expect(manifest.warnings).toEqual([expect.stringMatching(/rules\.trtprec:4: .*Nonsense/)]);
+  expect(manifest.rulesSha256).toMatch(/^[0-9a-f]{64}$/);
   const { command } = manifest;
   expect(command).toContain('--fp16');
   expect(command).toContain('--bf16');
@@ -139,9 +141,41 @@ test('a node whose name an earlier one has is left out of the flags, and that is
   expect(applied.options).toMatchObject({ precision: 'fp16', layerPrecisions: [], precisionConstraints: 'none' });
   expect(applied.notes).toEqual([
     {
-      kind: 'dropped',
+      kind: 'ignored',
       flag: 'overrides',
       message: expect.stringMatching(/^"twin" is omitted: an earlier/) as unknown,
     },
   ]);
+});
+
+const trt10 = { product: 'tensorrt', version: '10.6.0' } as const;
+
+test('a rule without effect is a warning', async () => {
+  const overrides = rulesFile('op:Nonsense fp32\nop:Relu fp32\nop:Shape fp32\n');
+  const { notes } = await applyOverrides({ model, overrides, precision: 'fp16' }, trt10, model, newFolder());
+  const ignored = notes.filter(({ kind }) => kind === 'ignored').map(({ message }) => message);
+  expect(ignored).toContainEqual(expect.stringMatching(/rules\.trtprec:1: /));
+});
+
+describe('rules that would replace the precision that was requested', () => {
+  const apply = (
+    text: string,
+    precision: 'fp32' | 'fp16' | 'best',
+    more = {},
+    built: Parameters<typeof applyOverrides>[1] = trt10,
+  ) => applyOverrides({ model, overrides: rulesFile(text), precision, ...more }, built, model, newFolder());
+
+  test('are refused', async () => {
+    await expect(apply('base fp16\nop:Softmax fp32\n', 'fp32')).rejects.toThrow(/"base fp16" .* fp32 was requested/);
+    await expect(apply('base bf16\n', 'fp16')).rejects.toThrow(/"base bf16"/);
+    await expect(apply('op:Softmax fp16\n', 'fp32')).rejects.toThrow(/:1: fp16 for single nodes allows TensorRT fp16/);
+    const rtx = { product: 'tensorrt-rtx', version: '1.7.1' } as const;
+    await expect(apply('base fp16\n', 'fp32', {}, rtx)).rejects.toThrow(/"base fp16"/);
+  });
+
+  test('but not where they fit, or change single nodes only', async () => {
+    await expect(apply('base fp16\nop:Softmax fp32\n', 'fp16')).resolves.toBeDefined();
+    await expect(apply('base bf16\n', 'best')).resolves.toBeDefined();
+    await expect(apply('op:Softmax fp16\n', 'fp32', { stronglyTyped: true })).resolves.toBeDefined();
+  });
 });

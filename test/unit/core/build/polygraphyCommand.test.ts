@@ -68,7 +68,7 @@ it('records choices by a script for its configuration, where it takes one and Te
     { tensorrt: [11, 2, 1], product: 'tensorrt', flags },
   ] as const) {
     const left = asked(tool);
-    expect(left.notes).toMatchObject([{ kind: 'dropped', flag: 'recordChoices' }]);
+    expect(left.notes).toMatchObject([{ kind: 'ignored', flag: 'recordChoices' }]);
     expect(left.environment).toBeUndefined();
     expect(left.args.join(' ')).not.toContain('record_choices');
   }
@@ -100,7 +100,7 @@ it('sets every pool, and says that it sets no output types', () => {
     'workspace:64M',
     'dla_managed_sram:1M',
   ]);
-  expect(notes).toMatchObject([{ kind: 'dropped', flag: 'layerOutputTypes' }]);
+  expect(notes).toMatchObject([{ kind: 'ignored', flag: 'layerOutputTypes' }]);
 });
 
 it('names its types and shapes as Polygraphy reads them', () => {
