@@ -12,6 +12,37 @@ export interface Terminal {
   signal: AbortSignal;
 }
 
-/** Prints one JSON document and a line end, the same in every command. */
-export const printJson = (terminal: Terminal, value: unknown): Promise<void> =>
-  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+/** Characters of JSON that are collected before they are written. */
+const pieceLength = 1 << 16;
+
+/** Prints JSON: one document and a line end. It goes out in pieces, because the text of a large report takes more memory than the report. */
+export async function printJson(terminal: Terminal, value: unknown): Promise<void> {
+  let piece = '';
+  for (const text of jsonTexts(value, '')) {
+    piece += text;
+    if (piece.length < pieceLength) continue;
+    // oxlint-disable-next-line no-await-in-loop -- the next piece is made after the reader took this one
+    await terminal.out(piece);
+    piece = '';
+  }
+  await terminal.out(`${piece}\n`);
+}
+
+/** The text of `JSON.stringify(value, null, 2)`, in pieces: the members of an object, and the elements of their lists. */
+function* jsonTexts(value: unknown, indent: string): Generator<string> {
+  const isList = Array.isArray(value);
+  // Deeper down, pieces would be too small to be worth it.
+  if (typeof value !== 'object' || value === null || indent.length > 2) {
+    yield (JSON.stringify(value, null, 2) ?? 'null').replaceAll('\n', `\n${indent}`);
+    return;
+  }
+  const entries = isList ? value.entries() : Object.entries(value).filter(([, member]) => member !== undefined);
+  let separator = isList ? '[' : '{';
+  for (const [key, member] of entries) {
+    yield `${separator}\n${indent}  ${isList ? '' : `${JSON.stringify(key)}: `}`;
+    yield* jsonTexts(member, `${indent}  `);
+    separator = ',';
+  }
+  const close = isList ? ']' : '}';
+  yield separator === ',' ? `\n${indent}${close}` : separator + close;
+}

@@ -1,7 +1,8 @@
 import { readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip, gunzip } from 'node:zlib';
 import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
@@ -83,6 +84,31 @@ export async function readWhole(path: string): Promise<Uint8Array> {
   }
 }
 
+/** Bytes that are read, or unpacked, at a time. */
+const pieceBytes = 1 << 18;
+
+/**
+ * The bytes of a file from its start to its end, in pieces; a gzip-compressed one is unpacked on the way. Where it was
+ * opened without unpacking, never more than a few pieces are in memory.
+ * @throws {UserError} when it cannot be unpacked
+ */
+export async function* piecesOf(source: ByteSource, path: string): AsyncGenerator<Uint8Array> {
+  if (!isGzipHead(await source.read(0, 2))) return yield* readPieces(source);
+  const unpacked = createGunzip({ chunkSize: pieceBytes });
+  // An error of either side comes out of `unpacked`.
+  pipeline(Readable.from(readPieces(source)), unpacked, () => undefined);
+  try {
+    yield* unpacked as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw damagedGzip(path, error);
+  }
+}
+
+async function* readPieces(source: ByteSource): AsyncGenerator<Uint8Array> {
+  // oxlint-disable-next-line no-await-in-loop -- one piece after the other
+  for (let offset = 0; offset < source.size; offset += pieceBytes) yield await source.read(offset, pieceBytes);
+}
+
 async function inMemory(handle: FileHandle, bytes: Uint8Array): Promise<FileSource> {
   await handle.close();
   return { ...bytesOf(bytes), close: () => Promise.resolve() };
@@ -138,8 +164,9 @@ async function unpack(path: string, packed: Uint8Array): Promise<Uint8Array> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE')
       throw new UserError(`${path} unpacks to more than 2 GiB. Unpack it with gunzip first`);
-    throw new UserError(
-      `${path}: the gzip file is damaged or truncated (${errorText(error)}). Download or copy it again`,
-    );
+    throw damagedGzip(path, error);
   }
 }
+
+const damagedGzip = (path: string, error: unknown): UserError =>
+  new UserError(`${path}: the gzip file is damaged or truncated (${errorText(error)}). Download or copy it again`);

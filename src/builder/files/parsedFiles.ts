@@ -15,7 +15,7 @@ import type { ByteSource } from '../../core/text/byteSource.ts';
 import type { Problem, Read } from '../../core/text/problem.ts';
 import { decodeUtf8, Utf8Decoder } from '../../core/text/utf8Decoder.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { type FileSource, openFile } from './fileSource.ts';
+import { type FileSource, openFile, piecesOf } from './fileSource.ts';
 
 /** A file to parse, on a disk or elsewhere. */
 export interface FileOrigin {
@@ -23,7 +23,8 @@ export interface FileOrigin {
   name: string;
   /** Changes whenever the content does. Rejects where there is no such file. */
   stamp: () => Promise<string>;
-  open: () => Promise<FileSource>;
+  /** `unpack: false`: a gzip-compressed file may be given as it is. */
+  open: (options?: { unpack: boolean }) => Promise<FileSource>;
 }
 
 /** What a file holds; its problems name the file. */
@@ -51,16 +52,13 @@ const indexWithSpans = 'index with spans';
 const keyOf = (what: string, origins: readonly FileOrigin[]): string =>
   [what, ...origins.map(({ name }) => name)].join('\n');
 
-/** Bytes of a log that are read at a time. */
-const chunkBytes = 1 << 22;
-
 /**
  * Parses the files of builds, each once: whoever asks for a file again gets the same result for as long as its content is
  * the same (its size and its times) and it is among the ones asked for last. A result that several callers share must
  * not be changed. A failure is not kept.
  */
 export class ParsedFiles {
-  readonly #open: (path: string) => Promise<FileSource>;
+  readonly #open: typeof openFile;
   readonly #keep: number;
   /** By what was asked; the one asked for last is last. */
   readonly #results = new Map<string, { stamp: string; result: Promise<unknown> }>();
@@ -113,10 +111,11 @@ export class ParsedFiles {
    * @throws {UserError} when it cannot be opened
    */
   log(path: string): Promise<Parsed<BuildLog>> {
-    return this.#parse('log', path, async (source) => {
-      const { value, problems } = await parseLog(source);
+    const parse = async (source: ByteSource) => {
+      const { value, problems } = await parseLog(source, path);
       return { value, problems: named(path, problems) };
-    });
+    };
+    return this.#parse('log', path, parse, { unpack: false });
   }
 
   /** @throws {UserError} when it cannot be opened */
@@ -154,13 +153,18 @@ export class ParsedFiles {
 
   #origin(file: string | FileOrigin): FileOrigin {
     if (typeof file !== 'string') return file;
-    return { name: resolve(file), stamp: () => stampOf(file), open: () => this.#open(file) };
+    return { name: resolve(file), stamp: () => stampOf(file), open: (options) => this.#open(file, options) };
   }
 
-  #parse<T>(what: string, file: string | FileOrigin, parse: (source: ByteSource) => Promise<T>): Promise<T> {
+  #parse<T>(
+    what: string,
+    file: string | FileOrigin,
+    parse: (source: ByteSource) => Promise<T>,
+    options?: { unpack: boolean },
+  ): Promise<T> {
     const origin = this.#origin(file);
     return this.once(what, [origin], async () => {
-      const source = await origin.open();
+      const source = await origin.open(options);
       try {
         return await parse(source);
       } finally {
@@ -181,11 +185,10 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-async function parseLog(source: ByteSource): Promise<Parsed<BuildLog>> {
+async function parseLog(source: ByteSource, path: string): Promise<Parsed<BuildLog>> {
   const reader = new BuildLogReader();
   const decoder = new Utf8Decoder();
-  for (let offset = 0; offset < source.size; offset += chunkBytes)
-    reader.push(decoder.push(await source.read(offset, chunkBytes)));
+  for await (const piece of piecesOf(source, path)) reader.push(decoder.push(piece));
   reader.push(decoder.end());
   return reader.end();
 }

@@ -68,12 +68,11 @@ function joined(
   const paths = [given.onnx, given.log, given.layers, given.profile];
   const what = JSON.stringify(['report', paths.map((path) => path !== undefined), added]);
   const make = async () => {
-    const [model, log, layers, profile] = await Promise.all([
-      files.model(given.onnx),
-      given.log === undefined ? undefined : files.log(given.log),
-      given.layers === undefined ? undefined : files.layers(given.layers),
-      given.profile === undefined ? undefined : files.profile(given.profile),
-    ]);
+    // One after the other: all of them run in one thread, and what reading a file leaves behind can go before the next.
+    const model = await files.model(given.onnx);
+    const log = given.log === undefined ? undefined : await files.log(given.log);
+    const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
+    const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
     const report = createReport({
       model: model.value,
       modelFile: basename(given.onnx),

@@ -75,6 +75,7 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.section = 'parse';
   state.begun = true;
   if (!keep(state.room.parsedNodes, cursor.to - at)) return;
+  if (state.node !== null) trimNode(state.node);
   const { name, op } = splitNode(state, cursor, at);
   const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
   state.log.parsedNodes.push(node);
@@ -83,6 +84,12 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.nodeInputs = '';
   enterStage(state, 'parse', cursor.line);
   state.onEvent?.({ kind: 'node', name, op, parsed: state.log.parsedNodes.length, line: cursor.line });
+}
+
+/** Lists that grew by `push` have room for sixteen more: with tens of thousands of nodes that is more than the rest of the log. */
+function trimNode(node: ParsedNode): void {
+  node.layers = node.layers.slice();
+  node.helpers = node.helpers.slice();
 }
 
 /** `NAME [OP] inputs: [a -> (2, 4)[FLOAT]], `: kept of the node that is being parsed, for the error that may follow. */

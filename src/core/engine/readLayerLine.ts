@@ -71,7 +71,7 @@ function nativeTensors(text: string): EngineTensor[] {
   }
   const rest = text.slice(end).trim();
   if (rest !== '') tensors.push({ name: rest, dims: null, type: null, format: null });
-  return tensors;
+  return tensors.slice();
 }
 
 /** `1,192:8,14,14`: 192 channels in vectors of 8. Anything that is no number is dynamic. */
@@ -84,7 +84,8 @@ function nativeDims(text: string): number[] {
     dims.push(size >= 0 ? size : -1);
     at = end + 1;
   }
-  return dims;
+  // Without the spare room that `push` leaves: there are tens of thousands of these lists.
+  return dims.slice();
 }
 
 /**
@@ -187,7 +188,7 @@ function textTensors(text: string): EngineTensor[] {
     tensors.push(textTensor(text.slice(at, last < at ? text.length : last)));
     at = next < 0 ? -1 : next + 4;
   }
-  return tensors;
+  return tensors.slice();
 }
 
 /** One tensor, from its name on to the end of its last value. */

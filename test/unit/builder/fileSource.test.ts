@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { isGzip, openFile, readWhole } from '../../../src/builder/files/fileSource.ts';
+import { isGzip, openFile, piecesOf, readWhole } from '../../../src/builder/files/fileSource.ts';
 import { UserError } from '../../../src/builder/userError.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
@@ -24,6 +24,35 @@ test.each([
   expect(text(await source.read(8, 100))).toBe('89');
   expect((await source.read(10, 5)).length).toBe(0);
   expect((await source.read(100, 5)).length).toBe(0);
+  await source.close();
+});
+
+test.each([
+  ['plain', (bytes: Uint8Array) => bytes],
+  ['compressed', (bytes: Uint8Array) => gzipSync(bytes)],
+  [
+    'compressed in two parts',
+    (bytes: Uint8Array) => Buffer.concat([gzipSync(bytes.subarray(0, 9)), gzipSync(bytes.subarray(9))]),
+  ],
+])('gives a file in pieces: %s', async (name, pack) => {
+  const content = Buffer.alloc(700_001, 'all of the file, in order; ');
+  const path = file(`pieces ${name}`, pack(content));
+  const source = await openFile(path, { unpack: false });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of piecesOf(source, path)) pieces.push(piece);
+  await source.close();
+  expect(pieces.length).toBeGreaterThan(2);
+  expect(Buffer.concat(pieces).equals(content)).toBe(true);
+});
+
+test('says in the pieces of a compressed file when it is cut off', async () => {
+  const packed = gzipSync(Buffer.from('x'.repeat(100_000)));
+  const cut = file('pieces cut.gz', packed.subarray(0, packed.length - 20));
+  const source = await openFile(cut, { unpack: false });
+  const readAll = async () => {
+    for await (const piece of piecesOf(source, cut)) expect(piece.length).toBeGreaterThan(0);
+  };
+  await expect(readAll()).rejects.toThrow(/pieces cut\.gz: the gzip file is damaged/);
   await source.close();
 });
 
