@@ -1,2 +1,2 @@
-// Rooms other than src/host see this instead of the editor's API, so that any use of it fails to compile.
+// Modules other than src/host see this instead of the editor's API, so that any use of it fails to compile.
 export type NotInThisRoom = never;

@@ -9,7 +9,7 @@ export interface FlatGraph {
 
 /**
  * A decoder as exporters write it, without names: blocks of about 127 nodes with two residual connections, three
- * projections with chains of shape arithmetic beside them, rotary embedding and a gated MLP. About 1.24 edges a node.
+ * projections with chains of shape arithmetic next to them, rotary embedding and a gated MLP. About 1.24 edges a node.
  * `mask`: one more node that every block's attention reads, as in most exported language models.
  */
 export function decoder(nodes: number, mask = false): FlatGraph {

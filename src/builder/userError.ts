@@ -1,7 +1,7 @@
 import { errorText } from '../core/text/errorText.ts';
 /**
- * A request cannot be fulfilled. The message is for people: what is wrong, where, and what to do next.
- * Whoever catches it shows only the message; any other error is a bug and keeps its stack.
+ * A request cannot be fulfilled. The message is for the user: what is wrong, where, and what to do next.
+ * A handler shows only the message; any other error is a bug and keeps its stack.
  */
 export class UserError extends Error {
   override readonly name = 'UserError';
@@ -19,7 +19,7 @@ export function stopIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new Cancelled();
 }
 
-/** The message of a failed file operation in words: `model.onnx: no such file`. */
+/** The message of a failed file operation as text: `model.onnx: no such file`. */
 export function fileTrouble(path: string, error: unknown): UserError {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const text: Record<string, string> = {

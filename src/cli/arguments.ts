@@ -6,7 +6,7 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 
 /**
  * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
- * @param positionals names of the positional arguments; one in brackets may be left out
+ * @param positionals names of the positional arguments; one in brackets may be omitted
  */
 export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
   const parse = () => parseArgs({ args, options, allowPositionals: true, strict: true });

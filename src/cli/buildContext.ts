@@ -14,7 +14,7 @@ import { Usage } from './command.ts';
 import { hasErrors } from './problemLines.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A model and its last build, as overrides and replays are held against them. */
+/** A model and its last build, as overrides and replays are compared with them. */
 export interface BuildContext {
   index: NodeIndex | null;
   build: BuildFacts | null;
@@ -44,11 +44,11 @@ interface ContextFiles {
 }
 
 /**
- * Reads a model and what its build left, as far as they are given; what is wrong inside of them is noted.
+ * Reads a model and what its build left, as far as they are given; what is wrong inside them is noted.
  * @param more.unnoted codes of problems that do not matter to the caller
  * @param more.files where the model may have been read already
- * @throws {Usage} for build files without a model, and a `--tensorrt` that is no version
- * @throws {UserError} when a file cannot be read
+ * @throws {Usage} for build files without a model, and a `--tensorrt` that is not a version
+ * @throws {UserError} if a file cannot be read
  */
 export async function readContext(
   given: ContextFiles,
@@ -97,7 +97,7 @@ export async function readContext(
 /**
  * The same of a build folder, where more is known: what was built of a typed copy, and whether it is this model.
  * @param onnx the model, where it is not where the build found it
- * @throws {UserError} when it is no build folder, a file cannot be read, or the model has changed since
+ * @throws {UserError} if it is not a build folder, a file cannot be read, or the model has changed since
  */
 export async function readFolderContext(
   folder: string,
@@ -134,7 +134,7 @@ function contextOf(read: LoadedBuild, index: NodeIndex): BuildContext {
 
 /**
  * `10.6`, `v10.6.0`, `rtx`, `rtx-1.7`
- * @throws {Usage} when it is no version
+ * @throws {Usage} if it is not a version
  */
 export function readTarget(text: string): TensorrtTarget {
   const [, alone, rtx, version] = /^(?:tensorrt-)?(?:(rtx)|(rtx-)?v?(\d+(?:\.\d+)*))$/i.exec(text) ?? [];
@@ -143,7 +143,7 @@ export function readTarget(text: string): TensorrtTarget {
   return targetOf((alone ?? rtx) ? 'tensorrt-rtx' : 'tensorrt', version ?? null, null);
 }
 
-/** Says on stderr what is wrong in files that were read beside the one that is checked. */
+/** Says on stderr what is wrong in files that were read next to the one that is checked. */
 export function note(problems: Problem[], terminal: Terminal): void {
   for (const { severity, file, line, message } of problems)
     if (severity !== 'info')

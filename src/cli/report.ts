@@ -35,7 +35,7 @@ Writes one self-contained page with the graph and the fusion view. The page load
   },
 };
 
-/** Writes the page, or its data alone where the name ends in `.json`; its folder is made where it is missing. */
+/** Writes the page, or its data alone where the name ends in `.json`; its folder is made if it is missing. */
 export async function writeReport(output: string, data: ViewData): Promise<void> {
   await mkdir(dirname(output), { recursive: true }).catch((error: unknown) => {
     throw fileTrouble(dirname(output), error);
@@ -67,7 +67,7 @@ async function ofBuild(folder: string, { onnx, log, layers, profile, output }: V
   return toViewData(await loadBuild(build, { onnx: model }));
 }
 
-/** The built page lies beside this bundle. Its comment says what is replaced by what. */
+/** The built page is next to this bundle. Its comment says what is replaced by what. */
 async function page(data: ViewData): Promise<string> {
   const folder = join(import.meta.dirname, 'webview');
   const read = (name: string) =>
@@ -89,7 +89,7 @@ async function page(data: ViewData): Promise<string> {
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The line of the page's markup with this id; the comment above speaks of the ids, too. */
+/** The line of the page's markup with this id; the comment above mentions the ids, too. */
 function elementOf(html: string, id: string): string {
   const body = html.slice(html.indexOf('-->') + 3);
   const line = body.split('\n').find((one) => one.includes(`id="${id}"`));

@@ -24,7 +24,7 @@ import os
 import sys
 import time
 
-# Also where Python is told not to look beside the script (PYTHONSAFEPATH).
+# Also works if Python must not search the script's folder (PYTHONSAFEPATH).
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import network_options  # noqa: E402
 from job import Channel, JobError, Stop, remove, run  # noqa: E402
@@ -33,7 +33,7 @@ SEVERITIES = {"INTERNAL_ERROR": "F", "ERROR": "E", "WARNING": "W", "INFO": "I", 
 
 
 def load(name):
-    """The binding. TensorRT-RTX's small outer package may be missing where only its wheels could be installed."""
+    """Imports the binding. TensorRT-RTX's outer package may be missing if only its wheels could be installed."""
     try:
         return importlib.import_module(name)
     except Exception as first:  # a broken or missing shared library raises OSError
@@ -46,7 +46,7 @@ def load(name):
 
 
 def find_gpu():
-    """(name of the first GPU, CUDA version of the driver), each None where there is none."""
+    """(name of the first GPU, CUDA version of the driver), each None if there is none."""
     for library in ("libcuda.so.1", "nvcuda.dll"):
         try:
             cuda = ctypes.CDLL(library)
@@ -67,20 +67,20 @@ def find_gpu():
 def make_logger(trt, channel):
     class Logger(trt.ILogger):
         def __init__(self):
-            trt.ILogger.__init__(self)  # the binding demands this form
+            trt.ILogger.__init__(self)  # required by the binding
             self.errors = []
             self.built = False
 
         def log(self, severity, message):
             letter = SEVERITIES.get(severity.name, "I")
             if self.built and letter in "EF":
-                letter = "W"  # the engine is there: that this GPU cannot load it is no failure of the build
+                letter = "W"  # the engine exists: a GPU that cannot load it does not fail the build
             if letter in "EF":
                 self.errors.append(message)
             channel.send("log", severity=letter, message=message)
 
         def cause(self, otherwise):
-            """The first error: without a driver each is followed by a CUDA error that is the cause of nothing."""
+            """The first error. Without a driver, each is followed by a CUDA error that is not a cause."""
             return next((text for text in self.errors if "catchCudaError" not in text), otherwise)
 
     return Logger()
@@ -100,7 +100,7 @@ def make_monitor(trt, channel, stop):
         def step_complete(self, phase_name, step):
             parent, steps = self._open.get(phase_name, (None, None))
             now = time.monotonic()
-            if now - self._told >= 0.05 or step + 1 == steps:  # tens of thousands come within a second
+            if now - self._told >= 0.05 or step + 1 == steps:  # there are tens of thousands per second
                 self._told = now
                 channel.send("progress", phase=phase_name, parent=parent, step=step + 1, steps=steps)
             return not (stop.asked() or channel.closed)
@@ -128,7 +128,7 @@ def write_whole(path, content, stop):
 
 
 def inspect_engine(trt, logger, plan, channel):
-    """The inspector's text. An engine that was built for another GPU cannot be loaded: then there is none."""
+    """The inspector's text. None if the engine cannot be loaded because it was built for another GPU."""
     try:
         engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
         if engine is not None:
@@ -209,12 +209,12 @@ def build(options, channel, stop):
 
 
 def add_recorder(trt, config, options, channel):
-    import record_choices  # few need it: where the driver is copied to, it may not be
+    import record_choices  # few builds need it, and copies of the driver may lack it
 
     def warn(message):
         channel.send("log", severity="W", message=message)
 
-    # TensorRT itself advises to keep no times from other layers beside a selector, and Polygraphy does so, too.
+    # TensorRT advises against reusing times of other layers with a selector, and Polygraphy does not, either.
     if record_choices.record(trt, config, options.choices, warn) and not options.timing_cache:
         config.set_flag(trt.BuilderFlag.DISABLE_TIMING_CACHE)
 

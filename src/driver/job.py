@@ -1,6 +1,6 @@
-"""What the scripts of this folder share: JSON lines to the caller, and an end as soon as the caller asks for it or is gone.
+"""Shared by the scripts of this folder: JSON lines to the caller, and cancellation when the caller requests it or exits.
 
-A job reads one line of JSON from stdin, its request, and then writes one JSON object a line to stdout:
+A job reads one line of JSON from stdin, its request, and then writes one JSON object per line to stdout:
 
   {"event": NAME, ...}                             whatever the job reports on the way
   {"event": "done", "result"}                      the last line of a job that succeeded (exit status 0)
@@ -18,7 +18,7 @@ import time
 
 
 class JobError(Exception):
-    """Worth one plain line: what is wrong, where, and what to do. `stage` says what the job was doing."""
+    """An error for the user: what is wrong, where, and what to do. `stage` is what the job was doing."""
 
     def __init__(self, stage, message, details=None):
         super().__init__(message)
@@ -26,7 +26,7 @@ class JobError(Exception):
 
 
 class Channel:
-    """JSON lines on a private copy of stdout. Descriptor 1 itself then leads to stderr, so that no printf breaks a line."""
+    """JSON lines on a private copy of stdout. Descriptor 1 then refers to stderr, so that no printf breaks a line."""
 
     def __init__(self):
         sys.stdout.flush()
@@ -36,19 +36,19 @@ class Channel:
         self.closed = False
 
     def send(self, event, **fields):
-        """Numbers must be finite: JSON has no others."""
+        """Numbers must be finite, because JSON has no others."""
         text = json.dumps(dict(event=event, **fields), separators=(",", ":"), allow_nan=False)
         data = text.encode("ascii") + b"\n"
         with self._lock:
             try:
                 while data and not self.closed:
                     data = data[os.write(self._out, data) :]
-            except OSError:  # nobody reads any more: the job ends at its next step
+            except OSError:  # the reader is gone: the job stops at its next step
                 self.closed = True
 
 
 class Stop:
-    """Whether somebody asked for the end, and until when the job may end by itself."""
+    """Whether cancellation was requested, and until when the job may stop by itself."""
 
     def __init__(self, grace):
         self._grace, self._asked, self._deadline = grace, threading.Event(), None
@@ -66,7 +66,7 @@ class Stop:
         return self._deadline is not None and time.monotonic() > self._deadline
 
     def check(self):
-        """To be called between steps. Raises JobError once the end was asked for."""
+        """Call this between steps. Raises JobError once cancellation was requested."""
         if self.asked():
             raise JobError("cancelled", "cancelled")
 
@@ -102,7 +102,7 @@ def run(work, channel, stop):
         except JobError as error:
             status.append({"arguments": 2, "cancelled": 143}.get(error.stage, 1))
             channel.send("error", stage=error.stage, message=str(error), details=error.details)
-        except BaseException as error:  # nothing may end without its last line
+        except BaseException as error:  # every job must write its last line
             status.append(1)
             channel.send("error", stage="internal", message="%s: %s" % (type(error).__name__, error), details=[])
 
@@ -115,7 +115,7 @@ def run(work, channel, stop):
             channel.send("error", stage="cancelled", message="cancelled", details=[])
             remove(stop.leftovers)
             os._exit(143)
-    os._exit(status[0])  # at once: a native library's own teardown may crash after a failure
+    os._exit(status[0])  # at once, because the teardown of a native library may crash after a failure
 
 
 def read_line():
@@ -132,7 +132,7 @@ def read_line():
 def serve(handle):
     """
     The whole of a job's script: `handle(request, channel, stop)` gets the request, may send events, calls `stop.check()`
-    between its steps, and returns the result, which JSON can carry. Trouble with the input is a JobError.
+    between its steps, and returns the result, which JSON can represent. Invalid input raises a JobError.
     """
     channel, stop = Channel(), Stop(0.7)
     stop.ask_on_signals()

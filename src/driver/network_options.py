@@ -1,4 +1,4 @@
-"""What the options of build_engine.py do to a network and its builder configuration, and what the ONNX parser says."""
+"""Applies the options of build_engine.py to a network and its builder configuration, and explains ONNX parser errors."""
 
 import json
 import os
@@ -31,9 +31,9 @@ def parse_model(trt, network, logger, path):
     if os.path.getsize(path) == 0:
         raise JobError("parse", "%s: the file is empty. Export the model again" % path)
     parser = trt.OnnxParser(network, logger)
-    # From the file, not from its bytes: external weights are looked for beside it.
+    # From the file, not from its bytes: external weights are searched for next to it.
     if parser.parse_from_file(path):
-        if network.num_outputs == 0:  # many a text file is valid protobuf: a model without anything in it
+        if network.num_outputs == 0:  # many text files are valid protobuf: an empty model
             what = "a text file" if looks_like_text(path) else "not an ONNX model, or one without outputs"
             raise JobError("parse", "%s: this is %s: TensorRT found no outputs in it" % (path, what))
         return parser
@@ -53,7 +53,7 @@ def parse_model(trt, network, logger, path):
 
 
 def weights_trouble(errors):
-    """What the parser's log says about a file of external weights; its errors name the tensor alone."""
+    """What the parser's log says about a file of external weights; its errors name only the tensor."""
     for text in errors:
         found = re.search(r"(Failed to open file|Failed to map file to memory|from external file): (.+)", text)
         if found:
@@ -65,7 +65,7 @@ def weights_trouble(errors):
 
 
 def describe_error(error):
-    def get(field):  # older parsers lack some
+    def get(field):  # older parsers lack some of them
         return getattr(error, field, lambda: None)()
 
     return {
@@ -113,7 +113,7 @@ def mark_tensors(network, options):
 
 
 def set_precisions(trt, network, options):
-    """Precision by layer, for the versions that know it (TensorRT 8.2 to 10.x, weakly typed networks)."""
+    """Sets layer precisions, for versions that support them (TensorRT 8.2 to 10.x, weakly typed networks)."""
     if not options.precisions:
         return
     try:
@@ -128,7 +128,7 @@ def set_precisions(trt, network, options):
         if layer.name in types[0]:
             layer.precision = data_type(trt, types[0][layer.name], "--precisions")
         names = types[1].get(layer.name, [])
-        # One type is for all outputs, as in trtexec.
+        # A single type applies to all outputs, as in trtexec.
         for index, name in enumerate((names * layer.num_outputs if len(names) == 1 else names)[: layer.num_outputs]):
             layer.set_output_type(index, data_type(trt, name, "--precisions"))
     if left:
@@ -147,7 +147,7 @@ def data_type(trt, name, option):
 
 
 def add_profiles(builder, network, config, options, logger):
-    """One optimization profile per --profile; without any, each unknown dimension is 1, as trtexec has it."""
+    """One optimization profile per --profile; without any, each unknown dimension is 1, as in trtexec."""
     inputs = {tensor.name: tensor for tensor in (network.get_input(index) for index in range(network.num_inputs))}
     dynamic = {name: tensor for name, tensor in inputs.items() if -1 in tuple(tensor.shape)}
     for text in options.profile or (["{}"] if dynamic else []):
@@ -168,7 +168,7 @@ def add_profiles(builder, network, config, options, logger):
 
 
 def read_profile(text, inputs):
-    """'{"input": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}'; left out: as `opt`, or as whichever is given."""
+    """'{"input": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}'; a missing one equals `opt`, or whichever is given."""
     ranges = {}
     try:
         for name, given in json.loads(text).items():
@@ -187,7 +187,7 @@ def read_profile(text, inputs):
 
 
 def set_targets(trt, config, wanted, gpu):
-    """TensorRT-RTX alone can build for other GPUs than the one at hand; without one there is no `current`."""
+    """Only TensorRT-RTX can build for other GPUs than the one in this machine; without a GPU there is no `current`."""
     if not hasattr(trt, "ComputeCapability"):
         if wanted:
             raise JobError("arguments", "--compute-capability: only TensorRT-RTX can build for other GPUs")
@@ -254,7 +254,7 @@ def member(trt, kind, name, option):
 
 
 def make_calibrator(trt, path):
-    """Gives TensorRT the scales of a calibration cache; there is no data to calibrate with."""
+    """Passes the scales of a calibration cache to TensorRT; there is no data to calibrate with."""
     if not hasattr(trt, "IInt8EntropyCalibrator2"):
         raise JobError(
             "arguments",

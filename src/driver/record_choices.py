@@ -1,13 +1,13 @@
-"""Writes down what TensorRT offers for each layer and what it then chooses, without a say in it: one JSON line a layer.
+"""Records what TensorRT offers for each layer and what it chooses, without influencing it: one JSON line per layer.
 
-  {"layer", "inputs", "outputs", "dims", "choices": [CHOICE]}      while TensorRT decides; dims: the optimum's
-  {"layer", "inputs", "outputs", "dims", "chosen": CHOICE}         when it has decided
+  {"layer", "inputs", "outputs", "dims", "choices": [CHOICE]}      while TensorRT decides; dims: those of the optimum
+  {"layer", "inputs", "outputs", "dims", "chosen": CHOICE}         after its decision
   CHOICE: {"implementation", "tactic", "timingMs", "workspace",
            "io": [{"datatype", "strides", "vectorizedDim", "componentsPerElement"}]}
 
-Ids are text, for a JSON number rounds them. `io` has the inputs first; its last two are null before TensorRT 8.6.
+Ids are strings, because JSON numbers would round them. `io` has the inputs first; its last two are null before TensorRT 8.6.
 
-TensorRT 8 to 10 can tell this, by an IAlgorithmSelector. build_engine.py asks for it with --choices, Polygraphy with
+TensorRT 8 to 10 report this through an IAlgorithmSelector. build_engine.py asks for it with --choices, Polygraphy with
 --trt-config-postprocess-script; the environment's TRTLENS_CHOICES then names the file.
 """
 
@@ -19,7 +19,7 @@ import sys
 
 
 def record(trt, config, path, warn):
-    """Has the builder fill a file. Where that cannot be, `warn` gets one sentence. Returns whether it will."""
+    """Makes the builder write the file. If that is impossible, calls `warn` with one sentence. Returns whether it will."""
     if not hasattr(trt, "IAlgorithmSelector"):
         warn(
             "%s %s has no algorithm selector (TensorRT 8 to 10 have one), so it cannot report what it offers for a layer. "
@@ -32,21 +32,21 @@ def record(trt, config, path, warn):
     except Exception as error:
         warn("The choices are not recorded: %s" % error)
         return False
-    atexit.register(recorder.close)  # also keeps it: older bindings do not
+    atexit.register(recorder.close)  # also keeps a reference, which older bindings do not
     return True
 
 
 def make_recorder(trt, path, warn, other=None):
-    """A selector that writes to a file, and leaves the selecting to TensorRT or to the `other` selector."""
+    """A selector that writes to a file, and leaves the selection to TensorRT or to the `other` selector."""
 
     class Recorder(trt.IAlgorithmSelector):
         def __init__(self):
-            trt.IAlgorithmSelector.__init__(self)  # the binding demands this form
+            trt.IAlgorithmSelector.__init__(self)  # required by the binding
             self._file, self._warned, self._ended = None, False, False
 
         def select_algorithms(self, context, choices):
             self._note(context, choices, lambda listed: {"choices": listed})
-            # All of them: TensorRT then takes the one that it would have taken.
+            # All of them, so TensorRT makes the choice that it would have made.
             return other.select_algorithms(context, choices) if other is not None else list(range(len(choices)))
 
         def report_algorithms(self, contexts, choices):
@@ -76,8 +76,8 @@ def make_recorder(trt, path, warn, other=None):
                 if self._file is None:
                     self._file = open(path, "w", encoding="ascii", newline="\n")
                 self._file.write(text)
-                self._file.flush()  # a build may be cut off at any time
-            except Exception as error:  # out of here, it would end the build
+                self._file.flush()  # a build may be interrupted at any time
+            except Exception as error:  # an exception here would end the build
                 self._ended = isinstance(error, OSError)
                 if not self._warned:
                     warn("Not all choices are recorded: %s" % error)
@@ -87,7 +87,7 @@ def make_recorder(trt, path, warn, other=None):
 
 
 def optimum(shapes):
-    return list(shapes[1]) if len(shapes) > 1 else None  # none: not known yet
+    return list(shapes[1]) if len(shapes) > 1 else None  # not known yet
 
 
 def describe(choice, count):

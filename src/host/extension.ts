@@ -36,7 +36,7 @@ export interface ExtensionApi {
 
 let running: Builds | undefined;
 
-/** Puts the parts together. Nothing is read, probed or started here: each part begins when a person asks for it. */
+/** Puts the parts together. Nothing is read, probed or started here: each part begins when the user requests it. */
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
   const files = new ParsedFiles();

@@ -4,7 +4,7 @@ import type { Algorithm, OfferedChoice } from '../core/replay/algorithm.ts';
 import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
 
 /**
- * Messages between the host and the language server beside LSP's own. The server reads no files: what it knows of a
+ * Messages between the host and the language server in addition to LSP's own. The server reads no files: what it knows of a
  * model and its builds comes from the host. Lines and characters count from 0 here, as in LSP.
  */
 export const languageMessages = {
@@ -12,7 +12,7 @@ export const languageMessages = {
   facts: 'tensorrtLens/facts',
   /** Server → host, notification `ModelPathParams`: which model an override file names; when it is opened and when that changes. */
   modelPath: 'tensorrtLens/modelPath',
-  /** Host → server, request `DocumentParams` → `RuleVerdictInfo[]`: what became of each rule in the last build. */
+  /** Host → server, request `DocumentParams` → `RuleVerdictInfo[]`: what happened to each rule in the last build. */
   verify: 'tensorrtLens/verify',
   /** Host → server, request `PlaceParams` → `string[]`: ids, as in the fusion report, of the nodes that a place in the text is about. */
   nodesAt: 'tensorrtLens/nodesAt',
@@ -32,9 +32,9 @@ export const languageCommands = {
   showNodes: 'tensorrtLens.showNodes',
   /** Build the model with this override file. */
   buildWithOverrides: 'tensorrtLens.buildWithOverrides',
-  /** Write a rewritten model beside the original. */
+  /** Write a rewritten model next to the original. */
   applyOverrides: 'tensorrtLens.applyOverrides',
-  /** Hold the rules against the last build and show the result. */
+  /** Compare the rules with the last build and show the result. */
   verifyOverrides: 'tensorrtLens.verifyOverrides',
   /** Open the log of the last build, or of the last one that passed, at a line (from 1). */
   openLogLine: 'tensorrtLens.openLogLine',
@@ -58,7 +58,7 @@ export interface FactsParams {
   uri: string;
   /** URI of the model file; null: no model was found. */
   modelUri: string | null;
-  /** Why there is no model, in words; '' when there is one. */
+  /** Why there is no model, as text for the user; '' if there is one. */
   modelProblem: string;
   model: ModelFacts | null;
   build: BuildFacts | null;
@@ -117,7 +117,7 @@ export interface KeepParams {
 }
 
 export interface KeepInfo {
-  /** Text to insert at the end of the file; '' when every node is kept so already. */
+  /** Text to insert at the end of the file; '' if every node is kept so already. */
   text: string;
   /** The selectors that it uses. */
   selectors: string[];

@@ -1,14 +1,14 @@
 import type { PanelSelection } from '../core/scene/panel/fusionPanel.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 
-/** What a person points at, the same in every view. Ids as in the fusion report. */
+/** What the user points at, the same in every view. Ids as in the fusion report. */
 export type Selection = PanelSelection;
 
 /** View → host. */
 export interface ViewHost {
   /** First message of a view: it can be sent data from now on. */
   ready(): void;
-  /** A person selected something in this view. */
+  /** The user selected something in this view. */
   selected(selection: Selection): void;
   /** Open the text behind a fact: a line of the build log (from 1) or of the override file. */
   openLine(file: 'log' | 'overrides', line: number): void;

@@ -26,7 +26,7 @@ export class Documents {
     this.facts.delete(uri);
   }
 
-  /** null: a document that is none of ours, such as any other JSON. */
+  /** null: a document that is not ours, such as any other JSON. */
   analyse(document: TextDocument): Analysis | null {
     const { uri, version } = document;
     const facts = this.facts.get(uri) ?? noFacts;

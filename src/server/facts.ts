@@ -20,7 +20,7 @@ export interface DocumentFacts {
   models: readonly string[];
 }
 
-/** Facts of a document for which the host has sent none yet. */
+/** Facts of a document before the host has sent any. */
 export const noFacts: DocumentFacts = {
   modelUri: null,
   modelProblem: '',

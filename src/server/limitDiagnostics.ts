@@ -9,7 +9,7 @@ const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   info: DiagnosticSeverity.Information,
 };
 
-/** As many as the editor shows of one file: sending more costs every keystroke and nobody sees them. */
+/** As many as the editor shows of one file: sending more costs every keystroke and no one sees them. */
 const most = 1000;
 
 /** A diagnostic as every one of ours begins. */
@@ -18,7 +18,7 @@ export function diagnosticAt(range: Range, severity: Severity, code: string, mes
 }
 
 /**
- * The problems of a document as diagnostics: all, or else the gravest 1,000 in the order of the problems, of which the
+ * The problems of a document as diagnostics: all, or the 1,000 most severe in the order of the problems, of which the
  * first says how many are missing and which command of `trtlens` lists them.
  */
 export function limitDiagnostics<P extends Problem>(

@@ -22,7 +22,7 @@ export function replayNodesAt(analysis: ReplayAnalysis, { line, character }: Pla
   return hint ? idsOf(analysis, hint) : [];
 }
 
-/** What became of each rule in the last build. */
+/** What happened to each rule in the last build. */
 export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
   return analysis.verdicts().map(({ line, verdict, certain, message, counts }) => ({
     line: line - 1,
@@ -33,7 +33,7 @@ export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
   }));
 }
 
-/** The lines to add so that nodes get a type; nodes that a rule gives it already are left out. */
+/** The lines to add so that nodes get a type; nodes that a rule gives it already are omitted. */
 export function keepInfo(analysis: OverrideAnalysis, { nodes, type }: KeepParams): KeepInfo {
   const { facts, check, document, build } = analysis;
   const { index } = facts;

@@ -123,7 +123,7 @@ interface Frame {
   font: string;
   /** Of what is told in small. */
   small: string;
-  /** Room for the widest value beside a bar. */
+  /** Room for the widest value next to a bar. */
   valueWidth: number;
   /** Left and right edge of each column's blocks. */
   x: Record<FlowColumn, [number, number]>;
@@ -214,7 +214,7 @@ const ribbonTitle = (link: Link, weight: Weight): string =>
     amount(link.value, weight),
   ) + (link.derived > 0 ? ` (${strings.fusion.flow.derived(amount(link.derived, weight))})` : '');
 
-/** What a person asks first, then the rest: each entry may become a line of its own. */
+/** What the user asks first, then the rest: each entry may become a line of its own. */
 const factLines = (item: FlowItem, total: number, weight: Weight): string[] => {
   const all = facts(item, total, weight).split(' · ');
   return all.length < 3 ? [all.join(' · ')] : [all.slice(0, 2).join(' · '), all.slice(2).join(' · ')];
@@ -295,7 +295,7 @@ function drawBlocks(
       `block in-${item.column}${item.exact ? '' : ' derived'}`,
     );
     const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
-    // A group's name lies in its block, however little goes through it; the padding keeps neighbours apart.
+    // A group's name is in its block, however little goes through it; the padding keeps neighbours apart.
     const tall = Math.max(item.column === 'groups' ? lowestBlock : 2, y1 - y0);
     block.select('title').text(`${spoken(item, total, weight)}`);
     const reach = Math.max(lowestBlock, y1 - y0);
@@ -340,7 +340,7 @@ const put = (
   anchor: 'start' | 'middle' | 'end',
 ) => block.select(part).attr('x', x).attr('y', y).attr('text-anchor', anchor).text(text);
 
-/** A group's texts lie in its block: two lines where they fit, else one. */
+/** A group's texts are in its block: two lines where they fit, otherwise one. */
 function insideText(
   block: D3Selection<SVGGElement, Node, null, undefined>,
   item: Node,

@@ -164,7 +164,7 @@ export function icicleChart(parent: HTMLElement, events: ChartEvents) {
   return { draw, mark };
 }
 
-/** From the whole model down to a cell. [root] where there is no such cell (any more). */
+/** From the whole model down to a cell. [root] if there is no such cell (any more). */
 function trailTo(root: IcicleCell, id: string): IcicleCell[] {
   if (id === '' || id === root.id) return [root];
   for (const child of root.children) {
@@ -207,7 +207,7 @@ function atLeast(root: Cell, least: number): { visible: Cell[]; runs: Run[] } {
   return { visible, runs };
 }
 
-/** All of it, else the label alone, else the end that tells modules apart. */
+/** All of it, otherwise the label alone, otherwise the end that tells modules apart. */
 function fittingTitle(cell: IcicleCell, total: number, room: number, font: string): string {
   const title = titleOf(cell, total);
   if (textWidth(title, font) <= room) return title;

@@ -36,8 +36,9 @@ interface Shown {
 }
 
 /**
- * The fusion page: what became of every node, how modules flow through fusion groups into kernels, when each kernel
- * runs and what takes the time. One selection in all of it. Redraws when its width changes; `root` may be hidden at first.
+ * The fusion page: what happened to every node, how modules flow through fusion groups into kernels, when each kernel
+ * runs and what takes the time. One selection in all of it. Redraws when its width changes; `root` may be hidden at
+ * first.
  */
 export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const kept = viewState<Kept>('fusion');

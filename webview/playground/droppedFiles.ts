@@ -23,9 +23,9 @@ type Opened = Partial<Pick<ReportInput, 'model' | 'modelFile' | 'modelProblems' 
 const chunk = 1 << 22;
 
 /**
- * Reads files that a person opened or dropped, by their content: a model, build logs, layer info, profiles, each
- * gzip-compressed or not. Nothing leaves the page. Each call adds to what was there before; a new model starts anew. A
- * call waits for the one before it, else a log that takes long would join a model that came after it.
+ * Reads files that the user opened or dropped, by their content: a model, build logs, layer info, profiles, each
+ * gzip-compressed or not. Nothing leaves the page. Each call adds to what was there before; a new model starts again. A
+ * call waits for the one before it, otherwise a log that takes long would join a model that came after it.
  * `messages` says of each file that could not be used why. `data` is null as long as there is no model.
  */
 export function droppedFiles(): (files: readonly File[]) => Promise<{ data: ViewData | null; messages: string[] }> {

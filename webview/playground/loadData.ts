@@ -3,8 +3,8 @@ import { strings } from '../shared/strings.ts';
 import { errorText } from '../../src/core/text/errorText.ts';
 
 /**
- * The page's data: from `#view-data` where the page carries it, else ./data.json beside it. Never throws: without data,
- * `message` says why.
+ * The page's data: from `#view-data` where the page carries it, else ./data.json next to it. Never throws: without
+ * data, `message` says why.
  */
 export async function loadData(): Promise<{ data: ViewData | null; message: string }> {
   const embedded = document.getElementById('view-data')?.textContent.trim() ?? '';

@@ -58,7 +58,7 @@ function start(root: HTMLElement): void {
     selection = next;
     for (const view of views) if (view.name !== from) view.select(next);
   };
-  /** What the graph is to show once it can be seen: laying out what nobody looks at would only hold up the rest. */
+  /** What the graph is to show once it can be seen: laying out what no one looks at would only hold up the rest. */
   let forGraph: (() => void) | null = null;
   const showGraph = () => {
     if (graphBox.hidden) return;
@@ -143,7 +143,7 @@ function start(root: HTMLElement): void {
     });
   });
   void loadData().then(({ data, message }) => {
-    // What a person opened meanwhile is what they want to see.
+    // What the user opened meanwhile is what they want to see.
     if (!opened) show(data, message);
   });
 }

@@ -1,8 +1,8 @@
 /**
  * One tab stop for a drawing with many marks: arrow keys go to the nearest mark in that direction, Home and End to the
- * first and last, Enter or Space clicks. Marks are the elements that match `selector` below `root`; call the result after
- * drawing anew, it keeps the focus on the mark with the same `data-id`. `root` is no SVG element: browsers give the focus
- * to those that listen to it.
+ * first and last, Enter or Space clicks. Marks are the elements that match `selector` below `root`; call the result
+ * after drawing again, it keeps the focus on the mark with the same `data-id`. `root` is no SVG element: browsers give
+ * the focus to those that listen to it.
  */
 export function arrowKeys(root: HTMLElement, selector: string): () => void {
   let current: string | null = null;

@@ -12,15 +12,15 @@ declare const acquireVsCodeApi: (() => EditorApi) | undefined;
 
 let editor: EditorApi | null | undefined;
 
-/** The editor may be asked for its interface only once a page. null outside of an editor. */
+/** The editor may be asked for its interface only once a page. null outside an editor. */
 function editorApi(): EditorApi | null {
   editor ??= typeof acquireVsCodeApi === 'function' ? acquireVsCodeApi() : null;
   return editor;
 }
 
 /**
- * Runs one view in an editor's webview: mounts it in `#root` (the body, where there is none), passes the host's
- * messages to it, and says `ready` afterwards. Errors that nobody caught reach the host's log. On a plain page there
+ * Runs one view in an editor's webview: mounts it in `#root` (the body, if there is none), passes the host's
+ * messages to it, and says `ready` afterwards. Errors that no one caught reach the host's log. On a plain page there
  * is no host to connect to: call the view's own mount function there.
  */
 export function connect(mount: (root: HTMLElement, host: ViewHost) => View): void {
@@ -48,8 +48,8 @@ function describe(error: unknown): string {
 
 /**
  * What a view remembers while it is hidden or reloaded (position, expansion, overlay). In an editor it is the
- * webview's own state, else the browser tab's session; where neither is allowed, it lasts as long as the page.
- * `key` tells the views of one page apart; values must be plain JSON. `get` gives null where nothing was kept.
+ * webview's own state, otherwise the browser tab's session; where neither is allowed, it lasts as long as the page.
+ * `key` tells the views of one page apart; values must be plain JSON. `get` gives null if nothing was kept.
  */
 export function viewState<T>(key: string): { get(): T | null; set(value: T): void } {
   const api = editorApi();

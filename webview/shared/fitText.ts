@@ -19,8 +19,8 @@ export function textWidth(text: string, font: string): number {
 const mostLetters = 1000;
 
 /**
- * The text if it fits, else as much of it as does, with `…`. Names tell themselves apart at their end: `keep` says which
- * end stays. '' where not even three letters fit.
+ * The text if it fits, otherwise as much of it as does, with `…`. Names tell themselves apart at their end: `keep` says
+ * which end stays. '' where not even three letters fit.
  */
 export function fitText(text: string, width: number, font: string, keep: 'start' | 'end' = 'start'): string {
   if (text.length <= mostLetters && textWidth(text, font) <= width) return text;

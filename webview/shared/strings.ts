@@ -120,7 +120,7 @@ export const strings = {
     importedMeans: 'Read from files that a build left behind.',
     onGpu: (gpu: string) => `on ${gpu}`,
     loading: 'Loading …',
-    noData: 'There is no data to show: data.json is missing beside this page.',
+    noData: 'No data to show: data.json is missing next to this page.',
     badData: (reason: string) => `The data could not be read: ${reason}`,
     noHost: 'This needs the editor or the command line.',
     lineAt: (file: string, line: number) => `${file}, line ${thousands(line)}`,

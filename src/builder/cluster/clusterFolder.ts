@@ -49,17 +49,18 @@ export interface Collected {
   job: ClusterJobs['jobs'][number];
   /** null: it has not ended. */
   build: Build | null;
-  /** Why there is no build, for people. */
+  /** Why there is no build, as text for the user. */
   error: string | null;
 }
 
 /**
- * Writes what a cluster needs to run the builds: for each target a folder with run.sh, the job's file and a folder for each
- * build. Everything is decided here, so that the nodes need nothing but TensorRT. What builds left there is not deleted.
+ * Writes what a cluster needs to run the builds: for each target a folder with run.sh, the job's file and a folder for
+ * each build. Everything is decided here, so that the nodes need nothing but TensorRT. What builds left there is not
+ * deleted.
  * @param base folder that the matrix' paths are relative to
  * @param out must be on a file system that the nodes share
- * @throws {UserError} when a build cannot be had on that target, a file lies where the nodes do not see it, or builds have
- * begun in that folder
+ * @throws {UserError} if a build is not available on that target, a file is where the nodes do not see it, or builds
+ * have begun in that folder
  */
 export async function writeClusterFolder(
   matrix: Matrix,
@@ -248,7 +249,7 @@ function absolute(options: Partial<EngineOptions>, base: string): Partial<Engine
 
 /**
  * Takes the builds of a cluster folder that have ended into the history, each once.
- * @throws {UserError} when the folder is none that was written for a cluster
+ * @throws {UserError} if the folder is none that was written for a cluster
  */
 export async function collectClusterFolder(folder: string, cache?: string): Promise<Collected[]> {
   let written: ClusterJobs;

@@ -4,7 +4,7 @@ import type { Backend, EngineOptions } from '../../core/build/engineOptions.ts';
 import { moveAtomically } from './moveAtomically.ts';
 import { fileTrouble } from '../userError.ts';
 
-/** Copies of a person's cache files that a program may write, while the files themselves stay whole. */
+/** Copies of the user's cache files that a program may write, while the files themselves stay whole. */
 export interface BorrowedCaches {
   /** The options with the copies in place of the files. */
   options: Pick<EngineOptions, 'timingCache' | 'calibrationCache'>;
@@ -12,7 +12,7 @@ export interface BorrowedCaches {
   giveBack: () => Promise<void>;
 }
 
-/** Whoever is killed while writing them in place leaves half a file, and who cannot write them has built for nothing. */
+/** A process that is killed while writing in place leaves half a file, and a build whose cache cannot be written is lost. */
 const written = (backend: Backend): ('timingCache' | 'calibrationCache')[] =>
   backend === 'polygraphy' ? ['timingCache', 'calibrationCache'] : ['timingCache'];
 

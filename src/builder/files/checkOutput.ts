@@ -7,10 +7,10 @@ import { fileTrouble, UserError } from '../userError.ts';
 import { externalLocations } from './writeModel.ts';
 
 /**
- * Makes sure, before any work is done, that a file can be written to `out`, and that it takes the place of none that the
- * same command uses. Its folder may be missing: who writes makes it.
- * @param used files that are read or written beside it; a missing name is no file
- * @throws {UserError} when it cannot be written, or is one of those, whatever the two names are (links, other spellings)
+ * Makes sure, before any work is done, that a file can be written to `out`, and that it takes the place of none that
+ * the same command uses. Its folder may be missing: who writes makes it.
+ * @param used files that are read or written next to it; a missing name is not a file
+ * @throws {UserError} if it cannot be written, or is one of those, whatever the two names are (links, other spellings)
  */
 export async function checkOutput(out: string, used: readonly (string | undefined)[]): Promise<void> {
   await checkName(out, used);
@@ -19,7 +19,7 @@ export async function checkOutput(out: string, used: readonly (string | undefine
 
 /**
  * The same for a cache, which is read where it exists: then its folder may be one that cannot be written to.
- * @throws {UserError} also when it is another kind of file
+ * @throws {UserError} also if it is another kind of file
  */
 export async function checkCache(
   cache: string,
@@ -39,7 +39,7 @@ export async function checkCache(
   }
 }
 
-/** Whether the file is there already. */
+/** Whether the file already exists. */
 async function checkName(out: string, used: readonly (string | undefined)[]): Promise<boolean> {
   if (out === '' || out.endsWith(sep) || out.endsWith('/'))
     throw new UserError(`'${out}' is not a file name. Pass the file to write`);

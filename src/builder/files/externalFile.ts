@@ -4,8 +4,8 @@ import { type FileSource, openFile } from './fileSource.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 
 /**
- * Path of a file of external data that a model names, inside of the model's folder and nowhere else: a model that came
- * from somebody else must not make us read or write other files. The file itself need not be there.
+ * Path of a file of external data that a model names, inside the model's folder and nowhere else: a model that came
+ * from someone else must not make us read or write other files. The file itself need not be there.
  * @throws {UserError} for absolute paths, `..`, and symbolic links on the way
  */
 export async function externalPath(folder: string, location: string): Promise<string> {
@@ -31,7 +31,7 @@ export async function externalPath(folder: string, location: string): Promise<st
 
 /**
  * Opens a file of external data, as it is on disk.
- * @throws {UserError} when it lies outside of the model's folder, is missing or no file
+ * @throws {UserError} if it is outside the model's folder, is missing or no file
  */
 export async function openExternal(folder: string, location: string): Promise<FileSource> {
   const path = await externalPath(folder, location);

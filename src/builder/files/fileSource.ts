@@ -16,13 +16,13 @@ export interface FileSource extends ByteSource {
 const smallRead = 2 ** 18;
 const patience = 5;
 
-/** Unpacked bytes are kept in memory: more than this is refused. */
+/** Unpacked bytes are kept in memory: more than this is rejected. */
 const largestUnpacked = 2 ** 31 - 1;
 
 /**
- * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory, unless
- * `unpack` is false.
- * @throws {UserError} when it cannot be opened or unpacked
+ * Opens a file for random access; a gzip-compressed one (by its content, whatever its name) is unpacked in memory,
+ * unless `unpack` is false.
+ * @throws {UserError} if it cannot be opened or unpacked
  */
 export async function openFile(path: string, { unpack: unpacks = true } = {}): Promise<FileSource> {
   const handle = await openReadable(path);
@@ -46,7 +46,7 @@ async function openReadable(path: string): Promise<FileHandle> {
     if (status.isDirectory()) throw new UserError(`${path} is a folder, not a file`);
     // Many devices never end: what a model's link or an override file names must not fill the memory.
     if (status.isCharacterDevice() || status.isBlockDevice()) throw new UserError(`${path} is a device, not a file`);
-    // One that a shell passes on has somebody at its other end; of one with a name nobody knows.
+    // One that a shell passes on has someone at its other end; of one with a name no one knows.
     if (status.isFIFO() && !/^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path))
       throw new UserError(`${path} is a named pipe. Save its output to a file first`);
     return await open(path, 'r');
@@ -71,7 +71,7 @@ const isGzipHead = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] ==
 
 /**
  * The whole content of a file, unpacked where it is gzip-compressed.
- * @throws {UserError} when it cannot be read
+ * @throws {UserError} if it cannot be read
  */
 export async function readWhole(path: string): Promise<Uint8Array> {
   const source = await openFile(path);
@@ -115,7 +115,7 @@ async function inMemory(handle: FileHandle, bytes: Uint8Array): Promise<FileSour
 }
 
 /**
- * A model's tensors are passed over by a thousand small reads, each of which hangs on the one before. A read takes
+ * A model's tensors are skipped by a thousand small reads, each of which depends on the one before. A read takes
  * microseconds, the way to it and back through the thread pool many times that. So small reads are done on the spot,
  * but the process is never kept from its other work for longer than `patience` (and one read).
  */

@@ -24,10 +24,10 @@ import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { sizeText } from '../../core/text/numbers.ts';
 
 /**
- * Makes a copy of a model whose external weights are random, always the same for the same model, and gives its path:
- * what TensorRT fuses hangs on structure, shapes and types, so a model can be studied without its weights. The model's
- * own weights are neither read nor changed. Kept in the cache.
- * @throws {UserError} when the model cannot be read, or its external data has no such place or length
+ * Makes a copy of a model whose external weights are random, always the same for the same model, and returns its path:
+ * what TensorRT fuses depends on structure, shapes and types, so a model can be studied without its weights. The
+ * model's own weights are neither read nor changed. Kept in the cache.
+ * @throws {UserError} if the model cannot be read, or its external data has no such place or length
  * @throws {Cancelled} through `signal`; then nothing is left
  */
 export async function fillWeights(model: string, cache = cacheFolder(), signal?: AbortSignal): Promise<string> {
@@ -45,7 +45,8 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
     await checkSpace(temporary, places);
     await writeWeights(temporary, places, signal);
     await copyUnpacked(model, join(temporary, name));
-    // Somebody else may have made the same in the meantime; the same name of the same content may differ only in letters.
+    // Another process may have made the same in the meantime; the same name of the same content may differ only in
+    // letters.
     await rename(temporary, folder).catch(async () => {
       if (await exists(path)) return;
       await copyFile(join(temporary, name), path);

@@ -6,7 +6,7 @@ import { fileTrouble, stopIfCancelled } from '../userError.ts';
 /**
  * Runs `work` while no other process does so for the same folder: the file `<folder>.lock` names the process that is
  * at it. A lock whose process is gone counts for nothing.
- * @param waiting called once when somebody else holds the lock
+ * @param waiting called once when someone else holds the lock
  */
 export async function withFolderLock<T>(
   folder: string,
@@ -54,7 +54,7 @@ async function dropStale(lock: string, aside: string): Promise<void> {
   if (await hasLiveOwner(lock)) return;
   try {
     await rename(lock, aside);
-    // Somebody else may have been quicker and hold the lock by now: then it was theirs that was moved.
+    // Another process may have been quicker and hold the lock by now: then it was theirs that was moved.
     if (await hasLiveOwner(aside)) await link(aside, lock);
     await rm(aside, { force: true });
   } catch {

@@ -23,7 +23,7 @@ export class LineSplitter {
     if (rest !== '') this.#parts.push(rest);
   }
 
-  /** Gives the last line, where it has no end. */
+  /** Returns the last line, where it has no end. */
   end(): void {
     const rest = this.#decoder.end();
     if (rest !== '') this.#parts.push(rest);

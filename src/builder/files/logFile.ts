@@ -20,7 +20,7 @@ export class LogFile {
     this.#stream.write(`${line}\n`);
   }
 
-  /** @throws {UserError} when a line could not be written: the disk is full, say */
+  /** @throws {UserError} if a line could not be written: the disk is full, say */
   async end(): Promise<void> {
     this.#stream.end();
     await finished(this.#stream).catch(() => {});

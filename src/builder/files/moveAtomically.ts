@@ -3,7 +3,7 @@ import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileTrouble } from '../userError.ts';
 
-/** Moves a file whole or not at all, across file systems too; nothing happens where it does not exist. */
+/** Moves a file whole or not at all, across file systems too; nothing happens if it does not exist. */
 export async function moveAtomically(from: string, to: string): Promise<void> {
   // Two builds at once may share a cache.
   const temporary = `${to}.${randomUUID().slice(0, 8)}.tmp`;

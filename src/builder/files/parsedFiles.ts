@@ -21,13 +21,13 @@ import { type FileSource, openFile, piecesOf } from './fileSource.ts';
 export interface FileOrigin {
   /** For messages and as a key: a path, or a URI. */
   name: string;
-  /** Changes whenever the content does. Rejects where there is no such file. */
+  /** Changes whenever the content does. Rejects if there is no such file. */
   stamp: () => Promise<string>;
   /** `unpack: false`: a gzip-compressed file may be given as it is. */
   open: (options?: { unpack: boolean }) => Promise<FileSource>;
 }
 
-/** What a file holds; its problems name the file. */
+/** What a file contains; its problems name the file. */
 export interface Parsed<T> extends Read<T> {
   value: T;
 }
@@ -53,7 +53,7 @@ const keyOf = (what: string, origins: readonly FileOrigin[]): string =>
   [what, ...origins.map(({ name }) => name)].join('\n');
 
 /**
- * Parses the files of builds, each once: whoever asks for a file again gets the same result for as long as its content is
+ * Parses the files of builds, each once: asking for a file again gives the same result as long as its content is
  * the same (its size and its times) and it is among the ones asked for last. A result that several callers share must
  * not be changed. A failure is not kept.
  */
@@ -69,10 +69,10 @@ export class ParsedFiles {
   }
 
   /**
-   * An ONNX file's structure; what is wrong in it is in `problems`, which do not name it. Without a value: nothing in it can
-   * be read.
+   * An ONNX file's structure; what is wrong in it is in `problems`, which do not name it. Without a value: nothing in
+   * it can be read.
    * @param options.spans keep where in the file its parts are, as editing needs
-   * @throws {UserError} when it cannot be opened
+   * @throws {UserError} if it cannot be opened
    */
   readModel(file: string | FileOrigin, { spans = false } = {}): Promise<Read<OnnxModel>> {
     // A reading with spans serves those who need none.
@@ -83,7 +83,7 @@ export class ParsedFiles {
 
   /**
    * The same where there must be a model.
-   * @throws {UserError} when it cannot be opened, or nothing in it can be read
+   * @throws {UserError} if it cannot be opened, or nothing in it can be read
    */
   async model(file: string | FileOrigin, options: { spans?: boolean } = {}): Promise<Parsed<OnnxModel>> {
     const { value, problems } = await this.readModel(file, options);
@@ -108,7 +108,7 @@ export class ParsedFiles {
 
   /**
    * A build log of any size, gzip-compressed or not.
-   * @throws {UserError} when it cannot be opened
+   * @throws {UserError} if it cannot be opened
    */
   log(path: string): Promise<Parsed<BuildLog>> {
     const parse = async (source: ByteSource) => {
@@ -118,12 +118,12 @@ export class ParsedFiles {
     return this.#parse('log', path, parse, { unpack: false });
   }
 
-  /** @throws {UserError} when it cannot be opened */
+  /** @throws {UserError} if it cannot be opened */
   layers(path: string): Promise<Read<LayerInfo>> {
     return this.#parse('layers', path, (source) => parseText(source, path, readLayerInfo));
   }
 
-  /** @throws {UserError} when it cannot be opened */
+  /** @throws {UserError} if it cannot be opened */
   profile(path: string): Promise<Read<Profile>> {
     return this.#parse('profile', path, (source) => parseText(source, path, readProfile));
   }
@@ -144,7 +144,7 @@ export class ParsedFiles {
       if (this.#results.size <= this.#keep) break;
       this.#results.delete(oldest);
     }
-    // Whoever asks after a failure tries again.
+    // A request after a failure tries again.
     entry.result.catch(() => {
       if (this.#results.get(key) === entry) this.#results.delete(key);
     });
@@ -174,7 +174,7 @@ export class ParsedFiles {
   }
 }
 
-/** A file's size and times, to the nanosecond. A pipe can be read only once: what it gave then is what it holds. */
+/** A file's size and times, to the nanosecond. A pipe can be read only once: what it gave then is what it contains. */
 async function stampOf(path: string): Promise<string> {
   try {
     const status = await stat(path, { bigint: true });

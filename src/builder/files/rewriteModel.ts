@@ -12,7 +12,7 @@ import { UserError } from '../userError.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
-  /** The model, read with spans; its external data is beside it. */
+  /** The model, read with spans; its external data is next to it. */
   model: IndexedModel;
   /** What the rules make of it. */
   plan: PrecisionPlan;
@@ -29,7 +29,7 @@ export interface RewrittenModel extends WrittenModel {
 
 /**
  * Writes a strongly typed copy of a model that computes in the types that a plan gives its nodes.
- * @throws {UserError} when the model was damaged, cannot be rewritten so, or cannot be written
+ * @throws {UserError} if the model was damaged, cannot be rewritten so, or cannot be written
  */
 export async function rewriteModel(request: RewriteRequest): Promise<RewrittenModel> {
   const { out, plan, signal } = request;

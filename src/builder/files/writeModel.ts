@@ -42,11 +42,11 @@ export function externalFileFor(out: string, used: ReadonlySet<string>): string 
 }
 
 /**
- * Writes an edited model: piece by piece, never whole in memory, under temporary names that become the real ones when all
- * is written. External data that is still used goes along where `out` lies in another folder than the model.
+ * Writes an edited model: piece by piece, never whole in memory, under temporary names that become the real ones when
+ * all is written. External data that is still used goes along where `out` is in another folder than the model.
  * @param path of the model that was edited; `source` is its content
- * @throws {UserError} when it cannot be written, or external data is missing or outside of the model's folder; then
- * nothing is left behind
+ * @throws {UserError} if it cannot be written, or external data is missing or outside the model's folder; then nothing
+ * is left behind
  */
 export async function writeModel(
   edited: EditedModel,
@@ -100,13 +100,13 @@ class ModelWriter {
 
   private async putExternal({ location, segments }: NonNullable<EditedModel['external']>, out: string): Promise<void> {
     const path = await externalPath(this.to, location);
-    // Beside a model that is replaced it is that model's; beside none it is somebody else's.
+    // Next to a model that is replaced it belongs to that model; otherwise it belongs to another one.
     if (!(await exists(out)) && (await exists(path)))
       throw new UserError(`${path} already exists. Remove it, or choose another file.`);
     await this.put(path, segments);
   }
 
-  /** Copies the external data that the new model still uses beside it. */
+  /** Copies the external data that the new model still uses next to it. */
   private async takeAlong(out: string, own: string | undefined): Promise<void> {
     for (const location of await this.locationsOfResult()) {
       if (location === own) continue;

@@ -14,11 +14,11 @@ import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { ensurePackages } from '../tools/ensurePackages.ts';
 
-/** The programs of this machine that a build may use, as far as somebody chose them. */
+/** The programs of this machine that a build may use, as far as someone chose them. */
 export interface BuildTools {
   /** Path of `build_engine.py`. */
   driver: string;
-  /** Python interpreter; left out, one is looked for. */
+  /** Python interpreter; if omitted, one is searched for. */
   python?: string | undefined;
   /** Default: `trtexec` and `polygraphy` on the PATH. */
   trtexec?: string | undefined;
@@ -29,7 +29,7 @@ export interface BuildTools {
   cache?: string | undefined;
   /** Asks before TensorRT-RTX is downloaded. */
   confirm: (text: string) => Promise<boolean>;
-  /** Lines for people while something is set up. */
+  /** Lines for the user while something is set up. */
   setUpProgress?: (line: string) => void;
   signal?: AbortSignal | undefined;
 }
@@ -49,8 +49,8 @@ export interface BuildPlan {
 
 /**
  * Finds what the backend needs, sets TensorRT-RTX up where that is the one. `auto` takes trtexec, then a Python with
- * `tensorrt`, both only beside an NVIDIA GPU, and else TensorRT-RTX, which needs none.
- * @throws {UserError} when the backend cannot be had, with what to install
+ * `tensorrt`, both only next to an NVIDIA GPU, and else TensorRT-RTX, which needs none.
+ * @throws {UserError} if the backend is not available, with what to install
  */
 export async function planBuild(options: EngineOptions, tools: BuildTools): Promise<BuildPlan> {
   if (tools.launcher) return planLaunched(options, tools, tools.launcher);
@@ -120,7 +120,7 @@ const planDriver = (
   output: 'events',
   command: (options, { engine, precisions, choices, driver: there = driver }) => {
     const { args, notes } = driverCommand(options, { model: options.model, engine, precisions, choices }, { product });
-    // -B: no compiled copies beside the driver, which may lie where nothing can be written.
+    // -B: no compiled copies next to the driver, which may be where nothing can be written.
     return { args: ['-B', there, '--until-stdin-closes', ...args], notes };
   },
 });

@@ -2,7 +2,9 @@ import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import type { Launcher } from '../../core/build/launcher.ts';
 
-/** The options that a person chose, for comparing two builds: neither tools nor what has its own place in the manifest. */
+/**
+ * The options that the user chose, for comparing two builds: neither tools nor what has its own place in the manifest.
+ */
 export function chosenOptions(options: EngineOptions & { launcher?: Launcher | undefined }): BuildManifest['options'] {
   const left = new Set([
     'model',

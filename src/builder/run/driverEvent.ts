@@ -26,7 +26,7 @@ export interface DriverProgress {
   finished?: boolean;
 }
 
-/** What `build_engine.py` says, one JSON object a line. */
+/** What `build_engine.py` says, one JSON object per line. */
 export type DriverEvent =
   | {
       event: 'start';
@@ -53,7 +53,10 @@ export type DriverEvent =
 
 const known = new Set(['start', 'log', 'network', 'progress', 'layers', 'done', 'error']);
 
-/** Reads one line of the driver's output; undefined when it is none of its events (a start-up file of Python's printed something). */
+/**
+ * Reads one line of the driver's output; undefined for anything else (a start-up file of Python's printed
+ * something).
+ */
 export function readDriverEvent(line: string): DriverEvent | undefined {
   if (!line.startsWith('{"event":')) return undefined;
   try {

@@ -24,7 +24,7 @@ export interface ImportOptions {
   /** Parent of the build's folder. Default: `buildsFolder(model, cache)`. */
   folder?: string;
   cache?: string;
-  /** What to note in the manifest beside what the pieces say, where the caller knows more. */
+  /** Facts for the manifest that the pieces do not contain but the caller knows. */
   known?: Partial<Pick<BuildManifest, 'origin' | 'backend' | 'gpu' | 'driver' | 'options' | 'command' | 'seconds'>>;
 }
 
@@ -37,9 +37,9 @@ const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
 };
 
 /**
- * Makes a build of the model's history from what a build on another machine left. It is copied, unpacked; the manifest's
- * `origin` is `imported`, its `started` the time of the import, and the rest what the log says.
- * @throws {UserError} when a piece is none of these, two are of the same kind, or nothing speaks of layers
+ * Makes a build of the model's history from what a build on another machine left. It is copied, unpacked; the
+ * manifest's `origin` is `imported`, its `started` the time of the import, and the rest what the log says.
+ * @throws {UserError} if a piece is none of these, two are of the same kind, or none describes layers
  */
 export async function importBuild(options: ImportOptions): Promise<Build> {
   const found = new Map<keyof typeof names, Uint8Array>();
@@ -133,7 +133,7 @@ async function outcomeOf(log: BuildLog | undefined, model: string): Promise<Pick
   }
 }
 
-/** The model may lie on the other machine only. */
+/** The model may be only on the other machine. */
 async function modelOf(model: string): Promise<BuildManifest['model']> {
   const file = resolve(model);
   return { file, ...(await fingerprint(file).catch(() => ({ sha256: null, bytes: 0 }))) };

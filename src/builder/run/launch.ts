@@ -35,8 +35,8 @@ export class Launch {
 
   /**
    * A file's path there.
-   * @param inside its path inside of the folder there, where it is copied
-   * @throws {UserError} when the launcher neither covers nor copies it
+   * @param inside its path inside the folder there, where it is copied
+   * @throws {UserError} if the launcher neither covers nor copies it
    */
   there(path: string, inside = basename(path)): string {
     const here = resolve(path);
@@ -77,7 +77,7 @@ export class Launch {
 
   /**
    * Copies what is there to read.
-   * @throws {UserError} when that fails
+   * @throws {UserError} if that fails
    */
   async begin(signal: AbortSignal | undefined): Promise<void> {
     if (this.#copied.size === 0) return;

@@ -51,8 +51,8 @@ export class LogWatch {
 }
 
 /**
- * The first cause of a failed build in one line, with what to do next; undefined where the log names none.
- * @param model its file; read so that the advice can name inputs and nodes, where it can be read
+ * The first cause of a failed build in one line, with what to do next; undefined if the log names none.
+ * @param model its file; read so that the advice can name inputs and nodes, if it can be read
  */
 export async function causeOf(log: BuildLog, model: string): Promise<string | undefined> {
   const read = await new ParsedFiles().model(model).catch(() => undefined);

@@ -22,7 +22,7 @@ export interface Said extends Watched {
   /** The driver's first and last word; undefined for other programs, and where it did not get there. */
   start: Extract<DriverEvent, { event: 'start' }> | undefined;
   end: Extract<DriverEvent, { event: 'done' | 'error' }> | undefined;
-  /** The last line of the log that tells of an error; '' where none does. */
+  /** The last line of the log that reports an error; '' if there is none. */
   lastError: string;
 }
 
@@ -105,14 +105,14 @@ export class ProgramOutput {
 
   /**
    * Resolves when both files are whole.
-   * @throws {UserError} when the log could not be written; the error of the file system for the layer info
+   * @throws {UserError} if the log could not be written; the error of the file system for the layer info
    */
   async close(): Promise<void> {
     await this.#log.end();
     await this.#layers;
   }
 
-  /** What it has said. To be asked once, when there are no more lines. */
+  /** What it has said. To be asked once, if there are no more lines. */
   said(): Said {
     return { ...this.#watch.end(), start: this.#start, end: this.#end, lastError: this.#lastError };
   }

@@ -43,11 +43,11 @@ export interface BuildEvents extends OutputEvents {
 
 /**
  * Runs one build, after any other of the same model, and leaves a folder behind: `build.log`, `layers.json` and
- * `profile.json` where the build gives them, the engine, `manifest.json`. A build that fails or is cancelled is a result,
- * too (`manifest.result`, with one line in `manifest.error`): its folder keeps the log, never an engine or a temporary
- * file. Cancelling through `signal` ends the whole process group within two seconds.
- * @throws {Cancelled} when it was cancelled before it began
- * @throws {UserError} when the build cannot begin: no such model, no TensorRT, a request that this version cannot meet
+ * `profile.json` where the build gives them, the engine, `manifest.json`. A build that fails or is cancelled is a
+ * result, too (`manifest.result`, with one line in `manifest.error`): its folder keeps the log, never an engine or a
+ * temporary file. Cancelling through `signal` ends the whole process group within two seconds.
+ * @throws {Cancelled} if it was cancelled before it began
+ * @throws {UserError} if the build cannot begin: no such model, no TensorRT, a request that this version cannot meet
  */
 export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
   await checkModel(options.model);
@@ -205,7 +205,7 @@ class Run {
     try {
       await this.#launch?.begin(signal);
     } catch (error) {
-      // What was copied until then lies there, and nobody else will remove it.
+      // Partial copies are still there, and nothing else would remove them.
       await this.#launch?.end([], signal);
       throw error;
     }
@@ -253,7 +253,7 @@ class Run {
     return join(this.#folder, names[kind]);
   }
 
-  /** The file that TensorRT parses. It cannot unpack, and it looks for external weights beside the model. */
+  /** The file that TensorRT parses. It cannot unpack, and it looks for external weights next to the model. */
   async #model(signal: AbortSignal | undefined): Promise<string> {
     const { model, randomWeights, cache } = this.#options;
     if (randomWeights) return fillWeights(model, cache, signal);
@@ -317,7 +317,7 @@ class Run {
     await this.#removeLeftovers();
   }
 
-  /** What the program left in the folder, beside log and engine. */
+  /** What the program wrote to the folder in addition to log and engine. */
   async #nameResults(manifest: BuildManifest): Promise<void> {
     for (const kind of ['layers', 'profile'] as const)
       if ((await size(this.#path(kind))) > 0) manifest.files[kind] = names[kind];

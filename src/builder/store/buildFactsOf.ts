@@ -9,8 +9,8 @@ import type { AskedPrecision } from '../../core/scene/panel/viewData.ts';
 import type { LoadedBuild } from './loadBuild.ts';
 
 /**
- * What a build made of its model, with what its manifest and its record of rules know beside the log: plain JSON, which
- * also travels to the language server.
+ * What a build made of its model, with what its manifest and its record of rules know next to the log: plain JSON,
+ * which also travels to the language server.
  */
 export function buildFactsOf({ report, log, layers, manifest, overrides }: LoadedBuild): BuildFacts {
   // Where the command is not known, the log may have it.

@@ -12,7 +12,7 @@ export interface Build {
   manifest: BuildManifest;
 }
 
-/** Where the builds of a model lie: one folder each, named by their ids. The same path always gives the same place. */
+/** The folder with the builds of a model, one subfolder per build id. The same path always gives the same folder. */
 export function buildsFolder(model: string, cache = cacheFolder()): string {
   const path = resolve(model);
   const name = basename(path)
@@ -44,7 +44,7 @@ export async function newBuildFolder(parent: string, started: Date): Promise<{ i
 export const writeManifest = ({ folder, manifest }: Build): Promise<void> =>
   writeWhole(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
-/** The build in a folder; undefined when it holds none that can be read. */
+/** The build in a folder; undefined if it contains none that can be read. */
 export async function readBuildFolder(folder: string): Promise<Build | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BuildManifest;
@@ -54,7 +54,7 @@ export async function readBuildFolder(folder: string): Promise<Build | undefined
   }
 }
 
-/** It may have been written by hand, or by somebody else. */
+/** It may have been written by hand, or by someone else. */
 const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>): boolean =>
   typeof id === 'string' &&
   typeof model?.file === 'string' &&
@@ -63,7 +63,7 @@ const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>
 
 /**
  * The same where there must be one.
- * @throws {UserError} when the folder holds none that can be read
+ * @throws {UserError} if the folder contains none that can be read
  */
 export async function requireBuild(folder: string): Promise<Build> {
   const build = await readBuildFolder(folder);

@@ -7,7 +7,8 @@ import { cacheFolder } from '../files/cacheFolder.ts';
 import { isAlive } from '../files/folderLock.ts';
 
 /**
- * The builds of a model, newest first. A build whose process is gone without a word is given as cancelled. Never rejects.
+ * The builds of a model, newest first. A build whose process is gone without a warning is given as cancelled. Never
+ * rejects.
  * @param options.folder the parent of its build folders, where it is not the usual one
  */
 export async function listBuilds(model: string, options: { folder?: string; cache?: string } = {}): Promise<Build[]> {

@@ -38,10 +38,10 @@ export interface AppliedOverrides {
 export const typedCopyFolder = 'typed';
 
 /**
- * Makes the rules of `options.overrides` part of a build: as layer precisions where TensorRT takes them, else (and where
- * the build is strongly typed) as a typed copy of the model in the build's folder.
+ * Makes the rules of `options.overrides` part of a build: as layer precisions where TensorRT takes them, else (and
+ * where the build is strongly typed) as a typed copy of the model in the build's folder.
  * @param model the file that would be parsed without rules
- * @throws {UserError} when the rules cannot be read, have errors, or cannot be met by this TensorRT
+ * @throws {UserError} if the rules cannot be read, have errors, or cannot be met by this TensorRT
  */
 export async function applyOverrides(
   options: EngineOptions & { folder?: string; cache?: string | undefined },
@@ -138,7 +138,7 @@ function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildO
   return 'model';
 }
 
-/** Types that a mode of precision allows beside FP32, whichever program builds: `best` is more in trtexec on some GPUs. */
+/** Types that a precision mode allows in addition to FP32, for every program: `best` allows more in trtexec on some GPUs. */
 const allowedBy: Record<NonNullable<EngineOptions['precision']>, readonly string[]> = {
   fp32: [],
   fp16: ['fp16'],

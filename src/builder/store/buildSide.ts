@@ -23,7 +23,7 @@ export interface BuildSide extends GateSide {
  * Reads one side of a comparison.
  * @param path a build folder, or a report (`trtlens fusion --json`, also gzip-compressed)
  * @param onnx the model; by default where the build's manifest says it is. Without it, nodes are known by name only.
- * @throws {UserError} when it is neither, or the model is another one
+ * @throws {UserError} if it is neither, or the model is another one
  */
 export async function readBuildSide(path: string, onnx?: string, files = new ParsedFiles()): Promise<BuildSide> {
   const isFolder = await stat(path).then(
@@ -77,7 +77,7 @@ async function ofReport(path: string, onnx: string | undefined, files: ParsedFil
   return { ...side, network: networkOf(model), types: { facts: buildFacts(report, null), index } };
 }
 
-/** @throws {UserError} when the text is no fusion report */
+/** @throws {UserError} if the text is no fusion report */
 function readReport(path: string, text: string): FusionReport {
   let value: Partial<FusionReport> | null;
   try {

@@ -18,24 +18,25 @@ export interface BuildFilesGiven {
   profile?: string | undefined;
 }
 
-/** A build, read and joined: everything that anybody may want to know of it. Shared by its users: not to be changed. */
+/** A build, read and joined: everything that anyone may want to know of it. Shared by its users: not to be changed. */
 export interface LoadedBuild {
   model: OnnxModel;
   /** null: the build left none. */
   log: BuildLog | null;
   layers: LayerInfo | null;
   profile: Profile | null;
-  /** What became of each node; what is wrong in a file is in its `problems`, with the file's name. */
+  /** What happened to each node; what is wrong in a file is in its `problems`, with the file's name. */
   report: FusionReport;
   /** The override rules that it was made with; null: none, or not known. */
   overrides: BuildOverrides | null;
-  /** What its folder says; null where only files were given. */
+  /** What its folder says; null if only files were given. */
   manifest: BuildManifest | null;
 }
 
 /**
- * Reads a build folder: its own files, and the model where the manifest says it is (relative: to the folder), or `onnx`.
- * @throws {UserError} when a file cannot be opened, or the model cannot be read at all
+ * Reads a build folder: its own files, and the model where the manifest says it is (relative: to the folder), or
+ * `onnx`.
+ * @throws {UserError} if a file cannot be opened, or the model cannot be read at all
  */
 export async function loadBuild(
   { folder, manifest }: Build,
@@ -53,13 +54,13 @@ export async function loadBuild(
 
 /**
  * The same from files alone.
- * @throws {UserError} when a file cannot be opened, or the model cannot be read at all
+ * @throws {UserError} if a file cannot be opened, or the model cannot be read at all
  */
 export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles()): Promise<LoadedBuild> {
   return { ...(await joined(given, undefined, files)), overrides: null, manifest: null };
 }
 
-/** One report for the same files, however often it is asked for. */
+/** One report for the same files, however often it is requested. */
 function joined(
   given: BuildFilesGiven,
   added: readonly string[] | undefined,

@@ -11,7 +11,7 @@ export interface BuildOverrides {
   way: 'flags' | 'model';
   /** The copy's compute type of each node by its position in the model; null: it had no choice. Only for `model`. */
   declared?: (PrecisionType | null)[];
-  /** Names of the Casts that the copy has beside the model's own nodes. Only for `model`. */
+  /** Names of the Casts that the copy has next to the model's own nodes. Only for `model`. */
   added?: string[];
 }
 

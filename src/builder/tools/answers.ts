@@ -1,13 +1,13 @@
 import { Cancelled, stopIfCancelled } from '../userError.ts';
 
-/** What programs have answered, by question: each is asked once, whoever wants to know, then or later. */
+/** Caches answers of programs by question, so that each question is asked once. */
 export class Answers<T> {
   readonly #asked = new Map<string, Promise<T>>();
 
   /**
    * The answer to a question. A failure is none: who wants to know afterwards asks again.
    * @param ask asks, and gives up once `signal` is aborted
-   * @throws {Cancelled} once `signal` is aborted, also where somebody else has asked and still waits
+   * @throws {Cancelled} once `signal` is aborted, also where someone else has asked and still waits
    */
   async get(question: string, ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const asked = this.#asked.get(question);

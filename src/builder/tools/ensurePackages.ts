@@ -21,29 +21,29 @@ export interface Installed {
 }
 
 export interface SetUpOptions {
-  /** Asks before anything is downloaded. Not called when everything is there already. */
+  /** Asks before anything is downloaded. Not called when everything already exists. */
   confirm: (text: string) => Promise<boolean>;
-  /** One line for people at a time. */
+  /** One line for the user at a time. */
   progress?: (line: string) => void;
   signal?: AbortSignal | undefined;
-  /** The interpreter to use; left out, one is looked for. */
+  /** The interpreter to use; if omitted, one is searched for. */
   python?: string | undefined;
   /** Default: `cacheFolder()`. */
   cache?: string | undefined;
-  /** Also import the packages that are there already: finds damage that leaves the sizes of all files as they were. */
+  /** Also import the packages that already exist: finds damage that leaves the sizes of all files as they were. */
   tryImport?: boolean;
 }
 
-/** Consent was asked for and not given. */
+/** Consent was requested and not given. */
 export class NotConfirmed extends UserError {}
 
 /**
  * Sets a package set up for the user alone, once, and says where it is. It comes as ready-made wheels through pip, with
  * the user's own pip configuration, into a virtual environment of its own or, where Python has none, a plain folder.
- * Two at a time wait for each other; a set-up that was cut off, or whose files were damaged since, is done again from the
- * start.
- * @throws {NotConfirmed} when `confirm` says no
- * @throws {UserError} when this machine cannot run it or the wheels cannot be had, with what to do
+ * Two at a time wait for each other; a set-up that was cut off, or whose files were damaged since, is done again from
+ * the start.
+ * @throws {NotConfirmed} if `confirm` says no
+ * @throws {UserError} if this machine cannot run it or the wheels is not available, with what to do
  */
 export async function ensurePackages(name: PackageSetName, options: SetUpOptions): Promise<Installed> {
   const set = packageSets[name];
@@ -78,7 +78,7 @@ export async function findPackages(
 const folderOf = (name: PackageSetName, python: Python, cache = cacheFolder()): string =>
   join(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
 
-/** What is downloaded, how much, from where, under which licence and whereto. */
+/** What is downloaded, how much, from where, under which licence and where to. */
 const consentText = (set: PackageSet, folder: string): string => [...set.consent, folder].join('\n');
 
 /**

@@ -13,9 +13,9 @@ export interface FoundPolygraphy extends Polygraphy {
 }
 
 /**
- * Finds Polygraphy: the chosen one, else the one beside the chosen Python, else the one on the PATH.
+ * Finds Polygraphy: the chosen one, otherwise the one next to the chosen Python, otherwise the one on the PATH.
  * `POLYGRAPHY_USE_TENSORRT_RTX` in the environment makes it build with TensorRT-RTX, as it does for Polygraphy itself.
- * @throws {UserError} when there is none that runs
+ * @throws {UserError} if there is none that runs
  */
 export async function findPolygraphy(options: {
   polygraphy?: string | undefined;
@@ -42,7 +42,7 @@ export async function findPolygraphy(options: {
  * Asks a Polygraphy, wherever it runs, what it is, what it builds with and what its `convert` takes.
  * @param asked.request value of `POLYGRAPHY_USE_TENSORRT_RTX` there
  * @param asked.polygraphy, asked.python run the program and its interpreter, and give the lines that they print
- * @throws {UserError} when it does not run as Polygraphy; `advice` ends the sentence
+ * @throws {UserError} if it does not run as Polygraphy; `advice` ends the sentence
  */
 export async function askPolygraphy(asked: {
   name: string;
@@ -57,7 +57,7 @@ export async function askPolygraphy(asked: {
       `${asked.name} does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
     );
   const module = /^(1|true)$/i.test(asked.request ?? '') ? 'tensorrt_rtx' : 'tensorrt';
-  // Whatever its environment prints beside it, the version is the last line.
+  // Whatever its environment prints next to it, the version is the last line.
   const said = await asked.python(['-c', `import ${module}; print(${module}.__version__)`]);
   const help = await asked.polygraphy(['convert', '--help']);
   return {
@@ -67,7 +67,7 @@ export async function askPolygraphy(asked: {
   };
 }
 
-/** The interpreter that runs a script: named in its first line, else the one that lies beside it. */
+/** The interpreter that runs a script: named in its first line, otherwise the one that is next to it. */
 async function interpreterOf(program: string): Promise<string | undefined> {
   const named = /^#!\s*(\S+)/.exec(await head(program))?.[1];
   if (named && isAbsolute(named) && basename(named).startsWith('python')) return named;

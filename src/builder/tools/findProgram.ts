@@ -3,8 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /**
- * The full path of a program: a path as it is, a bare name from the PATH; undefined when there is none. Folders of the
- * PATH that depend on where we stand (`.`, empty) are passed over: what lies in an opened folder must not run by its name.
+ * The full path of a program: a path as it is, a bare name from the PATH; undefined if there is none. Folders of the
+ * PATH that depend on where we stand (`.`, empty) are skipped: what is in an opened folder must not run by its name.
  */
 export async function findProgram(
   program: string,

@@ -30,7 +30,7 @@ print(json.dumps({
 }))`;
 
 /**
- * Asks one interpreter what it is; undefined when it does not run or is too old to answer.
+ * Asks one interpreter what it is; undefined if it does not run or is too old to answer.
  * @param args first arguments, such as `-3` for `py`
  */
 export async function probePython(
@@ -65,7 +65,7 @@ export async function findPython(options: {
   chosen?: string | undefined;
   /** Says why an interpreter does not do; undefined: it does. */
   reject: (python: Python) => string | undefined;
-  /** For people, in the error: what a suitable one is and how to get it. */
+  /** For the user, in the error: what a suitable one is and how to get it. */
   advice: string;
 }): Promise<Python> {
   const tried: string[] = [];

@@ -6,7 +6,7 @@ type Entry = [path: string, bytes: number];
 
 const name = '.complete';
 
-/** Python writes compiled copies later; pip and its like may be updated, and nothing here needs them afterwards. */
+/** Python writes compiled copies later; pip and similar ones may be updated, and nothing here needs them afterwards. */
 const changing = /(^|\/)(__pycache__|pip|pip-[^/]*|setuptools|setuptools-[^/]*)\//;
 
 /** Lists the files of a finished installation in a file `.complete` of its folder. */
@@ -24,7 +24,7 @@ export async function readInventory(folder: string): Promise<Entry[] | 'unlisted
   }
 }
 
-/** The first file that is missing or has another size, in words; undefined: all are as they were listed. */
+/** The first file that is missing or has another size, as text; undefined: all are as they were listed. */
 export async function whatDiffers(folder: string, inventory: Entry[]): Promise<string | undefined> {
   const states = await Promise.all(
     inventory.map(async ([path, bytes]) => {

@@ -1,14 +1,16 @@
 import type { Python } from './findPython.ts';
 
-/** Pinned Python packages that live together in a private environment, with what a person must know before a download. */
+/**
+ * Pinned Python packages that live together in a private environment, with what the user must know before a download.
+ */
 export interface PackageSet {
-  /** For people. */
+  /** For the user. */
   title: string;
   /** The version that is set up. Tests and recorded builds are of this one. */
   version: string;
   /** Installed without dependencies, ready-made only: nothing that is downloaded runs during the installation. */
   wheels: string[];
-  /** Installed from source where that works, and what is missing without it. */
+  /** Installed from source if that works, and what is missing without it. */
   optional?: { package: string; without: string };
   /** Why it is needed, whose it is, under which licence, how large. Lines of the question; the folder comes after them. */
   consent: string[];

@@ -22,7 +22,7 @@ const probed = new Answers<TrtexecHelp>();
 /**
  * Finds a trtexec and asks it for its flags and version, once as long as its file stays the same.
  * @param chosen a path, or a name on the PATH
- * @throws {UserError} when there is none, or what it prints is no help of trtexec's
+ * @throws {UserError} if there is none, or what it prints is not the help of trtexec's
  */
 export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promise<ProbedTrtexec> {
   const program = await findTool(chosen, 'Check that TensorRT is installed and its bin folder is on the PATH.');
@@ -34,9 +34,9 @@ export async function probeTrtexec(chosen: string, signal?: AbortSignal): Promis
 
 /**
  * What a trtexec says about itself.
- * @param program its name, for people
+ * @param program its name, for the user
  * @param ask gives the lines that it prints for these arguments
- * @throws {UserError} when that is no help of trtexec's
+ * @throws {UserError} if that is no help of trtexec's
  */
 export async function helpOfTrtexec(program: string, ask: (args: string[]) => Promise<string[]>): Promise<TrtexecHelp> {
   const lines = await ask(['--help']);

@@ -20,7 +20,7 @@ export interface ProcessOptions {
   /** Asks the whole process group to end (SIGTERM); after `graceMs` it is killed, with what left the group. */
   signal?: AbortSignal;
   graceMs?: number;
-  /** Files that nobody will finish when this process is killed before the program ends: they are removed then. */
+  /** Files that no one will finish when this process is killed before the program ends: they are removed then. */
   leftovers?: string[];
 }
 
@@ -36,7 +36,7 @@ export interface ProcessEnd {
  * Runs a program in a process group of its own and resolves when it and everything that it started are gone and its
  * output was read. Its stdin stays open as long as this process lives. When this process ends before it, be it
  * by SIGKILL, the program ends within two seconds, too: a supervisor sees to that.
- * @throws {UserError} when it cannot be started
+ * @throws {UserError} if it cannot be started
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const { program, args, signal, cwd, input } = options;
@@ -95,7 +95,7 @@ function ended(child: ChildProcess, program: string): Promise<Answer> {
         clearTimeout(impatience);
         resolve(answer ?? { code, signal });
       });
-      // Somebody killed the supervisor, so it is on us.
+      // Someone killed the supervisor, so this process must do it.
       if (signal !== null && pid !== undefined) endGroup(pid);
     });
   });

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { runProcess } from './runProcess.ts';
 
-/** What a job reports on the way: one JSON object a line, with the fields that its script documents. */
+/** What a job reports on the way: one JSON object per line, with the fields that its script documents. */
 export interface JobEvent {
   event: string;
 }
@@ -19,10 +19,10 @@ export interface PythonJob<Event extends JobEvent> {
   request: unknown;
   /** Called for each event but the last one. */
   event?: (event: Event) => void;
-  /** A line that is no event: whatever the script or a native library prints. */
+  /** A line that is not an event: whatever the script or a native library prints. */
   output?: (line: string) => void;
   signal?: AbortSignal | undefined;
-  /** Left out: the job may take as long as it needs. */
+  /** Omitted: the job may take as long as it needs. */
   timeoutMs?: number;
 }
 
@@ -42,8 +42,8 @@ export class JobFailed extends UserError {
 /**
  * Runs a Python job and resolves to its result. However this process ends, the job ends with it.
  * @throws {Cancelled} once the signal is aborted; the job and everything it started are gone by then
- * @throws {JobFailed} when the job itself reports an error
- * @throws {UserError} when it cannot be started, takes too long, or ends without a result
+ * @throws {JobFailed} if the job itself reports an error
+ * @throws {UserError} if it cannot be started, takes too long, or ends without a result
  */
 export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(job: PythonJob<Event>): Promise<Result> {
   const { python, script, request, signal, timeoutMs, output = () => {} } = job;
@@ -57,7 +57,7 @@ export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(jo
   };
   const { code } = await runProcess({
     program: python,
-    // -B: no compiled copies beside the script, which may be in a folder that cannot be written to.
+    // -B: no compiled copies next to the script, which may be in a folder that cannot be written to.
     args: ['-B', script],
     environment: { PYTHONHOME: undefined, PYTHONUTF8: '1', ...job.environment },
     input: `${JSON.stringify(request)}\n`,

@@ -1,17 +1,17 @@
 /**
- * Program of the process between us and a tool; run by `node -e`. It reads lines from stdin: first the task as JSON,
- * `{ program, args, cwd, environment, input, mark, leftovers }`, later perhaps `cancel <ms>`. On descriptor 3 it says `{ pid }`
- * and in the end `{ code, signal }` or `{ error }`, as lines of JSON. As long as its stdin is open, somebody wants the
- * tool to run. When it closes, even because we were killed, the tool is cancelled and the files `leftovers`, which
- * nobody will finish, are removed. A cancel asks the tool's process group to end, kills it after a while, and on Linux
- * kills what left the group, too: each such process has `mark` in its environment.
- * It must be self-contained text: it runs outside of every bundle.
+ * Program of the process between us and a tool; run by `node -e`. It reads lines from stdin: first the task as JSON, `{
+ * program, args, cwd, environment, input, mark, leftovers }`, later perhaps `cancel <ms>`. On descriptor 3 it says `{
+ * pid }` and in the end `{ code, signal }` or `{ error }`, as lines of JSON. As long as its stdin is open, someone
+ * wants the tool to run. When it closes, even because we were killed, the tool is cancelled and the files `leftovers`,
+ * which no one will finish, are removed. A cancel asks the tool's process group to end, kills it after a while, and on
+ * Linux kills what left the group, too: each such process has `mark` in its environment. It must be self-contained
+ * text: it runs outside every bundle.
  */
 export const supervisorProgram = `
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const windows = process.platform === 'win32';
-// Whoever signals a whole terminal means the tool; we end with it.
+// A signal to the whole terminal is for the tool; this process ends with it.
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(name, () => {});
 let child, task, text = '', asked = false, abandoned = false;
 const say = (answer) => { try { fs.writeSync(3, JSON.stringify(answer) + '\\n'); } catch {} };

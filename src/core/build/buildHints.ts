@@ -1,6 +1,6 @@
 import type { BuildManifest } from './buildManifest.ts';
 
-/** What a person must know about a build before believing its pictures, one sentence each; often nothing. */
+/** What the user must know about a build before believing its pictures, one sentence each; often nothing. */
 export function buildHints({ origin, tensorrt, gpu, options, warnings = [] }: BuildManifest): string[] {
   const hints = [...warnings];
   if (origin === 'recorded') hints.push('This is a recorded build. It did not run on this machine.');

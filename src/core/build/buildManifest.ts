@@ -12,14 +12,14 @@ export interface BuildManifest {
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
   gpu: string | null;
   driver: string | null;
-  /** The command as run, one argument an element. */
+  /** The command as run, one argument per element. */
   command: string[];
-  /** Options that a person chose, for comparing two builds. */
+  /** Options that the user chose, for comparing two builds. */
   options: Record<string, string | number | boolean | string[]>;
   started: string;
   seconds: number | null;
   result: 'passed' | 'failed' | 'cancelled' | 'running';
-  /** One line for people when it failed. */
+  /** One line for the user when it failed. */
   error: string | null;
   /** File names inside the folder (the engine may be a path elsewhere). */
   files: { log: string | null; layers: string | null; profile: string | null; engine: string | null; choices?: string };
@@ -27,7 +27,7 @@ export interface BuildManifest {
   timeLine?: TimeLine;
   /** SHA-256 of the text of the override rules that it was made with; absent: with none, or not known. */
   rulesSha256?: string;
-  /** What went wrong beside a build that passed, one sentence each. */
+  /** What went wrong next to a build that passed, one sentence each. */
   warnings?: string[];
   /** While it runs: the process that runs it. A build that runs under a process that is gone was cut off. */
   pid?: number;

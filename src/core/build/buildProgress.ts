@@ -12,7 +12,7 @@ export interface ReportedStep {
 /** What a running build is doing. Times in milliseconds since it began. */
 export interface ProgressState {
   stage: BuildStage;
-  /** In words: the monitor's phase where there is one, else the stage. */
+  /** As text: the monitor's phase if there is one, otherwise the stage. */
   phase: string;
   /** What of this phase is done, and of how many: nodes parsed, layers timed, the monitor's steps. null: not known. */
   done: number | null;
@@ -28,7 +28,10 @@ export interface ProgressState {
   funnel: { stage: string; layers: number }[];
   foreignNodes: number;
   cacheHits: number;
-  /** Tactics that were skipped, by reason; reasons that differ in their numbers only are one, told by its first text. */
+  /**
+   * Tactics that were skipped, by reason; reasons that differ in their numbers only are one, recognised by its first
+   * text.
+   */
   skipped: { reason: string; layer: string; count: number }[];
   skippedTotal: number;
   warnings: { count: number; recent: string[] };
@@ -52,7 +55,7 @@ export interface TimeLine {
 
 const KEPT = { skipped: 50, messages: 20, slowest: 10, phases: 32 };
 
-/** What each stage does, in words. */
+/** What each stage does, as text. */
 export const stageWords: Record<BuildStage, string> = {
   start: 'starting',
   parse: 'parsing the model',

@@ -27,7 +27,7 @@ exit $code
 `;
 }
 
-/** What to give to `sbatch` from inside of the folder that holds run.sh. */
+/** What to give to `sbatch` from inside the folder that holds run.sh. */
 export function slurmScript({ name, sbatch = [] }: MatrixTarget, count: number, concurrency: number): string {
   const lines = [
     `--job-name=trtlens-${name}`,
@@ -35,7 +35,7 @@ export function slurmScript({ name, sbatch = [] }: MatrixTarget, count: number, 
     '--output=slurm-%A_%a.txt',
     ...sbatch,
   ];
-  // SLURM runs a copy of this file elsewhere; the folder that it was submitted from is where run.sh lies.
+  // SLURM runs a copy of this file elsewhere; run.sh is in the folder that it was submitted from.
   return `#!/bin/sh\n${lines.map((line) => `#SBATCH ${line}\n`).join('')}exec sh ./run.sh\n`;
 }
 

@@ -12,13 +12,13 @@ export interface DriverFiles {
   model: string;
   engine: string;
   precisions: string;
-  /** Where the choices go; left out: they are not recorded. */
+  /** Where the choices go; omitted: they are not recorded. */
   choices?: string | undefined;
 }
 
 /**
  * Arguments for `build_engine.py`. Which flags the installed TensorRT has is the driver's to say, except for requests
- * that TensorRT-RTX can never meet: those are refused here, before anything runs.
+ * that TensorRT-RTX can never meet: those are rejected here, before anything runs.
  */
 export function driverCommand(options: EngineOptions, files: DriverFiles, { product }: DriverTarget): CommandLine {
   const rtx = product === 'tensorrt-rtx';

@@ -1,4 +1,4 @@
-/** The words that an option takes, where it takes one of a few: what a person wrote may be any other. */
+/** The words that an option takes, where it takes one of a few: what the user wrote may be any other. */
 export const optionWords = {
   backend: ['auto', 'trtexec', 'polygraphy', 'python', 'rtx'],
   precision: ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'],
@@ -13,14 +13,14 @@ export type Backend = Exclude<Word<'backend'>, 'auto'>;
 export type PrecisionMode = Word<'precision'>;
 
 /**
- * What a person asks of a build, whichever program runs it: the task definition of `tasks.json` and the command
+ * What the user asks of a build, whichever program runs it: the task definition of `tasks.json` and the command
  * line's options are this object. `commandLine` functions translate it for one program and version, or say why not.
  */
 export interface EngineOptions {
   /** Path of the ONNX file. */
   model: string;
   backend?: Backend | 'auto';
-  /** Where the engine goes; left out, it goes to the build folder. */
+  /** Where the engine goes; omitted, it goes to the build folder. */
   engine?: string;
   precision?: PrecisionMode;
   /** A `.trtprec` file. */
@@ -71,12 +71,12 @@ export interface BuildFiles {
   layers: string;
   profile: string;
   times: string;
-  /** Where the choices go, and `record_choices.py`: both where choices are asked for, else neither. */
+  /** Where the choices go, and `record_choices.py`: both where choices are requested, else neither. */
   choices?: string;
   recorder?: string;
 }
 
-/** A command to run, and what was changed or refused on the way to it. */
+/** A command to run, and what was changed or rejected on the way to it. */
 export interface CommandLine {
   /** Arguments without the program itself. */
   args: string[];
@@ -88,8 +88,8 @@ export interface CommandLine {
 export interface CommandNote {
   /**
    * `translated`: another flag does it in this version. `dropped`: an argument of our own that this version does not
-   * need. `ignored`: a request without effect; the build goes on with a warning. `refused`: without it the engine would
-   * be another one than asked for, don't build.
+   * need. `ignored`: a request without effect; the build goes on with a warning. `rejected`: without it the engine
+   * would be another one than asked for, don't build.
    */
   kind: 'translated' | 'dropped' | 'ignored' | 'refused';
   flag: string;

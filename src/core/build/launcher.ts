@@ -47,7 +47,7 @@ const known: Record<keyof Launcher, (value: unknown) => boolean> = {
         typeof one['there'] === 'string' &&
         Object.keys(one).length === 2,
     ),
-  // It is removed afterwards: it must be one that nobody else has.
+  // It is removed afterwards: it must be one that no one else has.
   folder: (value) => typeof value === 'string' && /^\/(?!.*\.\.).*\{id\}[^/]*$/.test(value),
   copyTo: isTexts,
   copyBack: isTexts,
@@ -55,7 +55,9 @@ const known: Record<keyof Launcher, (value: unknown) => boolean> = {
   guard: (value) => typeof value === 'boolean',
 };
 
-/** Reads a launcher that a person wrote, which may be anything: the launcher, or in a sentence what is wrong with it. */
+/**
+ * Reads a launcher that the user wrote, which may be anything: the launcher, or in a sentence what is wrong with it.
+ */
 export function readLauncher(value: unknown): Launcher | string {
   if (!isObject(value)) return 'A launcher must be an object with a "command".';
   for (const [name, given] of Object.entries(value)) {
@@ -94,7 +96,7 @@ export const fill = (text: string, names: Record<string, string>): string =>
 /**
  * The command line that runs `command` there.
  * @param environment variables that it needs there
- * @param remove a folder there that goes when the program is ended because nobody is left who wants it
+ * @param remove a folder there that goes when the program is ended because no one is left who wants it
  */
 export function launchedCommand(
   launcher: Launcher,
@@ -125,9 +127,9 @@ export function pathThere(launcher: Launcher, places: LaunchPlaces, path: string
 
 /**
  * Runs there, as `sh -c guard name program arguments`. The program gets a process group of its own, which ends when
- * this script is asked to, or when its stdin closes: then nobody is left who wants the program to run. Job control
+ * this script is asked to, or when its stdin closes: then no one is left who wants the program to run. Job control
  * would give it that group, too, but not in every shell without a terminal; so only where `setsid` is missing. A name
- * that is a path is a folder to remove when nobody is left.
+ * that is a path is a folder to remove when no one is left.
  */
 const guard = `g=setsid
 command -v setsid >/dev/null 2>&1 || { g=; set -m 2>/dev/null; }

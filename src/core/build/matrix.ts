@@ -35,7 +35,7 @@ export interface MatrixKubernetes {
   gpus?: number;
 }
 
-/** Models × precisions × targets, as a person wrote them. */
+/** Models × precisions × targets, as the user wrote them. */
 export interface Matrix {
   models: string[];
   precisions: NonNullable<EngineOptions['precision']>[];

@@ -6,7 +6,7 @@ import type { Version } from './trtexecFlags.ts';
 export interface Polygraphy {
   tensorrt: Version | null;
   product: 'tensorrt' | 'tensorrt-rtx';
-  /** Options of its `convert --help`; null or left out: not known. */
+  /** Options of its `convert --help`; null or omitted: not known. */
   flags?: ReadonlySet<string> | null;
 }
 
@@ -128,7 +128,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
       return undefined;
     }
     args.push(`--${flag}`, `${recorder}:postprocess_config`);
-    // No compiled copy beside the script, which may lie where nothing can be written.
+    // No compiled copy next to the script, which may be where nothing can be written.
     return { TRTLENS_CHOICES: choices, PYTHONDONTWRITEBYTECODE: '1' };
   }
 

@@ -8,8 +8,9 @@ const pieces = {
 const operator = /^(?:&&?|\|\|?|;|\d*[<>].*)$/s;
 
 /**
- * The commands of a text as people copy it from a terminal, a script or a log, one argument an element: `quoteCommand`
- * the other way. A line's end is a blank, with or without the character that makes a command go on. Nothing is expanded.
+ * The commands of a text as people copy it from a terminal, a script or a log, one argument per element: `quoteCommand`
+ * the other way. A line's end is a space, with or without the character that makes a command go on. Nothing is
+ * expanded.
  * @param shell `posix`: sh, bash, zsh; `powershell`: PowerShell
  */
 export function splitCommand(text: string, shell: 'posix' | 'powershell' = 'posix'): string[][] {

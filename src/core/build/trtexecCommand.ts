@@ -10,7 +10,7 @@ export interface Trtexec {
 
 /**
  * Arguments for one trtexec build that leaves what the views need: a verbose log, detailed layer info and, where
- * asked, a profile. Requests that this version cannot meet become notes; a `refused` note means: do not run it.
+ * asked, a profile. Requests that this version cannot meet become notes; a `rejected` note means: do not run it.
  * Values from the model (names, shapes) only ever become one argument together with their flag.
  */
 export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: Trtexec): CommandLine {
@@ -54,7 +54,7 @@ function addPrecision(line: Line, options: EngineOptions): void {
     if (typed)
       line.refuse(mode, `--${mode} cannot be combined with --stronglyTyped, which takes all types from the model.`);
     else line.need(mode);
-    // INT8 alone leaves FP32 for everything it cannot do; people who ask for it expect FP16 beside it.
+    // INT8 alone leaves FP32 for everything it cannot do; people who ask for it expect FP16 next to it.
     if (mode === 'int8' && !typed) line.add('fp16');
   }
   if (options.calibrationCache) line.need('calib', options.calibrationCache);
@@ -144,17 +144,17 @@ class Line {
     return this.#status(flag).status !== 'missing';
   }
 
-  /** A flag of our own, which no request needs; where it is missing, its successor or nothing is used. */
+  /** A flag of our own, which no request needs; if it is missing, its successor or nothing is used. */
   own(flag: string, value?: string): void {
     this.#add(flag, value, 'dropped');
   }
 
-  /** A request without which the engine is the same but for speed; where it is missing, the build goes on without it. */
+  /** A request without which the engine is the same but for speed; if it is missing, the build goes on without it. */
   add(flag: string, value?: string): void {
     this.#add(flag, value, 'ignored');
   }
 
-  /** A flag that makes the engine that was asked for; where it is missing, the build is refused. */
+  /** A flag that makes the engine that was requested; if it is missing, the build is rejected. */
   need(flag: string, value?: string): void {
     this.#add(flag, value, 'refused');
   }
@@ -176,7 +176,7 @@ class Line {
     this.notes.push({ kind: 'refused', flag, message });
   }
 
-  /** A person's own argument: passed on as it is if this version has it. */
+  /** The user's own argument: passed on as it is if this version has it. */
   extra(argument: string): void {
     const flag = /^--?(\w+)/.exec(argument)?.[1];
     const status = flag ? this.#status(flag) : undefined;

@@ -10,7 +10,7 @@ interface FlagLife {
   until?: Version;
   /** Still accepted from this version on, without effect. */
   idle?: Version;
-  /** What to do instead where it is missing. */
+  /** What to do instead if it is missing. */
   instead?: string;
 }
 
@@ -106,10 +106,10 @@ const inventions: Record<string, string> = {
   useManagedPlugins: 'no version of trtexec has it; plugins are loaded with --staticPlugins or --dynamicPlugins',
 };
 
-/** What a version of trtexec does with a flag, and what to do where it has none. Names come without `--` and value. */
+/** What a version of trtexec does with a flag, and what to do if it has none. Names come without `--` and value. */
 export interface FlagStatus {
   status: 'known' | 'idle' | 'missing' | 'unlisted';
-  /** One sentence, '' when there is nothing to say. */
+  /** One sentence, '' if there is nothing to say. */
   message: string;
 }
 

@@ -5,7 +5,7 @@ const CUDA_NOISE = /\bcatchCudaError\b.*cudaError 35\b/;
 const FRAME =
   /^(?:\w+\.cpp:\d+: )?(?:While parsing node number |--- (?:Begin|End) node|Node (?:name|number|domain|operator)\b|ERROR: \S+:\d+ In function |Invalid Node - )/;
 
-/** The text without the lines that a missing CUDA driver adds; '' where it has no others. */
+/** The text without the lines that a missing CUDA driver adds; '' if it has no others. */
 export function withoutCudaNoise(text: string): string {
   if (!CUDA_NOISE.test(text)) return text;
   return text

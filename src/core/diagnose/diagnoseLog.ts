@@ -170,7 +170,7 @@ function skippedForWorkspace(log: BuildLog): Diagnosis[] {
   ];
 }
 
-/** `polygraphy debug` ends well when it has tried everything, whatever its builds did. */
+/** `polygraphy debug` exits with 0 after trying everything, whatever its builds did. */
 function failedIterations({ iterations }: BuildLog): Diagnosis[] {
   const failed = iterations?.filter(({ outcome }) => outcome === 'failed') ?? [];
   const first = failed[0];

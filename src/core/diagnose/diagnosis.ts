@@ -36,8 +36,8 @@ export interface Diagnosis {
   advice: string;
   /** Line of the log that says it, from 1. */
   line: number;
-  /** Ids of the ONNX nodes concerned, the likeliest first; empty where the log names none or there is no model. */
+  /** Ids of the ONNX nodes concerned, the most likely first; empty if the log names none or there is no model. */
   nodes: string[];
-  /** The layer or node as TensorRT names it; null where it names none. */
+  /** The layer or node as TensorRT names it; null if it names none. */
   layer: string | null;
 }

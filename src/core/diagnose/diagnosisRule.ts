@@ -2,7 +2,7 @@ import type { DiagnosisCode } from './diagnosis.ts';
 
 /** What a rule makes of one event of the log. */
 export interface Finding {
-  /** `this node` in it becomes the name of the layer where there is one. */
+  /** `this node` in it becomes the name of the layer if there is one. */
   message: string;
   advice: string;
   /** Overrides the severity of the log's line. */
@@ -21,6 +21,6 @@ export interface DiagnosisRule {
   code: DiagnosisCode;
   /** Tried in order; the first that matches wins. */
   pattern: RegExp;
-  /** In words; `m` is the match, texts as TensorRT wrote them. */
+  /** As text; `m` is the match, texts as TensorRT wrote them. */
   say(m: RegExpMatchArray, text: string): Finding;
 }

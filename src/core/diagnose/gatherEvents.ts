@@ -11,9 +11,9 @@ const CONTINUES =
 
 /**
  * Several messages of one event become one: what the parser prints about a node (plugin look-up, position, the node's
- * text, the error), the exceptions of skipped tactics before "Could not find any implementation", the findings about one
- * tensor's weights, a request for device memory and the tactic that was skipped for it. What a missing CUDA driver adds is
- * left out.
+ * text, the error), the exceptions of skipped tactics before "Could not find any implementation", the findings about
+ * one tensor's weights, a request for device memory and the tactic that was skipped for it. What a missing CUDA driver
+ * adds is omitted.
  */
 export function gatherEvents(messages: readonly LogMessage[]): LogMessage[] {
   const events: LogMessage[] = [];
@@ -84,5 +84,5 @@ function repeats(one: LogMessage, text: string, position: string | undefined): b
   return one.severity === 'error' && cause.length >= SHORTEST_CAUSE && text.includes(cause);
 }
 
-/** A text this short may stand in another by chance. */
+/** A text this short may be in another by chance. */
 const SHORTEST_CAUSE = 12;

@@ -16,7 +16,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
     pattern: /Failed to open file: (.+?)(?:$|\n|;)/,
     say: (m) => ({
       message: `The weights file ${m[1]} is missing.`,
-      advice: 'Put the external weights beside the .onnx file, under the name that the model gives.',
+      advice: 'Put the external weights next to the .onnx file, with the file name that the model uses.',
     }),
   },
   {
@@ -208,7 +208,7 @@ function named(text: string, before: string): { layer?: string } {
   const at = cause.indexOf(before);
   if (at <= 0) return {};
   const name = cause.slice(0, at).replace(/^.*?\bI[A-Z]\w+Layer /, '');
-  // `cat: cat`: once for the layer, once for the node inside of it.
+  // `cat: cat`: once for the layer, once for the node inside it.
   const half = (name.length - 2) / 2;
   return { layer: half > 0 && name.slice(0, half) === name.slice(half + 2) ? name.slice(0, half) : name };
 }

@@ -21,7 +21,7 @@ export class NodeFinder {
     this.inputs = this.#graph.tensors.filter(({ kind }) => kind === 'input').map(({ name }) => name);
   }
 
-  /** The nodes of a layer or tensor; of a fused name its parts; else those of an operator. */
+  /** The nodes of a layer or tensor; of a fused name its parts; otherwise those of an operator. */
   find(layer: string | null, op?: string): string[] {
     if (!this.#graph || !this.#names) return [];
     if (layer !== null) {
@@ -54,7 +54,7 @@ export class NodeFinder {
     return this.#ids(this.#names.nodesOf(owner?.name ?? name));
   }
 
-  /** What a node reads, with the shapes that the model declares; empty where it declares fewer than two. */
+  /** What a node reads, with the shapes that the model declares; empty if it declares fewer than two. */
   inputsOf(id: string | undefined): { name: string; shape: string }[] {
     const node = id === undefined ? undefined : this.#graph?.indexOfId.get(id);
     if (!this.#graph || node === undefined) return [];
@@ -67,7 +67,10 @@ export class NodeFinder {
     return known.length > 1 ? known : [];
   }
 
-  /** The name of the node that a parser's error is about: by its first output in the model, else by the node's own text. */
+  /**
+   * The name of the node that a parser's error is about: by its first output in the model, otherwise by the node's own
+   * text.
+   */
   parsed(text: string): string | undefined {
     const output = /While parsing node number \d+ \[\S* -> "([^"]*)"/.exec(text)?.[1];
     if (output === undefined) return undefined;

@@ -75,7 +75,7 @@ const sides = (before: ReportLayer | undefined, after: ReportLayer | undefined) 
   layersB: after ? [after.id] : [],
 });
 
-/** Myelin numbers its kernels anew in every build (`_myl7_12`, `__mye141996_0`). */
+/** Myelin numbers its kernels again in every build (`_myl7_12`, `__mye141996_0`). */
 const plainName = ({ name, kind }: ReportLayer): string =>
   `${kind} ${name
     .replaceAll(/_myl\w*$/g, '')

@@ -55,9 +55,9 @@ export interface Change {
   nodesA: string[];
   /** Ids of B's nodes that it concerns. */
   nodesB: string[];
-  /** What was there in A, in words; '' for nothing. */
+  /** What was there in A, as text; '' for nothing. */
   a: string;
-  /** What is there in B, in words; '' for nothing. */
+  /** What is there in B, as text; '' for nothing. */
   b: string;
   /** Ids of A's layers that it concerns. */
   layersA: number[];
@@ -79,7 +79,7 @@ export interface DiffTime {
   attributedMs: number | null;
 }
 
-/** What became of a node of A or B; every node of both sides is in exactly one state, matched nodes count once. */
+/** What happened to a node of A or B; every node of both sides is in exactly one state, matched nodes count once. */
 export interface NodeStates {
   same: number;
   split: number;
@@ -94,7 +94,7 @@ export interface NodeStates {
   onlyB: number;
 }
 
-/** A number of both sides; null where a side does not know it. */
+/** A number of both sides; null if a side does not know it. */
 export interface Both {
   a: number | null;
   b: number | null;

@@ -23,7 +23,7 @@ function groupWords(groups: readonly Group[]): string {
   return `${names.length} ${groups.every(({ foreign }) => foreign) ? 'kernels' : 'layers'}, first ${names[0]}`;
 }
 
-/** A change of time behind a sentence: `: +41.0 µs`; '' where there is none. */
+/** A change of time behind a sentence: `: +41.0 µs`; '' if there is none. */
 export function delta(ms: number | null): string {
   if (ms === null || ms === 0) return '';
   return `: ${ms > 0 ? '+' : '−'}${timeText(Math.abs(ms))}`;

@@ -3,13 +3,13 @@ import type { FusionReport } from '../fusion/fusionReport.ts';
 import { timeText } from '../text/numbers.ts';
 import { oneLine } from '../text/oneLine.ts';
 
-/** A build, and what its files say about fusion; null where they say nothing. */
+/** A build, and what its files say about fusion; null if they say nothing. */
 export interface Compared {
   manifest: BuildManifest;
   report: FusionReport | null;
 }
 
-/** A field in which two builds differ; '' where one has no such field. */
+/** A field in which two builds differ; '' if one has no such field. */
 export interface Difference {
   field: string;
   values: [string, string];
@@ -18,7 +18,7 @@ export interface Difference {
 /** Nodes of which it is told one by one that their fate differs. */
 const mostNodes = 500;
 
-/** Where two builds differ: in what was asked for, with what it was built, what came out, and node by node. */
+/** Where two builds differ: in what was requested, with what it was built, what came out, and node by node. */
 export function compareBuilds(a: Compared, b: Compared): Difference[] {
   const options = Object.keys({ ...a.manifest.options, ...b.manifest.options }).toSorted();
   const [first, second] = [fieldsOf(a, options), fieldsOf(b, options)];
@@ -30,7 +30,7 @@ export function compareBuilds(a: Compared, b: Compared): Difference[] {
   return [...fields, ...nodes(a.report, b.report)].filter(({ values: [one, other] }) => one !== other);
 }
 
-/** Both sides as texts with as many lines, for an editor that shows them beside each other. */
+/** Both sides as texts with as many lines, for an editor that shows them next to each other. */
 export function comparisonTexts(differences: Difference[]): [string, string] {
   const width = Math.max(0, ...differences.map(({ field }) => (field.length > 60 ? 0 : field.length)));
   const side = (index: 0 | 1) =>

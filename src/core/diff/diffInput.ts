@@ -33,7 +33,7 @@ export interface NetworkNode {
   /** Tensors by name; '' for an optional input that is not given. */
   inputs: string[];
   outputs: string[];
-  /** Its attributes as one text; '' where they are not known. */
+  /** Its attributes as one text; '' if they are not known. */
   attributes: string;
   /** Shapes of the inputs that are initializers, by position, as text: `[64,3,7,7]`. */
   constants: string[];

@@ -67,7 +67,7 @@ function totalsOf(a: DiffInput, b: DiffInput) {
   return {
     nodes: both(({ report }) => report.nodes.length),
     layers: both(({ report }) => known(report, () => true)),
-    // An opaque ForeignNode has kernels that nobody listed.
+    // An opaque ForeignNode has kernels that no one listed.
     kernels: both(({ report }) => (report.layers.some(isOpaque) ? null : known(report, () => true))),
     foreignNodes: both(({ report }) => report.foreignNodes.length),
     reformats: both(({ report }) => known(report, ({ kind }) => kind === 'reformat')),
@@ -156,7 +156,7 @@ class Comparison {
     /** The state of nodes that both sides compute; what is in no other cluster is the same. */
     const state = new Map<number, 'split' | 'merged' | 'moved'>();
     const changes: Change[] = [];
-    /** Groups none of whose nodes the other side computes: their time goes to what became of the nodes. */
+    /** Groups none of whose nodes the other side computes: their time goes to what happened to the nodes. */
     const alone: Cluster[] = [];
     for (const cluster of found) {
       if (cluster.shared.length === 0) {

@@ -72,7 +72,7 @@ function groupsOf({ nodes, layers, foreignNodes }: FusionReport, whole: Readonly
   return result;
 }
 
-/** Milliseconds of layers; null where none of them was timed. */
+/** Milliseconds of layers; null if none of them was timed. */
 export function timeOf(layers: readonly ReportLayer[]): number | null {
   const timed = layers.filter(({ averageMs }) => averageMs !== null);
   return timed.length === 0 ? null : timed.reduce((sum, { averageMs }) => sum + averageMs!, 0);

@@ -45,7 +45,7 @@ const isSameNetwork = (a: readonly NetworkNode[], b: readonly NetworkNode[]): bo
       id === other.id &&
       name === other.name &&
       op === other.op &&
-      // Unnamed nodes are told apart by what they write, where that is known.
+      // Unnamed nodes are distinguished by what they write, where that is known.
       (name !== '' || outputs.length === 0 || other.outputs.length === 0 || outputs[0] === other.outputs[0])
     );
   });
@@ -139,7 +139,7 @@ function matchClasses(
 }
 
 /**
- * Pairs free nodes with alike surroundings: those that are the only one of their kind; where there is none, those that
+ * Pairs free nodes with alike surroundings: those that are the only one of their kind; if there is none, those that
  * both sides have as often, in file order, as the repeated layers of a network come.
  */
 function matchAlike(a: readonly number[], b: readonly number[], match: Matching): void {

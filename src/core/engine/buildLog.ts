@@ -4,7 +4,7 @@ import type { EngineLayer } from './engineLayer.ts';
 /** What a build log says. Counts, names and times are TensorRT's own; lines count from 1. */
 export interface BuildLog {
   product: 'tensorrt' | 'tensorrt-rtx' | null;
-  /** The library's version where the log says it, else the program's: "10.6.0". */
+  /** The library's version where the log says it, otherwise the program's: "10.6.0". */
   version: string | null;
   writer: 'trtexec' | 'polygraphy' | 'python' | 'onnxruntime' | 'driver' | null;
   gpu: string | null;
@@ -15,7 +15,7 @@ export interface BuildLog {
   parsedNodes: ParsedNode[];
   /** One entry per `Original: N layers`: calibration, backend strategies and repeated builds each give one. The last is the engine's. */
   phases: BuildPhase[];
-  /** The last list of engine layers; empty where the log has none. */
+  /** The last list of engine layers; empty if the log has none. */
   engineLayers: EngineLayer[];
   /** Names of the engine's inputs and outputs after that list. */
   bindings: string[];
@@ -30,12 +30,12 @@ export interface BuildLog {
   seconds: { parse: number | null; build: number | null };
   /**
    * Layers as the engine inspector printed them (`--dumpLayerInfo`), where the builder's own list says something else:
-   * kernels beside ForeignNodes, or names only.
+   * kernels next to ForeignNodes, or names only.
    */
   inspectorLayers?: EngineLayer[];
   /** Builds that `polygraphy debug` tried one after the other. */
   iterations?: LogIteration[];
-  /** Runs of a program that the file holds: one for each `&&&& RUNNING` line or Polygraphy command. */
+  /** Runs of a program that the file contains: one for each `&&&& RUNNING` line or Polygraphy command. */
   runs?: LogRun[];
   /** Model that was parsed last, as the log names it. */
   model?: LoggedModel | null;
@@ -57,7 +57,7 @@ export interface LogEvidence {
   tools: number;
 }
 
-/** What the builder says about its timing cache. Numbers are null where it does not say. */
+/** What the builder says about its timing cache. Numbers are null if it does not say. */
 export interface LoggedTimingCache {
   /** `local`: for this build alone; `global`: kept in a file or by the caller. */
   mode: 'local' | 'global' | 'disabled' | null;
@@ -69,7 +69,7 @@ export interface LoggedTimingCache {
 }
 
 export interface LoggedMemory {
-  /** Bytes; null where the log does not say. */
+  /** Bytes; null if the log does not say. */
   workspace: number | null;
   activation: number | null;
   weights: number | null;
@@ -212,9 +212,9 @@ export interface LogMessage {
   line: number;
   /** TensorRT's error code, where it gives one. */
   code: number | null;
-  /** Name of the node or layer in the text, where there is one. */
+  /** Name of the node or layer in the text, if there is one. */
   subject: string | null;
-  /** False where the prefix does not name the library as the writer: a program's own words. */
+  /** False if the prefix does not name the library as the writer: a program's own words. */
   library?: boolean;
   /** What the node reads at which the parser failed, where the log printed it before: `(2, 4)[FLOAT]` as `2×4`. */
   inputs?: { name: string; shape: string }[];

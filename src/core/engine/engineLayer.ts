@@ -13,11 +13,11 @@ export interface EngineTensor {
 export interface EngineLayer {
   /** As TensorRT writes it, profile suffix included. */
   name: string;
-  /** LayerType or runner; '' where only names were recorded. */
+  /** LayerType or runner; '' if only names were recorded. */
   type: string;
   inputs: EngineTensor[];
   outputs: EngineTensor[];
-  /** Raw metadata with its separators U+001E and U+001F; null where the source has none (names only, old versions). */
+  /** Raw metadata with its separators U+001E and U+001F; null if the source has none (names only, old versions). */
   metadata: string | null;
   tacticName: string | null;
   /** Hexadecimal or decimal text: 64 bits do not fit a number. */

@@ -10,7 +10,7 @@ export interface LogCursor {
   /** The line is longer than what is read of it. */
   cut: boolean;
   severity: LogSeverity;
-  /** Whether the line starts with a writer's prefix; a line without one continues what stands before it. */
+  /** Whether the line starts with a writer's prefix; a line without one continues what is before it. */
   prefixed: boolean;
   /** The prefix says that the library itself wrote the message. */
   library: boolean;

@@ -128,7 +128,7 @@ export function openList(state: LogState, cursor: LogCursor): void {
   state.block = 'layers';
 }
 
-/** The list is over: it replaces the one before it of the same source, if it holds anything. */
+/** The list is over: it replaces the one before it of the same source, if it contains anything. */
 export function closeList(state: LogState): void {
   const { list } = state;
   state.list = null;
@@ -168,7 +168,7 @@ function isForeignLine(list: LayerList, text: string): boolean {
   return metadata >= 0 && /(?:^ *|\])$/.test(last.slice(metadata + 12).trimEnd());
 }
 
-/** A line inside of a list; false where the list is over. */
+/** A line inside a list; false if the list is over. */
 export function onListLine(state: LogState, cursor: LogCursor): boolean {
   const { list } = state;
   if (list === null) return false;
@@ -278,7 +278,7 @@ function profileCells(columns: string[], text: string): string[] | null {
   return [text.slice(0, end).trimStart(), ...cells];
 }
 
-/** A line of the profile's table, header first; false where the table is over. Old versions have the name in front. */
+/** A line of the profile's table, header first; false if the table is over. Old versions have the name in front. */
 export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
   const text = cursor.text.slice(cursor.from, cursor.to);
   const columns = state.profileColumns;

@@ -145,8 +145,8 @@ export function decodeVersion(text: string): string | null {
 }
 
 /**
- * How the log ends: its last frame, else what its lines say about the build. A run whose end line is missing was cut off,
- * also when the engine was built by then; a call for help has no end line.
+ * How the log ends: its last frame, otherwise what its lines say about the build. A run whose end line is missing was
+ * cut off, also when the engine was built by then; a call for help has no end line.
  */
 export function finishOutcome(state: LogState): void {
   const { log } = state;

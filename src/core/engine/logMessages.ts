@@ -116,7 +116,7 @@ export function addMessage(state: LogState, cursor: LogCursor, severity: 'warnin
   groupParserErrors(state, message);
 }
 
-/** Polygraphy's `[!]` ends the program; indented, it is another program's inside of it. */
+/** Polygraphy's `[!]` ends the program; indented, it is another program's inside it. */
 function isCritical(cursor: LogCursor): boolean {
   return cursor.text.startsWith('[!] ', cursor.from - 4) && cursor.text.charCodeAt(cursor.from) !== 0x20;
 }
@@ -136,7 +136,7 @@ export function onMessageContinued(state: LogState, cursor: LogCursor): void {
   if (state.parserErrors !== null) readNodeText(state, state.parserErrors, text);
 }
 
-/** What the parser says about one node comes as several messages, and the node's name stands in its text. */
+/** What the parser says about one node comes as several messages, and the node's name is in its text. */
 function groupParserErrors(state: LogState, message: LogMessage): void {
   const { text } = message;
   if (text.includes('While parsing node number ')) {
@@ -155,7 +155,7 @@ const inputsIn = (state: LogState): NonNullable<LogMessage['inputs']> =>
     shape: dims.split(', ').join('×') || 'scalar',
   }));
 
-/** Attributes inside of the node have names, too, but stand further in than its own. */
+/** Attributes inside the node have names, too, but stand further in than its own. */
 function readNodeText(state: LogState, group: NonNullable<LogState['parserErrors']>, text: string): void {
   if (group.named) return;
   const field = /^(\s*)(?:input|output|op_type): /.exec(text);

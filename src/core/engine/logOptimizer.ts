@@ -207,7 +207,7 @@ function onGraphNodes(state: LogState, cursor: LogCursor): void {
   state.graphNodes = currentPhase(state, cursor.line).graphNodes = [];
 }
 
-/** `FILL rnd`, then its shapes, each line further in; false where the list is over. */
+/** `FILL rnd`, then its shapes, each line further in; false if the list is over. */
 export function onGraphNode(state: LogState, cursor: LogCursor): boolean {
   const { text, from, to } = cursor;
   if (text.charCodeAt(from) === 0x20) return true;
@@ -235,7 +235,7 @@ export function sawForeignNode(state: LogState, name: string, line: number): voi
 
 /**
  * A line without prefix after a `metadata:` line: a writer that takes U+001E for a line end breaks the list there.
- * Returns false where the line continues nothing.
+ * Returns false if the line continues nothing.
  */
 export function onForeignNodeContinued(state: LogState, cursor: LogCursor): boolean {
   const text = cursor.text.slice(cursor.from, cursor.to).trimStart();

@@ -37,7 +37,7 @@ export interface LogState {
   stage: BuildStage;
   block: OpenBlock;
   room: Record<KeptKind, Room>;
-  /** Copy what is kept: the text that it stands in must not live on behind it. */
+  /** Copy what is kept: the text that it is in must not live on after it. */
   copies: boolean;
   evidence: LogEvidence;
   /** Parser */
@@ -62,7 +62,7 @@ export interface LogState {
   layersTimed: number;
   /** Engine */
   list: LayerList | null;
-  /** The list that was closed last, which goes on where another thread's line stands in its middle. */
+  /** The list that was closed last, which goes on where another thread's line is in its middle. */
   lastList: LayerList | null;
   builderList: LayerList | null;
   inspectorList: LayerList | null;

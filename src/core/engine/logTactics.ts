@@ -127,7 +127,7 @@ function nameLayer(state: LogState, name: string, line: number, reformat: boolea
     if (!reformat) announce(state, layer);
   } else if (layer === null || (layer.name !== name && !state.costed)) {
     const opened = openLayer(state, own(state, name), line, reformat);
-    // The combination stands before the name of the layer that it belongs to.
+    // The combination is before the name of the layer that it belongs to.
     const fresh = combination !== null && combination.tactics.length === 0 && combination.chosen === null;
     if (fresh && layer?.combinations.at(-1) === combination) {
       layer.combinations.pop();
@@ -227,7 +227,9 @@ function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): 
   phase.removedCombinations = (phase.removedCombinations ?? 0) + Number(match[1]);
 }
 
-/** `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)`; names and formats may hold brackets and blanks. */
+/**
+ * `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)`; names and formats may hold brackets and spaces.
+ */
 function onReformatLayer(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const close = text.lastIndexOf(') from ');

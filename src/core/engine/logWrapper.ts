@@ -18,7 +18,7 @@ export class LogWrapper {
 
   /**
    * Moves `cursor.from` behind the wrapper and takes colours away. Returns the severity that the wrapper gives where it
-   * stands in the place of TensorRT's own prefix; else undefined.
+   * is in the place of TensorRT's own prefix; otherwise undefined.
    */
   unwrap(cursor: LogCursor): LogSeverity | undefined {
     if (this.#coloured) uncolour(cursor);
@@ -61,7 +61,7 @@ export class LogWrapper {
 
 interface Form {
   pattern: RegExp;
-  /** It stands in the place of TensorRT's prefix; null: not seen yet. */
+  /** It is in the place of TensorRT's prefix; null: not seen yet. */
   replaces: boolean | null;
 }
 

@@ -228,7 +228,7 @@ function runPhrase(state: LogState, cursor: LogCursor): boolean {
       phrase.run(state, cursor, from + phrase.text.length);
       return true;
     }
-  // Polygraphy indents what a program inside of its own program prints.
+  // Polygraphy indents what a program inside its own program prints.
   if (text.charCodeAt(from) === 0x20 && text.startsWith('    ', from) && text.charCodeAt(from + 4) > 0x40) {
     cursor.from = from + 4;
     return runPhrase(state, cursor);
@@ -236,7 +236,7 @@ function runPhrase(state: LogState, cursor: LogCursor): boolean {
   return false;
 }
 
-/** A line without prefix: part of what stands before it, a frame, or a program's own words. */
+/** A line without prefix: part of what is before it, a frame, or a program's own words. */
 function readBare(state: LogState, cursor: LogCursor): void {
   const { text, from } = cursor;
   const first = from < cursor.to ? text.charCodeAt(from) : 0;

@@ -3,8 +3,9 @@ import type { LogCursor } from './logCursor.ts';
 const LETTERS: Record<string, string> = { VERBOSE: 'V', INFO: 'I', WARNING: 'W', ERROR: 'E', INTERNAL_ERROR: 'E' };
 
 /**
- * Reads one of the driver's own lines, `{"event":"log","severity":"VERBOSE","message":"…"}`: each line of the message goes
- * to `read` as if it stood in a log; other events say nothing about the build's own words. A broken line is passed over.
+ * Reads one of the driver's own lines, `{"event":"log","severity":"VERBOSE","message":"…"}`: each line of the message
+ * goes to `read` as if it stood in a log; other events say nothing about the build's own words. A broken line is
+ * skipped.
  */
 export function readDriverLine(cursor: LogCursor, read: (cursor: LogCursor) => void): void {
   let event: unknown;

@@ -29,7 +29,7 @@ const MAX_LAYERS = 1_000_000;
 /**
  * Reads layer info as IEngineInspector and `--exportLayerInfo` write it, 8.2 to 11.x: whole layers, names only or an
  * empty file; several documents, a bare list, names that are not escaped, text after the end. Unknown keys are kept in
- * `extra` and counted. `value` is undefined where the text holds no layer info at all; problems say what was odd.
+ * `extra` and counted. `value` is undefined if the text contains no layer info at all; problems say what was odd.
  */
 export function readLayerInfo(text: string): Read<LayerInfo> {
   const info: LayerInfo = {
@@ -62,7 +62,7 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
       code: 'no-layer-info',
       message: 'Not layer info: the list "Layers" is missing. Use the file that trtexec --exportLayerInfo writes.',
     };
-    // What another kind of file, such as a log, lacks for being JSON helps nobody.
+    // What another kind of file, such as a log, lacks for being JSON helps no one.
     return { value: undefined, problems: /"layers"/i.test(text) ? [...problems, none] : [none] };
   }
   if (info.layers.length > 0) info.detail = names < info.layers.length ? 'detailed' : 'names';
@@ -77,7 +77,7 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
   return { value: info, problems };
 }
 
-/** Adds what one document holds; returns how many of its layers are only names. */
+/** Adds what one document contains; returns how many of its layers are only names. */
 function addDocument(info: LayerInfo, document: unknown, problems: Problem[]): number {
   const layers = layersOf(document);
   if (layers === undefined) return 0;
@@ -189,7 +189,7 @@ function tensorsOf(value: unknown): EngineTensor[] {
   });
 }
 
-/** Dimensions as numbers; what is no number (a range, a name) is dynamic. */
+/** Dimensions as numbers; what is not a number (a range, a name) is dynamic. */
 function dimsOf(value: unknown): number[] | null {
   if (!Array.isArray(value)) return null;
   return value.map((size) => (typeof size === 'number' && Number.isFinite(size) && size >= 0 ? size : -1));

@@ -74,7 +74,7 @@ function nativeTensors(text: string): EngineTensor[] {
   return tensors.slice();
 }
 
-/** `1,192:8,14,14`: 192 channels in vectors of 8. Anything that is no number is dynamic. */
+/** `1,192:8,14,14`: 192 channels in vectors of 8. Anything that is not a number is dynamic. */
 function nativeDims(text: string): number[] {
   const dims: number[] = [];
   for (let at = 0; at < text.length;) {
@@ -135,7 +135,7 @@ function setKey(layer: EngineLayer, key: string, value: string): void {
 
 const NEXT_KEY = /, ([A-Z][A-Za-z0-9/_]*): /g;
 
-/** `Key: value, Key: value`: a key is a word with a capital, after a comma and outside of brackets. */
+/** `Key: value, Key: value`: a key is a word with a capital, after a comma and outside brackets. */
 function keysOf(text: string): [string, string][] {
   const found: [string, string][] = [];
   const first = text.indexOf(': ');
@@ -257,7 +257,7 @@ const FORMAT_TYPES: [RegExp, string][] = [
 
 /**
  * The data type in a `Format/Datatype` text: the short ones (`Half`) as they are, the long ones
- * (`Channel major FP16 format where channel % 8 == 0`) by the type that they name; null where they name none.
+ * (`Channel major FP16 format where channel % 8 == 0`) by the type that they name; null if they name none.
  */
 export function typeOfFormat(format: string): string | null {
   if (format === '') return null;

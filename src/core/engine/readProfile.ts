@@ -6,8 +6,9 @@ import { isRecord, numberOr, readJsonDocuments, textOr } from './readJson.ts';
 const RAW_MEMBERS = new Set(['name']);
 
 /**
- * Reads `--exportProfile`: `{ "count": n }` and one row a layer, in engine order, repeated names kept apart. Names that are
- * not escaped, `nan`, `inf` and a cut-off end are read as far as they go. `value` is undefined where the text is no profile.
+ * Reads `--exportProfile`: `{ "count": n }` and one row per layer, in engine order, repeated names kept apart. Names
+ * that are not escaped, `nan`, `inf` and a cut-off end are read as far as they go. `value` is undefined if the text is
+ * no profile.
  */
 export function readProfile(text: string): Read<Profile> {
   const { documents, problems } = readJsonDocuments(text, { rawMembers: RAW_MEMBERS });
@@ -27,7 +28,7 @@ export function readProfile(text: string): Read<Profile> {
     code: 'no-profile',
     message: 'Not a profile: no entry has a name and "timeMs". Use the file that trtexec --exportProfile writes.',
   };
-  // What another kind of file lacks for being JSON helps nobody.
+  // What another kind of file lacks for being JSON helps no one.
   return { value: undefined, problems: /"(?:timeMs|averageMs)"/.test(text) ? [...problems, none] : [none] };
 }
 

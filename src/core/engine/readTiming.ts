@@ -3,8 +3,8 @@ import type { Read } from '../text/problem.ts';
 import { isRecord, numberOr, readJsonDocuments } from './readJson.ts';
 
 /**
- * Reads `--exportTimes`: one row per inference. Versions before 8.2 write fewer members. `value` is undefined where the text
- * holds no row with a compute time.
+ * Reads `--exportTimes`: one row per inference. Versions before 8.2 write fewer members. `value` is undefined if the
+ * text contains no row with a compute time.
  */
 export function readTiming(text: string): Read<Timing> {
   const { documents, problems } = readJsonDocuments(text, {});

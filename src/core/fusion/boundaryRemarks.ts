@@ -5,7 +5,7 @@ import { readersOf, type Resolution } from './resolution.ts';
 /** Boundaries beyond these are not described one by one. */
 const mostBoundaries = 400;
 
-/** What computes a node: `F0` a ForeignNode, `L3` a layer; undefined where nothing does. */
+/** What computes a node: `F0` a ForeignNode, `L3` a layer; undefined if nothing does. */
 type Home = string;
 
 /** For each tensor that goes from one group to another, what makes it a boundary, where the inputs say so. */

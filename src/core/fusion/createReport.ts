@@ -16,7 +16,7 @@ import { claimWitnessed } from './witnessedNodes.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
 
 /**
- * Says for every node of the model what became of it and for every engine layer which nodes it computes, with the
+ * Says for every node of the model what happened to it and for every engine layer which nodes it computes, with the
  * evidence: what TensorRT says first, then what follows from the graph; never more than the inputs give.
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
@@ -152,7 +152,7 @@ function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin): Rep
 }
 
 /**
- * Tensors at a ForeignNode's border. TensorRT's own list where it is an opaque layer; else those of the model that
+ * Tensors at a ForeignNode's border. TensorRT's own list where it is an opaque layer; otherwise those of the model that
  * lead from its members out and in.
  */
 function borderOf(from: Resolution, index: number): { inputs: string[]; outputs: string[] } {
@@ -195,6 +195,6 @@ const plain = (from: Resolution, name: string): string => {
 const idsOf = (graph: ModelGraph, nodes: Iterable<number>): string[] =>
   [...nodes].toSorted((a, b) => a - b).map((node) => graph.nodes[node]!.id);
 
-/** Sums of times without the noise of binary fractions: nine digits after the point; null for what is no number. */
+/** Sums of times without the noise of binary fractions: nine digits after the point; null for what is not a number. */
 const rounded = (value: number | null | undefined): number | null =>
   value === null || value === undefined || !Number.isFinite(value) ? null : Math.round(value * 1e9) / 1e9;

@@ -3,8 +3,8 @@ import type { ModelGraph } from '../model/modelGraph.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**
- * Notes the nodes that the log's parser left out, and those that the last build removes (`Removing X`) or
- * eliminates (`Eliminating slice X …`), unless a layer computes them all the same.
+ * Notes the nodes that the log's parser omitted, and those that the last build removes (`Removing X`) or
+ * eliminates (`Eliminating slice X …`), unless a layer computes them anyway.
  */
 export function claimGone(to: Resolution): void {
   claimUnparsed(to);
@@ -68,7 +68,7 @@ function claimBranches(to: Resolution): void {
     read.add(branchOf(id));
     partly.add(owner);
   });
-  // Owners come before their bodies, so what is inside of a branch follows it.
+  // Owners come before their bodies, so what is inside a branch follows it.
   graph.nodes.forEach(({ id }, index) => {
     const owner = graph.owner[index]!;
     if (owner < 0 || !isFree(to, index) || names.recordOf(index) || to.roles[index] === 'constant') return;

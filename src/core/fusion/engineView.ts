@@ -12,7 +12,7 @@ export interface Region {
   named: boolean;
   /** Indices of its layers: kernels, or the one opaque layer. */
   layers: number[];
-  /** What the log's `ForeignNode … metadata:` line says; null where there is none. */
+  /** What the log's `ForeignNode … metadata:` line says; null if there is none. */
   metadata: string | null;
   line: number | null;
   /** Tensors at its border as TensorRT calls them, without its reformats. */
@@ -35,7 +35,7 @@ export interface EngineView {
   /** Inputs and outputs of the engine. */
   bindings: Set<string>;
   phase: BuildPhase | undefined;
-  /** Name of the native layer, by index of a kernel that is no part of a ForeignNode; '' where no input says it. */
+  /** Name of the native layer, by index of a kernel that is no part of a ForeignNode; '' if no input says it. */
   nativeNames: Map<number, string>;
 }
 
@@ -140,10 +140,10 @@ function aliasesOf(layers: EngineLayer[], known: NodeNames): Map<string, string>
   return aliases;
 }
 
-/** Tensors of a further profile's copy are the model's all the same. */
+/** Tensors of the copy for another profile are still those of the model. */
 const withoutProfile = (tensor: string): string => tensor.replace(/ \[profile \d+\]$/, '');
 
-/** The tensor's name outside of all reformats. */
+/** The tensor's name outside all reformats. */
 export function outsideName(view: EngineView, tensor: string): string {
   let name = withoutProfile(tensor);
   // A reformat may stand behind another; more than a few would be a circle.
@@ -177,7 +177,7 @@ function addRegions(view: EngineView, log: BuildLog | undefined, known: NodeName
 }
 
 /**
- * Kernels by the region in their names. Their numbers rise within a region; where they begin anew, it is the region of
+ * Kernels by the region in their names. Their numbers rise within a region; where they begin again, it is the region of
  * another engine in the same file. (Kernels of a further profile do not all have its suffix.)
  */
 function kernelGroups(names: readonly LayerName[]): number[][] {
@@ -209,7 +209,8 @@ function addRegion(view: EngineView, name: string, named: boolean, layers: numbe
 }
 
 /**
- * Gives each group of kernels the name of the native layer that it is: nearly always a ForeignNode, now and then a cast
+ * Assigns each
+ * group of kernels the name of the native layer that it is: nearly always a ForeignNode, now and then a cast
  * or (in version-compatible engines) a reformat that Myelin compiles alone.
  */
 function nameGroups(view: EngineView, groups: number[][], log: BuildLog | undefined, known: NodeNames): void {
@@ -242,8 +243,8 @@ function numberOfGroup(view: EngineView, group: number[]): [number: number, prof
 }
 
 /**
- * Kernels stand in the list where the native layer stands that they are compiled from. A list of the native layers
- * (which may lack some) therefore names the groups that stand between the same neighbours.
+ * Kernels are in the list where the native layer stands that they are compiled from. A list of the native layers
+ * (which may lack some) therefore names the groups that are between the same neighbours.
  */
 function alignNatives(view: EngineView, groups: number[][], lists: string[][]): Map<number[], string> {
   const groupAt = new Map(groups.map((group) => [group[0]!, group]));

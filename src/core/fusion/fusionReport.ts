@@ -52,7 +52,7 @@ export interface ReportLayer {
   outputs: EngineTensor[];
   /** Line in the log that lists it, from 1. */
   line: number | null;
-  /** TensorRT's own metadata of the layer, as it wrote it, control characters included. Left out where it wrote none. */
+  /** TensorRT's own metadata of the layer, as it wrote it, control characters included. Omitted where it wrote none. */
   metadata?: string;
 }
 

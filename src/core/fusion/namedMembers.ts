@@ -11,7 +11,7 @@ const metadataLimit = 4000;
 
 /**
  * First step: what TensorRT itself says, in metadata, in the log's member lines and in the layers' names. `added` are
- * names of nodes that the file that was built had beside the model's own.
+ * names of nodes that the file that was built had next to the model's own.
  */
 export function claimNamed(to: Resolution, added: readonly string[] = []): void {
   const unknown = new Map<string, number>();
@@ -69,7 +69,8 @@ const isCut = (token: MetadataToken): boolean => token.text.includes(' ... ') ||
 
 /**
  * Several nodes have the name that a token gives. The layer's own name tells them apart where the log registered it;
- * else those at the layer's tensors or beside its other nodes are meant, and where that doesn't decide, all may be.
+ * otherwise those at the layer's tensors or next to its other nodes are meant, and where that doesn't decide, all may
+ * be.
  */
 function claimShared(to: Resolution, layer: number, tokens: (readonly number[])[]): void {
   const name = to.view.names[layer]!;
@@ -103,7 +104,7 @@ function writes(to: Resolution, layer: number, node: number): boolean {
   );
 }
 
-/** Those of several nodes of one name that are at a layer's tensors or beside its nodes; all where none is. */
+/** Those of several nodes of one name that are at a layer's tensors or next to its nodes; all if none is. */
 function meantOf(to: Resolution, layer: number, nodes: readonly number[]): readonly number[] {
   const { inputs, outputs } = to.view.layers[layer]!;
   const read = new Set(inputs.map(({ name }) => modelTensor(to, name)));

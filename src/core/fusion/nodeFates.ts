@@ -4,7 +4,7 @@ import { viewsData } from '../model/nodeRoles.ts';
 import { quote } from './namedMembers.ts';
 import type { Basis, Resolution } from './resolution.ts';
 
-/** Gives every node its one fate, with a sentence that says how it is known, or why it is not. */
+/** Assigns every node its one fate, with a sentence that says how it is known, or why it is not. */
 export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: string | null): ReportNode[] {
   const whole: Whole = { staticShapes, noEngine, unknown: unknownReason(from.view), listed: isListedWithout(from) };
   return from.graph.nodes.map((node, index) => {
@@ -130,7 +130,7 @@ function isListedWithout(from: Resolution): boolean {
   );
 }
 
-/** Every neighbour is accounted for, so that nothing but this node stands between them. */
+/** Every neighbour is accounted for, so that nothing but this node is between them. */
 function isBetweenLayers(from: Resolution, index: number): boolean {
   const { graph } = from;
   const isPlaced = (node: number) =>

@@ -5,13 +5,13 @@ import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import type { NodeNames } from '../model/nodeNames.ts';
 
 /**
- * The layers that a build meant to have when its log ended: those in final order where that is known, else those that
- * it timed, then those that its fusions made and that it had not come to. Without tensors, since no engine exists.
+ * The layers that a build meant to have when its log ended: those in final order where that is known, otherwise those
+ * that it timed, then those that its fusions made and that it had not come to. Without tensors, since no engine exists.
  */
 export function plannedLayers(phase: BuildPhase, finalLayers: readonly string[], known: NodeNames): EngineLayer[] {
   const layers = new Map<string, EngineLayer>();
   const add = (name: string, line: number | null): void => {
-    // `Optimizer Reformat(a -> b)` is timed to know what a reformat would cost; it is no layer yet.
+    // `Optimizer Reformat(a -> b)` is timed to know what a reformat would cost; it is not a layer yet.
     if (name !== '' && !name.startsWith('Optimizer Reformat(') && !layers.has(name))
       layers.set(name, bareLayer(name, line));
   };
@@ -32,7 +32,7 @@ function fusedLater(phase: BuildPhase, known: NodeNames, timed: Iterable<string>
   for (const event of phase.events) {
     if (event.line < stage.line) continue;
     const [first = '', second = ''] = event.layers;
-    // What is converted to another type of layer is in no ForeignNode, else it would not be there any more.
+    // What is converted to another type of layer is in no ForeignNode, otherwise it would not be there any more.
     if (event.kind === 'convert' && first !== '' && !fused.has(first)) made.set(first, event.line);
     if (event.kind !== 'fuse') continue;
     fused.add(first).add(second);

@@ -6,13 +6,13 @@ import { quote } from './namedMembers.ts';
 
 /** A profile's times put to the engine's layers. */
 export interface ProfileJoin {
-  /** By index of the layer; null where no row is its. */
+  /** By index of the layer; null if no row is its. */
   averageMs: (number | null)[];
   percent: (number | null)[];
   problems: Problem[];
 }
 
-/** Kernels count anew where a branch or loop decides what runs, and repeat their number with the region's. */
+/** Kernels count again where a branch or loop decides what runs, and repeat their number with the region's. */
 const withoutCount = (name: string): string => name.replace(/(_myl\d+)_\d+$/, '$1');
 const regionNumber = (name: string): string | undefined => /_myl(\d+)(?:_\d+)?$/.exec(name)?.[1];
 
@@ -51,7 +51,7 @@ export function joinProfile(layers: readonly EngineLayer[], rows: readonly Profi
   return join;
 }
 
-/** Gives each row to the next layer of its name that has none; returns the rows that are left. */
+/** Assigns each row to the next layer of its name that has none; returns the remaining rows. */
 function byTurns(
   layers: readonly EngineLayer[],
   rows: readonly ProfileRow[],

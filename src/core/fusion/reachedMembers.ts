@@ -101,7 +101,7 @@ function walkRegion(
   }
 }
 
-/** The layers outside of ForeignNodes that read each tensor, by its name at the other side of a reformat. */
+/** The layers outside ForeignNodes that read each tensor, by its name at the other side of a reformat. */
 function nativeReaders(to: Resolution): Map<string, number[]> {
   const readers = new Map<string, number[]>();
   to.view.layers.forEach(({ inputs }, layer) => {
@@ -157,7 +157,7 @@ function joinSplit(
 
 /**
  * Nodes that no name contains but that a native layer's tensors enclose: data movement that it took up, and before
- * 8.6, which has no metadata, biases and the like.
+ * 8.6, which has no metadata, biases and similar nodes.
  */
 function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number>>): void {
   const nodes = to.layerNodes[layer]!;
@@ -185,7 +185,7 @@ function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number
   }
 }
 
-/** A Loop or an If belongs where its body does, and what nobody names of a body belongs where its owner does. */
+/** A Loop or an If belongs where its body does, and what no one names of a body belongs where its owner does. */
 function joinOwners(to: Resolution): void {
   const { graph } = to;
   for (let node = graph.nodes.length - 1; node >= 0; node--) {

@@ -7,7 +7,7 @@ import type { Problem } from '../text/problem.ts';
 /** What a report is made of: a model, and what there is of its build. */
 export interface ReportInput {
   model: OnnxModel;
-  /** As the report shall name it. */
+  /** The name for the report. */
   modelFile: string;
   modelProblems?: Problem[] | undefined;
   layerInfo?: LayerInfo | undefined;

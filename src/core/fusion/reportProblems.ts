@@ -7,7 +7,7 @@ import type { ReportInput } from './reportInput.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
 import { counted, thousands } from '../text/numbers.ts';
 
-/** Why nothing can be said about an engine; null where there is one, or the plan of one. */
+/** Why nothing can be said about an engine; null if there is one, or the plan of one. */
 export function noEngineReason(view: EngineView, log: BuildLog | undefined): string | null {
   if (view.source !== 'none' || view.regions.length > 0) return null;
   if (log?.outcome === 'failed') {
@@ -18,7 +18,7 @@ export function noEngineReason(view: EngineView, log: BuildLog | undefined): str
   return 'The inputs list no engine layers.';
 }
 
-/** What a person should know about the inputs as a whole. */
+/** What the user should know about the inputs as a whole. */
 export function findProblems(
   from: Resolution,
   input: ReportInput,
@@ -106,7 +106,7 @@ export function otherModel(from: Resolution): Problem | undefined {
   }
   if (matched > 0 || of > 0) return undefined;
   const words = wordsOf(from);
-  // Names alone may be anybody's; the tensors at the engine's border are the model's own.
+  // Names alone may be anyone's; the tensors at the engine's border are the model's own.
   if (words.length === 0 || words.some((word) => isKnown(from, word)) || hasItsBorder(from)) return undefined;
   return wrongModel(
     `No name in the ${counted(from.view.layers.length, 'layer')} (the first is ${quote(words[0]!)}) is in this model. Pass the model that the engine was built from.`,

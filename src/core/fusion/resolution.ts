@@ -5,7 +5,7 @@ import type { ModelGraph } from '../model/modelGraph.ts';
 import type { NodeNames } from '../model/nodeNames.ts';
 import type { NodeRole } from '../model/nodeRoles.ts';
 
-/** How it is known what became of a node; becomes the sentence in its `reason`. */
+/** How it is known what happened to a node; becomes the sentence in its `reason`. */
 export type Basis =
   /** A layer's metadata or name says it. */
   | { by: 'metadata' | 'name'; layer: number }

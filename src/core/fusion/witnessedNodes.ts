@@ -11,7 +11,7 @@ export function claimWitnessed(to: Resolution): void {
   claimWritten(to);
 }
 
-/** Layers under `GRAPH NODES`: constants were made at build time, the rest went into the ForeignNode beside it. */
+/** Layers under `GRAPH NODES`: constants were made at build time, the rest went into the ForeignNode next to it. */
 function claimGraphNodes(to: Resolution): void {
   for (const { kind, name, line } of to.view.phase?.graphNodes ?? []) {
     const [node, more] = to.names.nodesOfLayer(name);

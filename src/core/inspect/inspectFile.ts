@@ -18,7 +18,7 @@ const MAX_WHOLE = 400 << 20;
 const MAX_SMALL = 64 << 20;
 
 /**
- * Says what a file is, by its content: never by its name, except that an empty file whose name speaks of layers is the
+ * Identifies a file by its content, never by its name, except that an empty file whose name mentions layers is the
  * layer info that trtexec leaves when the engine keeps none. The source holds the file unpacked (no gzip). Never throws
  * on content; a source that fails makes it `unknown` with the problem `unreadable`.
  */

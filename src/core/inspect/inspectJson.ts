@@ -8,9 +8,12 @@ import { readProfile } from '../engine/readProfile.ts';
 import { readTiming } from '../engine/readTiming.ts';
 import { counted } from '../text/numbers.ts';
 
-/** Recognises JSON that TensorRT's tools write, and whole JSON of other kinds as unknown; null where the text is no JSON. `head` is its beginning. */
+/**
+ * Recognises JSON that TensorRT's tools write, and whole JSON of other kinds as unknown; null if the text is no JSON.
+ * `head` is its beginning.
+ */
 export function inspectJson(text: string, head: string): Inspection | null {
-  // The kinds that can be large are told apart by their beginnings, so that each text is read once.
+  // The kinds that can be large are distinguished by their beginnings, so that each text is read once.
   if (/"computeMs"\s*:/.test(head)) return inspectTiming(text);
   if (/"(?:timeMs|averageMs)"\s*:/.test(head)) return inspectProfile(text);
   const { documents, problems } = readLosslessJson(text, { rawMembers: RAW_MEMBERS });

@@ -83,7 +83,7 @@ export function inspectOverrides(text: string): Inspection | null {
   });
 }
 
-/** What a text that was read as a build log is; null where nothing in it comes from TensorRT's tools. */
+/** What a text that was read as a build log is; null if nothing in it comes from TensorRT's tools. */
 export function inspectLog(log: BuildLog, problems: Problem[]): Inspection | null {
   const evidence = log.evidence ?? { library: 0, phrases: 0, prefixed: 0, tools: 0 };
   if (
@@ -93,7 +93,7 @@ export function inspectLog(log: BuildLog, problems: Problem[]): Inspection | nul
     log.messages.length === 0
   )
     return null;
-  // Errors of any program look alike: without a word of TensorRT they are no evidence.
+  // Errors of any program look alike: without a warning of TensorRT they are no evidence.
   if (
     evidence.library + evidence.tools + evidence.phrases + log.engineLayers.length === 0 &&
     !log.messages.some(({ text }) => TENSORRT_WORDS.test(text))

@@ -17,10 +17,10 @@ export type FileKind =
 /** What a file is, by its content. */
 export interface Inspection {
   kind: FileKind;
-  /** One sentence for a person: what it is and what it holds. */
+  /** One sentence for the user: what it is and what it contains. */
   summary: string;
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
-  /** Numbers of what it holds: `nodes`, `layers`, `rows`, `tensors`, `bytes`, … */
+  /** Numbers of what it contains: `nodes`, `layers`, `rows`, `tensors`, `bytes`, … */
   counts: Record<string, number>;
   problems: Problem[];
 }

@@ -7,7 +7,7 @@ import type { RowGraph } from './orderRanks.ts';
  */
 export interface LevelInput {
   count: number;
-  /** Least height of the level: its lower border, with the ports on it, lies there or below. */
+  /** Least height of the level: its lower border, with the ports on it, is there or below. */
   least: number;
   width: Float32Array;
   height: Float32Array;
@@ -62,7 +62,7 @@ export function buildChains({ count, row, lineFrom, lineTo, lineSignal }: LevelI
     }
     const to = lineTo[i]!;
     const passes = row[to]! - row[from]! - 1;
-    // chain[k]: the step into the bundle's vertex k rows below the source; extended by whoever needs it longer.
+    // chain[k]: the step into the bundle's vertex k rows below the source; extended when a longer one is needed.
     for (let k = chain.length; k < passes; k++) {
       chain.push(stepFrom.length);
       stepFrom.push(k === 0 ? from : count + passRow.length - 1);

@@ -5,7 +5,7 @@ export interface CompressedRows {
 }
 
 /**
- * What `keys`, each of 0 … count - 1, gather: their positions, or what stands at these in `values`. Within a key it comes
+ * What `keys`, each of 0 … count - 1, gather: their positions, or what is at these in `values`. Within a key it comes
  * in the order of the positions.
  */
 export function rowsBy(count: number, keys: Int32Array, values?: Int32Array): CompressedRows {

@@ -19,7 +19,7 @@ export function nestedRows(input: LayoutInput): { levels: Levels; edges: Edges }
 export interface Levels {
   /** The open box of each level, -1 for the first. */
   box: number[];
-  /** The level in which each item lies, and the level inside an open one (else -1). */
+  /** The level that contains each item, and the level inside an open one (otherwise -1). */
   around: Int32Array;
   inside: Int32Array;
   depth: Int32Array;

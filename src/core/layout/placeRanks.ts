@@ -222,7 +222,7 @@ function longestPaths(
 const rounds = 4;
 
 /**
- * Moves each box to the middle of the median neighbours, as far as the boxes beside it let it: averaging leaves some
+ * Moves each box to the middle of the median neighbours, as far as the boxes next to it let it: averaging leaves some
  * room unused. Passing vertices stay, so lines stay straight.
  */
 function relax({ graph, width, line, gap }: Context, x: Float64Array): void {

@@ -22,7 +22,7 @@ export interface Rows {
 /** Room between columns, and for each line in it. */
 const gutterWidth = 56;
 export const track = 10;
-/** How far the control points of a turn between two columns lie out; the turn itself goes three quarters as far. */
+/** How far the control points of a turn between two columns are out; the turn itself goes three quarters as far. */
 export const swing = 34;
 
 /** Tops of rows, and columns: moves `x` of all vertices to their column. */
@@ -131,6 +131,6 @@ function spreadColumns(
   return { gutter, width: at };
 }
 
-/** Boxes stand in the middle of their row. */
+/** Boxes are in the middle of their row. */
 export const boxTop = (input: LevelInput, { top, size }: Rows, v: number): number =>
   top[input.row[v]!]! + (size[input.row[v]!]! - input.height[v]!) / 2;

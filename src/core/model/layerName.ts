@@ -18,7 +18,7 @@ export type LayerName =
   | { kind: 'reformat'; side: 'Input' | 'Output'; index: number; of: LayerName }
   /** `T copy`: the copy of a tensor that a concatenation or a slice left behind. */
   | { kind: 'copy'; tensor: string }
-  /** `reshape_before_X`: a layer that TensorRT put beside X. */
+  /** `reshape_before_X`: a layer that TensorRT added next to X. */
   | { kind: 'helper'; prefix: string; of: LayerName }
   /** `X_myl3_14`, `__myl_AddTanh_myl0_2`: kernel 14 of the Myelin region that is number 3 among the engine's layers. */
   | { kind: 'kernel'; base: string; profile: number | null; group: number; index: number | null }
@@ -35,7 +35,7 @@ export interface KnownNames {
 /** No names known: every rule of the grammar applies wherever it can. */
 export const noNames: KnownNames = { has: () => false, longest: 0 };
 
-/** Prefixes of layers that the optimizer puts beside another. */
+/** Prefixes of layers that the optimizer puts next to another. */
 const helperPrefix =
   /^(?:copied_)?(?:reshape|transpose|squeeze|unsqueeze|shuffle|cast|identity)_(?:node_)?(?:before|after)_/;
 /** `(Unnamed Layer* 29) [Shuffle]`: TensorRT's name for a layer without one. */
@@ -43,9 +43,9 @@ const unnamed = /\(Unnamed Layer\* \d+\) \[[^\]]*\](?:_output(?:_\d+)?|_clone_\d
 const reformat = /^Reformatting CopyNode for (Input|Output) Tensor (0|[1-9]\d{0,8}) to ([^]+)$/;
 const kernel = /^([^]*?)(?: \[profile (0|[1-9]\d{0,8})\])?_myl(0|[1-9]\d{0,8})(?:_(0|[1-9]\d{0,8}))?$/;
 const profileSuffix = /^([^]+) \[profile (0|[1-9]\d{0,8})\]$/;
-/** Deeper nesting than this is no name that TensorRT wrote. */
+/** Deeper nesting than this is not a name that TensorRT wrote. */
 const deepest = 64;
-/** In how many ways ForeignNodes' names are read, those inside of others included: one has `...` once or twice. */
+/** In how many ways ForeignNodes' names are read, those inside others included: one has `...` once or twice. */
 const mostReadings = 101;
 
 /** Reads a layer's name; never fails, at worst the whole text is one atom. */
@@ -81,7 +81,7 @@ export function printLayerName(name: LayerName): string {
   }
 }
 
-/** The atoms of a fused name, in order. A reformat, a copy and a kernel have none: they name what is beside them. */
+/** The atoms of a fused name, in order. A reformat, a copy and a kernel have none: they name what is next to them. */
 export function atomsOf(name: LayerName): string[] {
   switch (name.kind) {
     case 'atom':
@@ -163,7 +163,7 @@ class Parser {
     return atomsOf(name).every((atom) => this.#known.has(atom) || isUnnamed(atom));
   }
 
-  /** Of all places where `A...B` could be cut, the last where both ends are names of the model, else the first. */
+  /** Of all places where `A...B` could be cut, the last where both ends are names of the model, otherwise the first. */
   #foreign(text: string, inner: (of: string) => LayerName): LayerName {
     const cuts: number[] = [];
     for (let at = text.indexOf('...', 1); at >= 0 && cuts.length < 100; at = text.indexOf('...', at + 1)) {
@@ -243,7 +243,7 @@ class Parser {
     return inside && (text[at] === ')' || text.startsWith(', ', at));
   }
 
-  /** End of the longest known name that starts here and is followed by a separator; `from` where there is none. */
+  /** End of the longest known name that starts here and is followed by a separator; `from` if there is none. */
   #longestKnown(from: number, inside: boolean): number {
     let low = 0;
     let high = this.#ends.length;

@@ -49,7 +49,7 @@ interface Scope {
   captures: Set<number>;
 }
 
-/** Numbers everything. Bad models (names without a definition, several definitions, cycles) give a graph all the same. */
+/** Numbers everything. Bad models (names without a definition, several definitions, cycles) still give a graph. */
 export function createModelGraph(model: OnnxModel): ModelGraph {
   const graph: ModelGraph = {
     model,
@@ -119,7 +119,7 @@ function define(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
   const values = new Map<string, OnnxValue>();
   for (const value of source.values) values.set(value.name, value);
   for (const value of source.outputs) values.set(value.name, value);
-  // Old models list their initializers among the inputs, too: they are constants all the same.
+  // Old models list their initializers among the inputs, too: they are constants anyway.
   for (const tensor of source.initializers) {
     add(tensor.name, 'initializer', -1, { name: tensor.name, type: tensor.type, shape: tensor.shape });
   }

@@ -8,17 +8,17 @@ import { parserName } from './parserName.ts';
 export interface NodeNames extends LayerNodes {
   /** Indices of the nodes of that name (`node_of_<first output>` for one without); several where nodes share it. */
   nodesOf(name: string): readonly number[];
-  /** The node for which the parser registered that TensorRT layer; undefined where the log doesn't say. */
+  /** The node for which the parser registered that TensorRT layer; undefined if the log doesn't say. */
   registered(layer: string): number | undefined;
   /** Nodes whose TensorRT layers the parser registered under the names in a Myelin kernel's name. */
   registeredInKernel(base: string): readonly number[];
   /** The records say which layers were made of which node: all that have none are empty. */
   registersLayers: boolean;
-  /** The parser's record of a node; undefined where the log has none. */
+  /** The parser's record of a node; undefined if the log has none. */
   recordOf(node: number): ParsedNode | undefined;
   /** Nodes of a TensorRT layer's name: registered, of that name, or of the name without TensorRT's `_18`. */
   nodesOfLayer(layer: string): readonly number[];
-  /** Nodes that a metadata token names; empty where the model has no such node. */
+  /** Nodes that a metadata token names; empty if the model has no such node. */
   nodesOfToken(token: MetadataToken): readonly number[];
   /** The node that became the loop or conditional in which a Myelin kernel runs, by TensorRT's count of them. */
   nodesOfLoop(base: string): readonly number[];
@@ -32,7 +32,7 @@ export interface NodeNames extends LayerNodes {
 const loopMakers = new Set(['Loop', 'Scan', 'If', 'LSTM', 'GRU', 'RNN']);
 
 /**
- * Collects the names; `parsed`: the parser's records of the log, empty where there is none; `isWhole`: none of what the
+ * Collects the names; `parsed`: the parser's records of the log, empty if there is none; `isWhole`: none of what the
  * log says of them was dropped.
  */
 export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
@@ -90,7 +90,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
   };
 }
 
-/** Nodes that share a name are told apart by their order: the parser takes them as the file does. */
+/** Nodes that share a name are distinguished by their order: the parser takes them as the file does. */
 function register(
   graph: ModelGraph,
   byName: NodesByName,
@@ -155,7 +155,7 @@ function nodesOfToken(
 }
 
 /**
- * Where an If was decided at build time, TensorRT goes on to write its name behind that of every node after it:
+ * Where an If was decided at build time, TensorRT goes on to write its name after that of every node after it:
  * `post | if (If)` is then a node of the graph that the If is in.
  */
 function behindOwner(
@@ -200,7 +200,7 @@ function callersOf(
     const part = token.parts[at]!;
     const [, name, op] = /^([^]*) \(([^()]*)\)$/.exec(part) ?? [];
     if (name === undefined) continue;
-    // A call inside of another function is no node of the model, though one may have its name.
+    // A call inside another function is not a node of the model, though one may have its name.
     const all = nodesOf(name);
     const path = all.length > 0 ? token.parts.slice(at + 1) : [];
     const nodes = all.filter((index) => graph.nodes[index]!.op === op && isOnPath(graph, index, path));

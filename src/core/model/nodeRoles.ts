@@ -70,7 +70,7 @@ const random = new Set([
 const identities = new Set(['Identity', 'Dropout']);
 const owners = new Set(['If', 'Loop', 'Scan', 'SequenceMap']);
 
-/** Operators that only give a tensor another shape: free wherever the data lies in order. */
+/** Operators that only give a tensor another shape: free wherever the data is in order. */
 export const viewsData = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Identity', 'Dropout']);
 
 export interface NodeRoles {
@@ -92,7 +92,7 @@ export function nodeRoles(graph: ModelGraph, live: readonly number[] = [], copie
   const roles = graph.nodes.map((node, index): NodeRole => {
     if (constant[index]) return 'constant';
     if (!alive[index]) return 'dead';
-    // Shape and Size read no data: even where nobody needs the value as a shape, the host knows it.
+    // Shape and Size read no data: even where no one needs the value as a shape, the host knows it.
     if (host[index] || isShapeOp(node)) return 'shape';
     return identities.has(node.op) && isOnnx(node) ? 'identity' : 'data';
   });

@@ -115,7 +115,7 @@ function each(ops: string[], rule: TypeRule): Record<string, TypeRule> {
   return Object.fromEntries(ops.map((op) => [op, rule]));
 }
 
-/** The type that an integer attribute such as Cast's `to` names; null where it is absent or unknown. */
+/** The type that an integer attribute such as Cast's `to` names; null if it is absent or unknown. */
 export function elementType(node: OnnxNode, attribute: string): DataType | null {
   const value = node.attributes.find(({ name }) => name === attribute)?.value;
   return typeof value === 'number' && value !== 0 ? dataTypeName(value) : null;

@@ -42,7 +42,7 @@ export function convertElements(
 }
 
 /**
- * 32-bit words of bytes, copied where they do not lie on a boundary. Typed arrays have the machine's byte order; every
+ * 32-bit words of bytes, copied where they are not on a boundary. Typed arrays have the machine's byte order; every
  * machine that this runs on has ONNX's.
  */
 function wordsOf(bytes: Uint8Array): Uint32Array {

@@ -44,7 +44,7 @@ export interface ModelEdits {
 export interface EditedModel {
   segments: Segment[];
   size: number;
-  /** The file for elements that were converted outside of the model; it lies beside the edited model. null: none. */
+  /** The file for elements that were converted outside the model; it is next to the edited model. null: none. */
   external: { location: string; segments: Segment[]; size: number } | null;
 }
 

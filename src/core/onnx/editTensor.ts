@@ -53,7 +53,7 @@ export class UnfitTensor extends Error {}
 
 /**
  * Changes a tensor's type, and describes how its elements become the new ones; they end up as raw data, or in
- * `external` where they are outside of the model.
+ * `external` where they are outside the model.
  * @throws UnfitTensor, WireError, and what the source throws
  */
 export async function retypeTensor(

@@ -11,7 +11,7 @@ interface Replacement {
 
 /**
  * Changes inside one protobuf message of a file. Messages nest; where the length of one changes, its length prefix and
- * those around it are written anew. Every other byte is copied.
+ * those around it are written again. Every other byte is copied.
  */
 export class MessagePatch {
   readonly span: ByteSpan;
@@ -69,7 +69,7 @@ export class MessagePatch {
         segments: child.field(),
       })),
     ];
-    // What is inserted stands before what begins at the same place; insertions keep their order.
+    // What is inserted is before what begins at the same place; insertions keep their order.
     changes.sort((a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start));
     const segments: Segment[] = [];
     let at = offset;

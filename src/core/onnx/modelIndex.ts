@@ -60,7 +60,7 @@ export class ModelIndex {
     const span = graph.span!;
     if (!owner) return this.file.child(span, MODEL.graph);
     const attribute = owner.attributes.find(({ span: around }) => around !== undefined && isIn(span, around))!;
-    // A graph alone and one in a list stand in different fields; what was read in brackets came from a list.
+    // A graph alone and one in a list are in different fields; what was read in brackets came from a list.
     const tag = attribute.kind === 'graphs' ? ATTRIBUTE.graphs : ATTRIBUTE.graph;
     return this.attributePatch(owner.id, attribute.span!).child(span, tag);
   }

@@ -3,7 +3,7 @@ import { ENTRY, OPSET } from './onnxFields.ts';
 import type { ByteSpan, OnnxNode } from './onnxModel.ts';
 import { HEAD, MISSING, type Reading, type WireCursor, WireError } from './wireCursor.ts';
 
-/** A broken file can have as many problems as bytes; more than this many help nobody. */
+/** A broken file can have as many problems as bytes; more than this many help no one. */
 const PROBLEM_LIMIT = 20;
 /** Two bytes can make a node: a hostile file must not become a hundred times its size in memory. */
 const ITEM_LIMIT = 3_000_000;
@@ -64,7 +64,7 @@ export class ModelReading {
     else this.unreported++;
   }
 
-  /** The problems, with a last one that counts those that were left out. */
+  /** The problems, with a last one that counts those that were omitted. */
   allProblems(): Problem[] {
     const { unreported } = this;
     if (unreported === 0) return this.problems;
@@ -83,7 +83,7 @@ export class ModelReading {
     );
   }
 
-  /** Keeps the span of the field whose head was read last, if spans were asked for. */
+  /** Keeps the span of the field whose head was read last, if spans were requested. */
   mark(item: { span?: ByteSpan }): void {
     const { at, pos, size } = this.cursor;
     if (this.spans) item.span = { at, offset: pos, length: size };
@@ -109,7 +109,7 @@ export function within(error: unknown, what: string): unknown {
   return error;
 }
 
-/** An error as a person should read it. */
+/** An error as the user should read it. */
 export function problemOf(error: WireError): Problem {
   const where = error.where.join(' of ') || 'the model';
   const message = {

@@ -1,6 +1,6 @@
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from './onnxModel.ts';
 
-/** Every tensor that a model holds: initializers and attributes, of its graph, subgraphs and functions. */
+/** Every tensor that a model contains: initializers and attributes, of its graph, subgraphs and functions. */
 export const modelTensors = ({ graph, functions }: OnnxModel): OnnxTensor[] => [
   ...graphTensors(graph),
   ...functions.flatMap(({ nodes }) => nodes.flatMap(nodeTensors)),

@@ -1,6 +1,6 @@
 /**
- * Where something stands in its file: `at` is the first byte of the field that holds it (tag and length prefix), then
- * `offset` and `length` of the message itself. Only there when the reader was asked for spans.
+ * Where something is in its file: `at` is the first byte of the field that holds it (tag and length prefix), then
+ * `offset` and `length` of the message itself. Only present if spans were requested.
  */
 export interface ByteSpan {
   at: number;
@@ -22,7 +22,7 @@ export interface OnnxModel {
   metadata: { key: string; value: string }[];
   graph: OnnxGraph;
   functions: OnnxFunction[];
-  /** It says how to train it, too (`training_info`), which is passed over. */
+  /** It says how to train it, too (`training_info`), which is skipped. */
   trains?: true;
   /** Every node in file order, each subgraph's nodes right after their owner. Functions' bodies are not part of it. */
   nodes: OnnxNode[];
@@ -74,7 +74,7 @@ export interface OnnxAttribute {
 
 export interface OnnxValue {
   name: string;
-  /** null: the type is not given or is no tensor type. */
+  /** null: the type is not given or is not a tensor type. */
   type: DataType | null;
   /** null: rank unknown. A string is a symbolic dimension, null one of unknown size. */
   shape: (number | string | null)[] | null;

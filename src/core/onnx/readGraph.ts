@@ -119,7 +119,7 @@ export function readNode(reading: ModelReading, list: OnnxNode[], path: string, 
     const pending = readNodeFields(reading, node, end);
     for (const place of pending) reading.later.push(readPending(reading, node, place, depth, what));
   } catch (error) {
-    // A node that is cut off before its operator is of no use to anybody.
+    // A node that is cut off before its operator is of no use to anyone.
     const useless = node.op === '' && error instanceof WireError && error.kind === 'truncated';
     if (error instanceof WireError && !useless) keep();
     reading.recover(error, end, what, node.id);

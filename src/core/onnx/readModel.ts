@@ -24,7 +24,7 @@ export interface ReadModelOptions {
 }
 
 /**
- * Reads the structure of an ONNX model, never its weights: tensors' elements are passed over by their length, and
+ * Reads the structure of an ONNX model, never its weights: tensors' elements are skipped by their length, and
  * external data is never opened.
  *
  * Never throws. Without a value: `empty-file`, `not-onnx`, `unreadable` (the source failed), `cancelled`. With what
@@ -186,7 +186,7 @@ function readFunction(reading: ModelReading, functions: OnnxFunction[]): void {
   cursor.seek(payloadEnd);
 }
 
-/** Reads a part from `start` on, and goes on behind it if it is damaged. */
+/** Reads a part from `start` on, and goes on after it if it is damaged. */
 function* recovering(reading: ModelReading, start: number, end: number, what: string, part: Reading): Reading {
   reading.cursor.seek(start);
   try {
@@ -222,7 +222,7 @@ function isRecognised({ irVersion, opsets, graph, nodes }: OnnxModel): boolean {
   return hasVersion || (nodes.some(({ op }) => /^[\w.:-]+$/.test(op)) && graph.path === '');
 }
 
-/** Only after nothing else: a file that is no model, told by what it seems to be. */
+/** Only after nothing else: a file that is not a model, recognised by what it seems to be. */
 async function notOnnx(source: ByteSource): Promise<Read<OnnxModel>> {
   const head = await readAll(source, 0, Math.min(512, source.size)).catch(() => new Uint8Array(0));
   return failed('not-onnx', `This is not an ONNX model: ${describeForeignFile(head)}`);

@@ -41,7 +41,7 @@ const none: number[] = [];
 /** A tensor of which nothing has been read yet. */
 export const newTensor = (): OnnxTensor => ({ name: '', type: dataTypeName(0), shape: [], data: null });
 
-/** Fills a tensor from the TensorProto in the field at the cursor: everything but its elements, which are passed over. */
+/** Fills a tensor from the TensorProto in the field at the cursor: everything but its elements, which are skipped. */
 export function readTensor(cursor: WireCursor, tensor: OnnxTensor): void {
   const end = cursor.payloadEnd;
   const contents: Contents = { inline: null, raw: null, ints: none, external: undefined, isExternal: false };
@@ -75,7 +75,7 @@ export function readSparseTensor(cursor: WireCursor, tensor: OnnxTensor): void {
   Object.assign(tensor, { name, type, shape, data, sparse: true });
 }
 
-/** `list` and the elements of the packed list in the field at the cursor; beyond `limit` elements they are passed over. */
+/** `list` and the elements of the packed list in the field at the cursor; beyond `limit` elements they are skipped. */
 function readInts(cursor: WireCursor, list: number[], limit = Infinity): number[] {
   const end = cursor.payloadEnd;
   let all = list;
@@ -121,7 +121,7 @@ function finish(tensor: OnnxTensor, contents: Contents): void {
   } else if (elementCount(tensor.shape) === 0 && isIntegerType(tensor.type)) tensor.ints = [];
 }
 
-/** Values of a small integer tensor; undefined when it is none, or when its elements do not fit its shape. */
+/** Values of a small integer tensor; undefined otherwise, or when its elements do not fit its shape. */
 function smallInts(tensor: OnnxTensor, { inline, raw, ints }: Contents): number[] | undefined {
   const count = elementCount(tensor.shape);
   if (count > INTS_LIMIT || !isIntegerType(tensor.type) || (inline?.scattered && !inline.field)) return undefined;

@@ -2,7 +2,7 @@ import type { ByteSource } from '../text/byteSource.ts';
 import { type ConversionLoss, convertElements, elementBytes, type RealElement } from './convertElements.ts';
 
 /**
- * A piece of a file that is written anew: bytes that are there already (in the model, or in the file of its external
+ * A piece of a file that is written again: bytes that already exist (in the model, or in the file of its external
  * data that `file` names as the model does), new ones, or elements of another type.
  */
 export type Segment =

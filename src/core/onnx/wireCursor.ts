@@ -61,7 +61,7 @@ export class WireCursor {
   private lazyTexts: TextCache | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
   private base = 0;
-  /** Position in `bytes`; outside of it where the window does not have the place. */
+  /** Position in `bytes`; outside it where the window does not have the place. */
   private index = 0;
   private wire = 0;
   private windows: Window[] = [];

@@ -13,7 +13,7 @@ export interface Algorithm {
 export interface TensorFormat {
   /** TensorRT's word without `DataType.`: `FLOAT`, `HALF`, `INT8`, … */
   dtype: string;
-  /** TensorRT's word without `TensorFormat.`, in files of Polygraphy up to 0.49.0; else null. */
+  /** TensorRT's word without `TensorFormat.`, in files of Polygraphy up to 0.49.0; otherwise null. */
   format: string | null;
   /** In vectors, one a dimension; null in the oldest files. */
   strides: number[] | null;

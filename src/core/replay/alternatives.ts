@@ -43,8 +43,8 @@ function completed(choice: OfferedChoice, other: OfferedChoice | undefined): Off
 }
 
 /**
- * Choices to offer in place of an entry: first those with the entry's data types, since these are what a person asked
- * for, then those nearest to them; within each the best first. Repeats are left out.
+ * Choices to offer in place of an entry: first those with the entry's data types, since these are what the user asked
+ * for, then those nearest to them; within each the best first. Repeats are omitted.
  */
 export function alternatives(entry: ReplayEntry, offer: Offer): OfferedChoice[] {
   const wanted = entry.algorithm;

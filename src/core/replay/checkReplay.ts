@@ -23,7 +23,7 @@ import { thousands } from '../text/numbers.ts';
 export interface ReplayContext {
   index: NodeIndex | null;
   build: BuildFacts | null;
-  /** The TensorRT that shall load it; by default the build's. */
+  /** The TensorRT that should load it; by default the build's. */
   target?: TensorrtTarget;
   /** Records of offered choices, the most trusted first: of the failed build itself, recorded ones, a log's. */
   choices: Choices[];

@@ -3,8 +3,8 @@ import type { ReplayDiff } from './diffReplays.ts';
 import { counted } from '../text/numbers.ts';
 
 /**
- * One side of a comparison of two replays, in words, for an editor that shows both beside each other: the layers that
- * differ, in the same order on both sides. A layer that a side lacks is left out there.
+ * One side of a comparison of two replays, as text, for an editor that shows both next to each other: the layers that
+ * differ, in the same order on both sides. A layer that a side lacks is omitted there.
  */
 export function comparisonText({ differences, same }: ReplayDiff, side: 'before' | 'after'): string {
   const lines = [`${counted(same, 'layer is', 'layers are')} the same in both.`];

@@ -2,7 +2,10 @@ import { implementationId, tacticHex } from './algorithm.ts';
 import type { Algorithm, OfferedChoice, TensorFormat } from './algorithm.ts';
 import { timeText } from '../text/numbers.ts';
 
-/** Implementation ids that builds of 8.4 to 10.16 were seen to print beside their runner's name. Ids may differ in other versions. */
+/**
+ * Implementation ids that builds of 8.4 to 10.16 were seen to print next to their runner's name. Ids may differ in
+ * other versions.
+ */
 const runners: Readonly<Record<number, string>> = {
   0x80000000: 'CudnnConvolution',
   0x80000003: 'ElementWise',
@@ -54,7 +57,9 @@ export function isMyelin({ implementation }: Algorithm): boolean {
   return implementationId(implementation) === myelinId && !implementation.startsWith('-');
 }
 
-/** An implementation in words: `CaskConvolution (0x80000009)`, `implementation 0x8000004f` where its name is not known. */
+/**
+ * An implementation as text: `CaskConvolution (0x80000009)`, `implementation 0x8000004f` where its name is not known.
+ */
 export function implementationName(text: string): string {
   const id = implementationId(text);
   if (id === null) return `implementation ${text}`;
@@ -70,7 +75,7 @@ export function typeWord(dtype: string): string {
   return typeWords[dtype] ?? dtype;
 }
 
-/** A memory layout in words: `linear`, `channels last`, `vectors of 8 along dimension 1, channels last`. */
+/** A memory layout as text: `linear`, `channels last`, `vectors of 8 along dimension 1, channels last`. */
 export function layoutWord(format: TensorFormat): string {
   const { strides, vectorizedDim, components } = format;
   if (format.format !== null && (strides === null || vectorizedDim === null)) return format.format;
@@ -85,7 +90,7 @@ function descending(strides: readonly number[]): boolean {
   return strides.every((stride, i) => i === 0 || stride <= (strides[i - 1] ?? stride));
 }
 
-/** One input or output in words: `FP16, vectors of 8 along dimension 1, channels last`. */
+/** One input or output as text: `FP16, vectors of 8 along dimension 1, channels last`. */
 export function formatWords(format: TensorFormat): string {
   return `${typeWord(format.dtype)}, ${layoutWord(format)}`;
 }

@@ -3,7 +3,7 @@ import type { Algorithm, TensorFormat } from './algorithm.ts';
 import { formatWords, implementationName, isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';
 
-/** One layer that two replays treat differently, in words. */
+/** One layer that two replays treat differently, as text. */
 export interface ReplayDifference {
   layer: string;
   kind: 'added' | 'removed' | 'changed';

@@ -3,7 +3,8 @@ import type { ReplayEntry, ReplayFile, ReplayVariant, Span, SpanEdit, TensorPlac
 
 /**
  * Edits that make an entry another algorithm: implementation, tactic and both sides' formats change together, and every
- * other byte stays; an entry with gaps is written anew. null: the file's form records something that the algorithm does not say (a format's name).
+ * other byte stays; an entry with gaps is written again. null: the file's form records something that the algorithm
+ * does not say (a format's name).
  */
 export function replaceAlgorithm(text: string, file: ReplayFile, entry: ReplayEntry, to: Algorithm): SpanEdit[] | null {
   const { places, algorithm } = entry;
@@ -89,7 +90,7 @@ const formatNames: Readonly<Record<string, string>> = {
   '5 linear 32': 'CDHW32',
 };
 
-/** TensorRT's name of a layout from its strides, where it is the only one that fits; else null. */
+/** TensorRT's name of a layout from its strides, where it is the only one that fits; otherwise null. */
 export function formatName(format: TensorFormat): string | null {
   const { strides, vectorizedDim, components } = format;
   if (strides === null) return null;
@@ -101,7 +102,9 @@ export function formatName(format: TensorFormat): string | null {
   return formatNames[`${strides.length} ${order} ${vector}`] ?? null;
 }
 
-/** A list of inputs or outputs as Polygraphy writes it, indented like the file; null where a format's name is not known. */
+/**
+ * A list of inputs or outputs as Polygraphy writes it, indented like the file; null if a format's name is not known.
+ */
 function writeTensors(
   text: string,
   entryStart: number,
@@ -153,7 +156,10 @@ export function removeEntry(text: string, file: ReplayFile, entry: ReplayEntry):
   return [{ start: file.span.start + 1, end: file.span.end - 1, text: '' }];
 }
 
-/** Edits that add an entry at the end, so that TensorRT must choose so for this layer; null where the file's form cannot say it. */
+/**
+ * Edits that add an entry at the end, so that TensorRT must choose so for this layer; null if the file's form cannot
+ * say it.
+ */
 export function addEntry(text: string, file: ReplayFile, layer: string, algorithm: Algorithm): SpanEdit[] | null {
   const last = file.entries.at(-1);
   const json = writeEntry(text, file, algorithm, last?.span.start ?? null);
@@ -170,7 +176,7 @@ export function addEntry(text: string, file: ReplayFile, layer: string, algorith
   return [{ start: open, end: open, text: `${JSON.stringify(layer)}: ${json}` }];
 }
 
-/** An entry's value, indented like the one at `like`, else on one line; null where the file's form cannot say it. */
+/** An entry's value, indented like the one at `like`, otherwise on one line; null if the file's form cannot say it. */
 function writeEntry(text: string, file: ReplayFile, algorithm: Algorithm, like: number | null): string | null {
   const variant = file.variant ?? 'D';
   const tensors = (formats: readonly TensorFormat[]) => formats.map((format) => tensorValue(format, variant));

@@ -21,7 +21,10 @@ export function sniffChoices(text: string): boolean {
   return /^\s*\{\s*"layer"\s*:[^\n]*"(?:choices|chosen)"\s*:/.test(text.slice(0, 20_000));
 }
 
-/** Reads recorded choices: one JSON object a line, `{"layer", "inputs", "outputs", "dims", "choices" | "chosen"}`. Ids keep all their digits. */
+/**
+ * Reads recorded choices: one JSON object per line, `{"layer", "inputs", "outputs", "dims", "choices" | "chosen"}`. Ids
+ * keep all their digits.
+ */
 export function readChoices(text: string): Read<Choices> {
   const problems: Problem[] = [];
   const choices: Choices = { offered: new Map(), chosen: new Map(), source: 'sidecar' };

@@ -13,7 +13,7 @@ export interface ReplayMismatch {
   choices: Algorithm[];
 }
 
-/** What stands behind the layer's name. */
+/** What stands after the layer's name. */
 const endings = [
   ['not-offered', ' | Tactic in replay was not provided by TensorRT as a choice for this layer.'],
   ['overruled', ' | TensorRT selected a tactic different than the one specified in the tactic replay.'],

@@ -216,7 +216,7 @@ export class ReplayReader {
     return spanOf(node);
   }
 
-  /** Polygraphy takes an object for what its mark says, and loads no file where one is missing. */
+  /** Polygraphy takes an object for what its mark says, and loads no file if one is missing. */
   private mark(node: JsonObject, name: string, place: Span): void {
     const own = node.members.findLast(({ key }) => key === marker);
     const old = memberOf(node, `${encoded}${name}`);
@@ -225,7 +225,7 @@ export class ReplayReader {
     const last = node.members.at(-1);
     const gap = last ? /\s*$/.exec(this.text.slice(0, last.keyStart))![0] : '';
     const at = last?.value.end ?? node.start + 1;
-    // In an object that is cut off, the place behind its last member is inside of something else.
+    // In an object that is cut off, the place after its last member is inside something else.
     const closed = at < node.end && this.text.charAt(node.end - 1) === '}';
     const edit = own
       ? { ...spanOf(own.value), text: wanted }
@@ -281,7 +281,7 @@ export class ReplayReader {
   }
 }
 
-/** A problem at a span of a text. Ways out of it that take time to find are found when they are asked for. */
+/** A problem at a span of a text. Fixes that take time to find are computed on request. */
 export function replayProblem(
   lines: LineIndex,
   span: Span,

@@ -28,7 +28,7 @@ export interface ReadTensor {
 
 type Report = (span: Span, code: string, message: string, fixes?: ReplayFix[]) => void;
 
-/** Reads one input or output in any of the four forms; null when it is none. */
+/** Reads one input or output in any of the four forms; null otherwise. */
 export function readTensorFormat(node: JsonNode, report: Report): ReadTensor | null {
   if (node.kind === 'array') return readList(node, report);
   if (node.kind === 'object') return readObject(node, report);

@@ -12,7 +12,7 @@ export interface SpanEdit extends Span {
   text: string;
 }
 
-/** A problem with its place as offsets, too, and ways out of it. */
+/** A problem with its place as offsets, too, and its fixes. */
 export interface ReplayProblem extends Problem, Span {
   /** Name of the layer concerned; absent for the file as a whole. */
   layer?: string;
@@ -31,7 +31,7 @@ export interface ReplayFix {
  */
 export type ReplayVariant = 'A' | 'B' | 'C' | 'D';
 
-/** A tactic replay of Polygraphy: what TensorRT shall run each layer with. */
+/** A tactic replay of Polygraphy: what TensorRT should run each layer with. */
 export interface ReplayFile {
   /** null: no entry has inputs or outputs. */
   variant: ReplayVariant | null;

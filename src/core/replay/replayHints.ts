@@ -5,7 +5,7 @@ import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';
 
-/** What stands behind an entry of a replay: its layer and the nodes that the layer swallowed. */
+/** What stands behind an entry of a replay: its layer and the nodes of the layer. */
 export interface ReplayHint {
   entry: ReplayEntry;
   kind: 'foreign' | 'fused' | 'single' | 'unknown';
@@ -13,7 +13,7 @@ export interface ReplayHint {
   nodes: number[];
   /** How the nodes are known: from the last build, from the layer's name alone, or not. */
   source: 'build' | 'name' | 'none';
-  /** False where a build only implies the nodes. */
+  /** False if a build only implies the nodes. */
   exact: boolean;
   /** Position of the ForeignNode in the build, or -1; of the layer in the build, or -1. */
   foreign: number;
@@ -21,7 +21,10 @@ export interface ReplayHint {
   averageMs: number | null;
 }
 
-/** Finds for each entry which nodes its layer computes: from the build where it has the layer, else from the layer's name. */
+/**
+ * Finds for each entry which nodes its layer computes: from the build where it has the layer, otherwise from the
+ * layer's name.
+ */
 export function replayHints(file: ReplayFile, index: NodeIndex | null, build: BuildFacts | null): ReplayHint[] {
   const layers = new Map(build?.layers.map((layer, i) => [layer.name, i]));
   const groups = new Map(build?.foreignNodes.map((group, i) => [group.name, i]));

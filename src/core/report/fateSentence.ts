@@ -6,7 +6,7 @@ import { firstOf, longestName, nodeLabel } from './labels.ts';
 import { layerOf } from './layers.ts';
 
 /**
- * What became of a node, in one or two sentences: what it was fused into, the kernels that compute it, and with whom.
+ * What happened to a node, in one or two sentences: what it was fused into, the kernels that compute it, and with whom.
  * `Fused into ForeignNode 0 with 452 other nodes. Kernel _gemm_mha_v2 computes it together with qk/MatMul, scale/Mul.`
  */
 export function fateSentence(report: FusionReport, node: ReportNode): string {

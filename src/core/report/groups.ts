@@ -37,7 +37,9 @@ export function engineGroups(report: FusionReport): EngineGroup[] {
   return [...foreign, ...native];
 }
 
-/** Where each computed node is counted: in its ForeignNode, else in the first layer of the kind that is its fate. */
+/**
+ * Where each computed node is counted: in its ForeignNode, otherwise in the first layer of the kind that is its fate.
+ */
 function nodeHomes(report: FusionReport, layers: ReadonlyMap<number, ReportLayer>): Map<string, string> {
   const homes = new Map<string, string>();
   for (const node of report.nodes) {

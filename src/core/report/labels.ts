@@ -5,7 +5,10 @@ import { oneLine } from '../text/oneLine.ts';
 /** A longer layer name loses its middle: it may have hundreds of parts. */
 export const longestName = 120;
 
-/** Facts in a row: `93 % · 453 nodes · 209 kernels`. A pair is a number with its noun; what is false or empty is left out. */
+/**
+ * Facts in a row: `93 % · 453 nodes · 209 kernels`. A pair is a number with its noun; what is false or empty is
+ * omitted.
+ */
 export function phrase(parts: (string | false | [number, string])[]): string {
   return parts
     .map((part) => (Array.isArray(part) ? counted(part[0], part[1]) : part))
@@ -13,11 +16,11 @@ export function phrase(parts: (string | false | [number, string])[]): string {
     .join(' · ');
 }
 
-/** Share of time of a group, or its time where the whole is not known; false where it was not measured. */
+/** Share of time of a group, or its time where the whole is not known; false if it was not measured. */
 export const aboutTime = (share: number | null, ms: number | null): string | false =>
   ms === null ? false : share === null ? timeText(ms) : percentText(share * 100);
 
-/** A layer by its own name, in one line; by its type where it has none. */
+/** A layer by its own name, in one line; by its type if it has none. */
 export function layerLabel(layer: ReportLayer): string {
   const name = oneLine(layer.name.replace(/^Reformatting CopyNode for /, ''));
   if (name === '') return layer.type === '' ? `layer ${layer.id}` : layer.type;

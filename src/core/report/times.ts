@@ -1,6 +1,6 @@
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 
-/** Milliseconds of all layers that were measured; null where none was. */
+/** Milliseconds of all layers that were measured; null if none was. */
 export function totalMs(layers: readonly Pick<ReportLayer, 'averageMs'>[]): number | null {
   let sum: number | null = null;
   for (const { averageMs } of layers) if (averageMs !== null) sum = (sum ?? 0) + averageMs;
@@ -29,7 +29,7 @@ export function engineMs(report: FusionReport): number | null {
   return sum;
 }
 
-/** 0 … 1 of the engine's time; null where nothing was measured. */
+/** 0 … 1 of the engine's time; null if nothing was measured. */
 export function shareOf(report: FusionReport, ms: number | null): number | null {
   const whole = engineMs(report);
   return ms === null || whole === null || whole <= 0 ? null : ms / whole;

@@ -13,7 +13,7 @@ export class LineIndex {
     this.#text = text;
   }
 
-  /** Place of `offset`; offsets outside of the text give the nearest place inside. */
+  /** Place of `offset`; offsets outside the text give the nearest place inside. */
   placeOf(offset: number): TextPlace {
     const starts = (this.#starts ??= lineStarts(this.#text));
     const inside = Math.max(0, Math.min(offset, this.#text.length));

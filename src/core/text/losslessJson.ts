@@ -64,7 +64,7 @@ const MAX_PROBLEMS = 50;
 
 /**
  * Reads JSON and keeps what `JSON.parse` loses: places, the text of numbers, and everything readable around an error.
- * Text between or after documents is passed over with a problem. Problems have line, column and a stable code:
+ * Text between or after documents is skipped with a problem. Problems have line, column and a stable code:
  * `json-syntax`, `json-string`, `json-control`, `json-number`, `json-word`, `json-comma`, `json-depth`,
  * `json-comment`, `json-trailing`, `json-end`.
  */
@@ -314,7 +314,7 @@ class JsonReader {
       this.#problem('error', 'json-syntax', 'Expected a comma.', this.#at);
   }
 
-  /** A comma with nothing before it; behind text that was passed over it is in order. */
+  /** A comma with nothing before it; behind text that was skipped it is in order. */
   #strayComma(): void {
     let before = this.#at - 1;
     while (/\s/.test(this.#text[before]!)) before--;
@@ -383,7 +383,7 @@ class JsonReader {
     };
   }
 
-  /** The quote that ends a string of proper JSON; its line end or the text's where there is none. */
+  /** The quote that ends a string of proper JSON; its line end or the text's if there is none. */
   #plainEnd(from: number): number {
     for (let at = from; at < this.#text.length; at++) {
       const code = this.#text.charCodeAt(at);
@@ -393,7 +393,9 @@ class JsonReader {
     return this.#text.length;
   }
 
-  /** The quote after which a value can end: a bracket, or a comma with another key (in a list: another text) behind it. */
+  /**
+   * The quote after which a value can end: a bracket, or a comma with another key (in a list: another text) after it.
+   */
   #rawEnd(from: number, inList: boolean): number {
     const end = inList ? /"(?=\s*(?:\]|,\s*"))/g : /"(?=\s*(?:[}\]]|,\s*"[^"\n]*"\s*:))/g;
     end.lastIndex = from;

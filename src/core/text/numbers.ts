@@ -1,7 +1,7 @@
 /**
- * How numbers are written for people, everywhere: thousands separators, three significant digits for what was measured,
- * percent with one decimal below ten. JSON has the plain numbers. Without `Intl`: the product speaks English only, the
- * language server writes thousands of these at every keystroke, and a locale takes milliseconds to load.
+ * How numbers are written for the user, everywhere: thousands separators, three significant digits for what was
+ * measured, percent with one decimal below ten. JSON has the plain numbers. Without `Intl`: the product speaks English
+ * only, the language server writes thousands of these at every keystroke, and a locale takes milliseconds to load.
  */
 
 /** `22753` → `22,753` */

@@ -1,4 +1,4 @@
-/** Names are other people's text: control characters, line ends and marks of writing direction become one blank. */
+/** Names are other people's text: control characters, line ends and marks of writing direction become one space. */
 export const oneLine = (text: string): string =>
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ');
 

@@ -1,8 +1,8 @@
-/** How bad a problem is. `error`: the result is missing something that was asked for. */
+/** How bad a problem is. `error`: the result is missing something that was requested. */
 export type Severity = 'error' | 'warning' | 'info';
 
 /**
- * Something a person should know about an input: what is wrong, where, and (in the message) what to do next.
+ * Something the user should know about an input: what is wrong, where, and (in the message) what to do next.
  * Lines and columns count from 1, as editors and compilers show them; `endColumn` is exclusive.
  */
 export interface Problem {

@@ -4,7 +4,7 @@ declare const TextDecoder: new (label: string) => {
 };
 
 /**
- * Decodes UTF-8 in pieces that may be cut inside of a character; UTF-16 where a byte order mark says so, as PowerShell
+ * Decodes UTF-8 in pieces that may be cut inside a character; UTF-16 where a byte order mark says so, as PowerShell
  * writes what is redirected into a file. Bytes that are no text become U+FFFD; a byte order mark is dropped.
  */
 export class Utf8Decoder {

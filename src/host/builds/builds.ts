@@ -40,7 +40,9 @@ interface Running extends RunningBuild {
   ended: Promise<unknown>;
 }
 
-/** Between two looks at a running build. Its log may come at thousands of lines a second; nobody reads faster than this. */
+/**
+ * Between two looks at a running build. Its log may come at thousands of lines a second; no one reads faster than this.
+ */
 const lookMs = 250;
 
 /** A build has ended, well or not. */
@@ -49,7 +51,7 @@ export interface Ended {
   build: Build;
 }
 
-/** The builds that run now, one a model. Whoever starts one, it shows its progress with a way to cancel it. */
+/** The builds that run now, one per model. Each shows its progress with a way to cancel it, however it was started. */
 export class Builds implements vscode.Disposable {
   readonly #running = new Map<string, Running>();
   readonly #context: vscode.ExtensionContext;
@@ -66,7 +68,7 @@ export class Builds implements vscode.Disposable {
     this.#log = log;
   }
 
-  /** The build of a model that runs; undefined when none does. */
+  /** The build of a model that runs; undefined if none does. */
   runningOf(uri: vscode.Uri): RunningBuild | undefined {
     return this.#running.get(uri.toString());
   }
@@ -162,7 +164,7 @@ export class Builds implements vscode.Disposable {
     say(progressLine(state));
   }
 
-  /** undefined: the build could not begin, and the person has been told why. */
+  /** undefined: the build could not begin, and the user has been told why. */
   async #build(
     running: Running,
     options: TaskOptions,
@@ -220,7 +222,7 @@ export class Builds implements vscode.Disposable {
   #tellFailure(error: unknown, line: LineSink): void {
     const message = errorText(error);
     line(message, 'error');
-    // Whoever said no needs no message that says so again.
+    // No message after the user has declined.
     if (error instanceof NotConfirmed) return;
     if (!(error instanceof UserError)) this.#log.error(error instanceof Error ? error : message);
     void vscode.window.showErrorMessage(plainText(message));

@@ -9,8 +9,8 @@ const { version } = packageSets['tensorrt-rtx'];
 
 /**
  * Asks before TensorRT-RTX is downloaded: it is NVIDIA's, and nothing reaches this machine without a yes. `text` says
- * what, how much, from where, under which licence and whereto. A yes is remembered for this version, so that a download
- * that failed can be tried again without a second question.
+ * what, how much, from where, under which licence and where to. A yes is remembered for this version, so that a
+ * download that failed can be tried again without a second question.
  */
 export async function mayDownload(text: string, memory: vscode.Memento): Promise<boolean> {
   if (memory.get(key) === version) return true;

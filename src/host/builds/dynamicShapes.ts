@@ -1,9 +1,9 @@
 import type { ShapeRange } from '../../core/build/engineOptions.ts';
 import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 
-/** A size that a model leaves open: one name may stand in several places. */
+/** A size that a model leaves open: one name may be in several places. */
 export interface OpenSize {
-  /** The model's own name for it, or `input[axis]` where it gives none. */
+  /** The model's own name for it, or `input[axis]` if it gives none. */
   name: string;
   /** Where it stands: input and axis. */
   places: { input: string; axis: number }[];
@@ -28,7 +28,7 @@ export function openSizes(inputs: readonly GraphTensor[]): OpenSize[] {
   return [...sizes.values()];
 }
 
-/** Reads `1 8 32`, or one number for all three. @returns the range, or undefined where the text is none */
+/** Reads `1 8 32`, or one number for all three. @returns the range, or undefined if the text is none */
 export function readSizeRange(text: string): SizeRange | undefined {
   const numbers = text.trim().split(/[\s,;/]+/);
   if (!numbers.every((number) => /^\d{1,9}$/.test(number))) return undefined;

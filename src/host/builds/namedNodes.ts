@@ -5,8 +5,8 @@ import type { GraphData } from '../../core/scene/panel/viewData.ts';
 
 /**
  * Ids of the nodes that belong to a layer while it is being timed: what an earlier build says of a layer or ForeignNode
- * of that name, else what TensorRT names in it (the parts of a fused one, the ends of a ForeignNode), in the graph's
- * order. Empty where the name is of something else, such as a reformat.
+ * of that name, otherwise what TensorRT names in it (the parts of a fused one, the ends of a ForeignNode), in the
+ * graph's order. Empty if the name is of something else, such as a reformat.
  */
 export function namedNodes(graph: GraphData, layer: string, earlier?: FusionReport | null): string[] {
   const known =

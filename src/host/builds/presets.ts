@@ -1,6 +1,6 @@
 import type { TaskOptions } from './taskProperties.ts';
 
-/** A usual way to build. `asks`: what a person must choose first. */
+/** A usual way to build. `asks`: what the user must choose first. */
 export interface Preset {
   id: 'default' | 'fp16' | 'fp32' | 'unfused' | 'int8' | 'typed' | 'shapes';
   options: Partial<TaskOptions>;
@@ -11,7 +11,7 @@ export interface Preset {
 export const presets: readonly Preset[] = [
   { id: 'default', options: {} },
   { id: 'fp16', options: { precision: 'fp16' } },
-  // TF32 would make the reference as inexact as what it is held against.
+  // TF32 would make the reference as inexact as what it is compared with.
   { id: 'fp32', options: { precision: 'fp32', noTF32: true } },
   { id: 'unfused', options: { outputs: 'all' } },
   { id: 'int8', options: { precision: 'int8' }, asks: 'calibration cache' },

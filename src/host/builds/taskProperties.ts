@@ -21,7 +21,7 @@ export type OptionKind =
   | 'textsByName'
   | 'profiles';
 
-/** What a task of tasks.json may say, beside the model. package.json has the same as a schema. */
+/** What a task of tasks.json may say, next to the model. package.json has the same as a schema. */
 export const optionKinds = {
   backend: optionWords.backend,
   engine: 'path',

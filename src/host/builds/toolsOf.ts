@@ -9,9 +9,9 @@ import type { TaskOptions } from './taskProperties.ts';
 import { mayDownload } from './consent.ts';
 
 /**
- * The programs that the settings name for a model, and backend and launcher: those that were asked for, else those of
- * the settings.
- * @throws {UserError} when there is no such launcher, or it makes no sense
+ * The programs that the settings name for a model, and backend and launcher: those that were requested, otherwise those
+ * of the settings.
+ * @throws {UserError} if there is no such launcher, or it is invalid
  */
 export function toolsOf(
   context: vscode.ExtensionContext,

@@ -4,7 +4,7 @@ import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 
-/** A diagnosis with the names of its nodes, for people. */
+/** A diagnosis with the names of its nodes, for the user. */
 export interface NamedDiagnosis extends Diagnosis {
   names: string[];
 }
@@ -17,7 +17,7 @@ export async function diagnoseBuild({ folder, manifest }: Build, files = new Par
     files.model(manifest.model.file).catch(() => undefined),
   ]);
   if (log === undefined) return [];
-  // Whoever stopped a build knows why its log ends.
+  // The user who stopped a build knows why its log ends.
   const found = diagnoseLog(log.value, model?.value).filter(
     ({ code }) => code !== 'cut-off' || manifest.result !== 'cancelled',
   );

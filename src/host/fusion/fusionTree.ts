@@ -25,7 +25,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   #panel: FusionPanel | undefined;
   /** What the panel was made from: the same report with the same search and sorting gives the same items. */
   #made: { report: FusionReport; sort: PanelSort; search: string } | undefined;
-  /** Lines that are being brought into view: the tree then tells of them as selected, which is no person's doing. */
+  /** Lines that are being brought into view: the tree then reports them as selected, which the user did not do. */
   readonly #revealing = new Set<PanelItem>();
   #sort: PanelSort = 'time';
   #search = '';
@@ -112,7 +112,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     await openGraph(session.uri, { preserveFocus: true });
   }
 
-  /** Brings the side bar up without taking the focus from where a person is. */
+  /** Brings the side bar up without taking the focus from where the user is. */
   async bringUp(): Promise<void> {
     const [first] = this.#panel?.items ?? [];
     if (first === undefined) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { PanelSort } from '../../core/scene/panel/fusionPanel.ts';
 import type { FusionTree } from './fusionTree.ts';
 
-/** Asks how the groups of the tree shall be sorted. */
+/** Asks how the groups of the tree should be sorted. */
 export async function sortPanel(tree: FusionTree): Promise<void> {
   const orders: { sort: PanelSort; label: string; description: string }[] = [
     { sort: 'time', label: 'Time', description: 'slowest first; needs a profile' },

@@ -25,7 +25,7 @@ export class GraphEditorProvider implements vscode.CustomReadonlyEditorProvider 
     const { session, dispose } = this.#sessions.acquire(document.uri);
     panel.webview.options = { enableScripts: true, localResourceRoots: [viewFolder(this.#extensionUri)] };
     const connection = this.#connections.connect('graph', panel, session);
-    // Last: the page's first message must find somebody listening.
+    // Last: the page's first message must find someone listening.
     const page = setPage(panel, this.#extensionUri, 'graph');
     panel.onDidDispose(() => {
       page.dispose();

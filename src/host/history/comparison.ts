@@ -12,7 +12,9 @@ interface Query {
   side: 0 | 1;
 }
 
-/** Gives the texts in which two builds are compared. They are made from the builds' files, so they outlive a restart. */
+/**
+ * Returns the texts in which two builds are compared. They are made from the builds' files, so they outlive a restart.
+ */
 export function registerComparison(files: ParsedFiles): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(comparisonScheme, {
     provideTextDocumentContent: async ({ query }) => {
@@ -25,7 +27,7 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
   });
 }
 
-/** Shows two builds beside each other, reduced to the fields that differ. */
+/** Shows two builds next to each other, reduced to the fields that differ. */
 export async function openComparison(older: Build, newer: Build): Promise<void> {
   const folders: [string, string] = [older.folder, newer.folder];
   const uri = (side: 0 | 1, { manifest }: Build) =>

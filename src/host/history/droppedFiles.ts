@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 export const droppedTypes = ['text/uri-list', 'files', 'text/plain'];
 
 /**
- * Passes on what was dropped: files by their places, or else a text. A file that comes without a place (out of a
- * browser, say) lies in a temporary folder meanwhile.
+ * Passes on what was dropped: files by their places, or a text. A file that comes without a place (out of a
+ * browser, say) is in a temporary folder meanwhile.
  */
 export async function takeDropped(
   data: vscode.DataTransfer,

@@ -147,7 +147,7 @@ async function mayDelete(count: number): Promise<boolean> {
   return (await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) === yes;
 }
 
-/** What a menu is about: all lines that are selected when its line is among them, else that line. */
+/** What a menu is about: all lines that are selected when its line is among them, otherwise that line. */
 function chosenOf(tree: HistoryTree, argument: unknown, all: unknown): Build[] {
   const builds = (Array.isArray(all) ? all : []).flatMap((item) => buildOf(item) ?? []);
   const own = buildOf(argument);

@@ -227,7 +227,7 @@ function chosen(options: Build['manifest']['options']): string[] {
   return words;
 }
 
-/** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the person. */
+/** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */
 function startText(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;

@@ -26,7 +26,7 @@ export class HistoryTree
   readonly #view: vscode.TreeView<HistoryItem>;
   readonly #changed = new vscode.EventEmitter<HistoryItem | undefined>();
   readonly #subscriptions: vscode.Disposable;
-  /** By build folder: a log is read once, when somebody wants to know. */
+  /** By build folder: a log is read once, when someone wants to know. */
   readonly #diagnoses = new Map<string, Promise<NamedDiagnosis[]>>();
   #items: HistoryItem[] = [];
   #wasRunning = false;

@@ -2,7 +2,7 @@ import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { taskProperties } from '../builds/taskProperties.ts';
 
 /**
- * What a task must say to build again as this build was: the options that a person chose then. Environment variables
+ * What a task must say to build again as this build was: the options that the user chose then. Environment variables
  * are not kept with a build, as they may hold secrets.
  */
 export function rerunOptions(

@@ -6,7 +6,7 @@ import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 
-/** Tells a person how a build ended, and offers what to do about it; whoever cancelled it knows. */
+/** Tells the user how a build ended, and offers what to do about it. A cancelled build needs no message. */
 export async function tellOutcome(
   uri: vscode.Uri,
   { folder, manifest }: Build,
@@ -29,7 +29,7 @@ export async function tellOutcome(
 
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
 
-/** What may help after a build that failed, the likeliest first. */
+/** What may help after a build that failed, the most likely first. */
 function offersFor(
   uri: vscode.Uri,
   { folder, manifest }: Build,
@@ -38,7 +38,7 @@ function offersFor(
 ): Offer[] {
   const { executeCommand } = vscode.commands;
   const offers: Offer[] = [];
-  // What TensorRT fuses hangs on structure, shapes and types: a model without its weights can still be studied.
+  // What TensorRT fuses depends on structure, shapes and types: a model without its weights can still be studied.
   if (cause?.code === 'weights-missing' || /weights file .* (?:cannot be opened|is missing)/.test(reason))
     offers.push({
       title: 'Build with Random Weights',

@@ -18,7 +18,7 @@ export async function keepToLimit(limit: number): Promise<number> {
   return old.length;
 }
 
-/** Asks which builds of all models shall go, and deletes them. @returns whether any did */
+/** Asks which builds of all models should go, and deletes them. @returns whether any did */
 export async function tidyBuilds(): Promise<boolean> {
   const all = await sizedBuilds();
   const ended = all.filter(({ build }) => build.manifest.result !== 'running');

@@ -37,7 +37,7 @@ export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocumen
   return undefined;
 }
 
-/** Resolves when a document has been saved, or after a second: nobody else does. */
+/** Resolves when a document has been saved, or after a second: no one else does. */
 function otherSave(document: vscode.TextDocument): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -55,7 +55,7 @@ export class FactsFeed implements vscode.Disposable {
     const again = (which: (served: Served) => boolean) => {
       for (const served of this.#served.values()) if (which(served)) this.#refresh(served);
     };
-    // Which one a document is about may hang on what lies beside it.
+    // Which one a document is about may depend on what is next to it.
     const cameOrWent = () => {
       for (const served of this.#served.values()) served.search = undefined;
       again(() => true);
@@ -161,7 +161,7 @@ export class FactsFeed implements vscode.Disposable {
     served.work = this.#read(served, served.generation).finally(served.known);
   }
 
-  /** Looks for models beside all else: in a large workspace that takes its time. */
+  /** Searches for models in the background, because it takes time in a large workspace. */
   #findModels(served: Served): void {
     if (served.kind !== 'overrides' || served.search !== undefined) return;
     const search = modelsNear(served.uri);

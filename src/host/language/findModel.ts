@@ -1,14 +1,15 @@
 import * as vscode from 'vscode';
 
-/** The model that a document is about, or why there is none, in words for people. */
+/** The model that a document is about, or why there is none, as text for the user. */
 export interface FoundModel {
   uri: vscode.Uri | null;
   problem: string;
 }
 
 /**
- * The model of an override file: the one that it names, else the one of the same name beside it, else the only one in
- * its folder, else `current` where that lies there. A new file lies nowhere yet: it is about `current`.
+ * The model of an override file: the one that it names, otherwise the one of the same name next to it, otherwise the
+ * only one in its folder, otherwise `current` if that is in the folder. An unsaved file has no folder: it uses
+ * `current`.
  */
 export async function findModel(
   document: vscode.Uri,
@@ -33,7 +34,9 @@ export async function findModel(
   return { uri: null, problem };
 }
 
-/** The model of a replay: the one whose name the file has, else the only one in its folder, else `current` there. */
+/**
+ * The model of a replay: the one whose name the file has, otherwise the only one in its folder, else `current` there.
+ */
 export async function findModelOfReplay(document: vscode.Uri, current: vscode.Uri | undefined): Promise<FoundModel> {
   const uri = await modelBeside(document, current);
   if (uri !== undefined) return { uri, problem: '' };

@@ -19,12 +19,12 @@ import { nameOf } from '../platform/nameOf.ts';
 /** What is known of a model and its builds, as the language server needs it. */
 export interface KnownFacts {
   model: ModelFacts | null;
-  /** Why there is no model, in words; '' when there is one. */
+  /** Why there is no model, as text for the user; '' if there is one. */
   problem: string;
   /** The newest build that passed, where it is one of this very model. */
   build: BuildFacts | null;
   log: BuildLog | null;
-  /** The newest build that ended, well or not: a replay that failed is told by its log. */
+  /** The newest build that ended, well or not: a replay that failed is recognised by its log. */
   newest: Build | null;
   mismatches: ReplayMismatch[];
   builds: Build[];
@@ -59,7 +59,7 @@ export class FactsReader {
     return facts;
   }
 
-  /** Forgets a model that nobody asks for any more. */
+  /** Forgets a model that no one asks for any more. */
   forget(uri: vscode.Uri): void {
     this.#known.delete(uri.toString());
   }

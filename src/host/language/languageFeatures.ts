@@ -44,7 +44,7 @@ export class LanguageFeatures implements vscode.Disposable {
     );
   }
 
-  /** A command about a document: nothing is known of one that nobody has opened yet before the server has it. */
+  /** A command about a document: nothing is known of one that no one has opened yet before the server has it. */
   readonly served =
     (act: (target: unknown, more?: unknown) => unknown) =>
     async (target: unknown, more?: unknown): Promise<unknown> => {

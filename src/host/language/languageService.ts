@@ -51,7 +51,7 @@ export class LanguageService implements vscode.Disposable {
 
   /**
    * Makes sure that the server has a document as it is now, where it is one of ours: it may be closed when a command is
-   * about it, or somebody typed right before. Never rejects: what cannot be opened, the command tells.
+   * about it, or someone typed right before. Never rejects: what cannot be opened, the command tells.
    */
   async serve(uri: vscode.Uri): Promise<void> {
     try {
@@ -64,7 +64,7 @@ export class LanguageService implements vscode.Disposable {
     }
   }
 
-  /** What became of each rule in the last build. */
+  /** What happened to each rule in the last build. */
   verify(uri: vscode.Uri): Promise<RuleVerdictInfo[]> {
     return this.#ask(uri, languageMessages.verify, { uri: uri.toString() }, []);
   }
@@ -102,7 +102,7 @@ export class LanguageService implements vscode.Disposable {
     try {
       return await this.#client.sendRequest<T>(method, params);
     } catch (error) {
-      // It may have died meanwhile; what is to be seen is asked for again when another one runs.
+      // It may have died meanwhile; what is to be seen is requested again when another one runs.
       this.#log.debug(`${method}: ${String(error)}`);
       return otherwise;
     }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 
-/** As many models as a person looks through. */
+/** As many models as the user looks through. */
 const most = 100;
 
 /** The models of a document's workspace folder as its `model` line would name them, the nearest first. */

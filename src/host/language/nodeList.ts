@@ -7,7 +7,7 @@ import { oneLine } from '../../core/text/oneLine.ts';
 
 const scheme = 'tensorrt-nodes';
 
-/** The text that lists a model's nodes, one a line in the model's order. */
+/** The text that lists a model's nodes, one per line in the model's order. */
 export function nodeListUri(model: vscode.Uri): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `${model.path}.nodes`, query: model.toString() });
 }

@@ -10,7 +10,7 @@ import { nameOf } from '../platform/nameOf.ts';
 const largest = 64 * 2 ** 20;
 
 /**
- * The recorded choices of a replay: beside it, `NAME.choices.jsonl` for `NAME.json` and `choices.jsonl`, then in the
+ * The recorded choices of a replay: next to it, `NAME.choices.jsonl` for `NAME.json` and `choices.jsonl`, then in the
  * folder of the build that recorded it. Those of the last build, which may have had other options, come as its log's.
  * Never rejects.
  */

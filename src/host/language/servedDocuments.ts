@@ -4,7 +4,7 @@ import { overrideLanguageId, replayLanguageIds } from '../../protocol/language.t
 
 export type ServedKind = 'overrides' | 'replay';
 
-/** A JSON file of this name is meant as a replay, whatever is in it while a person types. */
+/** A JSON file of this name is meant as a replay, whatever is in it while the user types. */
 const replayName = /replay[^/\\]*\.jsonc?$/i;
 
 /** What a document is to the language server; undefined: none of ours, such as any other JSON, which it never sees. */

@@ -6,7 +6,7 @@ import type { LanguageService } from './languageService.ts';
 const settleMs = 250;
 
 /**
- * Tells which visible documents are to be drawn anew: they came into sight, were edited, something new is known, or a
+ * Tells which visible documents are to be drawn again: they came into sight, were edited, something new is known, or a
  * language server has begun to run.
  */
 export class SettledDocuments implements vscode.Disposable {

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 
 /**
- * Gives the texts of a scheme, which can change while they are open. What changes while a text is on its way to the
- * editor would be lost, because a text that is not open yet is told nothing: so each is asked for once more when it is.
+ * Returns the texts of a scheme, which can change while they are open. What changes while a text is on its way to the
+ * editor would be lost, because a text that is not open yet is told nothing: so each is requested once more when it is.
  */
 export function registerChangingTexts(
   scheme: string,

@@ -4,7 +4,7 @@ import type { FileOrigin } from '../../builder/files/parsedFiles.ts';
 import { sizeText } from '../../core/text/numbers.ts';
 import { bytesOf } from '../../core/text/byteSource.ts';
 
-/** A file of a file system without random access is read whole: beyond this it is refused. */
+/** A file of a file system without random access is read whole: beyond this it is rejected. */
 const largestWhole = 512 * 2 ** 20;
 
 /** Where to read a file: by random access if it is on this computer's disk, so that weights are never loaded, else whole. */

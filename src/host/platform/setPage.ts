@@ -7,7 +7,8 @@ export const viewFolder = (extensionUri: vscode.Uri): vscode.Uri =>
   vscode.Uri.joinPath(extensionUri, 'dist', 'webview');
 
 /**
- * Gives a panel the page of a view, until the result is disposed. Where the page says nothing, it is set again: while
+ * Shows the page of a view in
+ * a panel, until the result is disposed. If the page sends no message, it is set again: while
  * VS Code replaces the service worker that its webviews load from, as it does when two of them are opened soon after
  * each other, what the new page asked for can get lost, and the page would stay blank. After about a minute, says so.
  */
@@ -28,7 +29,7 @@ export function setPage(
   const follow = () => {
     if (panel.visible === shown) return;
     shown = panel.visible;
-    // A page that is hidden is thrown away, and loads anew when it is shown.
+    // A page that is hidden is thrown away, and loads again when it is shown.
     if (shown) retry.begin();
     else retry.end();
   };

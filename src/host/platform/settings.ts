@@ -3,7 +3,7 @@ import { optionWords } from '../../core/build/engineOptions.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
 import { settingsSection } from '../ids.ts';
 
-/** The settings in use for one resource. Nobody else reads the configuration. */
+/** The settings in use for one resource. No one else reads the configuration. */
 export interface Settings {
   /** Interpreter for builds and for the private environment of TensorRT-RTX; '' finds one. */
   pythonPath: string;
@@ -12,7 +12,7 @@ export interface Settings {
   polygraphyPath: string;
   /** Backend of a build that names none. */
   backend: Backend | 'auto';
-  /** Launchers by name, as a person wrote them. */
+  /** Launchers by name, as the user wrote them. */
   launchers: Record<string, unknown>;
   /** Launcher of a build that names none; '': it runs here. */
   launcher: string;

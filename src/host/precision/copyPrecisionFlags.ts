@@ -15,8 +15,8 @@ import { ruleErrors } from './ruleErrors.ts';
 import { shell } from '../../builder/tools/shell.ts';
 
 /**
- * Copies the rules of an override file as flags of a program; says what they cannot carry. `to`, one of
- * `precisionPrograms`, is given by key bindings and other callers; else it is asked for.
+ * Copies the rules of an override file as flags of a program; says what they cannot express. `to`, one of
+ * `precisionPrograms`, is given by key bindings and other callers; otherwise it is requested.
  */
 export async function copyPrecisionFlags(
   feed: FactsFeed,

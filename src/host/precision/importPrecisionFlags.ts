@@ -17,7 +17,7 @@ const longestCommand = 2_000_000;
 
 /**
  * Adds the rules that a command line of trtexec, Polygraphy or AutoCast stands for at the end of the override file that
- * is open, where they win over those before; of a new file where none is open. Nothing is saved.
+ * is open, where they win over those before; of a new file if none is open. Nothing is saved.
  */
 export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
   const editors = [vscode.window.activeTextEditor, ...vscode.window.visibleTextEditors];
@@ -42,7 +42,7 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
   });
   const rules = found(pasted ?? '')?.rules;
   if (rules === undefined) return;
-  // While the question stood, the file may have been closed: what it held then is not what it holds now.
+  // While the question stood, the file may have been closed: what it held then is not what it contains now.
   const document = open?.isClosed === false ? open : undefined;
   await addRules(document ?? (await vscode.workspace.openTextDocument({ language: overrideLanguageId })), rules);
 }
@@ -56,7 +56,7 @@ function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
   );
 }
 
-/** One step to undo. What could not be taken over stands above the rules, as comments. */
+/** One step to undo. What could not be taken over is above the rules, as comments. */
 async function addRules(document: vscode.TextDocument, { text, problems }: ImportedOverrides): Promise<void> {
   const start = await addLines(document, () => {
     const own = readOverrides(document.getText());

@@ -11,7 +11,7 @@ import { errorText } from '../../core/text/errorText.ts';
 
 /**
  * Adds rules to the model's override file that keep nodes in FP32, and shows it: patterns where they say the same as a
- * list of names. Nothing is saved: a person looks at it first, and can undo it.
+ * list of names. Nothing is saved: the user looks at it first, and can undo it.
  */
 export function keepFp32(session: Session, nodeIds: readonly string[], language: LanguageService): Promise<void> {
   if (nodeIds.length === 0) return Promise.resolve();
@@ -39,7 +39,7 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
       );
     }
     const below = new vscode.Position(document.lineCount - 1, 0);
-    // Not "beside" again: that would be beside the editor that has the focus now.
+    // Not "beside" again: that would be next to the editor that has the focus now.
     await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(below, below) });
   } catch (error) {
     void vscode.window.showErrorMessage(

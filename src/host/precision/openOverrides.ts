@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import { writeName } from '../../core/precision/language/quoteName.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
-/** The override file of a model: `model.trtprec` beside `model.onnx`. */
+/** The override file of a model: `model.trtprec` next to `model.onnx`. */
 export const overridesOf = (model: vscode.Uri): vscode.Uri =>
   model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.trtprec` });
 
 /** By file: two who ask at once get one file with one beginning. */
 const opening = new Map<string, Promise<vscode.TextDocument>>();
 
-/** Opens the override file of a model; where there is none, one that names the model is made, which a person can undo. */
+/** Opens the override file of a model; if there is none, one that names the model is made, which the user can undo. */
 export function openOverrides(model: vscode.Uri): Promise<vscode.TextDocument> {
   const uri = overridesOf(model);
   const key = uri.toString();

@@ -8,7 +8,10 @@ import { verdictWord } from './verdictWords.ts';
 
 type Kind = RuleVerdictInfo['verdict'];
 
-/** Behind each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen, or not built yet. */
+/**
+ * After each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen, or not built
+ * yet.
+ */
 export class RuleDecorations implements vscode.Disposable {
   readonly #feed: FactsFeed;
   readonly #language: LanguageService;

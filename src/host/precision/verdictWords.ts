@@ -11,7 +11,7 @@ export const verdictIcon: Record<Verdict, string> = {
   unbuilt: 'circle-outline',
 };
 
-/** A verdict in words. */
+/** A verdict as text. */
 export function verdictWord({ verdict, certain }: RuleVerdictInfo): string {
   if (verdict === 'unbuilt') return 'not built yet';
   if (verdict === 'obeyed' && !certain) return 'probably obeyed';

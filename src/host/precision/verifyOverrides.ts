@@ -4,7 +4,7 @@ import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
 import { verdictIcon, verdictWord } from './verdictWords.ts';
 
-/** Lists what became of each rule in the last build; the one that is picked is shown in the file. */
+/** Lists what happened to each rule in the last build; the one that is picked is shown in the file. */
 export async function verifyOverrides(feed: FactsFeed, language: LanguageService, argument: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;

@@ -18,7 +18,10 @@ const queryOf = ({ query }: vscode.Uri): Query => JSON.parse(query) as Query;
 /** Texts that are open and no longer what the replays say. */
 const changed = new vscode.EventEmitter<vscode.Uri>();
 
-/** Gives the texts in which two replays are compared, from the replays as the editor has them; anew when one has changed. */
+/**
+ * Returns the texts in which two replays are compared, from the replays as the editor has them; again when one has
+ * changed.
+ */
 export function registerReplayComparison(): vscode.Disposable {
   return vscode.Disposable.from(
     registerChangingTexts(replayComparisonScheme, changed, async (uri) => {
@@ -36,7 +39,7 @@ export function registerReplayComparison(): vscode.Disposable {
   );
 }
 
-/** Shows how a replay differs from another one by meaning: layers that differ, their choices in words. */
+/** Shows how a replay differs from another one by meaning: layers that differ, their choices as text. */
 export async function compareReplays(argument: unknown, other: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;

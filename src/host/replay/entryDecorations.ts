@@ -37,7 +37,7 @@ export class EntryDecorations implements vscode.Disposable {
     this.#subscription.dispose();
   }
 
-  /** Commands for replays stand in menus while one has the focus. */
+  /** Commands for replays are in menus while one has the focus. */
   #tellContext(): void {
     const active = vscode.window.activeTextEditor?.document.uri;
     const isReplay = active !== undefined && this.#feed.kindOf(active) === 'replay';

@@ -6,7 +6,7 @@ import { applySpans } from './applySpans.ts';
 import { openReplay } from './openReplay.ts';
 import type { OpenReplay } from './openReplay.ts';
 
-/** Removes a layer's entry, so that TensorRT chooses for it: the one at the cursor, else one that is picked. */
+/** Removes a layer's entry, so that TensorRT chooses for it: the one at the cursor, otherwise one that is picked. */
 export async function freeLayer(argument: unknown): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;

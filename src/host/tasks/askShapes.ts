@@ -9,7 +9,7 @@ import { plainText } from '../platform/plainText.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
-/** Asks for the sizes that a model leaves open, for one optimization profile or more; undefined: the person gave up. */
+/** Asks for the sizes that a model leaves open, for one optimization profile or more; undefined: the user cancelled. */
 export async function askShapes(
   uri: vscode.Uri,
   sessions: Sessions,

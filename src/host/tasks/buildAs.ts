@@ -9,7 +9,7 @@ import { pickModel } from '../workspace/pickModel.ts';
 import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
 
-/** Asks how a model shall be built, then builds it or copies the command that would. `preset`: chosen already. */
+/** Asks how a model should be built, then builds it or copies the command that would. `preset`: chosen already. */
 export async function buildAs(parts: BuildParts, argument: unknown, preset?: unknown): Promise<void> {
   const uri = await pickModel(argument, parts.sessions);
   if (uri === undefined || !(await mayBuild(parts, uri))) return;
@@ -68,7 +68,7 @@ function pickPreset(): Promise<{ preset: Preset; copy: boolean } | undefined> {
   });
 }
 
-/** Adds what a preset asks for; undefined: the person gave up. */
+/** Adds what a preset asks for; undefined: the user cancelled. */
 async function complete(
   uri: vscode.Uri,
   { options, asks }: Preset,

@@ -5,7 +5,7 @@ import { mayRun } from '../platform/trust.ts';
 import { BuildTerminal } from './buildTerminal.ts';
 import { toEngineOptions } from './taskDefinition.ts';
 
-/** Offering a task for every file of a folder of a thousand models helps nobody. */
+/** Offering a task for every file of a folder of a thousand models helps no one. */
 const mostOffered = 50;
 
 /** Tasks of type `tensorrt`: one offered for each model of the workspace, and those of tasks.json. */
@@ -38,8 +38,8 @@ export class BuildTaskProvider implements vscode.TaskProvider {
   }
 
   /**
-   * The task that builds one model, whether a folder holds it or not. `more` is the rest of its definition; a task that
-   * is not the model's usual one says so by `note` in its name.
+   * The task that builds one model, whether a folder contains it or not. `more` is the rest of its definition; a task
+   * that is not the model's usual one says so by `note` in its name.
    */
   taskFor(uri: vscode.Uri, more: Record<string, unknown> = {}, note?: string): vscode.Task {
     const folder = vscode.workspace.getWorkspaceFolder(uri);

@@ -7,8 +7,8 @@ import type { LineKind } from '../builds/terminalText.ts';
 /** A verbose log comes at thousands of lines a second: the terminal gets them in batches. */
 const batchMs = 100;
 /**
- * More than this between two batches is left out of the terminal; the log file has it. Characters: what a terminal can
- * draw beside an editor in which somebody types.
+ * More than this between two batches is omitted of the terminal; the log file has it. Characters: what a terminal can
+ * draw next to an editor in which someone types.
  */
 const batchLimit = 48_000;
 

@@ -10,7 +10,7 @@ import type { BuildParts } from './startBuild.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { shell } from '../../builder/tools/shell.ts';
 
-/** Copies the command that would build a model, with its engine and what the views need beside the model. */
+/** Copies the command that would build a model, with its engine and what the views need next to the model. */
 export async function copyBuildCommand(
   { context }: Pick<BuildParts, 'context'>,
   uri: vscode.Uri,
@@ -37,7 +37,7 @@ export async function copyBuildCommand(
       times: beside('times.json'),
       precisions: beside('precisions.json'),
     });
-    // Nobody holds the input of a program open that is run by hand.
+    // No one holds the input of a program open that is run by hand.
     const command = [plan.program, ...args.filter((arg) => arg !== '--until-stdin-closes')];
     await vscode.env.clipboard.writeText(quoteCommand(command, shell));
     const said = notes.map(({ message }) => message);

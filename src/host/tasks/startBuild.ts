@@ -13,7 +13,7 @@ export interface BuildParts {
   tasks: BuildTaskProvider;
 }
 
-/** Whether a model can be built now; if not, the person is told why and what to do. */
+/** Whether a model can be built now; if not, the user is told why and what to do. */
 export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vscode.Uri): Promise<boolean> {
   if (!mayRun()) {
     await tellUntrusted();
@@ -28,7 +28,7 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   return false;
 }
 
-/** Whether a file lies where a build can read it; if not, the person is told. */
+/** Whether a file is where a build can read it; if not, the user is told. */
 export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
   if (uri.scheme === 'file') return true;
   await vscode.window.showWarningMessage(

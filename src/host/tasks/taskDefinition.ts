@@ -4,9 +4,9 @@ import { optionKinds } from '../builds/taskProperties.ts';
 import type { OptionKind, TaskOptions } from '../builds/taskProperties.ts';
 
 /**
- * Reads a definition that a person wrote, which may hold anything: known properties of the right type go on, with
+ * Reads a definition that the user wrote, which may hold anything: known properties of the right type go on, with
  * paths made absolute; what else is there does not reach the build.
- * @returns the options, or what is wrong with the definition, for people
+ * @returns the options, or what is wrong with the definition, for the user
  */
 export function toEngineOptions(definition: vscode.TaskDefinition, folder: string | undefined): TaskOptions | string {
   const absolute = (path: string): string | undefined =>

@@ -57,7 +57,7 @@ export class DiskSource implements SessionSource {
     }
   }
 
-  /** A build that somebody asked for is shown as far as it got. */
+  /** A build that someone asked for is shown as far as it got. */
   async #chosen(uri: vscode.Uri, build: Build, newest: boolean): Promise<LoadedBuild> {
     const { files, result } = build.manifest;
     const failed = result === 'passed' ? '' : outcome(build, newest);

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { plainText } from '../platform/plainText.ts';
 import type { Session } from './session.ts';
 
-/** Saves a picture that a view made, where the person says. */
+/** Saves a picture that a view made, where the user says. */
 export async function exportPicture(
   session: Session,
   kind: 'svg' | 'png',

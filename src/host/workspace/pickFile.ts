@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 
-/** Which files of the workspace are offered, and what any other file is asked for with. */
+/** Which files of the workspace are offered, and what any other file is requested with. */
 export interface FileQuestion {
   glob: string;
   placeHolder: string;
   dialog: vscode.OpenDialogOptions;
-  /** Left out of the list. */
+  /** Omitted of the list. */
   except?: vscode.Uri;
 }
 
-/** Files of the workspace as a list, with the way to any other; undefined: the person picked none. */
+/** Files of the workspace as a list, with the way to any other; undefined: the user picked none. */
 export async function pickFile({ glob, placeHolder, dialog, except }: FileQuestion): Promise<vscode.Uri | undefined> {
   const found = await vscode.workspace.findFiles(glob, '**/{node_modules,.git}/**', 500);
   const files = found

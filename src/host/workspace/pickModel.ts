@@ -3,8 +3,8 @@ import type { Sessions } from './sessions.ts';
 import { pickFile } from './pickFile.ts';
 
 /**
- * The model that a command is about: the argument of a menu, else the one in the active editor, else the one in the
- * side bar, else the one that the person picks. undefined: they picked none.
+ * The model that a command is about: the argument of a menu, otherwise the one in the active editor, otherwise the one
+ * in the side bar, otherwise the one that the user picks. undefined: they picked none.
  */
 export async function pickModel(argument: unknown, sessions: Sessions): Promise<vscode.Uri | undefined> {
   if (argument instanceof vscode.Uri) return argument;

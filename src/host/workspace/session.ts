@@ -5,15 +5,15 @@ import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/panel
 import type { Selection } from '../../protocol/views.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
-/** What was read of a model file: its structure, or why there is none, in words for people. */
+/** What was read of a model file: its structure, or why there is none, as text for the user. */
 export interface LoadedModel {
   graph: GraphData | null;
-  /** Why the model cannot be shown, and where in the file; '' when it can. */
+  /** Why the model cannot be shown, and where in the file; '' if it can. */
   problem: string;
   hints: string[];
 }
 
-/** What was read of a model's newest build, or of the one that a person chose. */
+/** What was read of a model's newest build, or of the one that the user chose. */
 export interface LoadedBuild {
   build: BuildManifest;
   /** null: the build left nothing to report on; `problem` says why. */
@@ -43,7 +43,7 @@ export class Session {
   readonly uri: vscode.Uri;
   state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [] };
   selection: Selection = { kind: 'none' };
-  /** Id of the build that a person chose in the history; null: the newest is shown. */
+  /** Id of the build that the user chose in the history; null: the newest is shown. */
   chosenBuild: string | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;

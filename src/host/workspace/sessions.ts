@@ -7,7 +7,7 @@ import { nameOf } from '../platform/nameOf.ts';
 /** Where sessions get their data from. Neither function rejects: a failure is a `problem` in the result. */
 export interface SessionSource {
   readModel(uri: vscode.Uri): Promise<LoadedModel>;
-  /** @param id the build to show, where a person chose one; else, or when it is gone, the newest that passed */
+  /** @param id the build to show, where the user chose one; else, or when it is gone, the newest that passed */
   readNewestBuild(uri: vscode.Uri, id: string | null): Promise<LoadedBuild | null>;
 }
 
@@ -26,7 +26,7 @@ interface Held {
 }
 
 /**
- * The models that are open in some view, each once: a model is read when the first view asks for it, again when its
+ * The models that are open in some view, each once: a model is read when the first view requests it, again when its
  * file or its newest build changes, and forgotten when the last view has gone. One of them is the current one, which
  * the side bar shows.
  */
@@ -41,7 +41,7 @@ export class Sessions implements vscode.Disposable {
   /** A session's state was replaced. */
   readonly onDidChange = this.#changed.event;
   readonly onDidChangeCurrent = this.#currentChanged.event;
-  /** A session's selection changed; `origin` is the view in which it happened and which needs no telling. */
+  /** A session's selection changed; `origin` is the view where it happened, which needs no notification. */
   readonly onDidSelect = this.#selected.event;
 
   constructor(source: SessionSource) {
@@ -57,7 +57,7 @@ export class Sessions implements vscode.Disposable {
     return this.#held.get(uri.toString())?.session;
   }
 
-  /** Holds a model's session, reading the model if nobody held it before. Dispose the result to let it go. */
+  /** Holds a model's session, reading the model if no one held it before. Dispose the result to let it go. */
   acquire(uri: vscode.Uri): { session: Session; dispose: () => void } {
     const key = uri.toString();
     let held = this.#held.get(key);

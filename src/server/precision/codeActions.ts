@@ -11,7 +11,7 @@ import type { OverrideAnalysis } from './overrideAnalysis.ts';
 /** Longest list of names that a pattern is replaced with. */
 const mostNames = 50;
 
-/** Ways out of the problems in a range, and other spellings of the selector there. */
+/** Fixes for the problems in a range, and alternative spellings of the selector there. */
 export function overrideActions(
   analysis: OverrideAnalysis,
   range: Range,
@@ -46,7 +46,7 @@ export function overrideActions(
   return withoutRepeats(actions);
 }
 
-/** Models near the file, for a line that names none that exists, or for the first line where none does. */
+/** Models near the file, for a line that names none that exists, or for the first line if none does. */
 function modelActions({ document, facts, file }: OverrideAnalysis, diagnostic: Diagnostic): CodeAction[] {
   const named = file.model?.usable ? (file.model.value ?? '') : null;
   const near = named === null ? [] : closestWords(named, facts.models, 3);
@@ -111,7 +111,7 @@ function rewriteAction(analysis: OverrideAnalysis, range: Range): CodeAction | n
   };
 }
 
-/** One way out may belong to several problems. */
+/** One fix may belong to several problems. */
 function withoutRepeats(actions: readonly CodeAction[]): CodeAction[] {
   const seen = new Map<string, CodeAction>();
   for (const action of actions) {

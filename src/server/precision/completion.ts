@@ -9,12 +9,12 @@ import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 import { counted } from '../../core/text/numbers.ts';
 
-/** Longest list that is sent at once; the editor asks again while a person types. */
+/** Longest list that is sent at once; the editor asks again while the user types. */
 const most = 200;
 
 const none: CompletionList = { isIncomplete: false, items: [] };
 
-/** What can stand at a place of an override file: directives, names, modules, operators, ForeignNodes or types. */
+/** What can be at a place of an override file: directives, names, modules, operators, ForeignNodes or types. */
 export function overrideCompletion(analysis: OverrideAnalysis, place: Position): CompletionList {
   const { document } = analysis;
   const text = document
@@ -51,7 +51,7 @@ function wantsValue(settled: OverrideToken[]): boolean {
   return settled.length === 1 && isDirective(settled[0]);
 }
 
-/** After selectors and a blank, or after the arrow. */
+/** After selectors and a space, or after the arrow. */
 function wantsType(settled: OverrideToken[]): boolean {
   if (settled.some(({ kind }) => kind === 'arrow')) return true;
   return settled.at(-1)?.kind === 'word';
@@ -108,7 +108,7 @@ function modelPaths(paths: readonly string[], text: string, range: Range): Compl
   };
 }
 
-/** Types that a rule can ask for; behind a type only the arrow can stand, behind an output type nothing but a comma. */
+/** Types that a rule can request; after a type only the arrow can stand, after an output type nothing but a comma. */
 function typeItems(analysis: OverrideAnalysis, settled: OverrideToken[], range: Range): CompletionItem[] {
   const last = settled.at(-1);
   if (last?.kind === 'word' && !last.quoted && precisionType(last.text) !== null && settled.length > 1) {
@@ -172,7 +172,7 @@ function patternItems(index: NodeIndex, typed: string, range: Range): Completion
   const counts = new Map<string, number>();
   for (const i of index.matching(`${base}**`)) {
     const segments = (index.names[i] ?? '').split('/');
-    // Behind a "**" a segment has no fixed place: there the names' ends are offered.
+    // After a "**" a segment has no fixed place: there the names' ends are offered.
     const at = across ? segments.length - 1 : depth;
     const segment = segments[at] ?? '';
     if (!isBareName(segment)) continue;
@@ -218,7 +218,10 @@ function keywordItems({ file }: OverrideAnalysis, range: Range, first: boolean):
     }));
 }
 
-/** The model's operator types, first those that take a precision, the most frequent first; those of other domains in full, too. */
+/**
+ * The model's operator types, first those that accept a precision, the most frequent first; those of other domains in
+ * full, too.
+ */
 function opItems(index: NodeIndex | null, range: Range, prefix: string, quoted = false): CompletionItem[] {
   const ops = new Map<string, { op: string; count: number; computing: number }>();
   for (const [i, { op, domain }] of (index?.nodes ?? []).entries()) {

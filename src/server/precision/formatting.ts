@@ -2,7 +2,7 @@ import type { Range, TextEdit } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { formatOverrides } from '../../core/precision/language/formatOverrides.ts';
 
-/** Edits that format an override file, one a changed line, so that cursors and folds stay where they are. */
+/** Edits that format an override file, one per changed line, so that cursors and folds stay where they are. */
 export function formatEdits(document: TextDocument, range: Range | null = null): TextEdit[] {
   const before = document.getText().split(/\r\n|\n|\r/);
   const after = formatOverrides(document.getText()).split(/\r\n|\n|\r/);

@@ -12,7 +12,7 @@ import type { OverrideAnalysis, RulePlace } from './overrideAnalysis.ts';
 import { fateWords } from '../../core/report/fates.ts';
 import { counted, thousands, timeText } from '../../core/text/numbers.ts';
 
-/** What a place in an override file means: its nodes, what became of them, what was asked and what came of it. */
+/** The hover at a place of an override file: its nodes, their fates, the requested precision and the verdict. */
 export function overrideHover(analysis: OverrideAnalysis, place: Position): Hover | null {
   const statement = analysis.file.lines[place.line]?.statement;
   if (!statement || !isInside(statement.range, place)) return null;
@@ -77,7 +77,7 @@ function timeOf({ build }: OverrideAnalysis, nodes: Int32Array): number | null {
   return times.length > 0 ? times.reduce((sum, ms) => sum + ms, 0) : null;
 }
 
-/** One node: what it is, its fate, its group, its time, what is asked of it and what came of it. */
+/** One node: its operator, fate, group and time, the precision requested for it and the verdict. */
 export function nodeText(analysis: OverrideAnalysis, position: number): string {
   const { index } = analysis.facts;
   const node = index?.nodes[position];

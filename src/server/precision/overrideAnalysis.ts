@@ -11,7 +11,7 @@ import { verifyPrecision } from '../../core/precision/verify/verifyPrecision.ts'
 import type { DocumentFacts } from '../facts.ts';
 import { isInside } from '../places.ts';
 
-/** An override file as it stands, checked against what is known. Every feature starts from it. */
+/** An override file in its current state, checked against what is known. Every feature starts from it. */
 export interface OverrideAnalysis {
   document: TextDocument;
   facts: DocumentFacts;
@@ -19,7 +19,7 @@ export interface OverrideAnalysis {
   check: PrecisionCheck;
   /** The build, if it is one of this very model. */
   build: DocumentFacts['build'];
-  /** What became of the rules in the last build; made when it is first asked for. */
+  /** What happened to the rules in the last build; made when it is first asked for. */
   verdicts(): RuleVerdict[];
 }
 
@@ -72,7 +72,7 @@ export function nodesAt(analysis: OverrideAnalysis, place: RulePlace): Int32Arra
   return place.selector ? (match.selected[place.selectorPosition] ?? match.nodes) : match.nodes;
 }
 
-/** The verdict on one node of the model, if a rule decides for it. */
+/** The verdict on one node of the model, if a rule applies to it. */
 export function verdictOf(analysis: OverrideAnalysis, position: number): NodeVerdict | null {
   for (const { nodes } of analysis.verdicts()) {
     const found = nodes.find(({ node }) => node.position === position);

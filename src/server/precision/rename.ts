@@ -5,7 +5,7 @@ import { toRange } from '../places.ts';
 import { ruleAt } from './overrideAnalysis.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
-/** The selector to rename at a place, with its text; null where there is none. */
+/** The selector to rename at a place, with its text; null if there is none. */
 export function prepareOverrideRename(
   analysis: OverrideAnalysis,
   place: Position,

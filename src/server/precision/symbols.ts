@@ -3,7 +3,7 @@ import type { DocumentSymbol, FoldingRange } from 'vscode-languageserver';
 import { toRange } from '../places.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
-/** The outline: sections by the comments that stand on lines of their own, with directives and rules in them. */
+/** The outline: sections by the comments that are on lines of their own, with directives and rules in them. */
 export function overrideSymbols({ file, document }: OverrideAnalysis): DocumentSymbol[] {
   const symbols: DocumentSymbol[] = [];
   let section: DocumentSymbol | null = null;

@@ -8,7 +8,7 @@ import { overlaps, spanEdit, spanRange } from '../places.ts';
 import { entryAt } from './replayAnalysis.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 
-/** Ways out of the problems in a range; other choices for the entry there; to let TensorRT choose for it. */
+/** Fixes for the problems in a range, other choices for the entry there, and removing the entry. */
 export function replayActions(
   analysis: ReplayAnalysis,
   range: Range,

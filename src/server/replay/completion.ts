@@ -36,7 +36,7 @@ function choiceItems(analysis: ReplayAnalysis, entry: ReplayEntry, place: Positi
       text: written,
     };
     const rest = edits.filter(({ start, end }) => end <= main.start || start >= main.end);
-    // A list that is written anew as a whole has no room for the token's own edit.
+    // A list that is written again as a whole has no room for the token's own edit.
     if (rest.length + (edits.includes(main) ? 1 : 0) !== edits.length) continue;
     const { inputs, outputs } = choice.algorithm;
     items.push({
@@ -48,7 +48,7 @@ function choiceItems(analysis: ReplayAnalysis, entry: ReplayEntry, place: Positi
         ...outputs.map((format, n) => `Output ${n}: ${formatWords(format)}`),
       ].join('\n'),
       sortText: String(i).padStart(4, '0'),
-      // The editor filters by what stands at the cursor; every choice is meant to stay in the list.
+      // The editor filters by what is at the cursor; every choice is meant to stay in the list.
       filterText: written,
       textEdit: spanEdit(document, main),
       additionalTextEdits: rest.map((edit) => spanEdit(document, edit)),
@@ -64,7 +64,7 @@ function tokens(places: EntryPlaces): Span[] {
   );
 }
 
-/** Between entries: layers that the file leaves free, as they were chosen, else as they would be fastest. */
+/** Between entries: layers that the file leaves free, as they were chosen, otherwise as they would be fastest. */
 function layerItems({ document, facts, read }: ReplayAnalysis, place: Position): CompletionItem[] {
   const { value } = read;
   const offset = document.offsetAt(place);

@@ -9,7 +9,7 @@ import { entryAt } from './replayAnalysis.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 import { counted, thousands, timeText } from '../../core/text/numbers.ts';
 
-/** An entry in words: its choice, the nodes that the layer swallowed, and what TensorRT offered instead. */
+/** An entry as text: its choice, the nodes of the layer, and what TensorRT offered instead. */
 export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | null {
   const entry = entryAt(analysis, place);
   if (!entry) return null;

@@ -9,7 +9,7 @@ import type { ReplayHint } from '../../core/replay/replayHints.ts';
 import type { DocumentFacts } from '../facts.ts';
 import { counted, timeText } from '../../core/text/numbers.ts';
 
-/** A replay as it stands, checked against what is known. Every feature starts from it. */
+/** A replay in its current state, checked against what is known. Every feature starts from it. */
 export interface ReplayAnalysis {
   document: TextDocument;
   facts: DocumentFacts;
@@ -19,7 +19,7 @@ export interface ReplayAnalysis {
   hints: ReplayHint[];
 }
 
-/** Largest JSON text that is looked into while a person edits; replays have about 1 KB a layer. */
+/** Largest JSON text that is looked into while the user edits; replays have about 1 KB a layer. */
 const largest = 64 * 1024 * 1024;
 
 /** Analyses a JSON document that is a replay; null for any other JSON. */
@@ -39,7 +39,7 @@ export function entryAt({ document, read }: ReplayAnalysis, place: Position): Re
   return read.value?.entries.find(({ span }) => span.start <= offset && offset <= span.end) ?? null;
 }
 
-/** `453 nodes · ForeignNode 0 · 0.35 ms`; '' where nothing is known. */
+/** `453 nodes · ForeignNode 0 · 0.35 ms`; '' if nothing is known. */
 export function hintText({ kind, nodes, source, exact, foreign, averageMs }: ReplayHint): string {
   const parts: string[] = [];
   if (nodes.length > 0)

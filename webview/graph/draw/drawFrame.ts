@@ -5,7 +5,7 @@ import { drawRegionLabels, drawRegions } from './drawRegions.ts';
 import { LabelSpace } from './drawView.ts';
 import type { Frame, LabelBox } from './drawView.ts';
 
-/** Below this scale labels would lie on boxes that are too small to be read anyway. */
+/** Below this scale labels would be on boxes that are too small to be read anyway. */
 const labelScale = 0.25;
 
 /** What changes only with the picture, the palette or the marked group: boundaries, modules, edges, boxes. */
@@ -16,7 +16,7 @@ export function drawGround(brush: Brush, frame: Frame): void {
   drawItems(brush, frame);
 }
 
-/** What lies over it: marks, and labels, which keep off boxes and each other. Returns the labels that can be clicked. */
+/** The layer above it: marks, and labels, which avoid boxes and each other. Returns the labels that can be clicked. */
 export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
   const labels = new LabelSpace();
   drawLitEdges(brush, frame);

@@ -16,7 +16,7 @@ const smallModule = 22;
 
 /**
  * Calls for every item on the screen, parents first, until a call gives false; what is in a module that is too small to
- * look into is left out.
+ * look into is omitted.
  */
 export function forVisible(frame: Frame, visit: (item: number, shut: boolean) => boolean | void): void {
   const { picture, camera } = frame;

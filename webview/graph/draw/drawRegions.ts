@@ -13,7 +13,7 @@ const margins = { foreign: 12, fused: 7, single: 5 };
 /** Whether a group has a boundary of its own on this picture: one node alone shows its colour itself. */
 const hasBoundary = (group: FusionGroup, region: GroupShape): boolean => group.kind === 'foreign' || region.items > 1;
 
-/** Which kinds of boundaries a frame has, as far as they lie on the picture. */
+/** Which kinds of boundaries a frame has, as far as they are on the picture. */
 export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer' | 'derived' | 'kernel'> {
   const kinds = new Set<'foreign' | 'layer' | 'derived' | 'kernel'>();
   for (const region of model.regions) {
@@ -93,7 +93,7 @@ function fill(brush: Brush, frame: Frame, { boxes }: GroupShape, margin: number,
   }
 }
 
-/** Names of boundaries, beside their upper end; a ForeignNode's stays in sight as long as any of it is. */
+/** Names of boundaries, next to their upper end; a ForeignNode's stays in sight as long as any of it is. */
 export function drawRegionLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
   const { model, camera } = frame;
   for (const region of model.regions) {
@@ -105,7 +105,7 @@ export function drawRegionLabels(brush: Brush, frame: Frame, labels: LabelSpace)
   }
 }
 
-/** The box of a region that lies highest. */
+/** The topmost box of a region. */
 function highest({ boxes }: GroupShape): { x: number; y: number; width: number } {
   let first = 0;
   for (let i = 4; i < boxes.length; i += 4) if (boxes[i + 1]! < boxes[first + 1]! - 0.5) first = i;
@@ -149,7 +149,7 @@ function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Gr
       .map((x) => place(x, at))
       .find((box) => inside(box) && labels.take(box));
   if (chosen === undefined) {
-    // Nowhere beside it: over its upper edge, or at the screen's.
+    // Nowhere next to it: over its upper edge, or at the screen's.
     chosen = place(shown, Math.min(Math.max(y - height, 6), end - height));
     for (let row = 0; row < 4 && labels.hits(chosen); row++) chosen = { ...chosen, y: chosen.y + height + 3 };
     labels.force(chosen);
@@ -190,7 +190,7 @@ function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: Grou
   }
 }
 
-/** Groups are made anew with every report; their texts are needed in every frame. */
+/** Groups are made again with every report; their texts are needed in every frame. */
 const foreignTexts = new WeakMap<FusionGroup, string>();
 
 /** `453 nodes (12 derived) · 90 kernels · 0.352 ms · fp16` */

@@ -25,13 +25,13 @@ export interface Frame {
   dimmed: Uint8Array | null;
   focused: number;
   hovered: number;
-  /** Boundary under the pointer or selected: its group in the report's groups, else -1. */
+  /** Boundary under the pointer or selected: its group in the report's groups, otherwise -1. */
   group: number;
 }
 
 /** Texts in the page's font. */
 export interface FitText {
-  /** A text cut to a width; '' where nothing readable is left. */
+  /** A text cut to a width; '' if nothing readable is left. */
   (text: string, width: number, size: number, bold: boolean, keep: 'start' | 'end'): string;
   width(text: string, size: number, bold: boolean): number;
 }
@@ -63,7 +63,7 @@ export class LabelSpace {
     this.boxes.push(box);
   }
 
-  /** false: something is there already. */
+  /** false: something already exists. */
   take(box: LabelBox): boolean {
     if (this.hits(box)) return false;
     this.force(box);

@@ -8,9 +8,9 @@ import { SvgBrush } from './svgBrush.ts';
 /** Browsers give up on canvases beyond this. */
 const longestSide = 8192;
 const margin = 40;
-/** Between the legend and the graph: a boundary's name stands above it. */
+/** Between the legend and the graph: a boundary's name is above it. */
 const below = 80;
-/** Beside a narrow graph, for the names that stand there. */
+/** The space next to a narrow graph, for the names there. */
 const beside = 320;
 const wide = 1400;
 

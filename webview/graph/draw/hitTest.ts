@@ -1,7 +1,9 @@
 import type { Camera, LabelBox } from './drawView.ts';
 import type { Picture } from '../view/graphModel.ts';
 
-/** The innermost box at a point of the screen, -1 for none. What is too small to be told apart counts as its module. */
+/**
+ * The innermost box at a point of the screen, -1 for none. What is too small to be distinguished counts as its module.
+ */
 export function itemAt(
   { scene, layout, subtreeEnd }: Picture,
   { k, x, y }: Camera,
@@ -26,6 +28,6 @@ export function itemAt(
   return found;
 }
 
-/** The label at a point of the screen; later ones lie on top. */
+/** The label at a point of the screen; later ones are on top. */
 export const labelAt = (labels: LabelBox[], x: number, y: number): LabelBox | undefined =>
   labels.findLast((box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);

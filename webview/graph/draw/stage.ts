@@ -8,7 +8,7 @@ import type { Camera } from './drawView.ts';
 /** How far one can zoom in. */
 const closest = 3;
 
-/** What a person moves: drag or wheel to pan, Ctrl and wheel (or two fingers) to zoom. */
+/** What the user moves: drag or wheel to pan, Ctrl and wheel (or two fingers) to zoom. */
 export class Stage {
   readonly #element: HTMLElement;
   readonly #zoom: ZoomBehavior<HTMLElement, unknown>;
@@ -44,7 +44,7 @@ export class Stage {
     return { width: this.#element.clientWidth, height: this.#element.clientHeight };
   }
 
-  /** Goes there, in under 200 ms where the person has nothing against motion. */
+  /** Goes there, in under 200 ms where the user has nothing against motion. */
   set(camera: Camera, animate = false): void {
     const target = zoomIdentity.translate(camera.x, camera.y).scale(camera.k);
     const node = select(this.#element);

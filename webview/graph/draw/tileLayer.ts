@@ -13,7 +13,7 @@ interface Level {
 }
 
 /**
- * A drawing that is too large to be made anew in every frame, as tiles that are made once and moved. While a person
+ * A drawing that is too large to be made again in every frame, as tiles that are made once and moved. While the user
  * zooms, tiles of another scale are stretched; tiles of the right scale come a few a frame once it is known.
  */
 export class TileLayer {

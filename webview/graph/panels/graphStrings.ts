@@ -18,7 +18,7 @@ export const graphStrings = {
   legend: 'Legend: choose what to show',
   switchedOff: 'switched off: drawn without colour in this picture',
   boundaries: {
-    foreign: { label: 'Double line', meaning: 'a ForeignNode: TensorRT swallowed what is inside' },
+    foreign: { label: 'Double line', meaning: 'a ForeignNode: TensorRT fused the nodes inside' },
     layer: { label: 'Thick line', meaning: 'an engine layer that computes what is inside' },
     derived: { label: 'Broken line', meaning: 'a ForeignNode or layer of which TensorRT did not name every node' },
     kernel: { label: 'Thin coloured line', meaning: 'a kernel of a ForeignNode' },

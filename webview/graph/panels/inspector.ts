@@ -30,7 +30,7 @@ export interface InspectorActions {
   close(): void;
 }
 
-/** The panel beside the graph: everything that is known about what is selected. */
+/** The panel next to the graph: everything that is known about what is selected. */
 export class Inspector {
   readonly root: HTMLElement;
   readonly #body: HTMLElement;
@@ -304,7 +304,7 @@ export class Inspector {
 const sharedBy = (model: GraphModel, { layers }: ReportNode): number =>
   Math.max(1, ...layers.map((id) => layerOf(model.data.report!, id)?.nodes.length ?? 1));
 
-/** A point by its full name, or by operator and id where it has none. */
+/** A point by its full name, or by operator and id if it has none. */
 export function pointName({ graph }: GraphModel, point: number): string {
   const node = graph.data.nodes[point];
   if (node !== undefined) return node.name === '' ? `${node.op} (node ${node.id})` : node.name;

@@ -25,7 +25,7 @@ export class Legend {
     this.root = element('div', { class: 'graph-legend' }, label, this.#list);
   }
 
-  /** Whether the choice has what became of overrides: only after a build that had some. */
+  /** Whether the choice has what happened to overrides: only after a build that had some. */
   offerOverrides(offered: boolean): void {
     const option = this.#select.querySelector<HTMLOptionElement>('option[value=overrides]');
     if (option !== null) option.hidden = option.disabled = !offered;

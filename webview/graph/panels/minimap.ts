@@ -31,7 +31,7 @@ export class Minimap {
     });
   }
 
-  /** Draws the graph anew only when it changed (`stamp`), the mark always. */
+  /** Draws the graph again only when it changed (`stamp`), the mark always. */
   draw(frame: Frame, stamp: unknown): void {
     const { totalWidth, totalHeight } = frame.picture.layout;
     // A long thin graph is drawn wider than it is, so that something is seen.

@@ -15,7 +15,7 @@ interface Place {
 const most = 40;
 
 /**
- * From one reading of a model to the next, edited or built anew: ids are positions in the file and numbers of groups
+ * From one reading of a model to the next, edited or built again: ids are positions in the file and numbers of groups
  * positions in the report, so what is carried over is carried by name.
  */
 export class CarryOver {
@@ -60,7 +60,7 @@ export class CarryOver {
     return this.#camera;
   }
 
-  /** The key of the same box; '' when it is gone. */
+  /** The key of the same box; '' if it is gone. */
   key(key: string): string {
     if (!key.startsWith('node:')) return key;
     const point = this.#point(this.#before.graph.byId.get(key.slice('node:'.length)) ?? -1);

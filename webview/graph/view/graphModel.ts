@@ -45,7 +45,7 @@ export interface Picture {
   portalsIn: Map<number, number[]>;
 }
 
-/** Everything about one model that does not depend on where the person looks. */
+/** Everything about one model that does not depend on where the user looks. */
 export class GraphModel {
   readonly data: ViewData;
   readonly graph: GraphIndex;
@@ -59,7 +59,7 @@ export class GraphModel {
   /** What override rules asked of nodes, by the node's id. */
   readonly asked: ReadonlyMap<string, AskedPrecision>;
   readonly #moduleTimes = new Map<number, number | null>();
-  /** That of the picture; the next layout that is asked for has `#next`. */
+  /** That of the picture; the next layout that is requested has `#next`. */
   hierarchy: Hierarchy;
   #next: Hierarchy;
   overlay: Overlay;
@@ -112,7 +112,7 @@ export class GraphModel {
     };
   }
 
-  /** Takes the places of what was asked for last. */
+  /** Takes the places of what was requested last. */
   setPicture(scene: Scene, layout: LayoutResult): void {
     this.hierarchy = this.#next;
     const count = scene.kind.length;
@@ -164,7 +164,7 @@ export class GraphModel {
         : buildRegions(graph, hierarchy, scene, layout, { groupOf: this.kernelOf, idle, inModules: false });
   }
 
-  /** How many blocks of a repetition are fused differently from the rest; null where nothing is known about fusion. */
+  /** How many blocks of a repetition are fused differently from the rest; null if nothing is known about fusion. */
   differing(module: number): number | null {
     return this.data.report === null ? null : (this.#outliers().counts.get(module) ?? null);
   }
@@ -195,7 +195,7 @@ export class GraphModel {
     return counts.filter(({ nodes }) => nodes > 0);
   }
 
-  /** Milliseconds that fall to a module's nodes; null where none was measured. */
+  /** Milliseconds that fall to a module's nodes; null if none was measured. */
   moduleTime(module: number): number | null {
     if (this.times === null) return null;
     const known = this.#moduleTimes.get(module);
@@ -214,7 +214,9 @@ export class GraphModel {
     return time;
   }
 
-  /** Milliseconds of a group: what the report says, else the sum of its measured layers; null without a profile. */
+  /**
+   * Milliseconds of a group: what the report says, otherwise the sum of its measured layers; null without a profile.
+   */
   groupTime({ averageMs, layers }: FusionGroup): number | null {
     const { report } = this.data;
     if (averageMs !== null || report === null) return averageMs;
@@ -222,7 +224,7 @@ export class GraphModel {
     return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0);
   }
 
-  /** The types in which a group's layers write, most frequent first: `fp16, fp32`; '' where nothing says. */
+  /** The types in which a group's layers write, most frequent first: `fp16, fp32`; '' if nothing says. */
   groupPrecision({ layers }: FusionGroup): string {
     const { report } = this.data;
     if (report === null) return '';

@@ -5,12 +5,12 @@ import { element } from '../panels/element.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { GraphModel } from './graphModel.ts';
 
-/** As many boxes as a screen reader, or a person who tabs, may meet at once. */
+/** As many boxes as a screen reader, or the user who tabs, may meet at once. */
 const most = 160;
 
 /**
  * The boxes on the screen as elements that are not painted: screen readers read them, the keyboard's focus is on one
- * of them, magnifiers follow it. They lie exactly over what the canvas shows.
+ * of them, magnifiers follow it. They cover exactly what the canvas shows.
  */
 export class GraphTree {
   readonly root: HTMLElement;
@@ -48,7 +48,7 @@ export class GraphTree {
         this.#elements.set(key, node);
       }
       this.#describe(node, frame, item, item === focused);
-      // Elements stand in the order of the graph; moving one that stands right would cost it the focus.
+      // Elements are in the order of the graph; moving one that stands right would cost it the focus.
       if (node.parentElement !== this.root) this.root.append(node);
     }
     for (const [key, node] of this.#elements) {

@@ -43,11 +43,11 @@ export class GraphView implements GraphCommands {
   #model: GraphModel | null = null;
   /** The last model that had a picture: what is on the screen while the next one is laid out. */
   #drawn: GraphModel | null = null;
-  /** What is to be done once the picture of new data is there, whoever asked for the layout last. */
+  /** What to do after the first drawing of new data, whichever layout was requested last. */
   #arrive: (() => void) | null = null;
-  /** What is to be done with the layout that is on its way: of several things that were asked for, the last. */
+  /** What is to be done with the layout that is on its way: of several things that were requested, the last. */
   #then = () => {};
-  /** What came while the stage had no size: there is no telling yet what fits. */
+  /** What arrived while the stage had no size: what fits is not known yet. */
   #unseen: [data: ViewData, message: string] | null = null;
   #missedSelection = false;
   #building: Building | null = null;

@@ -33,7 +33,7 @@ export const stateOf = (
   selection: Selection,
 ): KeptState => ({ structure, open: [...open], flat, overlay, camera, selection: textOf(selection) });
 
-/** Whether a person left just this model with just this selected: nothing was pointed at since. */
+/** Whether the user left just this model with just this selected: nothing was pointed at since. */
 export const leftAt = (kept: KeptState | null, model: GraphModel, selection: Selection): boolean =>
   kept !== null && isOf(kept, model) && kept.selection === textOf(selection);
 

@@ -36,7 +36,7 @@ export class LayoutClient {
     return this.#waiting !== null;
   }
 
-  /** Calls `done` with the layout, unless a newer one is asked for before it is ready. */
+  /** Calls `done` with the layout, unless a newer one is requested before it is ready. */
   layout(input: LayoutInput, done: (result: LayoutResult) => void): void {
     this.#newest += 1;
     const id = this.#newest;

@@ -14,7 +14,7 @@ export function showAll(
   if (totalWidth > 0) stage.show(0, -labelRoom, totalWidth, totalHeight, options);
 }
 
-/** The whole graph where its names can be read, else its beginning. */
+/** The whole graph where its names can be read, otherwise its beginning. */
 export const showFirst = (model: GraphModel, stage: Stage): void =>
   showAll(model, stage, { animate: false, readable: true });
 

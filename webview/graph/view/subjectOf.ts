@@ -20,7 +20,7 @@ export function subjectOf({ fusion }: GraphModel, selection: Selection, points: 
     : { kind: 'many', points, title: graphStrings.selectedNodes(points.length) };
 }
 
-/** What a person selects with a box. */
+/** What the user selects with a box. */
 export function choiceOfItem(model: GraphModel, item: number): { selection: Selection; subject: Subject } {
   const { scene } = model.picture!;
   const ref = scene.ref[item]!;
@@ -35,7 +35,7 @@ export function choiceOfItem(model: GraphModel, item: number): { selection: Sele
   return { selection: { kind: 'nodes', ids }, subject };
 }
 
-/** What a person selects with a boundary. */
+/** What the user selects with a boundary. */
 export function choiceOfGroup({ fusion }: GraphModel, group: number): { selection: Selection; subject: Subject } {
   const { kind, ref } = fusion.groups[group]!;
   const selection: Selection = kind === 'foreign' ? { kind: 'foreignNode', id: ref } : { kind: 'layers', ids: [ref] };

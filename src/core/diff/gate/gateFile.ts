@@ -10,7 +10,7 @@ export interface GateFile {
   allow: Permission[];
 }
 
-/** Where something stands in the gate file; `endColumn` is exclusive. */
+/** Where something is in the gate file; `endColumn` is exclusive. */
 export interface Place {
   line: number;
   column: number;

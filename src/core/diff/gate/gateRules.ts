@@ -11,7 +11,7 @@ export interface RuleGrammar {
   words?: readonly string[];
   /** Keys with fixed names: what they limit. `low`: the value is a least, not a most. */
   keys?: Readonly<Record<string, { unit: Unit; about: string; low?: true; absolute?: true; scale?: number }>>;
-  /** Other keys are patterns of node names; what stands behind them. */
+  /** Other keys are patterns of node names; what stands after them. */
   patterns?: 'type' | 'ms';
   /** The key that a single value stands for: `kernels: 12`. */
   short?: string;
@@ -96,7 +96,7 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
   },
 };
 
-/** Keys of a rule beside those that limit something. */
+/** Keys of a rule other than those that limit something. */
 export const commonKeys: Readonly<Record<string, string>> = {
   optional: 'true: what cannot be judged with the given files does not fail.',
 };

@@ -3,7 +3,7 @@ import { counted } from '../../text/numbers.ts';
 import type { NetworkNode } from '../diffInput.ts';
 import type { Finding, GateSide } from './judgeGate.ts';
 
-/** What may stand between the first product of an attention and its Softmax. */
+/** What may be between the first product of an attention and its Softmax. */
 const between: ReadonlySet<string> = new Set([
   'Mul',
   'Div',

@@ -24,7 +24,7 @@ export interface GateSide extends DiffInput {
  */
 export type CheckVerdict = 'passed' | 'failed' | 'allowed' | 'skipped';
 
-/** What became of one check of a gate. */
+/** What happened to one check of a gate. */
 export interface CheckResult {
   rule: string;
   /** `kernels.max`; stable, for scripts and fingerprints. */

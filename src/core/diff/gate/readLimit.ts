@@ -18,7 +18,7 @@ const examples: Readonly<Record<Unit, string>> = {
 /**
  * Reads a limit: a number with its unit, or a difference to the baseline.
  * @param scale what a number without a unit is multiplied by; undefined: a unit is needed, except for counts
- * @returns the limit, or what is wrong with the text, in words
+ * @returns the limit, or what is wrong with the text, as text
  */
 export function readLimit(
   text: string,

@@ -37,7 +37,7 @@ const sideText = ({ source, model, product, version, gpu }: DiffSide): string =>
 
 const bothText = ({ a, b }: Both): string => `${a ?? 'unknown'} → ${b ?? 'unknown'}`;
 
-/** The lines above the changes: how nodes were matched, what became of them, and the times. */
+/** The lines above the changes: how nodes were matched, what happened to them, and the times. */
 function headLines({ matched, totals, time }: BuildDiff): string[] {
   const { byName, byStructure, onlyA, onlyB } = matched;
   const states = Object.entries(totals.states).filter(([, count]) => count > 0);

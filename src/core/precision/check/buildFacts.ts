@@ -52,7 +52,7 @@ export interface BuiltNode {
 export interface BorderTensor {
   name: string;
   type: string | null;
-  /** Number of elements; null where it is not known or dynamic. */
+  /** Number of elements; null if it is not known or dynamic. */
   elements: number | null;
 }
 
@@ -68,7 +68,7 @@ export interface BuiltLayer {
   outputs: BorderTensor[];
   /** What is built into the kernel, where it is not listed among its inputs. */
   constants?: BorderTensor[];
-  /** Compute type where the layer says it (its weights' type), else null. */
+  /** Compute type where the layer says it (its weights' type), otherwise null. */
   weights: string | null;
   averageMs: number | null;
 }
@@ -180,7 +180,7 @@ const typeFlags: Readonly<Record<string, string[]>> = {
   best: ['fp16', 'bf16', 'int8', 'fp8'],
 };
 
-/** The flags of the last command in a log that builds; null where it names none. */
+/** The flags of the last command in a log that builds; null if it names none. */
 function flagsOfLog(log: BuildLog | null): BuildFlags | null {
   const flags = (log?.runs ?? []).map(({ command }) => flagsOfCommand(command.split(/\s+/)));
   return flags.findLast((found) => found !== null) ?? null;
@@ -199,7 +199,7 @@ const saysNothing =
   /^--?(?:loadEngine|trt-config-(?:func-name|script|postprocess-script)|trt-network-func-name)(?:=|$)/;
 
 /**
- * What a build's command line (trtexec's or Polygraphy's, one argument an element) says about precision; null for no
+ * What a build's command line (trtexec's or Polygraphy's, one argument per element) says about precision; null for no
  * such command, and for one that does not say.
  */
 export function flagsOfCommand(command: readonly string[]): BuildFlags | null {

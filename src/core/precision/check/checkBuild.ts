@@ -91,7 +91,7 @@ function checkLastFlags(context: FileContext): void {
   }
   const { flags } = build;
   if (!flags) return;
-  // A rule cannot ask for fp8 or int4 at all.
+  // A rule cannot request fp8 or int4 at all.
   for (const type of ['fp16', 'bf16', 'int8'] as const) {
     const word = usable.map((rule) => rule.type).find((candidate) => candidate?.type === type);
     if (!word || flags.types.includes(type) || typeSince(type, target) !== null) continue;
@@ -100,7 +100,7 @@ function checkLastFlags(context: FileContext): void {
   }
 }
 
-/** Names of a rule's nodes that trtexec's flags cannot carry. */
+/** Names of a rule's nodes that trtexec's flags cannot express. */
 export function checkNames(context: CheckContext, match: RuleMatch): void {
   const { index, target } = context;
   const range = match.rule.selectors[0]?.range;
@@ -121,7 +121,7 @@ export function checkNames(context: CheckContext, match: RuleMatch): void {
 
 const stuckByIndex = new WeakMap<NodeIndex, { wildcard: boolean; reasons: Map<number, string> }>();
 
-/** Nodes (positions) whose names a dialect cannot carry, with the reason; found once for a model. */
+/** Nodes (positions) whose names a dialect cannot express, with the reason; found once for a model. */
 function stuckNames(index: NodeIndex, dialect: TrtexecDialect): ReadonlyMap<number, string> {
   const known = stuckByIndex.get(index);
   if (known?.wildcard === dialect.wildcard) return known.reasons;

@@ -71,7 +71,7 @@ interface CheckedRule {
   problems: PrecisionProblem[];
 }
 
-/** The reader gives unchanged lines' rules again at the next keystroke: only changed ones are checked anew. */
+/** The reader gives unchanged lines' rules again at the next keystroke: only changed ones are checked again. */
 const checkedRules = new WeakMap<Rule, CheckedRule>();
 
 function checkRule(

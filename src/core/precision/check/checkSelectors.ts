@@ -15,7 +15,9 @@ import type { RuleMatch } from '../language/resolveOverrides.ts';
 import { hasLayerFlags } from '../plan/tensorrtTarget.ts';
 import { counted, thousands } from '../../text/numbers.ts';
 
-/** Selectors that select nothing, less or more than a person means. `unread`: what the reader said of the rule's line. */
+/**
+ * Selectors that select nothing, less or more than the user means. `unread`: what the reader said of the rule's line.
+ */
 export function checkSelectors(context: CheckContext, match: RuleMatch, unread: readonly PrecisionProblem[]): void {
   const { rule } = match;
   for (const [s, selector] of rule.selectors.entries()) {

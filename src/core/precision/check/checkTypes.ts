@@ -15,7 +15,7 @@ import { hasLayerFlags, missingCapability, targetName, typeSince } from '../plan
 import { fateWords } from '../../report/fates.ts';
 import { counted } from '../../text/numbers.ts';
 
-/** Types that the version, the GPU or the operator cannot do, and nodes that take no precision. */
+/** Types that the version, the GPU or the operator cannot do, and nodes that accept no precision. */
 export function checkTypes(context: CheckContext, match: RuleMatch): void {
   const { rule } = match;
   if (!rule.usable || !rule.type) return;
@@ -78,7 +78,7 @@ function checkExempt(context: CheckContext, match: RuleMatch): void {
   }
 }
 
-/** The nodes inside the subgraphs of nodes that can take a precision. */
+/** The nodes inside the subgraphs of nodes that can accept a precision. */
 function namesInside(index: NodeIndex, owners: Int32Array): string[] {
   const ids = new Set(Array.from(owners, (i) => index.nodes[i]?.id));
   const names = new Set<string>();

@@ -33,7 +33,10 @@ export function explainUnknownName(context: CheckContext, selector: Selector): U
   );
 }
 
-/** The name of an engine layer, a ForeignNode or a kernel: trtexec ignores such a name without a word. null: it is none. */
+/**
+ * The name of an engine layer, a ForeignNode or a kernel: trtexec ignores such a name without a warning. null: it is
+ * none.
+ */
 export function explainEngineName(context: CheckContext, selector: Selector): UnknownName | null {
   const { build, index } = context;
   const { text } = selector;
@@ -96,10 +99,10 @@ export function namesFix(selector: Selector, names: readonly string[]): Fix[] {
   return [{ title, edits: [replaceRange(selector.textRange, text)], preferred: true }];
 }
 
-/** Layers of the network that the parser adds beside those of the nodes. */
+/** Layers that the parser adds to those of the nodes. */
 const helper = /^(?:ONNXTRT_\w+|\(Unnamed Layer\* \d+\) \[[^\]]*\])$/;
 
-/** Names that TensorRT gives to layers beside the model's nodes, and to kernels. */
+/** Names that TensorRT gives to layers next to the model's nodes, and to kernels. */
 const madeByTensorrt =
   /^(?:__my[el]|\$\$myelin\$\$|_gem[mv]_mha|ONNXTRT_|\(Unnamed Layer\* \d+\)|sm\d{2,3}_|\[(?:trainStation|ShapeHostToDeviceCopy |DevicetoShapeHostCopy))|\[(?:Constant|DevicetoShapeHostCopy)\]$/;
 

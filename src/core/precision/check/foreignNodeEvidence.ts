@@ -9,7 +9,7 @@ import { counted, thousands } from '../../text/numbers.ts';
 
 /**
  * What this version does with a rule for nodes inside a ForeignNode: from the last build's own log where it says
- * something, else from recorded builds (8.6.1 and 10.6.0), named as such. Never lore.
+ * something, otherwise from recorded builds (8.6.1 and 10.6.0), named as such. Never a guess.
  */
 export function foreignNodeEvidence(
   context: CheckContext,

@@ -7,7 +7,7 @@ interface Parts {
   segments: Map<string, string>;
   /** Modules as PyTorch writes them (`bert.encoder.layer.0`) with their paths, by their last word. */
   modules: Map<string, Map<string, string>>;
-  /** The nearest segments of those that were asked for. */
+  /** The nearest segments of those that were requested. */
   near: Map<string, string[]>;
 }
 
@@ -54,7 +54,7 @@ function spellSegment(segment: string, parts: Parts): string | null {
   const own = parts.segments.get(plain);
   let near = own === undefined ? parts.near.get(plain) : [plain];
   if (!near) {
-    // Names that all differ, such as numbers in other clothes, have none that is meant.
+    // Names that all differ, such as numbers, have no meaningful one.
     near = parts.segments.size > mostSegments ? [] : closestWords(plain, [...parts.segments.keys()], 3);
     parts.near.set(plain, near);
   }

@@ -1,7 +1,7 @@
 import type { OnnxGraph, OnnxNode } from '../../onnx/onnxModel.ts';
 import { isCheap } from '../plan/opTyping.ts';
 
-/** Operators beside the cheap ones that TensorRT runs within the kernel of the quantised product before them. */
+/** Operators next to the cheap ones that TensorRT runs within the kernel of the quantised product before them. */
 const epilogues: ReadonlySet<string> = new Set([
   'BatchNormalization',
   'Elu',
@@ -21,8 +21,8 @@ const epilogues: ReadonlySet<string> = new Set([
 const movers: ReadonlySet<string> = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
 
 /**
- * Ids of the nodes that a Cast beside them would take out of a quantised kernel: those that read dequantised values, and
- * the pointwise ones between such a node and the next QuantizeLinear.
+ * Ids of the nodes that a Cast next to them would take out of a quantised kernel: those that read dequantised values,
+ * and the pointwise ones between such a node and the next QuantizeLinear.
  */
 export function quantisedNodes(graph: OnnxGraph): Set<string> {
   const found = new Set<string>();

@@ -5,7 +5,7 @@ import type { Rule } from '../language/overrideFile.ts';
 
 /** What a rule's nodes are. */
 export interface NodeCounts {
-  /** Nodes that take a precision at all. */
+  /** Nodes that accept a precision at all. */
   eligible: number;
   /** Nodes inside ForeignNodes of the last build. */
   foreign: number;
@@ -18,7 +18,7 @@ export interface RuleFacts extends NodeCounts {
   line: number;
   /** Nodes that it selects. */
   nodes: number;
-  /** Of these, nodes that it decides for: no later rule selects them. */
+  /** Of these, nodes that it applies to: no later rule selects them. */
   effective: number;
 }
 

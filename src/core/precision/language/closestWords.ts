@@ -1,4 +1,4 @@
-/** Words of a short list that a person probably meant, best first: at most `limit`, none that is far away. */
+/** Words of a short list that the user probably meant, best first: at most `limit`, none that is far away. */
 export function closestWords(word: string, words: readonly string[], limit: number): string[] {
   return words
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate, farthest(candidate)) }))

@@ -13,7 +13,7 @@ interface Piece {
 }
 
 /**
- * Formats an override file: one blank between words, types by their short names in one column a block, comments where
+ * Formats an override file: one space between words, types by their short names in one column a block, comments where
  * they are. Lines that cannot be read keep their text; line ends stay what they are. Formatting twice changes nothing.
  */
 export function formatOverrides(marked: string): string {
@@ -76,7 +76,7 @@ function isRepeated(statement: Rule | OverrideLine['statement'], file: OverrideF
 
 function selectorsText(rule: Rule, raw: string): string {
   const texts = rule.selectors.map((selector) => selectorText(selector, raw));
-  // After a blank, a pattern such as `#*` would be a comment.
+  // After a space, a pattern such as `#*` would be a comment.
   return texts.map((text, i) => (i === 0 ? text : text.startsWith('#') ? `,${text}` : `, ${text}`)).join('');
 }
 

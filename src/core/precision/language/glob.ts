@@ -127,7 +127,9 @@ export function matchesGlob(glob: Glob, text: string): boolean {
   }
 }
 
-/** The next end of a `**` that swallows one more character, or of a `**` + `/` that swallows one more segment; -1: none. */
+/**
+ * The next end of a `**` that consumes one more character, or of a `**` + `/` that consumes one more segment; -1: none.
+ */
 function grown(part: GlobPart | undefined, text: string, end: number): number {
   if (part?.kind === 'globstar-slash') {
     const slash = text.indexOf('/', end);

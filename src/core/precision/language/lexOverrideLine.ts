@@ -18,7 +18,7 @@ export interface WordToken {
 
 const blank = /\s/;
 
-/** Cuts a line into tokens; never fails. A `#` starts a comment at the line's start and after a blank. */
+/** Cuts a line into tokens; never fails. A `#` starts a comment at the line's start and after a space. */
 export function lexOverrideLine(line: string): OverrideToken[] {
   const tokens: OverrideToken[] = [];
   let at = 0;
@@ -67,7 +67,7 @@ function lexWord(line: string, start: number): WordToken {
   return { ...base, end, quoted: false, text, flaw: text.includes('"') ? 'quote-inside' : null };
 }
 
-/** A bare text ends at a blank, at `->` and at a comma that is not inside `[…]`. */
+/** A bare text ends at a space, at `->` and at a comma that is not inside `[…]`. */
 function bareEnd(line: string, start: number): number {
   let at = start;
   // Where one bracket is not closed before the next blank, no later one of the word is.
@@ -82,7 +82,7 @@ function bareEnd(line: string, start: number): number {
   return at;
 }
 
-/** The end of `[…]`, or just past the bracket where it is not closed before a blank. */
+/** The end of `[…]`, or just past the bracket where it is not closed before a space. */
 function pastBrackets(line: string, open: number): number {
   for (let at = open + 1; at < line.length; at++) {
     const c = line.charAt(at);

@@ -19,9 +19,9 @@ export class NodeIndex {
   readonly names: readonly string[];
   /** Nodes by exact name. */
   readonly byName: NodesByName;
-  /** By position: 1 for nodes that take a precision. */
+  /** By position: 1 for nodes that accept a precision. */
   readonly computes: Uint8Array;
-  /** How many nodes take a precision. */
+  /** How many nodes accept a precision. */
   readonly computing: number;
   private readonly byOp = new Map<string, number[]>();
   private readonly opAnswers = new Map<string, Int32Array>();
@@ -184,7 +184,7 @@ export class NodeIndex {
   }
 }
 
-/** A name that ends like the text (another module, or the module left out) counts as close. */
+/** A name that ends like the text (another module, or the module omitted) counts as close. */
 function distanceOf(lower: string, name: string, limit: number): number {
   const candidate = name.toLowerCase();
   if (candidate === lower) return 0;

@@ -14,7 +14,7 @@ export interface OverrideFile {
 }
 
 export interface OverrideLine {
-  /** The line as it stands, without its line break. */
+  /** The line in its current state, without its line break. */
   text: string;
   statement: Rule | Directive | null;
   comment: { text: string; range: TextRange } | null;
@@ -26,7 +26,7 @@ export interface OverrideLine {
 export interface Directive {
   kind: 'directive';
   name: 'model' | 'base' | 'require';
-  /** Decoded; null where it is missing. */
+  /** Decoded; null if it is missing. */
   value: string | null;
   valueRange: TextRange;
   range: TextRange;
@@ -36,11 +36,11 @@ export interface Directive {
 /** `selector, selector type -> type, type` */
 export interface Rule {
   kind: 'rule';
-  /** The rule as it stands, without a comment. */
+  /** The rule in its current state, without a comment. */
   text: string;
   range: TextRange;
   selectors: Selector[];
-  /** The compute type; null where it is missing. */
+  /** The compute type; null if it is missing. */
   type: TypeWord | null;
   /** Output types after `->`: none, one for all outputs, or one each. */
   outputs: TypeWord[];

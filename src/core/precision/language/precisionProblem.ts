@@ -16,7 +16,7 @@ export interface TextEdit {
   text: string;
 }
 
-/** A way out of a problem that an editor can offer: its edits make the problem go away. */
+/** A fix that an editor can offer: its edits solve the problem. */
 export interface Fix {
   title: string;
   edits: TextEdit[];
@@ -24,7 +24,7 @@ export interface Fix {
   preferred?: boolean;
 }
 
-/** A problem of an override file, always with a range, with what else it concerns and how to mend it. */
+/** A problem of an override file, always with a range, with related places and fixes. */
 export interface PrecisionProblem extends Problem {
   line: number;
   column: number;

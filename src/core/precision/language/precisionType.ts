@@ -1,4 +1,4 @@
-/** The types that an override can ask for, spelled as trtexec does. */
+/** The types that an override can request, spelled as trtexec does. */
 export type PrecisionType = 'fp32' | 'fp16' | 'bf16' | 'int8' | 'fp8' | 'int4' | 'int32' | 'int64' | 'bool';
 
 export const precisionTypes: readonly PrecisionType[] = [

@@ -8,7 +8,7 @@ export function isBareName(name: string): boolean {
   return name !== '' && !special.test(name) && !prefixed.test(name) && !directive.test(name);
 }
 
-/** A name as an override file writes it: bare where that is exact, else in double quotes with JSON escapes. */
+/** A name as an override file writes it: bare where that is exact, otherwise in double quotes with JSON escapes. */
 export function writeName(name: string): string {
   return isBareName(name) ? name : quoteName(name);
 }

@@ -165,7 +165,7 @@ class LineReader {
     }
   }
 
-  /** A comma with nothing before or behind it goes. */
+  /** A comma with nothing before or after it goes. */
   private commaFixes(): Fix[] {
     const here = this.tokens[this.at];
     const comma = here?.kind === 'comma' ? here : this.tokens[this.at - 1];
@@ -298,7 +298,7 @@ class LineReader {
     return { type, text, range };
   }
 
-  /** `mdoel ./net.onnx`, `fp32 /a`: what is meant by a line of two words of which the second is no type. */
+  /** `mdoel ./net.onnx`, `fp32 /a`: what is meant by a line of two words of which the second is not a type. */
   private meant(): Fix[] {
     const [first, second] = this.tokens;
     if (this.tokens.length > 2 || first?.kind !== 'word' || first.quoted || first.prefix !== null) return [];
@@ -312,7 +312,7 @@ class LineReader {
 
   /** `a, fp32`: the comma made the type a selector. */
   private missingType(rule: Rule): void {
-    // The comma with nothing behind it is told already.
+    // The comma with nothing after it is told already.
     if (this.tokens.at(-1)?.kind === 'comma') return;
     const last = rule.selectors.at(-1);
     const before = rule.selectors.at(-2);
@@ -350,7 +350,7 @@ class LineReader {
     return true;
   }
 
-  /** `A + B fp32`: a name with blanks that is not in quotes. `op: Softmax fp32`: a blank behind a prefix. */
+  /** `A + B fp32`: a name with spaces that is not in quotes. `op: Softmax fp32`: a space behind a prefix. */
   private unquotedName(words: WordToken[]): boolean {
     const stop = this.tokens.findIndex((token, i) => i >= this.at && token.kind === 'arrow');
     const before = this.tokens.slice(0, stop < 0 ? undefined : stop).filter((token) => token.kind === 'word');

@@ -5,7 +5,7 @@ import type { Fix, TextRange } from './precisionProblem.ts';
 import { precisionType, precisionTypes } from './precisionType.ts';
 import { quoteName } from './quoteName.ts';
 
-/** The way out that every unreadable line has: its text stays, and means nothing. */
+/** The fix that every unreadable line has: its text stays as a comment. */
 export function commentOut(line: number, column: number): Fix {
   return { title: 'Make this line a comment', edits: [replaceRange({ line, column, endColumn: column }, '# ')] };
 }
@@ -28,7 +28,10 @@ export function directiveMeant(word: string, range: TextRange, beforeType: boole
 /** No rule can make a node of the other types: they are for models that are quantised to them. */
 const choosable = precisionTypes.filter((type) => type !== 'fp8' && type !== 'int4');
 
-/** For a word that is no type: the types that it nearly is, else `otherwise`, else the ones that most people want. */
+/**
+ * For a word that is not a type: the types that it nearly is, then `otherwise`, then the ones that most people
+ * want.
+ */
 export function typeFixes(text: string, range: TextRange, otherwise: Fix[]): Fix[] {
   const near = closestWords(text.toLowerCase(), choosable, 2);
   if (near.length === 0 && otherwise.length > 0) return otherwise;
@@ -39,7 +42,7 @@ export function typeFixes(text: string, range: TextRange, otherwise: Fix[]): Fix
   }));
 }
 
-/** Text put in at a place, as the first of several ways out. */
+/** Inserts text at a place, as the first of several fixes. */
 export function insertAt(line: number, column: number, texts: readonly string[], what: string): Fix[] {
   return texts.map((text, i) => ({
     title: `${what} ${text.trim()}`,
@@ -48,7 +51,7 @@ export function insertAt(line: number, column: number, texts: readonly string[],
   }));
 }
 
-/** A name with characters that mean something else outside of double quotes. */
+/** A name with characters that mean something else outside double quotes. */
 export function putInQuotes(name: string, range: TextRange): Fix {
   return { title: 'Put the name in double quotes', edits: [replaceRange(range, quoteName(name))], preferred: true };
 }
@@ -76,8 +79,8 @@ export function mendEscapes(text: string, range: TextRange): Fix {
   const doubled = inner.replace(/\\(["\\/]|u[0-9a-fA-F]{4})|\\/g, (whole, known: string | undefined) =>
     known === undefined ? '\\\\' : whole,
   );
-  const mended = doubled.replace(/[\u0000-\u001f]/g, (c) => quoteName(c).slice(1, -1));
-  return { title: 'Double the backslash', edits: [replaceRange(range, `"${mended}"`)], preferred: true };
+  const escaped = doubled.replace(/[\u0000-\u001f]/g, (c) => quoteName(c).slice(1, -1));
+  return { title: 'Double the backslash', edits: [replaceRange(range, `"${escaped}"`)], preferred: true };
 }
 
 /** `name:fp32` as trtexec writes it: the place of the colon; null for any other text. */

@@ -2,7 +2,7 @@ import type { BuildFacts } from '../check/buildFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { OverrideFile, Rule, Selector } from './overrideFile.ts';
 
-/** What each rule selects and which rule decides for each node: the last usable one that selects it. */
+/** What each rule selects and which rule applies to each node: the last usable one that selects it. */
 export interface ResolvedRules {
   /** One entry a rule, in order; unusable rules select nothing. */
   matches: RuleMatch[];
@@ -16,7 +16,7 @@ export interface RuleMatch {
   selected: Int32Array[];
   /** Positions of the nodes that the rule selects, `not:` taken away. */
   nodes: Int32Array;
-  /** How many of them it decides for. */
+  /** How many of them it applies to. */
   effective: number;
 }
 

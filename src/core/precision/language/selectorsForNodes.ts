@@ -7,7 +7,7 @@ import { isBareName, quoteName, writeName } from './quoteName.ts';
 const fewSelectors = 12;
 
 /**
- * Short selectors that select exactly these nodes (positions) of those that take a precision: the whole model, whole
+ * Short selectors that select exactly these nodes (positions) of those that accept a precision: the whole model, whole
  * modules, whole operator types, and names for the rest, or a whole ForeignNode where that is much shorter. Nodes in
  * `also` may be selected, too. Nodes that share a name with others can only be taken together with them.
  */

@@ -22,7 +22,7 @@ export interface ModelFacts {
 
 export interface NodeFacts {
   id: string;
-  /** The model's name, '' where it has none. */
+  /** The model's name, '' if it has none. */
   name: string;
   op: string;
   domain: string;
@@ -32,15 +32,19 @@ export interface NodeFacts {
   types: (string | null)[];
   /** Why no precision can be chosen for it; null: it takes one. */
   exempt: Exemption | null;
-  /** Type to which the only reader of each output casts it; null: no Cast, or others read it too. Absent where there is none. */
+  /**
+   * Type to which the only reader of each output casts it; null: no Cast, or others read it too. Absent if there is
+   * none.
+   */
   casts?: (string | null)[];
   /** Of a product of data and a weight: the weight's number of elements. Absent for all others. */
   weight?: number;
 }
 
 /**
- * Why a node takes no precision: `integer` only makes integers or booleans; `convert` (Cast, Q/DQ) makes the type that
- * the model names; `shape` and `constant` are its role in the graph; `control` (If, Loop, Scan) is not a layer itself.
+ * Why a node accepts no precision: `integer` only makes integers or booleans; `convert` (Cast, Q/DQ) makes the type
+ * that the model names; `shape` and `constant` are its role in the graph; `control` (If, Loop, Scan) is not a layer
+ * itself.
  */
 export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control';
 
@@ -69,7 +73,7 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
   };
 }
 
-/** Element types of a node's outputs; null also for one that is no tensor. */
+/** Element types of a node's outputs; null also for one that is not a tensor. */
 function tensorTypesOf(node: OnnxNode, types: TensorTypes): (DataType | null)[] {
   return types.outputsOf(node).map((type) => (isContainer(type) ? null : type));
 }
@@ -115,7 +119,7 @@ function weightsOf(graph: OnnxGraph, around: ReadonlyMap<string, number>, found:
   }
 }
 
-/** As many readers of a weight as somebody would put in one rule. */
+/** As many readers of a weight as someone would put in one rule. */
 const mostReaders = 20;
 
 function sourcesOf({ graph, nodes }: OnnxModel): NonNullable<ModelFacts['sources']> {

@@ -66,7 +66,7 @@ const moving: ReadonlySet<string> = new Set([
   'Unsqueeze',
 ]);
 
-/** Operators of one step an element, which cost little beside a product. */
+/** Operators of one step an element, which cost little next to a product. */
 const pointwise: ReadonlySet<string> = new Set([
   'Abs',
   'Add',

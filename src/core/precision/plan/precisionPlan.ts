@@ -5,13 +5,13 @@ import type { OverrideFile, Rule } from '../language/overrideFile.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
 import type { ResolvedRules } from '../language/resolveOverrides.ts';
 
-/** What a person wants of each node, after all rules: the input of both back-ends and of the check after a build. */
+/** What the user wants of each node, after all rules: the input of both back-ends and of the check after a build. */
 export interface PrecisionPlan {
   base: 'keep' | 'fp16' | 'bf16';
   require: 'obey' | 'prefer';
-  /** Nodes with a request, in the model's order. Nodes that take no precision are left out. */
+  /** Nodes with a request, in the model's order. Nodes that accept no precision are omitted. */
   nodes: PlannedNode[];
-  /** Per rule (same order as in the file) the nodes that it decides for but that take no precision. */
+  /** Per rule (same order as in the file) the nodes that it applies to but that accept no precision. */
   skipped: { line: number; nodes: number }[];
 }
 

@@ -40,7 +40,7 @@ export function targetName(target: TensorrtTarget): string {
   return target.version ? `${name} ${target.version[0]}.${target.version[1]}` : name;
 }
 
-/** Whether precision is asked for by flags (true), lives in the model only (false), or cannot be told (null). */
+/** Whether precision is requested by flags (true), lives in the model only (false), or cannot be told (null). */
 export function hasLayerFlags(target: TensorrtTarget): boolean | null {
   if (target.product === 'tensorrt-rtx') return false;
   if (!target.version) return null;

@@ -8,8 +8,9 @@ import { addTo } from '../../text/addTo.ts';
 const longestChain = 4;
 
 /**
- * Takes cheap nodes into the islands of nodes that rules keep in FP32, where that saves Casts: chains that lead from one
- * kept node to another, and neighbours whose other side is FP32 anyway. Changes `choice`; returns the number of nodes taken.
+ * Takes cheap nodes into the islands of nodes that rules keep in FP32, if that saves Casts: chains that lead from one
+ * kept node to another, and neighbours whose other side is FP32 anyway. Changes `choice`; returns the number of nodes
+ * taken.
  */
 export function growIslands(choice: TypeChoice): number {
   let grown = 0;

@@ -11,7 +11,7 @@ export function lossNotes(model: OnnxModel, loss: ConversionLoss): Pick<Problem,
     const first = found.slice(0, 3).map(({ file, offset }) => names.get(placeKey(file, offset)));
     const known = first.filter((name) => name !== undefined).map((name) => JSON.stringify(name));
     const more = found.length - known.length;
-    // A number that stands in an attribute has no place of its own.
+    // A number that is in an attribute has no place of its own.
     if (known.length === 0) return counted(more, 'constant');
     return `${known.join(', ')}${more > 0 ? ` and ${thousands(more)} more` : ''}`;
   };

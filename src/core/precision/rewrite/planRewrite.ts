@@ -14,7 +14,7 @@ import type { RealType } from '../plan/opTyping.ts';
 export interface RewriteOptions {
   /** `keep`: graph inputs and outputs keep their types; `follow`: they take the type of what reads or makes them. */
   io?: 'keep' | 'follow';
-  /** Take cheap nodes between and beside kept ones into the island where that saves Casts. */
+  /** Move cheap nodes between and next to kept ones into the island if that saves Casts. */
   grow?: boolean;
 }
 

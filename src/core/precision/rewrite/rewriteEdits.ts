@@ -26,7 +26,7 @@ interface Tensor {
   readers: { node: string; index: number; type: RealType }[];
   /** A graph output: the type that it must have there. */
   promised: RealType | null;
-  /** A graph inside of this one gives it out. */
+  /** A graph inside this one gives it out. */
   givenInside: boolean;
   graphInput: boolean;
 }
@@ -146,7 +146,7 @@ class EditWalk {
     }
   }
 
-  /** A comparison and its like take the type in which their data comes, if it is one; else the model's. */
+  /** A comparison and similar ones take the type in which their data comes, if it is one; otherwise the model's. */
   private commonType(node: OnnxNode, tensors: (Tensor | undefined)[], chosen: ChosenType): RealType {
     const data = tensors.filter((tensor, i) => tensor && tensor.constant === null && followsType(node, i));
     const made = new Set(data.map((tensor) => tensor?.made));
@@ -202,7 +202,7 @@ class EditWalk {
     if (this.io === 'follow' && tensor.graph === '') this.followIo(tensor);
     const { maker, made, promised } = tensor;
     const chosen = maker ? this.choice.nodes.get(maker.node.id) : undefined;
-    // What the node computes in; an output type that a rule asks for is made by a Cast behind it.
+    // What the node computes in; an output type that a rule requests is made by a Cast after it.
     const raw = maker && chosen?.typing === 'free' && outputFollows(maker.node, maker.index) ? chosen.type : made;
     let source = tensor.name;
     if (maker && (made !== raw || (promised !== null && promised !== raw))) {

@@ -42,7 +42,7 @@ export interface NewCast {
 
 export interface RewriteCounts {
   casts: number;
-  /** Nodes taken into an FP32 island beside those asked for, and the Casts that this saved. */
+  /** Nodes moved into an FP32 island in addition to those requested, and the Casts that this saved. */
   grown: number;
   castsSaved: number;
   byType: Record<RealType, number>;

@@ -34,7 +34,7 @@ export interface ChosenType {
   outputs: (RealType | null)[];
 }
 
-/** Chooses each node's compute type: a rule's, else the base's, else the one that it has. */
+/** Chooses each node's compute type: a rule's, otherwise the base's, otherwise the one that it has. */
 export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes): TypeChoice {
   return new Chooser(model, plan, types).choose();
 }

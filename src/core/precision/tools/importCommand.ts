@@ -3,8 +3,8 @@ import type { TrtexecFlags } from './importOverrides.ts';
 import type { TrtexecDialect } from './trtexecSpec.ts';
 
 /**
- * Rules that mean what a command line of trtexec, Polygraphy or ModelOpt AutoCast asks for, told by its flags; one
- * argument an element, as the program gets them. undefined: it has none of their flags.
+ * Rules that mean what a command line of trtexec, Polygraphy or ModelOpt AutoCast asks for, recognised by its flags;
+ * one argument per element, as the program gets them. undefined: it has none of their flags.
  */
 export function importCommand(command: readonly string[], dialect: TrtexecDialect): ImportedOverrides | undefined {
   const values = valuesOf(command);
@@ -25,7 +25,7 @@ export function importCommand(command: readonly string[], dialect: TrtexecDialec
   return withBase(importTrtexec(flags, dialect), values);
 }
 
-/** The types that TensorRT may use beside, as far as an override file has a word for them. */
+/** The types that TensorRT may use in addition, as far as an override file can express them. */
 function withBase({ text, problems }: ImportedOverrides, flags: ReadonlyMap<string, unknown>): ImportedOverrides {
   const asked = ['fp16', 'bf16', 'best', 'int8', 'fp8', 'int4'].filter((type) => flags.has(`--${type}`));
   const base = ['fp16', 'bf16', 'best'].find((type) => asked.includes(type))?.replace('best', 'fp16');
@@ -39,7 +39,7 @@ function withBase({ text, problems }: ImportedOverrides, flags: ReadonlyMap<stri
   return { text: base === undefined ? text : `base ${base}\n${text}`, problems };
 }
 
-/** The words that belong to each flag: behind its `=`, and up to the next flag, such as `-v`. */
+/** The words that belong to each flag: after its `=`, and up to the next flag, such as `-v`. */
 function valuesOf(command: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   let current: string[] = [];

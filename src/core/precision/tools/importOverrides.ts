@@ -11,7 +11,7 @@ export interface ImportedOverrides {
   problems: Problem[];
 }
 
-/** Values of trtexec's flags; absent ones are left out. */
+/** Values of trtexec's flags; absent ones are omitted. */
 export interface TrtexecFlags {
   layerPrecisions?: string;
   layerOutputTypes?: string;
@@ -117,7 +117,7 @@ function selectorOf(name: string, dialect: TrtexecDialect, problems: Problem[]):
   return collapses && collapsed !== '' ? `${glob}, not:${writeName(collapsed)}` : glob;
 }
 
-/** Plain text as part of a pattern; a character that cannot stand in one becomes `?`. */
+/** Plain text as part of a pattern; a character that cannot be in one becomes `?`. */
 function plainInGlob(text: string, name: string, problems: Problem[]): string {
   const glob = text.replace(/[*?[]/g, (c) => `[${c}]`).replace(/[\s,"#]|->/g, (c) => '?'.repeat(c.length));
   if (/[\s,"#]|->/.test(text)) {
@@ -151,7 +151,7 @@ export function importPolygraphy(items: readonly string[]): ImportedOverrides {
   return { text: lines.join(''), problems };
 }
 
-/** The words of an AutoCast command line (`python -m modelopt.onnx.autocast …`), one argument an element, as rules. */
+/** The words of an AutoCast command line (`python -m modelopt.onnx.autocast …`), one argument per element, as rules. */
 export function importAutocast(args: readonly string[]): ImportedOverrides {
   const problems: Problem[] = [];
   const lists = new Map<string, string[]>();

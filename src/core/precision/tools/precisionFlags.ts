@@ -8,15 +8,15 @@ import { cannotCarry, dialectOf, writeLayerSpecs } from './trtexecSpec.ts';
 import type { LayerSpec } from './trtexecSpec.ts';
 import { thousands } from '../../text/numbers.ts';
 
-/** A plan in the words of one program: arguments, one an element, and what could not be said in them. */
+/** A plan in the words of one program: arguments, one per element, and what could not be said in them. */
 export interface PrecisionArguments {
   args: string[];
   problems: Problem[];
 }
 
-/** What a build needs beside its other options; the same for every back-end with layer precisions. */
+/** What a build needs next to its other options; the same for every back-end with layer precisions. */
 export interface LayerRequests {
-  /** Types beside FP32 that the builder must be allowed to use. */
+  /** Types in addition to FP32 that the builder must be allowed to use. */
   allow: ('fp16' | 'bf16' | 'int8' | 'fp8' | 'int4')[];
   constraints: 'obey' | 'prefer' | 'none';
   layerPrecisions: { name: string; type: PrecisionType }[];
@@ -49,7 +49,7 @@ function layerTypes({ op, outputs }: PlannedNode): PrecisionType[] {
   return op !== 'TopK' && floating.length === 1 ? floating : types;
 }
 
-/** What no name of a layer can ask for: nodes whose name an earlier one has. */
+/** What no name of a layer can request: nodes whose name an earlier one has. */
 export function sharedNames({ nodes }: PrecisionPlan): Problem[] {
   const later = nodes.filter((node) => node.later);
   const [first] = later;
@@ -101,7 +101,7 @@ export function trtexecArguments(
   return { args, problems };
 }
 
-/** `--fp16` and its like. */
+/** `--fp16` and similar ones. */
 function switchesFor(allow: LayerRequests['allow'], target: TensorrtTarget, problems: Problem[]): string[] {
   for (const type of allow) {
     const since = typeSince(type, target);

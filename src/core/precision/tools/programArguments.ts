@@ -5,7 +5,7 @@ import type { PrecisionArguments } from './precisionFlags.ts';
 import type { PrecisionPlan } from '../plan/precisionPlan.ts';
 import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
 
-/** Programs whose command line can ask for a type of a node. */
+/** Programs whose command line can request a type of a node. */
 export const precisionPrograms = ['trtexec', 'polygraphy', 'autocast'] as const;
 export type PrecisionProgram = (typeof precisionPrograms)[number];
 

@@ -46,7 +46,7 @@ function separate(text: string, separator: string, dialect: TrtexecDialect): str
   return parts;
 }
 
-/** Name and value of one item, or why trtexec refuses it. */
+/** Name and value of one item, or why trtexec rejects it. */
 function readItem(item: string, dialect: TrtexecDialect): { name: string; value: string } | string {
   if (item === '') return 'There is nothing between two commas.';
   const quoted = dialect.quotes ? separate(item, "'", dialect) : [item];
@@ -62,7 +62,10 @@ function readItem(item: string, dialect: TrtexecDialect): { name: string; value:
   return { name: name.replaceAll("'", ''), value: body.slice(colon + 1) };
 }
 
-/** Which specs decide for a layer: the exact one, else all that trtexec may pick from (their order is that of a hash table). */
+/**
+ * Which specs apply to a layer: the exact one, otherwise all that trtexec may pick from (their order is that of a hash
+ * table).
+ */
 export interface SpecChoice {
   exact: boolean;
   specs: LayerSpec[];

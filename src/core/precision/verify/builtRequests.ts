@@ -46,7 +46,7 @@ export function namesRequests({ version: text }: BuildFacts): boolean {
   return version !== null && !before(version, [9, 0, 0]) && before(version, [11, 0, 0]);
 }
 
-/** By what the log says of single layers, where this version says so; else the caller is believed. */
+/** By what the log says of single layers, where this version says so; otherwise the caller is believed. */
 function loggedRequests(build: BuildFacts): (node: PlannedNode) => boolean {
   const lines = build.lines?.filter(({ kind }) => kind === 'set' || kind === 'skipped') ?? [];
   if (!namesRequests(build) || lines.length === 0) return () => true;

@@ -12,9 +12,9 @@ export interface LayerJudgement {
   certain: boolean;
   reason: string;
   layer: string | null;
-  /** A kernel that hides its inside, with other types around it than the one that was asked for. */
+  /** A kernel that hides its inside, with other types around it than the requested one. */
   otherwise?: true;
-  /** Told by what a product multiplies, which no Cast around it explains. */
+  /** Recognised by what a product multiplies, which no Cast around it explains. */
   byOperands?: true;
 }
 
@@ -155,11 +155,14 @@ function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgem
 /** Whether a kernel of Myelin converts inside, as its name says: the other side of that is what its border shows. */
 const takesCasts = (name: string): boolean => /cas/i.test(name);
 
-/** Whether a node may obey all the same in a strongly typed build: its kernel converts, and only the border was seen. */
+/** Whether a node may still obey in a strongly typed build: its kernel converts, and only its boundary is known. */
 export const mayConvert = ({ verdict, byOperands, layer }: LayerJudgement): boolean =>
   verdict === 'disobeyed' && !byOperands && takesCasts(layer ?? '');
 
-/** The type of a node's weights among a kernel's constants, told by their number; null: they are not there, or not alone. */
+/**
+ * The type of a node's weights among a kernel's constants, recognised by their number; null: they are not there, or not
+ * alone.
+ */
 function weightsIn(layer: BuiltLayer, weight: number): PrecisionType | null {
   // As few as one are also a scale's or a bias's.
   if (weight < 16) return null;

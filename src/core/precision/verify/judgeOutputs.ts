@@ -6,8 +6,9 @@ import type { PrecisionType } from '../language/precisionType.ts';
 import type { NodeVerdict } from './precisionVerdict.ts';
 
 /**
- * A rule that also asks for output types is obeyed only where these are seen, too: at the outputs of the layer that shows
- * the compute type. In a strongly typed build a Cast behind the node makes them, and may be part of the same kernel.
+ * A rule that also asks for output types is obeyed only where these are seen, too: at the outputs of the layer that
+ * shows the compute type. In a strongly typed build a Cast after the node makes them, and may be part of the same
+ * kernel.
  */
 export function judgeOutputs(
   judged: NodeVerdict,
@@ -35,7 +36,7 @@ export function judgeOutputs(
   return { ...judged, verdict: 'unseen', certain: true, reason: unseen(node.compute, wanted, layer, made) };
 }
 
-/** By the strongly typed model that was built: the output itself, or what the Cast behind it makes. */
+/** By the strongly typed model that was built: the output itself, or what the Cast after it makes. */
 function judgeTyped(judged: NodeVerdict, { types, casts }: NodeFacts): NodeVerdict {
   for (const [i, wanted] of (judged.node.outputs ?? []).entries()) {
     const made = [types[i], casts?.[i]].flatMap((type) => precisionType(type ?? '') ?? []);

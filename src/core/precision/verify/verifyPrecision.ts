@@ -40,7 +40,7 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
   return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
 }
 
-/** What the engine happens to do, where nobody asked for it. */
+/** What the engine happens to do, where no one asked for it. */
 function notBuilt(node: PlannedNode, judged: NodeVerdict, { verdict, reason, layer }: LayerJudgement): NodeVerdict {
   const happens =
     verdict === 'disobeyed'
@@ -60,7 +60,7 @@ function ruleVerdict(line: number, nodes: NodeVerdict[]): RuleVerdict {
   return { line, verdict, certain, counts, message: ruleMessage(verdict, counts, nodes), nodes };
 }
 
-/** The verdict of one node that decides for its rule, the weightiest first. */
+/** The verdict of one node that applies to its rule, the most important first. */
 const KINDS = ['disobeyed', 'unbuilt', 'unseen', 'obeyed'] as const;
 
 function ruleMessage(verdict: Verdict, counts: Record<Verdict, number>, nodes: NodeVerdict[]): string {
@@ -144,7 +144,7 @@ function judgeNode(
   const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
   const model = build.declared ? 'copy of the model that was built' : 'model';
   if (declared) return judgeTyped(node.compute, declared, model, seen, give);
-  // The model that was built is not known, and the kernel converts: it may well compute in what was asked for.
+  // The model that was built is not known, and the kernel converts: it may well compute in what was requested.
   if (isStronglyTyped(build) && mayConvert(seen))
     return give('unseen', `${seen.reason} It converts internally, so the type of this node cannot be verified.`, {
       layer: seen.layer,
@@ -222,7 +222,7 @@ function judgeByLog(node: PlannedNode, log: LogLines, seen: LayerJudgement, give
   return give('unseen', seen.reason, { layer: seen.layer });
 }
 
-/** The one type that a weakly typed build could use; null where there was a choice or it is not known. */
+/** The one type that a weakly typed build could use; null if there was a choice or it is not known. */
 function onlyType(build: BuildFacts): 'fp32' | null {
   const { flags } = build;
   if (isStronglyTyped(build) || build.layers.some(hasHalf)) return null;

@@ -13,7 +13,7 @@ const shade = (hue: number): number => hue + colourCount;
 
 /**
  * Paints that a kind of group tries in turn: its own hue in both shades, so that a hue means a kind, then others. Views
- * beside the graph use the first one for the same group.
+ * next to the graph use the first one for the same group.
  */
 const preferred = {
   foreign: (id: number) =>

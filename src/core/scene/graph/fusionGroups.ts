@@ -35,13 +35,13 @@ export interface FusionGroups {
   kernels: KernelGroup[];
   /** How many kernels each ForeignNode has, those without nodes included; none for one that is a single opaque layer. */
   kernelCounts: Map<number, number>;
-  /** null where there is no report, or no word about this node. */
+  /** null if there is no report, or no word about this node. */
   fateOf: (Fate | null)[];
   /** Position in the report's nodes, -1 for none. */
   reportOf: Int32Array;
 }
 
-/** The groups of a report on its graph. Without a report everything is empty. Ids that one side lacks are left out. */
+/** The groups of a report on its graph. Without a report everything is empty. Ids that one side lacks are omitted. */
 export function fusionGroups(graph: GraphIndex, report: FusionReport | null): FusionGroups {
   const result: FusionGroups = {
     groups: [],

@@ -33,7 +33,7 @@ export function toGraphData(model: OnnxModel): GraphData {
         .map((attribute) => ({ name: attribute.name, value: attributeText(attribute) })),
       ...scopeFrom(metadata),
     })),
-    // Old exporters list every initializer among the inputs; what a person feeds is the rest.
+    // Old exporters list every initializer among the inputs; what the user feeds is the rest.
     inputs: ports(model.graph.inputs).filter(({ initializer }) => !initializer),
     outputs: ports(model.graph.outputs),
     tensors: [...tensors.values()],

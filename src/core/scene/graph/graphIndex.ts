@@ -23,7 +23,7 @@ export interface GraphIndex {
   outEdges: Int32Array;
   inStart: Int32Array;
   inEdges: Int32Array;
-  /** For a node of a subgraph its owner's point, else -1. */
+  /** For a node of a subgraph its owner's point, otherwise -1. */
   owner: Int32Array;
   /** For a node of a subgraph the attribute that holds it (`then_branch`), else ''. */
   branch: string[];

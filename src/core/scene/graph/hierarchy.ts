@@ -26,7 +26,7 @@ export interface Hierarchy {
   /** The root first, parents before children. */
   modules: Module[];
   byId: Map<string, number>;
-  /** Every point once, so that each module's lie together. */
+  /** Every point once, so that those of each module are adjacent. */
   sequence: Int32Array;
   /** Innermost module of each point. */
   moduleOf: Int32Array;
@@ -36,8 +36,8 @@ export interface Hierarchy {
 const crowd = 60;
 
 /**
- * The modules of a graph: from the exporter's scopes where it recorded them, else from names (`/layers.0/attn/MatMul`,
- * `layers.0.attn.MatMul`), and from the structure where there are too many nodes without any.
+ * The modules of a graph: from the exporter's scopes where it recorded them, otherwise from names
+ * (`/layers.0/attn/MatMul`, `layers.0.attn.MatMul`), and from the structure where there are too many nodes without any.
  */
 export function buildHierarchy(graph: GraphIndex): Hierarchy {
   const root = draft('', '', 'root');
@@ -54,7 +54,7 @@ export function flatHierarchy(graph: GraphIndex): Hierarchy {
   return number(graph, root);
 }
 
-/** The modules that a name tells of, outermost first: `/blocks/blocks.0/attn/Mul` gives `blocks`, `blocks.0`, `attn`. */
+/** The modules in a name, outermost first: `/blocks/blocks.0/attn/Mul` gives `blocks`, `blocks.0`, `attn`. */
 export function scopeOf(name: string, scope: string | undefined): string[] {
   if (scope !== undefined && scope !== '') return scope.split('/').filter((part) => part !== '');
   if (name.includes('/'))

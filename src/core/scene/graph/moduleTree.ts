@@ -6,7 +6,7 @@ import type { GraphData } from '../panel/viewData.ts';
 export interface ModuleNode {
   /** Unique: the parts of the path joined by `/`; '' for the whole model. */
   path: string;
-  /** The last part, or several where nothing else is between them: `bert/encoder`. */
+  /** The last part, or several if nothing else is between them: `bert/encoder`. */
   label: string;
   /** Nodes directly in it, in file order. */
   own: number[];
@@ -33,8 +33,9 @@ export interface ModuleEntry {
 const smallestFamily = 3;
 
 /**
- * The modules that each node of a report lies in, outermost first: as the exporter recorded them, else from its name,
- * else from its first output's name, which exporters form alike. Nodes of a subgraph lie in the node that owns it.
+ * The modules that each node of a report is in, outermost first: as the exporter recorded them, otherwise from its
+ * name, otherwise from its first output's name, which exporters form alike. Nodes of a subgraph are in the node that
+ * owns it.
  */
 export function modulePaths(report: FusionReport, graph: GraphData | null): string[][] {
   const drawn = new Map(graph?.nodes.map((node) => [node.id, node]));
@@ -47,7 +48,7 @@ export function modulePaths(report: FusionReport, graph: GraphData | null): stri
   });
 }
 
-/** `20/then_branch/3` lies in node 20, in its `then_branch`. */
+/** `20/then_branch/3` is in node 20, in its `then_branch`. */
 function ownerPath(paths: ReadonlyMap<string, string[]>, id: string): string[] {
   const parts = id.split('/');
   const branch = parts.at(-2);
@@ -55,7 +56,9 @@ function ownerPath(paths: ReadonlyMap<string, string[]>, id: string): string[] {
   return [...(paths.get(parts.slice(0, -2).join('/')) ?? []), branch];
 }
 
-/** The tree of modules over `paths` (one a node, in the report's order). Only `kept` positions count, all without it. */
+/**
+ * The tree of modules over `paths` (one per node, in the report's order). Only `kept` positions count, all without it.
+ */
 export function toModuleTree(paths: readonly string[][], kept?: readonly number[]): ModuleNode {
   const root: ModuleNode = { path: '', label: '', own: [], children: [], size: 0 };
   const byPath = new Map<string, ModuleNode>([['', root]]);

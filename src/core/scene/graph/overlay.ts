@@ -25,7 +25,7 @@ export interface Category {
   /** Paints of its nodes, as they were met: several where groups have colours of their own. */
   paints: number[];
   nodes: number;
-  /** A word on what it means, for the tooltip; '' where the label says it all. */
+  /** A word on what it means, for the tooltip; '' if the label says it all. */
   meaning: string;
 }
 
@@ -42,7 +42,7 @@ const namedForeignNodes = 6;
 
 /**
  * What an overlay says about every node; `asked` is what override rules asked for, by the node's id. Categories without
- * nodes are left out, their order is that of the legend.
+ * nodes are omitted, their order is that of the legend.
  */
 export function buildOverlay(
   kind: OverlayKind,
@@ -115,7 +115,7 @@ class OverlayDraft {
   }
 }
 
-/** A tooltip beside a label: the predicate that a sentence would have. */
+/** A tooltip next to a label: the predicate that a sentence would have. */
 const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number): void =>
   draft.put(point, fate, fateWords[fate].label, paint, fateTooltip(fate));
 

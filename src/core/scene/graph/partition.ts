@@ -158,7 +158,7 @@ function fill(graph: GraphIndex, part: Draft, loose: number[], from: number, to:
   }
 }
 
-/** A part is called by its first and last operator that is no constant. */
+/** A part is called by its first and last operator that is not a constant. */
 function firstAndLast(graph: GraphIndex, loose: number[], from: number, to: number): Stretch {
   let first = from;
   let last = to - 1;

@@ -6,7 +6,7 @@ import type { Hierarchy } from './hierarchy.ts';
 import type { Scene } from './scene.ts';
 
 /**
- * Where a group lies on the picture: rectangles (x, y, width, height in turn) whose union is its shape. Where a closed
+ * Where a group is on the picture: rectangles (x, y, width, height in turn) whose union is its shape. Where a closed
  * module is computed by several groups, each covers the part of the module's width that is its share of the nodes, so
  * that the boundary runs through the module.
  */
@@ -29,7 +29,7 @@ export interface Membership {
   inModules: boolean;
 }
 
-/** Width of the strip along an edge that joins two parts of a group which do not lie on top of each other. */
+/** Width of the strip along an edge that joins two parts of a group which are not on top of each other. */
 const strip = 3;
 /** Two boxes need to overlap by this much to be joined directly. */
 const overlap = 16;
@@ -65,7 +65,7 @@ export function buildRegions(
   };
   for (let item = 0; item < scene.kind.length; item++) {
     const parent = scene.parent[item]!;
-    // What lies in a box that is wholly in the group is covered by it.
+    // What is in a box that is wholly in the group is covered by it.
     if (parent >= 0 && cover.whole[parent]! >= 0 && cover.whole[parent] === cover.whole[item]) continue;
     const x = layout.x[item]!;
     const width = layout.width[item]!;
@@ -155,7 +155,7 @@ function divide(hierarchy: Hierarchy, module: number, groupOf: Int32Array, idle:
 
 type Put = (group: number, x: number, y: number, width: number, height: number) => void;
 
-/** Fills the space between two items of a group that an edge joins, or follows the edge where others lie in between. */
+/** Fills the space between two items of a group that an edge joins, or follows the edge where others are in between. */
 function joinAlongEdges({ from, to, parent }: Scene, layout: LayoutResult, { whole }: Cover, put: Put): void {
   for (let edge = 0; edge < from.length; edge++) {
     if (layout.portal[edge] === 1) continue;
@@ -179,7 +179,7 @@ function joinAlongEdges({ from, to, parent }: Scene, layout: LayoutResult, { who
   }
 }
 
-/** Whether an edge leads from one height to another in one piece and without leaving what lies between left and right. */
+/** Whether an edge leads from one height to another in one piece and without leaving what is between left and right. */
 function isUpright(
   { pieces, edgePieces, edgeStart }: LayoutResult,
   edge: number,
@@ -213,7 +213,7 @@ function follow({ pieces }: LayoutResult, piece: number, group: number, put: Put
   const x1 = pieces[at + 2]!;
   const y1 = pieces[at + 3]!;
   const end = pieces[at + 4]!;
-  // The curve's middle lies three quarters of the way to its control points.
+  // The middle of the curve is three quarters of the way to its control points.
   const middle = (y0 + y1) / 8 + (pieces[at + 5]! * 3) / 4;
   const half = strip / 2;
   const upright = (x: number, from: number, to: number) =>

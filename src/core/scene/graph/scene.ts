@@ -15,7 +15,7 @@ export interface Scene {
   parent: Int32Array;
   /** The item that stands for each point of the graph. */
   itemOfPoint: Int32Array;
-  /** The item of each module that is itself visible, else -1. */
+  /** The item of each module that is itself visible, otherwise -1. */
   itemOfModule: Int32Array;
   /** Edges between items that are not open, merged, in the order of their sources. */
   from: Int32Array;
@@ -150,7 +150,7 @@ export function itemTitle(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene,
 }
 
 /**
- * A node's name as far as the modules around it do not say it already, and without the operator that stands above it:
+ * A node's name as far as the modules around it do not say it already, and without the operator that is above it:
  * `/blocks.0/attn/proj/MatMul` inside `attn` is `proj`; `/blocks.0/attn/MatMul_1` is `MatMul_1`.
  */
 export function shortTitle(graph: GraphIndex, hierarchy: Hierarchy, point: number): string {

@@ -4,7 +4,7 @@ import type { GraphIndex } from './graphIndex.ts';
 export interface SearchResult {
   /** Points that match, in the graph's order. */
   points: number[];
-  /** What is wrong with the query, in words; '' otherwise. */
+  /** What is wrong with the query, as text; '' otherwise. */
   problem: string;
 }
 
@@ -37,7 +37,7 @@ export function searchGraph(graph: GraphIndex, report: FusionReport | null, quer
   return { points, problem: '' };
 }
 
-/** Words are separated by blanks; an expression between slashes may hold blanks. */
+/** Words are separated by spaces; an expression between slashes may hold spaces. */
 function wordsOf(query: string): string[] {
   return query.match(/(?:\w+:)?\/(?:\\.|[^/\\])+\/(?=\s|$)|\S+/g) ?? [];
 }

@@ -28,7 +28,7 @@ export interface FlowItem {
   layers: number;
   /** Of its nodes, those whose place in it follows from the graph only. */
   derived: number;
-  /** In the weight that was asked for; never 0. */
+  /** In the weight that was requested; never 0. */
   weight: number;
   selection: PanelSelection;
   /** What a click on its handle opens: an id for `FlowOptions.open`. null: nothing below it. */
@@ -57,7 +57,7 @@ export interface FusionFlow {
 
 export interface FlowOptions {
   weight: Weight;
-  /** What a person opened, with how many of its parts to show; the rest is summed up as `n more`. */
+  /** What the user opened, with how many of its parts to show; the rest is summed up as `n more`. */
   open: ReadonlyMap<string, number>;
   /** Most blocks a column shows by itself. */
   modules: number;

@@ -34,7 +34,7 @@ interface Context {
   weight: Weight;
 }
 
-/** The whole engine by module → group → kernel. Cells without weight are left out. */
+/** The whole engine by module → group → kernel. Cells without weight are omitted. */
 export function toFusionIcicle(
   report: FusionReport,
   found: FusionUnits,

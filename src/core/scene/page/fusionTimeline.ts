@@ -8,7 +8,7 @@ export interface TimelineBar {
   /** Of the layer that takes most of the bar's time. */
   kind: LayerKind;
   foreignNode: number | null;
-  /** Sum of the run; 0 where nothing was measured. */
+  /** Sum of the run; 0 if nothing was measured. */
   ms: number;
 }
 

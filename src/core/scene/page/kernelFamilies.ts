@@ -1,6 +1,6 @@
 import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
 
-/** Layers of one group that do the same: the same ops, and names that differ in numbers only where there are no ops. */
+/** Layers of one group that do the same: the same ops, and names that differ in numbers only if there are no ops. */
 export interface KernelFamily {
   id: string;
   /** What they compute, in the model's words: `MatMul + Add`. */
@@ -49,7 +49,7 @@ export function kernelFamilies(
   return [...families.values()];
 }
 
-/** What a layer does, in few words: its nodes' ops, else its kind, else its name. `ops` is op by node id. */
+/** What a layer does, in few words: its nodes' ops, otherwise its kind, otherwise its name. `ops` is op by node id. */
 export function layerTitle(layer: ReportLayer, ops: Map<string, string>): string {
   if (layer.kind === 'foreign') return 'Kernels not listed';
   const own = opsLabel(layer.nodes.flatMap((id) => ops.get(id) ?? []));

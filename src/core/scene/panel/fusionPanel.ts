@@ -10,7 +10,7 @@ import { moduleEntries, modulePaths, nodesBelow, single, toModuleTree } from '..
 import type { ModuleEntry, ModuleNode } from '../graph/moduleTree.ts';
 import type { GraphData } from './viewData.ts';
 
-/** What an item stands for: what a person selects by it. Ids as in the report. */
+/** What an item stands for: what the user selects by it. Ids as in the report. */
 export type PanelSelection =
   | { kind: 'nodes'; ids: string[] }
   | { kind: 'layers'; ids: number[] }
@@ -18,7 +18,7 @@ export type PanelSelection =
   | { kind: 'fate'; fate: string }
   | { kind: 'none' };
 
-/** One line of the panel's tree. Plain data but for `children`, which are made when they are asked for, once. */
+/** One line of the panel's tree. Plain data but for `children`, which are made when they are requested, once. */
 export interface PanelItem {
   /** Unique in the tree, the same for the same report. */
   id: string;
@@ -54,7 +54,7 @@ interface Context {
   /** Position of each node by id. */
   positions: Map<string, number>;
   groups: EngineGroup[];
-  /** The group of each layer outside of ForeignNodes, by the layer's id. */
+  /** The group of each layer outside ForeignNodes, by the layer's id. */
   natives: Map<number, EngineGroup>;
   sort: PanelSort;
   keepsNode: (index: number) => boolean;
@@ -121,7 +121,7 @@ function item(parent: PanelItem | null, draft: Draft, make: ((self: PanelItem) =
   return self;
 }
 
-/** Largest first by time or by size; as they come for `order`, and where nothing was measured. */
+/** Largest first by time or by size; as they come for `order`, and if nothing was measured. */
 function sorted<T>(values: T[], sort: PanelSort, ms: (value: T) => number | null, size: (value: T) => number): T[] {
   if (sort === 'order') return values;
   if (sort === 'size') return values.toSorted((a, b) => size(b) - size(a));
@@ -193,7 +193,7 @@ function derivedText(report: FusionReport, { foreign, counted: nodes }: EngineGr
   return derived === 0 || derived === nodes.length ? 'derived' : `${thousands(derived)} derived`;
 }
 
-/** Layers that compute nodes get a line each while they are few; all others of a kind share one. */
+/** Layers that compute nodes get one line each while they are few; all others of a kind share one. */
 const fewLayers = 3;
 
 function kindItem(context: Context, kind: LayerKind): PanelItem[] {

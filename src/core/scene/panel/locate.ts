@@ -1,7 +1,7 @@
 import type { FusionPanel, PanelItem, PanelSelection } from './fusionPanel.ts';
 
 /**
- * The items from the root down to the one that shows best what is selected: the very thing, else what has most in
+ * The items from the root down to the one that shows best what is selected: the very thing, otherwise what has most in
  * common with it (as little besides as can be). [] where nothing has anything to do with it.
  */
 export function locate(panel: FusionPanel, selection: PanelSelection): PanelItem[] {

@@ -15,7 +15,7 @@ export interface ModuleRow {
 }
 
 /**
- * The modules of a tree: opens the largest again and again while all rows are still at most `most`, and what a person
+ * The modules of a tree: opens the largest again and again while all rows are still at most `most`, and what the user
  * opened (`open`: with how many parts to show, the rest is one row). `nodes` are the report's, which the tree counts.
  */
 export function moduleRows(

@@ -8,13 +8,13 @@ export interface ViewData {
   graph: GraphData | null;
   report: FusionReport | null;
   build: BuildManifest | null;
-  /** What is missing for more, in words: "no profile: …". */
+  /** What is missing for more, as text: "no profile: …". */
   hints: string[];
   /** What the override rules of the build asked for, node by node, and what came of it. */
   asked?: AskedPrecision[];
 }
 
-/** A precision that a rule asked for, held against the build. */
+/** A precision that a rule asked for, compared with the build. */
 export interface AskedPrecision {
   /** Id of the node. */
   node: string;

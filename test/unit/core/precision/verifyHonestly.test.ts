@@ -183,7 +183,7 @@ describe('obeyed only with evidence', () => {
 describe('output types', () => {
   const conv = '/patch_embed/proj/Conv';
 
-  test('are seen at a layer of its own', async () => {
+  test('are seen at computed by computed by a layer of its own', async () => {
     const capture = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
     const verdictOf = (types: string) => verify(`${conv} ${types}`, capture)[0];
     expect(verdictOf('fp16 -> fp16')).toMatchObject({ verdict: 'obeyed' });
