@@ -29,8 +29,6 @@ import { errorText } from '../../core/text/errorText.ts';
 export interface BuildOptions extends EngineOptions, BuildTools {
   /** Parent of the build's folder. Default: `buildsFolder(model)`. */
   folder?: string;
-  /** Build with random weights in place of the model's external ones, which may then be missing. */
-  randomWeights?: boolean;
 }
 
 /** What a caller may follow while a build runs. All are optional. */

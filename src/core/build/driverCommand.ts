@@ -1,5 +1,6 @@
 import type { CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
 import { poolName } from './poolName.ts';
+import { translateOptions } from './translateOptions.ts';
 
 /** Which binding the driver uses. */
 export interface DriverTarget {
@@ -33,35 +34,20 @@ export function driverCommand(options: EngineOptions, files: DriverFiles, { prod
   addTargets(options.computeCapability ?? [], rtx, add, notes);
   if (driverPrecisions(options)) add('precisions', files.precisions);
   for (const profile of options.profiles ?? []) add('profile', profileText(profile, notes));
-  addLimits(options, args, add);
+  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
+  for (const [name, mib] of Object.entries(pools)) add('pool', `${poolName(name)}=${Math.round(mib)}`);
   add('choices', files.choices);
   if (options.outputs === 'all') args.push('--all-outputs');
   else for (const name of options.outputs ?? []) add('output', name);
-  for (const name of options.debugTensors ?? []) add('debug', name);
-  if (options.profileRun)
-    notes.push({
-      kind: 'ignored',
-      flag: 'profileRun',
-      message: 'The Python driver only builds; it does not time layers.',
-    });
+  translateOptions('driver', options, {
+    flag: (flag, values) => (values === null ? args.push(`--${flag}`) : add(flag, values.join(','))),
+    note: (note) => notes.push(note),
+  });
   args.push(...(options.extraArguments ?? []));
   return { args, notes };
 }
 
 type Add = (name: string, value: string | number | undefined) => void;
-
-function addLimits(options: EngineOptions, args: string[], add: Add): void {
-  const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
-  for (const [name, mib] of Object.entries(pools)) add('pool', `${poolName(name)}=${Math.round(mib)}`);
-  add('optimization-level', options.optimizationLevel);
-  add('timing-cache', options.timingCache);
-  add('profiling-verbosity', options.verbosity ?? 'detailed');
-  add('tactic-sources', options.tacticSources?.join(','));
-  if (options.versionCompatible) add('flag', 'version_compatible');
-  if (options.noTF32) args.push('--no-tf32');
-  if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
-    add('hardware-compatibility', hardwareNames[options.hardwareCompatibility]);
-}
 
 function addTargets(targets: string[], rtx: boolean, add: Add, notes: CommandNote[]): void {
   if (rtx) add('compute-capability', targets.join(','));
@@ -82,8 +68,6 @@ export function driverPrecisions(
     outputTypes: Object.fromEntries(layerOutputTypes.map(({ name, types }) => [name, types])),
   };
 }
-
-const hardwareNames = { 'ampere+': 'ampere_plus', sameComputeCapability: 'same_compute_capability' } as const;
 
 const refused = (flag: string, message: string): CommandNote => ({ kind: 'refused', flag, message });
 

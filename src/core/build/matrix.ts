@@ -1,13 +1,13 @@
-import { type EngineOptions, optionWords } from './engineOptions.ts';
+import { buildOptions, type OptionName, optionRows } from './buildOptions.ts';
+import type { EngineOptions } from './engineOptions.ts';
 import { type Launcher, readLauncher } from './launcher.ts';
+import { fitsKind, kindText } from './optionKind.ts';
 
-/** Options that each build of a matrix may have: the engine's own, but what the matrix itself gives. */
+/** Options that each build of a matrix may have: those of a build, but what the matrix itself gives. */
 export type MatrixOptions = Omit<
   Partial<EngineOptions>,
   'model' | 'engine' | 'precision' | 'backend' | 'recordChoices'
-> & {
-  randomWeights?: boolean;
-};
+>;
 
 /** A place and a version to build with. */
 export interface MatrixTarget {
@@ -60,33 +60,6 @@ export interface MatrixJob {
   target: MatrixTarget;
   options: MatrixOptions;
 }
-
-/** Each option's type, by an example. */
-const optionTypes: Record<keyof MatrixOptions, unknown> = {
-  overrides: '',
-  layerPrecisions: [],
-  layerOutputTypes: [],
-  precisionConstraints: '',
-  stronglyTyped: true,
-  profiles: [],
-  workspace: 0,
-  pools: {},
-  tacticSources: [],
-  optimizationLevel: 0,
-  timingCache: '',
-  calibrationCache: '',
-  versionCompatible: true,
-  hardwareCompatibility: '',
-  computeCapability: [],
-  verbosity: '',
-  outputs: [],
-  debugTensors: [],
-  profileRun: true,
-  noTF32: true,
-  extraArguments: [],
-  environment: {},
-  randomWeights: true,
-};
 
 /** Reads a matrix, which may be anything: the matrix with every default in it, or in a sentence what is wrong. */
 export function readMatrix(value: unknown): Matrix | string {
@@ -190,28 +163,19 @@ const kubernetesTrouble = (kubernetes: unknown): string | null => {
   return claim === undefined || mount === undefined ? '"kubernetes" needs a "claim" and its "mount".' : null;
 };
 
+const known = new Map(optionRows.filter(([, { except }]) => !except?.includes('matrix')));
+
 function optionsTrouble(options: unknown, what: string): string | null {
   for (const [name, value] of Object.entries(options ?? {})) {
-    if (!Object.hasOwn(optionTypes, name))
-      return `${what}: unknown option "${name}"; options are ${Object.keys(optionTypes).join(', ')}.`;
-    const like = optionTypes[name as keyof MatrixOptions];
-    const fits = name === 'outputs' && value === 'all' ? true : kindOf(value) === kindOf(like);
-    if (!fits) return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected a ${kindOf(like)}.`;
-    if (hasWords(name) && !isWord(name, value))
-      return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected one of ${optionWords[name].join(', ')}.`;
+    const row = known.get(name as OptionName);
+    if (row === undefined) return `${what}: unknown option "${name}"; options are ${[...known.keys()].join(', ')}.`;
+    if (!fitsKind(value, row.kind))
+      return `${what}: the option "${name}" is ${JSON.stringify(value)}, expected ${kindText(row.kind)}.`;
   }
   return null;
 }
 
-const hasWords = (name: string): name is keyof typeof optionWords => Object.hasOwn(optionWords, name);
-
-const isWord = (name: keyof typeof optionWords, value: unknown): boolean =>
-  optionWords[name].some((known) => known === value);
-
-const kindOf = (value: unknown): string =>
-  Array.isArray(value)
-    ? 'list'
-    : ({ string: 'text', boolean: 'true or false' }[typeof value as string] ?? typeof value);
+const isWord = (name: 'backend' | 'precision', value: unknown): boolean => fitsKind(value, buildOptions[name].kind);
 
 /** What is wrong with an object's names and values; null: nothing. A value that is missing is right. */
 function shapeOf(value: unknown, what: string, fits: Record<string, (value: unknown) => boolean>): string | null {

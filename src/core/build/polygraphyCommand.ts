@@ -1,5 +1,6 @@
 import type { BuildFiles, CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
 import { poolName } from './poolName.ts';
+import { translateOptions } from './translateOptions.ts';
 import type { Version } from './trtexecFlags.ts';
 
 /** The Polygraphy at hand, and the TensorRT that it will use. */
@@ -33,11 +34,13 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
   const pools = { ...(options.workspace === undefined ? {} : { workspace: options.workspace }), ...options.pools };
   if (Object.keys(pools).length > 0)
     args.push('--pool-limit', ...Object.entries(pools).map(([name, mib]) => `${poolName(name)}:${mib}M`));
-  addTuning();
+  addTacticSources();
   if (options.outputs) args.push('--trt-outputs', ...(options.outputs === 'all' ? ['mark', 'all'] : options.outputs));
-  if (options.debugTensors?.length) args.push('--mark-debug', ...options.debugTensors);
+  translateOptions('polygraphy', options, {
+    flag: (flag, values) => args.push(`--${flag}`, ...(values ?? [])),
+    note: (note) => notes.push(note),
+  });
   if (options.computeCapability?.length) addTargets(options.computeCapability);
-  if (options.profileRun) ignore('profileRun', '`polygraphy convert` does not run the engine, so there is no profile.');
   const environment = addRecorder();
   args.push(...(options.extraArguments ?? []));
   for (const flag of new Set(args.flatMap((one) => /^--([a-z][\w-]*)/.exec(one)?.[1] ?? [])))
@@ -72,13 +75,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     if (mode === 'best') args.push('--fp16', '--int8');
     else if (mode === 'int8') args.push('--int8', '--fp16');
     else if (mode !== 'fp32') args.push(`--${mode}`);
-    if (options.calibrationCache) args.push('--calibration-cache', options.calibrationCache);
     addLayers(layers);
-    if (options.layerOutputTypes?.length)
-      ignore(
-        'layerOutputTypes',
-        'Polygraphy can set the precision of layers but not their output types; TensorRT chooses those.',
-      );
   }
 
   function addLayers(layers: NonNullable<EngineOptions['layerPrecisions']>): void {
@@ -94,23 +91,12 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     args.push(...layers.map(({ name, type }) => `${name}:${polygraphyType[type] ?? type}`));
   }
 
-  function addTuning(): void {
-    if (options.tacticSources?.length) {
-      // Polygraphy lists the sources to use, it has no way to take one away.
-      const wanted = options.tacticSources.filter((s) => s.startsWith('+')).map((s) => s.slice(1));
-      if (wanted.length === options.tacticSources.length) args.push('--tactic-sources', ...wanted);
-      else refuse('tacticSources', 'Polygraphy expects the tactic sources to use (`+NAME`) and cannot remove one.');
-    }
-    if (options.optimizationLevel !== undefined)
-      args.push('--builder-optimization-level', String(options.optimizationLevel));
-    if (options.timingCache)
-      args.push('--load-timing-cache', options.timingCache, '--save-timing-cache', options.timingCache);
-    if (options.versionCompatible) args.push('--version-compatible');
-    if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
-      args.push(
-        '--hardware-compatibility-level',
-        options.hardwareCompatibility === 'ampere+' ? 'ampere_plus' : 'same_compute_capability',
-      );
+  function addTacticSources(): void {
+    if (!options.tacticSources?.length) return;
+    // Polygraphy lists the sources to use, it has no way to take one away.
+    const wanted = options.tacticSources.filter((s) => s.startsWith('+')).map((s) => s.slice(1));
+    if (wanted.length === options.tacticSources.length) args.push('--tactic-sources', ...wanted);
+    else refuse('tacticSources', 'Polygraphy expects the tactic sources to use (`+NAME`) and cannot remove one.');
   }
 
   /** The script is called when the configuration is complete, and finds the file's name in its environment. */

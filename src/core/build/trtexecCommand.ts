@@ -1,4 +1,5 @@
 import type { BuildFiles, CommandLine, CommandNote, EngineOptions } from './engineOptions.ts';
+import { translateOptions } from './translateOptions.ts';
 import { before, flagStatus, type Version } from './trtexecFlags.ts';
 
 /** The trtexec at hand; null version: unknown, then only the help decides. */
@@ -24,10 +25,10 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
   addPrecision(line, options);
   addProfiles(line, options);
   addMemory(line, options);
-  addTuning(line, options);
-  if (options.outputs)
-    line.refuse('markOutput', 'trtexec cannot mark tensors as outputs. Use the back-end polygraphy or python.');
-  if (options.debugTensors?.length) line.add('markDebug', options.debugTensors.join(','));
+  translateOptions('trtexec', options, {
+    flag: (flag, values, required) => line[required ? 'need' : 'add'](flag, values?.join(',')),
+    note: (note) => line.notes.push(note),
+  });
   if (options.profileRun) {
     line.add('exportProfile', files.profile);
     line.add('exportTimes', files.times);
@@ -35,13 +36,6 @@ export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: 
   } else {
     line.own('skipInference');
   }
-  if (options.recordChoices)
-    line.notes.push({
-      kind: 'ignored',
-      flag: 'recordChoices',
-      message:
-        'trtexec cannot record choices (the back-ends python and polygraphy can); its log contains some of them.',
-    });
   for (const argument of options.extraArguments ?? []) line.extra(argument);
   return { args: line.args, notes: line.notes };
 }
@@ -57,7 +51,6 @@ function addPrecision(line: Line, options: EngineOptions): void {
     // INT8 alone leaves FP32 for everything it cannot do; people who ask for it expect FP16 next to it.
     if (mode === 'int8' && !typed) line.add('fp16');
   }
-  if (options.calibrationCache) line.need('calib', options.calibrationCache);
   const layers = options.layerPrecisions ?? [];
   const outputs = options.layerOutputTypes ?? [];
   const constraints = options.precisionConstraints ?? (layers.length + outputs.length > 0 ? 'obey' : 'none');
@@ -114,21 +107,6 @@ function addMemory(line: Line, options: EngineOptions): void {
     if (pool === 'workspace') line.translate('memPoolSize', 'workspace', String(Math.round(mib)));
     else line.refuse('memPoolSize', `This trtexec has no --memPoolSize, so the pool ${pool} cannot be set.`);
   }
-}
-
-function addTuning(line: Line, options: EngineOptions): void {
-  if (options.tacticSources?.length) line.add('tacticSources', options.tacticSources.join(','));
-  if (options.optimizationLevel !== undefined) line.add('builderOptimizationLevel', String(options.optimizationLevel));
-  if (options.timingCache) line.add('timingCacheFile', options.timingCache);
-  if (options.versionCompatible) line.need('versionCompatible');
-  if (options.hardwareCompatibility && options.hardwareCompatibility !== 'none')
-    line.need('hardwareCompatibilityLevel', options.hardwareCompatibility);
-  if (options.noTF32) line.need('noTF32');
-  if (options.computeCapability?.length)
-    line.refuse(
-      'computeCapability',
-      'trtexec builds for the GPU that it runs on. Only TensorRT-RTX can build for other compute capabilities.',
-    );
 }
 
 class Line {

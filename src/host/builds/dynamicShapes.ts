@@ -1,4 +1,4 @@
-import type { ShapeRange } from '../../core/build/engineOptions.ts';
+import type { ShapeRange } from '../../core/build/optionKind.ts';
 import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 
 /** A size that a model leaves open: one name may be in several places. */

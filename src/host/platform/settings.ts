@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { optionWords } from '../../core/build/engineOptions.ts';
+import { buildOptions } from '../../core/build/buildOptions.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
 import { settingsSection } from '../ids.ts';
 
@@ -40,7 +40,7 @@ export function readSettings(resource?: vscode.Uri): Settings {
     polygraphyPath: text('polygraphy.path'),
     launchers: typeof launchers === 'object' && launchers !== null ? { ...launchers } : {},
     launcher: text('build.launcher'),
-    backend: optionWords.backend.find((backend) => backend === text('build.backend')) ?? 'auto',
+    backend: buildOptions.backend.kind.find((backend) => backend === text('build.backend')) ?? 'auto',
     revealAfterBuild: configuration.get('build.reveal') !== false,
     keptBuilds: typeof kept === 'number' && kept >= 1 ? Math.floor(kept) : 20,
     keptMebibytes: typeof mebibytes === 'number' && mebibytes >= 1 ? mebibytes : 10_240,

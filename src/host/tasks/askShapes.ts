@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import type { ShapeRange } from '../../core/build/engineOptions.ts';
+import type { ShapeRange } from '../../core/build/optionKind.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
