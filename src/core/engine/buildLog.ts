@@ -141,8 +141,8 @@ export interface BuildPhase {
 
 export interface FusionEvent {
   pass: string;
-  kind: 'fuse' | 'remove' | 'convert' | 'merge' | 'eliminate' | 'copy' | 'swap' | 'pattern';
-  /** Layer names as written: [A, B] for a fusion, [X] for a removal. */
+  kind: 'fuse' | 'absorb' | 'remove' | 'convert' | 'merge' | 'eliminate' | 'copy' | 'swap' | 'pattern';
+  /** Layer names as written: [A, B] for `Fusing A with B`, [C, A, B] for `fusing (A and B) into C`, [X] for a removal. */
   layers: string[];
   line: number;
 }

@@ -89,9 +89,9 @@ function onPattern(state: LogState, cursor: LogCursor, at: number): void {
 
 const PATTERNS = ['self-attention', 'layer norm'].map((name) => [name, ` to be part of ${name} pattern.`] as const);
 
-/** `… X from ACTIVATION to POINTWISE` */
+/** `… X from ACTIVATION to POINTWISE`, `… X from QUANTIZE to kQDQ` */
 function onConversion(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*) from [A-Z_]+ to [A-Z_]+$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*) from [A-Z_]+ to \w+$/.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'convert', state.pass, [match[1]!]);
 }
 
@@ -141,7 +141,7 @@ function before(text: string, mark: string): string {
   return at < 0 ? text : text.slice(0, at);
 }
 
-/** `PassName: Fusing A with B`, `PassName: fusing A into B`; false for any other line. */
+/** `PassName: Fusing A with B`, `PassName: fusing (A and B) into C`; false for any other line. */
 export function onFusion(state: LogState, cursor: LogCursor): boolean {
   const { text } = cursor;
   let at = cursor.from;
@@ -149,21 +149,23 @@ export function onFusion(state: LogState, cursor: LogCursor): boolean {
   if (at === cursor.from || text.charCodeAt(at) !== 0x3a) return false;
   if (!text.startsWith('using ', at + 3)) return false;
   const rest = text.slice(at + 9, cursor.to);
-  let split = rest.indexOf(' with ');
-  let skip = 6;
-  if (split < 0) {
-    split = rest.indexOf(' into ');
-    skip = 6;
-  }
+  const into = text.charCodeAt(at + 2) === 0x66 ? rest.lastIndexOf(' into ') : -1;
+  const split = into < 0 ? rest.indexOf(' with ') : into;
   if (split < 0) return false;
   const pass =
     text.startsWith(state.pass, cursor.from) && state.pass.length === at - cursor.from
       ? state.pass
       : kept(state, cursor, cursor.from, at);
   state.pass = pass;
-  addEvent(state, cursor, 'fuse', pass, [rest.slice(0, split), rest.slice(split + skip)]);
+  const [first, second] = [rest.slice(0, split), rest.slice(split + 6)];
+  if (into < 0) addEvent(state, cursor, 'fuse', pass, [first, second]);
+  else addEvent(state, cursor, 'absorb', pass, [second, ...listed(first)]);
   return true;
 }
+
+/** `(A and B)`, or one name. */
+const listed = (text: string): string[] =>
+  text.startsWith('(') && text.endsWith(')') && text.includes(' and ') ? text.slice(1, -1).split(' and ') : [text];
 
 function isWord(code: number): boolean {
   return (

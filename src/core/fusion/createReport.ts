@@ -35,8 +35,8 @@ export function createReport(input: ReportInput): FusionReport {
     const { problems } = resolution;
     resolution = { ...createResolution(graph, names, view, roles), problems };
   } else {
-    claimGone(resolution);
     claimLoggedFusions(resolution);
+    claimGone(resolution);
     claimReached(resolution);
     claimWitnessed(resolution);
   }

@@ -17,7 +17,7 @@ export function claimGone(to: Resolution): void {
     for (const nodes of nodesInName(to.names, name)) {
       const [node] = nodes;
       if (node === undefined || nodes.length > 1) continue;
-      if (to.nodeLayers[node]!.length > 0 || to.regionOf[node]! >= 0) continue;
+      if (!isFree(to, node) || to.absorbed.has(node)) continue;
       to.gone.set(node, { by: 'event', pass: event.pass, line: event.line });
     }
   }
@@ -30,6 +30,8 @@ export function claimGone(to: Resolution): void {
 function claimUnparsed(to: Resolution): void {
   const { graph, names } = to;
   if (!names.registersLayers) return;
+  claimBranches(to);
+  if (hasUnregistered(to)) return;
   const work: number[] = [];
   const empty: number[] = [];
   let last = 0;
@@ -49,7 +51,15 @@ function claimUnparsed(to: Resolution): void {
     // The last one may be where the log, or the parser, stopped.
     if (line < last) to.gone.set(node, { by: 'parser', line });
   }
-  claimBranches(to);
+}
+
+/**
+ * TensorRT's network has more layers than the parser registered: some are without a name, `(Unnamed Layer* 2) [Shuffle]`,
+ * and may be of any node.
+ */
+function hasUnregistered({ view, names }: Resolution): boolean {
+  const original = view.phase?.funnel.find(({ stage }) => stage === 'Original');
+  return original !== undefined && original.layers > names.registeredLayers;
 }
 
 const isIdentity = (helper: string): boolean => helper.startsWith('ONNXTRT_identity');

@@ -35,6 +35,8 @@ export interface EngineView {
   /** Inputs and outputs of the engine. */
   bindings: Set<string>;
   phase: BuildPhase | undefined;
+  /** Some shape is known only when the engine runs; null where no input gives the engine's shapes. */
+  isDynamic: boolean | null;
   /** Name of the native layer, by index of a kernel that is no part of a ForeignNode; '' if no input says it. */
   nativeNames: Map<number, string>;
 }
@@ -61,11 +63,30 @@ export function createEngineView(
     aliases: aliasesOf([...enriched, ...logged], known),
     bindings,
     phase,
+    isDynamic: hasDynamicShapes(enriched),
     nativeNames: new Map(),
   };
   addRegions(view, log, known);
   return view;
 }
+
+/** Engines of fixed shapes have calls named `dummy_shape_call…` all the same. */
+function hasDynamicShapes(layers: readonly EngineLayer[]): boolean | null {
+  let isKnown = false;
+  for (const { name, type, inputs, outputs } of layers) {
+    if (type === 'shape_call' ? !name.startsWith('dummy_') : hostTransfer.test(type) || hostTransfer.test(name))
+      return true;
+    for (const { dims } of [...inputs, ...outputs]) {
+      if (dims?.some((dim) => dim < 0)) return true;
+      isKnown ||= dims !== null;
+    }
+  }
+  return isKnown ? false : null;
+}
+
+/** Layers that carry a shape between host and device, by type or by name. */
+const hostTransfer =
+  /^(?:ShapeHostToDevice|DeviceToShapeHost)$|\[ShapeHostToDeviceCopy \d+\]$|\[DevicetoShapeHostCopy\]$/;
 
 /**
  * A build may optimize its network several times, once for each backend strategy. What came before the first of them

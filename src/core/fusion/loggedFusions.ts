@@ -7,6 +7,12 @@ import { addTo } from '../text/addTo.ts';
  * into its layer, shuffles that went into another. They are where that one is.
  */
 export function claimLoggedFusions(to: Resolution): void {
+  claimFused(to);
+  claimAbsorbed(to);
+  claimCopied(to);
+}
+
+function claimFused(to: Resolution): void {
   const groups = new Groups();
   for (const { kind, layers, line } of to.view.phase?.events ?? []) {
     if (kind !== 'fuse') continue;
@@ -26,6 +32,51 @@ export function claimLoggedFusions(to: Resolution): void {
         for (const layer of layers) claim(to, layer, node, 'log', true, { by: 'fusion', line });
       }
     }
+  }
+}
+
+/**
+ * `fusing (A and B) into C`: A and B are where C is. A dequantization that several layers read is cloned for each
+ * (`A_clone_0`), and is then in all of them.
+ */
+function claimAbsorbed(to: Resolution): void {
+  const placed = new Set<number>();
+  const absorbed = (to.view.phase?.events ?? []).filter(({ kind }) => kind === 'absorb');
+  for (const {
+    layers: [into = '', ...names],
+    line,
+  } of absorbed) {
+    const targets = nodesIn(to, into);
+    const layers = new Set(targets.flatMap((node) => to.nodeLayers[node]!));
+    const regions = new Set(targets.map((node) => to.regionOf[node]!));
+    const [region = -1] = regions;
+    for (const name of names) {
+      const [node, more] = nodesIn(to, name.replace(/_clone_\d+$/, ''));
+      if (node === undefined || more !== undefined || !(isFree(to, node) || placed.has(node))) continue;
+      placed.add(node);
+      if (layers.size === 1) for (const layer of layers) claim(to, layer, node, 'log', true, { by: 'fusion', line });
+      else if (region >= 0 && regions.size === 1) join(to, region, node, true, { by: 'fusion', line });
+      else to.absorbed.set(node, { into, line });
+    }
+  }
+}
+
+/** `Generating copy for a to b`: what is left of the concatenation that makes b is the layer `a copy`. */
+function claimCopied(to: Resolution): void {
+  const layers = new Map(to.view.layers.map(({ name }, layer) => [name, layer]));
+  for (const {
+    kind,
+    pass,
+    layers: [from = '', into = ''],
+    line,
+  } of to.view.phase?.events ?? []) {
+    const layer = kind === 'copy' && pass === 'copy' ? layers.get(`${from} copy`) : undefined;
+    const tensor = layer === undefined ? undefined : to.graph.byName.get(into);
+    const node = tensor === undefined ? -1 : to.graph.tensors[tensor]!.producer;
+    if (layer === undefined || node < 0) continue;
+    if (!isFree(to, node) && to.basis[node]?.by !== 'copy') continue;
+    claim(to, layer, node, 'log', false);
+    to.basis[node] = { by: 'copy', line };
   }
 }
 

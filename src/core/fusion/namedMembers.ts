@@ -182,7 +182,8 @@ function claimCopy(to: Resolution, layer: number, tensor: string): void {
   const index = to.graph.byName.get(tensor);
   if (index === undefined) return;
   for (const consumer of to.graph.tensors[index]!.consumers) {
-    if (to.graph.nodes[consumer]!.op === 'Concat') claim(to, layer, consumer, 'name', false);
+    if (to.graph.nodes[consumer]!.op === 'Concat')
+      claim(to, layer, consumer, 'name', false, { by: 'copy', line: null });
   }
 }
 

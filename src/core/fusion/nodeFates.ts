@@ -81,6 +81,14 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
     case 'identity':
       return { fate: 'removed', exact: true, reason: `${op} passes its input through, so no layer is needed.` };
     case 'shape':
+      if (from.view.isDynamic === false) {
+        return {
+          fate: 'folded',
+          exact: false,
+          reason:
+            'It depends only on shapes and constants, and every shape in the engine is fixed: known at build time.',
+        };
+      }
       return {
         fate: 'shape',
         exact: false,
@@ -115,7 +123,11 @@ function leftOver(from: Resolution, index: number, whole: Whole): Judged {
       reason: 'TensorRT lists all members of its ForeignNodes, and neither they nor any layer include it.',
     };
   }
-  return { fate: 'unknown', exact: false, reason: whole.unknown };
+  const absorbed = from.absorbed.get(index);
+  const reason = absorbed
+    ? `TensorRT fused it into ${quote(absorbed.into)} (log line ${absorbed.line}), and nothing says which layer that is in.`
+    : whole.unknown;
+  return { fate: 'unknown', exact: false, reason };
 }
 
 /** What TensorRT lists is all that there is: every ForeignNode's members are listed, and they are this model's. */
@@ -207,6 +219,10 @@ function layerReason(from: Resolution, index: number): string {
       return `The name of ${where} contains it.${shared}`;
     case 'fusion':
       return `TensorRT fused it with a node of ${where} (log line ${basis.line}).`;
+    case 'copy':
+      return basis.line === null
+        ? `Derived: ${where} ${layers.length === 1 ? 'copies' : 'copy'} what it joins.`
+        : `TensorRT copies what it joins (log line ${basis.line}): ${where}.`;
     case 'written':
       return `Derived: no name contains it, but ${where} write${layers.length === 1 ? 's' : ''} its result.`;
     default:

@@ -1,4 +1,4 @@
-import type { BuildPhase } from '../engine/buildLog.ts';
+import type { BuildPhase, FusionEvent } from '../engine/buildLog.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import { bareLayer } from '../engine/readLayerLine.ts';
 import { atomsOf, parseLayerName } from '../model/layerName.ts';
@@ -17,32 +17,65 @@ export function plannedLayers(phase: BuildPhase, finalLayers: readonly string[],
   };
   for (const name of finalLayers) add(name, null);
   for (const { name, line } of phase.tactics) add(name, line);
-  for (const { name, line } of fusedLater(phase, known, layers.keys())) add(name, line);
+  const later = madeLater(phase, known);
+  const done = new Set<string>();
+  for (const name of layers.keys()) for (const atom of partsOf(name, known)) done.add(atom);
+  for (const { name, line, parts } of later) if (![...parts].some((part) => done.has(part))) add(name, line);
   return [...layers.values()];
 }
 
-/** What fusions after the Myelin stage made: before it, the result may still have gone into a ForeignNode. */
-function fusedLater(phase: BuildPhase, known: NodeNames, timed: Iterable<string>): { name: string; line: number }[] {
+const partsOf = (name: string, known: NodeNames): string[] => {
+  const atoms = atomsOf(parseLayerName(name, known));
+  return atoms.length > 0 ? atoms : [name];
+};
+
+/** A layer that fusions made, and the names of all that went into it. */
+interface Made {
+  name: string;
+  line: number;
+  parts: Set<string>;
+}
+
+/**
+ * What fusions, conversions and copies after the Myelin stage made: before it, the result may still have gone into a
+ * ForeignNode. A layer that is fused again is part of the result and no layer any more.
+ */
+function madeLater(phase: BuildPhase, known: NodeNames): Set<Made> {
+  const made = new Set<Made>();
   const stage = phase.funnel.find(({ stage: name }) => /myelin/i.test(name));
-  if (!stage) return [];
-  const done = new Set<string>();
-  for (const name of timed) for (const atom of atomsOf(parseLayerName(name, known))) done.add(atom);
-  const made = new Map<string, number>();
-  const fused = new Set<string>();
-  for (const event of phase.events) {
-    if (event.line < stage.line) continue;
-    const [first = '', second = ''] = event.layers;
+  if (!stage) return made;
+  const home = new Map<string, Made>();
+  const put = (name: string, line: number, parts: Iterable<string>): void => {
+    const layer: Made = { name, line, parts: new Set(parts) };
+    for (const part of parts) {
+      const before = home.get(part);
+      if (!before) continue;
+      made.delete(before);
+      for (const other of before.parts) layer.parts.add(other);
+    }
+    for (const part of layer.parts) home.set(part, layer);
+    made.add(layer);
+  };
+  const changes: Partial<Record<FusionEvent['kind'], (event: FusionEvent) => void>> = {
     // What is converted to another type of layer is in no ForeignNode, otherwise it would not be there any more.
-    if (event.kind === 'convert' && first !== '' && !fused.has(first)) made.set(first, event.line);
-    if (event.kind !== 'fuse') continue;
-    fused.add(first).add(second);
-    made.delete(first);
-    made.delete(second);
-    if (first !== '' && second !== '') made.set(joined(first, second), event.line);
-  }
-  return [...made]
-    .filter(([name]) => !atomsOf(parseLayerName(name, known)).some((atom) => done.has(atom)))
-    .map(([name, line]) => ({ name, line }));
+    convert: ({ layers: [name = ''], line }) => {
+      if (!home.has(name)) put(name, line, [name]);
+    },
+    fuse: ({ layers: [first = '', second = ''], line }) =>
+      put(joined(first, second), line, [...partsOf(first, known), ...partsOf(second, known)]),
+    // What is absorbed leaves the layer its name.
+    absorb: ({ layers: [into = '', ...absorbed], line }) =>
+      put(home.get(into)?.name ?? into, line, [...partsOf(into, known), ...absorbed]),
+    remove: ({ layers: [name = ''] }) => {
+      for (const layer of made) if (layer.name === name) made.delete(layer);
+    },
+    copy: ({ pass, layers: [tensor = ''], line }) => {
+      if (pass === 'copy') put(`${tensor} copy`, line, [`${tensor} copy`]);
+    },
+  };
+  for (const event of phase.events)
+    if (event.line >= stage.line && event.layers[0] !== '') changes[event.kind]?.(event);
+  return made;
 }
 
 const joined = (first: string, second: string): string =>

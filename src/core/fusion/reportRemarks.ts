@@ -61,6 +61,7 @@ function passRemark(from: Resolution, events: FusionEvent[]): Remark | undefined
   const remark = { evidence: { line }, nodes, layers: [] };
   switch (kind) {
     case 'fuse':
+    case 'absorb':
       return { kind: 'passed', code: 'fusion', message: `${pass} fused ${about}${steps}.`, ...remark };
     case 'merge':
       return {

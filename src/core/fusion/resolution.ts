@@ -31,6 +31,8 @@ export type Basis =
   | { by: 'graph'; region: number; line: number }
   /** TensorRT made a constant of it. */
   | { by: 'constant'; line: number }
+  /** A layer copies one of its inputs to where its result is; the line says so, or null: the layer's name. */
+  | { by: 'copy'; line: number | null }
   /** The log says that TensorRT removed or eliminated it. */
   | { by: 'event'; pass: string; line: number }
   /** The log parses it and registers no layer for it, at most an identity. */
@@ -56,6 +58,8 @@ export interface Resolution {
   /** 1 where TensorRT itself named the node for that place. */
   exact: Uint8Array;
   basis: (Basis | undefined)[];
+  /** Nodes that the log says were fused into a layer whose place is not known. */
+  absorbed: Map<number, { into: string; line: number }>;
   /** Nodes that the log says are gone. */
   gone: Map<number, Basis>;
   /** Regions whose members TensorRT listed in full. */
@@ -76,6 +80,7 @@ export function createResolution(graph: ModelGraph, names: NodeNames, view: Engi
     regionOf: new Int32Array(graph.nodes.length).fill(-1),
     exact: new Uint8Array(graph.nodes.length),
     basis: [],
+    absorbed: new Map(),
     gone: new Map(),
     listed: view.regions.map(() => false),
     problems: [],

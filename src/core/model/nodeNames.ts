@@ -14,6 +14,8 @@ export interface NodeNames extends LayerNodes {
   registeredInKernel(base: string): readonly number[];
   /** The records say which layers were made of which node: all that have none are empty. */
   registersLayers: boolean;
+  /** How many TensorRT layers the parser registered, helpers included. */
+  registeredLayers: number;
   /** The parser's record of a node; undefined if the log has none. */
   recordOf(node: number): ParsedNode | undefined;
   /** Nodes of a TensorRT layer's name: registered, of that name, or of the name without TensorRT's `_18`. */
@@ -76,6 +78,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
       return nodesOfKernel(base, registeredSpelled);
     },
     registersLayers: isWhole && parsed.some(({ layers }) => layers.length > 0),
+    registeredLayers: parsed.reduce((sum, { layers, helpers }) => sum + layers.length + helpers.length, 0),
     recordOf: (node) => records.get(node),
     nodesOfToken: (token) => nodesOfToken(graph, token, { nodesOf, longest }, ownerLabels),
     callerOf: (token) => callersOf(graph, token, nodesOf),

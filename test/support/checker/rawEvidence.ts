@@ -49,6 +49,8 @@ const prefixOnly = new RegExp(`^${prefix}`);
 /** What a line that places a node in the engine begins with, or holds. */
 const saying = /^(?:Name: |Layer\(|Layer: |ForeignNode \{|=+ Computing costs for |-+ Timing Runner: )/;
 
+const changing = /^(?:\w+: [Ff]using |Swap the layer type of |Convert layer type of )/;
+
 export function readRawEvidence(log: string | undefined, layerInfo: string | undefined): RawEvidence {
   const text = log ?? '';
   const records = text.split(recordStart).map((record) => record.replace(prefixOnly, ''));
@@ -68,9 +70,14 @@ export function readRawEvidence(log: string | undefined, layerInfo: string | und
     isFinished: /Engine generation completed|Engine built in|&&&& PASSED/.test(text),
   };
   readRecords(records, evidence);
-  evidence.said = `${records.filter((record) => saying.test(record)).join('\n')}\n${layerInfo ?? ''}`;
   const listed = layerInfo === undefined ? undefined : jsonLayers(layerInfo);
   if (listed && listed.length > 0) evidence.layers = listed;
+  // Without an engine, the layers to be are those that fusions and conversions made.
+  const isSaying =
+    evidence.layers === null
+      ? (record: string) => saying.test(record) || changing.test(record)
+      : (record: string) => saying.test(record);
+  evidence.said = `${records.filter(isSaying).join('\n')}\n${layerInfo ?? ''}`;
   return evidence;
 }
 

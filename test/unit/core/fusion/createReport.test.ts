@@ -539,7 +539,7 @@ describe('nodes that only the log places', () => {
 
   it('are where the log says that they were fused', () => {
     const events = [
-      { pass: 'QuantizeDoubleInputNodes', kind: 'fuse' as const, layers: ['dequantize', 'conv'], line: 33 },
+      { pass: 'QuantizeDoubleInputNodes', kind: 'absorb' as const, layers: ['conv', 'dequantize'], line: 33 },
     ];
     const layers = [
       engineLayer('quantize', { inputs: ['x'], outputs: ['q'], metadata: printMetadata(['quantize']) }),

@@ -52,3 +52,15 @@ describe('nodes without metadata', () => {
     ]);
   });
 });
+
+describe('shapes', () => {
+  it('are known at build time where the profile has one shape, whatever the model says', async () => {
+    const { nodes, accounting } = await reportOnBuild('dynamic_one_shape');
+    expect(accounting).toMatchObject({ folded: 4, shape: 0 });
+    expect(nodes.slice(0, 4).every(({ reason }) => reason.includes('every shape in the engine is fixed'))).toBe(true);
+  });
+
+  it('are computed on the host where the profile has several', async () => {
+    expect((await reportOnBuild('dynamic_reshape')).accounting).toMatchObject({ folded: 0, shape: 4 });
+  });
+});
