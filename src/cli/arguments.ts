@@ -30,3 +30,15 @@ export function wholeNumber(option: string, text: string | undefined): number | 
   if (!/^\d{1,9}$/.test(text)) throw new Usage(`${option}: '${text}' is not an integer`);
   return Number(text);
 }
+
+/** `input:1x3x224x224,other:8`: a name ends at the last colon, because names may contain colons. */
+export function namedShapes(option: string, text: string | undefined): [string, string][] {
+  return (text ?? '')
+    .split(',')
+    .filter(Boolean)
+    .map((part) => {
+      const match = /^(.+):(\d+(?:x\d+)*)$/.exec(part);
+      if (!match) throw new Usage(`${option}: '${part}' does not have the form INPUT:1x3x224x224`);
+      return [match[1]!, match[2]!];
+    });
+}

@@ -2,7 +2,7 @@ import type { ParseArgsConfig } from 'node:util';
 import { type BuildOption, type CliFlag, optionRows } from '../core/build/buildOptions.ts';
 import type { EngineOptions } from '../core/build/engineOptions.ts';
 import { type OptionValues, fitsKind, type ShapeRange } from '../core/build/optionKind.ts';
-import { wholeNumber } from './arguments.ts';
+import { namedShapes, wholeNumber } from './arguments.ts';
 import { Usage } from './command.ts';
 
 /** What `trtlens build` takes beside the options of a build: where it runs, and what it prints. */
@@ -125,7 +125,7 @@ function profiles(values: BuildValues): Record<string, ShapeRange>[] | undefined
     if (count > 0) throw new Usage('--shapes cannot be combined with --min-shapes, --opt-shapes or --max-shapes');
     return [
       Object.fromEntries(
-        shapes('--shapes', fixed).map(([name, shape]) => [name, { min: shape, opt: shape, max: shape }]),
+        namedShapes('--shapes', fixed).map(([name, shape]) => [name, { min: shape, opt: shape, max: shape }]),
       ),
     ];
   }
@@ -133,7 +133,7 @@ function profiles(values: BuildValues): Record<string, ShapeRange>[] | undefined
   return Array.from({ length: count }, (_, index) => {
     const ranges = new Map<string, Partial<ShapeRange>>();
     for (const { kind, given } of kinds)
-      for (const [name, shape] of shapes(`--${kind}-shapes`, given[index]))
+      for (const [name, shape] of namedShapes(`--${kind}-shapes`, given[index]))
         ranges.set(name, { ...ranges.get(name), [kind]: shape });
     return Object.fromEntries(
       [...ranges].map(([name, { min, opt, max }]) => {
@@ -142,18 +142,6 @@ function profiles(values: BuildValues): Record<string, ShapeRange>[] | undefined
       }),
     );
   });
-}
-
-/** `input:1x3x224x224,other:8`: a name ends at the last colon, because names may contain colons. */
-function shapes(option: string, text: string | undefined): [string, string][] {
-  return (text ?? '')
-    .split(',')
-    .filter(Boolean)
-    .map((part) => {
-      const match = /^(.+):(\d+(?:x\d+)*)$/.exec(part);
-      if (!match) throw new Usage(`${option}: '${part}' does not have the form INPUT:1x3x224x224`);
-      return [match[1]!, match[2]!];
-    });
 }
 
 /** Columns of the help. */

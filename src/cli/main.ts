@@ -14,6 +14,7 @@ const commands: Record<string, () => Promise<Command>> = {
   diff: async () => (await import('./diff.ts')).diff,
   gate: async () => (await import('./gate.ts')).gate,
   diagnose: async () => (await import('./diagnose.ts')).diagnose,
+  accuracy: async () => (await import('./accuracy.ts')).accuracy,
   precision: async () => (await import('./precision.ts')).precision,
   replay: async () => (await import('./replay.ts')).replay,
   report: async () => (await import('./report.ts')).report,

@@ -6,11 +6,12 @@ A job reads one line of JSON from stdin, its request, and then writes one JSON o
   {"event": "done", "result"}                      the last line of a job that succeeded (exit status 0)
   {"event": "error", "stage", "message", "details"}  the last line of any other (1; 2: unusable request; 143: cancelled)
 
-Stdin stays open as long as the caller wants the result. Needs Python 3.8 or newer.
+Stdin stays open as long as the caller wants the result. A job may read further lines from it (`stop.lines()`). Needs Python 3.8 or newer.
 """
 
 import json
 import os
+import queue
 import signal
 import sys
 import threading
@@ -52,6 +53,7 @@ class Stop:
 
     def __init__(self, grace):
         self._grace, self._asked, self._deadline = grace, threading.Event(), None
+        self._lines = queue.Queue()
         self.leftovers = set()  # temporary files, removed on a hard exit
 
     def ask(self, *_):
@@ -70,15 +72,38 @@ class Stop:
         if self.asked():
             raise JobError("cancelled", "cancelled")
 
+    def lines(self):
+        """The lines of stdin behind the request, as they come, until it closes. Raises JobError once the end was asked for."""
+        while True:
+            try:
+                line = self._lines.get(timeout=0.1)
+            except queue.Empty:
+                line = b""
+            self.check()
+            if line is None:
+                return
+            if line:
+                yield line
+
     def ask_on_signals(self):
         for name in ("SIGTERM", "SIGINT"):
             signal.signal(getattr(signal, name), self.ask)
 
-    def ask_when_stdin_closes(self):
+    def ask_when_stdin_closes(self, read=b""):
+        """`read`: what was read of stdin already, and not used."""
+
         def listen():
-            while os.read(0, 4096):
-                pass
+            text = bytearray(read)
+            while True:
+                *lines, rest = text.split(b"\n")
+                for line in lines:
+                    self._lines.put(bytes(line))
+                chunk = os.read(0, 1 << 20)
+                if not chunk:
+                    break
+                text = rest + chunk
             self.ask()
+            self._lines.put(None)
 
         threading.Thread(target=listen, daemon=True).start()
 
@@ -119,14 +144,15 @@ def run(work, channel, stop):
 
 
 def read_line():
-    """The first line of stdin. Unbuffered: what follows is for `ask_when_stdin_closes`."""
-    line = bytearray()
-    while not line.endswith(b"\n"):
+    """The first line of stdin, and what was read behind it. Unbuffered: the rest is for `ask_when_stdin_closes`."""
+    read = bytearray()
+    while b"\n" not in read:
         chunk = os.read(0, 65536)
         if not chunk:
             break
-        line += chunk
-    return bytes(line)
+        read += chunk
+    line, _, rest = bytes(read).partition(b"\n")
+    return line, rest
 
 
 def serve(handle):
@@ -136,8 +162,8 @@ def serve(handle):
     """
     channel, stop = Channel(), Stop(0.7)
     stop.ask_on_signals()
-    line = read_line()
-    stop.ask_when_stdin_closes()
+    line, rest = read_line()
+    stop.ask_when_stdin_closes(rest)
 
     def work():
         try:

@@ -51,7 +51,8 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
   }
 }
 
-function refuseErrors(path: string, problems: Problem[]): void {
+/** @throws {UserError} with the first error among problems with a model */
+export function refuseErrors(path: string, problems: Problem[]): void {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (!first) return;

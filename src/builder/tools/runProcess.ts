@@ -15,6 +15,8 @@ export interface ProcessOptions {
   environment?: Record<string, string | undefined>;
   /** Written to its stdin, which stays open afterwards. */
   input?: string;
+  /** Called once, with a function that writes more to its stdin. */
+  started?: (write: (text: string) => void) => void;
   stdout?: (line: string) => void;
   stderr?: (line: string) => void;
   /** Asks the whole process group to end (SIGTERM); after `graceMs` it is killed, with what left the group. */
@@ -56,6 +58,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const task = { program, args, cwd, environment: { ...environment, [name]: value }, input, mark };
   child.stdin.on('error', () => {});
   child.stdin.write(`${JSON.stringify({ ...task, leftovers: options.leftovers ?? [] })}\n`);
+  options.started?.((text) => child.stdin.write(`input ${JSON.stringify(text)}\n`));
   const out = new LineSplitter(options.stdout ?? (() => {}));
   const err = new LineSplitter(options.stderr ?? (() => {}));
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk));

@@ -17,6 +17,8 @@ export interface PythonJob<Event extends JobEvent> {
   script: string;
   /** Sent as one line of JSON. Arrays of any size go through files that it names. */
   request: unknown;
+  /** Called once, with a function that sends one more line of JSON: for scripts that take part in a conversation. */
+  started?: (send: (value: unknown) => void) => void;
   /** Called for each event but the last one. */
   event?: (event: Event) => void;
   /** A line that is not an event: whatever the script or a native library prints. */
@@ -68,6 +70,7 @@ export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(jo
       else job.event?.(event as Event);
     },
     stderr: other,
+    started: (write) => job.started?.((value) => write(`${JSON.stringify(value)}\n`)),
     ...(either.length > 0 && { signal: AbortSignal.any(either) }),
   });
   stopIfCancelled(signal);

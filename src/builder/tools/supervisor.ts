@@ -1,6 +1,6 @@
 /**
  * Program of the process between us and a tool; run by `node -e`. It reads lines from stdin: first the task as JSON, `{
- * program, args, cwd, environment, input, mark, leftovers }`, later perhaps `cancel <ms>`. On descriptor 3 it says `{
+ * program, args, cwd, environment, input, mark, leftovers }`, later perhaps `cancel <ms>`, and `input <JSON string>` for the stdin of the tool. On descriptor 3 it says `{
  * pid }` and in the end `{ code, signal }` or `{ error }`, as lines of JSON. As long as its stdin is open, someone
  * wants the tool to run. When it closes, even because we were killed, the tool is cancelled and the files `leftovers`,
  * which no one will finish, are removed. A cancel asks the tool's process group to end, kills it after a while, and on
@@ -66,7 +66,8 @@ process.stdin.on('data', (chunk) => {
   const lines = (text + chunk).split('\\n');
   text = lines.pop();
   for (const line of lines) {
-    if (task) void cancel(Number(line.split(' ')[1]));
+    if (task && line.startsWith('input ')) child.stdin.write(JSON.parse(line.slice(6)));
+    else if (task) void cancel(Number(line.split(' ')[1]));
     else { task = JSON.parse(line); start(); }
   }
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { accuracy } from '../../../src/cli/accuracy.ts';
 import { build } from '../../../src/cli/build.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
@@ -10,7 +11,7 @@ const docs = ['command-line.md', 'matrix.md']
   .map((name) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8'))
   .join('\n');
 
-test.each([build, diagnose, matrix, setup])('every option of trtlens $name is documented', ({ help, name }) => {
+test.each([accuracy, build, diagnose, matrix, setup])('every option of trtlens $name is documented', ({ help, name }) => {
   const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];
   expect(options.length).toBeGreaterThan(name === 'diagnose' ? 1 : 2);
   expect(options.filter((option) => !docs.includes(option))).toEqual([]);

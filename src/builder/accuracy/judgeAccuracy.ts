@@ -1,0 +1,286 @@
+import { basename, dirname } from 'node:path';
+import type { AccuracyFix, AccuracyOutput, AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
+import type { ModelFile } from '../../core/accuracy/chunkPlan.ts';
+import { addedRules, fixRules, rulesText } from '../../core/accuracy/fixRules.ts';
+import { judgeChunks } from '../../core/accuracy/judgeChunks.ts';
+import { judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
+import { findLowNodes, type LowModel, type LowType } from '../../core/accuracy/lowNodes.ts';
+import { errorText as amount } from '../../core/accuracy/accuracyText.ts';
+import { randomInput } from '../../core/accuracy/randomInputs.ts';
+import { type Fix, searchFix } from '../../core/accuracy/smallestFix.ts';
+import { switchedChunks } from '../../core/accuracy/switchedChunks.ts';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { readModel } from '../../core/onnx/readModel.ts';
+import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import { resolveOverrides } from '../../core/precision/language/resolveOverrides.ts';
+import { inferTypes, type TensorTypes } from '../../core/model/tensorTypes.ts';
+import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
+import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
+import { chooseTypes } from '../../core/precision/rewrite/rewriteTypes.ts';
+import { externalPath } from '../files/externalFile.ts';
+import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
+import { refuseErrors } from '../files/rewriteModel.ts';
+import { externalLocations } from '../files/writeModel.ts';
+import { stopIfCancelled, UserError } from '../userError.ts';
+import { type ComparedOutput, type PythonWithRuntime, Simulation } from './simulation.ts';
+
+/** What to judge, and how long to search. */
+export interface AccuracyRequest {
+  /** Path of the model; its external data is beside it. */
+  model: string;
+  /** Files or folders with input values; none: random ones. */
+  inputs: string[];
+  /** Shapes of random inputs, by name; default: those of the model, small ones for open dimensions. */
+  shapes?: ReadonlyMap<string, number[]> | undefined;
+  /** Default: the rules' base, else fp16. */
+  low?: 'fp16' | 'bf16' | undefined;
+  /** Text of override rules that the model is built with. */
+  rules?: string | undefined;
+  /** Largest error of an output that passes. */
+  tolerance: number;
+  /** Outputs of other types count, too: none of their elements may differ by more than the tolerance's share. */
+  judgeAll?: boolean;
+  /** The search ends with the best set found after so many runs or seconds. */
+  maxRuns: number;
+  maxSeconds: number;
+  /** The model as the rules name it. */
+  modelLine: string;
+  runtime: PythonWithRuntime;
+  /** Path of `simulate.py`. */
+  script: string;
+  signal?: AbortSignal | undefined;
+  progress?: ((progress: AccuracyProgress) => void) | undefined;
+}
+
+export interface AccuracyProgress {
+  stage: 'judging' | 'preparing' | 'searching';
+  /** Nodes judged or prepared, or runs made. */
+  done: number;
+  /** null: not known. */
+  total: number | null;
+}
+
+/**
+ * Finds which nodes of a model lose accuracy in a low precision, and the smallest set of them that has to stay in FP32,
+ * by simulation on the CPU. Writes nothing.
+ * @throws {UserError} when the model cannot be read or run, or the inputs do not fit it
+ */
+export async function judgeAccuracy(request: AccuracyRequest): Promise<AccuracyReport> {
+  const source = await openFile(request.model);
+  try {
+    const subject = await readSubject(request, source);
+    const simulation = new Simulation(request.runtime, request.script, request.signal);
+    try {
+      return await new Judge(request, subject, simulation).report();
+    } finally {
+      await simulation.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** The model under its rules. */
+interface Subject {
+  model: OnnxModel;
+  types: TensorTypes;
+  index: NodeIndex;
+  low: LowModel;
+  base: 'fp16' | 'bf16';
+  file: ModelFile;
+}
+
+async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, source: FileSource): Promise<Subject> {
+  const { value: model, problems } = await readModel(source, { spans: true });
+  refuseErrors(path, problems);
+  if (!model?.graph.span) throw new UserError(`${path}: cannot be read as an ONNX model`);
+  for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+  const types = inferTypes(model);
+  const index = new NodeIndex(modelFacts(model, basename(path), types));
+  const overrides = readOverrides(rules ?? '');
+  const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
+  const base = asked ?? (plan.base === 'keep' ? 'fp16' : plan.base);
+  const choice = chooseTypes(model, { ...plan, base }, types);
+  refuseErrors(path, choice.problems);
+  const name = (await isGzip(path)) ? null : basename(path);
+  return { model, types, index, low: findLowNodes(choice), base, file: { size: source.size, name } };
+}
+
+class Judge {
+  private readonly request: AccuracyRequest;
+  private readonly subject: Subject;
+  private readonly simulation: Simulation;
+  private runs = 0;
+
+  constructor(request: AccuracyRequest, subject: Subject, simulation: Simulation) {
+    this.request = request;
+    this.subject = subject;
+    this.simulation = simulation;
+  }
+
+  async report(): Promise<AccuracyReport> {
+    const { low, base, model } = this.subject;
+    const { tolerance } = this.request;
+    await this.simulation.open(this.request.model, dirname(this.request.model));
+    const constants = new Set(model.graph.initializers.map(({ name }) => name));
+    const shapes = this.request.shapes ?? new Map<string, number[]>();
+    const inputs = model.graph.inputs
+      .filter(({ name }) => !constants.has(name))
+      .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
+    const read = await this.simulation.samples(this.request.inputs, inputs);
+    const measured = await this.measure(read.samples);
+    await this.prepare();
+    const all = await this.simulation.trial('0'.repeat(low.low.length), null);
+    const outputs = this.outputs(all);
+    const fix = this.errorOf(all) <= tolerance ? null : await this.search();
+    const nodes = judgeNodes(low, measured, fix?.alone ?? new Map(), tolerance);
+    return {
+      low: base,
+      level: 'node',
+      samples: read.samples,
+      tolerance,
+      inputs: read.inputs,
+      outputs,
+      nodes,
+      fix: this.describe(fix, outputs),
+      reason: null,
+    };
+  }
+
+  private async measure(samples: number): Promise<MeasuredNode[][]> {
+    const { low, types, file, model } = this.subject;
+    const measured: MeasuredNode[][] = Array.from({ length: samples }, () => []);
+    let done = 0;
+    for (const chunk of judgeChunks(low, types, file)) {
+      stopIfCancelled(this.request.signal);
+      const answers = await this.simulation.judge(chunk);
+      for (const [sample, nodes] of answers.entries()) measured[sample]!.push(...nodes);
+      done += chunk.nodes;
+      this.request.progress?.({ stage: 'judging', done, total: model.graph.nodes.length });
+    }
+    return measured;
+  }
+
+  /** Makes the sessions for the search, and the reference. */
+  private async prepare(): Promise<void> {
+    const { low, types, file, model } = this.subject;
+    let done = 0;
+    const made = new Set<string>();
+    for (const chunk of switchedChunks(low, types, file)) {
+      stopIfCancelled(this.request.signal);
+      if (chunk.keeps.length > 0) await this.simulation.add(chunk);
+      for (const name of chunk.keeps) made.add(name);
+      done += chunk.nodes;
+      this.request.progress?.({ stage: 'preparing', done, total: model.graph.nodes.length });
+    }
+    await this.simulation.reference(model.graph.outputs.map(({ name }) => name).filter((name) => made.has(name)));
+  }
+
+  /** Nodes that share a name can only be kept together: rules go by name. */
+  private groups(): number[][] {
+    const { low, index } = this.subject;
+    const positions = new Map(index.nodes.map(({ id }, position) => [id, position]));
+    const groups = new Map<string, number[]>();
+    for (const { node, index: own } of low.low) {
+      const name = index.names[positions.get(node.id)!]!;
+      groups.set(name, [...(groups.get(name) ?? []), own]);
+    }
+    return [...groups.values()];
+  }
+
+  private async search(): Promise<Fix> {
+    const { low } = this.subject;
+    const { maxRuns, maxSeconds, tolerance, progress } = this.request;
+    const groups = this.groups();
+    const until = performance.now() + maxSeconds * 1000;
+    const search = searchFix(groups.length, tolerance);
+    for (let step = search.next(); ;) {
+      if (step.done) return this.ungroup(step.value, groups);
+      stopIfCancelled(this.request.signal);
+      const exact = Array.from({ length: low.low.length }, () => '0');
+      for (const group of step.value.exact) for (const node of groups[group]!) exact[node] = '1';
+      const error = this.errorOf(await this.simulation.trial(exact.join(''), tolerance));
+      this.runs++;
+      progress?.({ stage: 'searching', done: this.runs, total: null });
+      step = search.next({ error, stop: this.runs >= maxRuns || performance.now() >= until });
+    }
+  }
+
+  private ungroup(fix: Fix, groups: number[][]): Fix {
+    const spread = (map: Map<number, number>) =>
+      new Map([...map].flatMap(([group, error]) => groups[group]!.map((node) => [node, error] as const)));
+    const exact = fix.exact.flatMap((group) => groups[group]!);
+    return { ...fix, exact, without: spread(fix.without), alone: spread(fix.alone) };
+  }
+
+  private isJudged({ kind }: ComparedOutput): boolean {
+    return kind === 'float' || this.request.judgeAll === true;
+  }
+
+  /** The worst error of the outputs that count; Infinity: not finite. */
+  private errorOf(samples: ComparedOutput[][]): number {
+    const judged = samples.flat().filter((output) => this.isJudged(output));
+    return Math.max(0, ...judged.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
+  }
+
+  private outputs(samples: ComparedOutput[][]): AccuracyOutput[] {
+    return samples[0]!.map((first, i) => {
+      const all = samples.map((sample) => sample[i]!);
+      const finite = all.every((one) => one.finite);
+      const errors = all.map(({ error }) => error ?? 0);
+      const sum = errors.reduce((a, b) => a + b, 0);
+      return {
+        name: first.name,
+        max: first.kind === 'float' ? Math.max(...all.map(({ max }) => max ?? 0)) : null,
+        error: finite ? Math.max(...errors) : null,
+        finite,
+        judged: this.isJudged(first),
+        mean: finite ? sum / errors.length : null,
+      };
+    });
+  }
+
+  private describe(fix: Fix | null, outputs: AccuracyOutput[]): AccuracyFix {
+    const { low, index, base } = this.subject;
+    const positions = new Map(index.nodes.map(({ id }, position) => [id, position]));
+    const found = (fix?.exact ?? []).map((own) => ({ own, position: positions.get(low.low[own]!.node.id)! }));
+    const ownOf = new Map(found.map(({ own, position }) => [position, own]));
+    const rules = fixRules(
+      found.map(({ position }) => position),
+      index,
+    );
+    const without = rules.map(({ selector, nodes }) => {
+      const errors = nodes.flatMap((position) => fix?.without.get(ownOf.get(position)!) ?? []);
+      return { selector, nodes: nodes.map((i) => index.nodes[i]!.id), worst: Math.max(...errors) };
+    });
+    const notes = without.map(({ worst }) => (worst === -Infinity ? '' : `without: ${amount(finite(worst))}`));
+    const before = amount(this.worst(outputs));
+    const error = fix?.error ?? this.worst(outputs) ?? 0;
+    const comments = [
+      `Found by simulation: error ${amount(error)} instead of ${before} (tolerance ${this.request.tolerance})`,
+    ];
+    const type: LowType = base === 'fp16' ? 'float16' : 'bfloat16';
+    const given = this.request.rules;
+    const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
+    return {
+      nodes: found.map(({ position }) => index.nodes[position]!.id),
+      names: found.map(({ position }) => index.names[position]!),
+      error,
+      minimal: fix?.minimal ?? true,
+      runs: this.runs,
+      rules:
+        given === undefined
+          ? rulesText({ model: this.request.modelLine, low: type, comments }, rules, notes)
+          : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`,
+      without: without.map(({ worst, ...rule }) => ({ ...rule, error: finite(worst) })),
+    };
+  }
+
+  private worst(outputs: AccuracyOutput[]): number | null {
+    const judged = outputs.filter((output) => output.judged);
+    return judged.some((output) => !output.finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+  }
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);

@@ -1,0 +1,113 @@
+import type { Chunk } from '../../core/accuracy/chunkPlan.ts';
+import type { JudgeChunk } from '../../core/accuracy/judgeChunks.ts';
+import type { InputSource } from '../../core/accuracy/accuracyReport.ts';
+import type { RandomInput } from '../../core/accuracy/randomInputs.ts';
+import type { MeasuredNode } from '../../core/accuracy/judgement.ts';
+import type { Measured } from '../../core/accuracy/measures.ts';
+import type { SwitchedChunk } from '../../core/accuracy/switchedChunks.ts';
+import type { OnnxValue } from '../../core/onnx/onnxModel.ts';
+import type { Segment } from '../../core/onnx/segment.ts';
+import { PythonSession, Refused } from '../tools/pythonSession.ts';
+import { UserError } from '../userError.ts';
+
+/** An interpreter with ONNX Runtime and NumPy. */
+export interface PythonWithRuntime {
+  python: string;
+  environment?: Record<string, string>;
+}
+
+/** How far one output is from the reference; see `compare_tensors.py`. */
+export interface ComparedOutput {
+  name: string;
+  kind: 'float' | 'other';
+  shape: number[];
+  /** Largest magnitude of the reference. */
+  max: number | null;
+  error: number | null;
+  finite: boolean;
+}
+
+/** An input of the model, and what to make where no file is given. */
+export interface DeclaredInput extends OnnxValue {
+  random: RandomInput;
+}
+
+/** ONNX Runtime with one model, its samples and its sessions, in a process of its own. */
+export class Simulation {
+  private readonly session: PythonSession;
+
+  /** `script`: path of `simulate.py`. */
+  constructor({ python, environment }: PythonWithRuntime, script: string, signal?: AbortSignal) {
+    this.session = new PythonSession({ python, script, signal, ...(environment && { environment }) });
+  }
+
+  /** Ends the process; never throws. */
+  close(): Promise<void> {
+    return this.session.close();
+  }
+
+  /** @throws {UserError} in the words of what was asked */
+  private async ask<Result>(request: object): Promise<Result> {
+    try {
+      return await this.session.ask<Result>(request);
+    } catch (error) {
+      throw error instanceof Refused ? new UserError(inWords(error)) : error;
+    }
+  }
+
+  open(model: string, folder: string): Promise<void> {
+    return this.ask({ do: 'open', model, folder });
+  }
+
+  /** Reads the input files; none: makes random inputs. */
+  samples(files: string[], inputs: DeclaredInput[]): Promise<{ samples: number; inputs: InputSource[] }> {
+    const declared = inputs.map(({ name, type, shape, random }) => ({ name, type, shape, random }));
+    return this.ask({ do: 'samples', files, inputs: declared });
+  }
+
+  /** What a chunk measures, sample by sample. */
+  async judge({ segments, feeds, keeps, drops, measures }: JudgeChunk): Promise<MeasuredNode[][]> {
+    const numbers = measures.flatMap(({ numbers: names }) => Object.values(names));
+    const request = { do: 'judge', pieces: pieces(segments), feeds, keeps, drops, numbers };
+    const { samples } = await this.ask<{ samples: (number | string)[][] }>(request);
+    return samples.map((values) => {
+      let at = 0;
+      return measures.map(({ node, numbers: names }) => {
+        const measured = Object.keys(names).map((key) => [key, Number(readNumber(values[at++]!))]);
+        return { node, outputs: [Object.fromEntries(measured) as Measured] };
+      });
+    });
+  }
+
+  add({ segments, feeds, keeps, switched, flags }: SwitchedChunk): Promise<void> {
+    return this.ask({ do: 'chunk', pieces: pieces(segments), feeds, keeps, switched, flags });
+  }
+
+  /** Runs the chunks that were added with every node exact; the outputs, sample by sample. */
+  async reference(outputs: string[]): Promise<ComparedOutput[][]> {
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'reference', outputs })).samples;
+  }
+
+  /** The outputs when these nodes are exact (a character a node, `1` or `0`), up to the first sample above `limit`. */
+  async trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit })).samples;
+  }
+}
+
+const readNumber = (value: number | string): number =>
+  typeof value === 'number' ? value : value === 'nan' ? NaN : value === '-inf' ? -Infinity : Infinity;
+
+/** Pieces of the model file by their place, so that weights never come here. */
+function pieces(segments: Chunk['segments']): (string | [number, number])[] {
+  return segments.map((segment: Segment) => {
+    if ('bytes' in segment) return Buffer.from(segment.bytes).toString('base64');
+    if ('copy' in segment && segment.copy.file === undefined) return [segment.copy.offset, segment.copy.length];
+    throw new Error('a simulated model holds only bytes of the model');
+  });
+}
+
+function inWords({ stage, message }: Refused): string {
+  if (stage === 'operator') return `ONNX Runtime cannot run this model: ${message}`;
+  if (stage === 'memory') return `Not enough memory for this model: ${message}`;
+  return message;
+}

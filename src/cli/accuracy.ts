@@ -1,0 +1,146 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { judgeAccuracy } from '../builder/accuracy/judgeAccuracy.ts';
+import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { readRules } from '../builder/files/readRules.ts';
+import { ensurePackages } from '../builder/tools/ensurePackages.ts';
+import { fileTrouble } from '../builder/userError.ts';
+import type { AccuracyReport } from '../core/accuracy/accuracyReport.ts';
+import { accuracyText } from '../core/accuracy/accuracyText.ts';
+import { randomWarning } from '../core/accuracy/randomInputs.ts';
+import { counted } from '../core/text/numbers.ts';
+import { namedShapes, readArguments, wholeNumber } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { confirmDownload } from './confirmDownload.ts';
+import { printJson, type Terminal } from './terminal.ts';
+
+/** Options of every command that runs models with ONNX Runtime. */
+export const runtimeOptions = {
+  inputs: { type: 'string', multiple: true },
+  shapes: { type: 'string' },
+  tolerance: { type: 'string' },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+  json: { type: 'boolean' },
+} as const;
+
+const options = {
+  ...runtimeOptions,
+  low: { type: 'string' },
+  rules: { type: 'string' },
+  output: { type: 'string', short: 'o' },
+  judge: { type: 'boolean' },
+  'max-runs': { type: 'string' },
+  'max-seconds': { type: 'string' },
+} as const;
+
+export const accuracy: Command = {
+  name: 'accuracy',
+  summary: 'find which nodes break the numbers in FP16 or BF16, and the smallest fix, without a GPU',
+  help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16] [--rules RULES] [-o RULES] [--json]
+
+Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches the smallest set of
+nodes that has to stay in FP32. Exit status 1: the model under the given rules misses the tolerance, also when a fix was
+found. Nothing is written but the rules.
+
+  --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
+                        samples; may be repeated. Without it the inputs are random, which misleads
+  --shapes INPUT:1x128[,…]   shapes of random inputs
+  --low fp16|bf16       the low precision; default: the rules' line 'base', else fp16
+  --rules RULES         override rules (*.trtprec) that the model is built with
+  --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --judge               outputs of other types than floating point count, too: by the share of elements that differ
+  --max-runs N          end the search after so many runs (default 1000)
+  --max-seconds N       end the search after so many seconds (default 300)
+  -o, --output RULES    write the rules of the fix
+  --json                the result as one JSON document
+  --python PROGRAM      the Python interpreter to use
+  -y, --yes             download ONNX Runtime without asking
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const model = positionals[0]!;
+    const low = precisionOf(values.low);
+    const out = values.output;
+    const limits = {
+      tolerance: toleranceOf(values.tolerance),
+      maxRuns: wholeNumber('--max-runs', values['max-runs']) ?? 1000,
+      maxSeconds: wholeNumber('--max-seconds', values['max-seconds']) ?? 300,
+    };
+    const shapes = shapesOf(values.shapes);
+    const rules = values.rules === undefined ? undefined : await readRules(values.rules);
+    if (out !== undefined) await checkOutput(out, [...(await filesOfModel(model)), values.rules]);
+    const report = await judgeAccuracy({
+      ...limits,
+      model,
+      inputs: values.inputs ?? [],
+      shapes,
+      low,
+      rules,
+      judgeAll: values.judge ?? false,
+      modelLine: modelLine(model, out),
+      runtime: await runtimeFor(values, terminal),
+      script: join(import.meta.dirname, 'driver', 'simulate.py'),
+      signal: terminal.signal,
+      progress: ({ stage, done, total }) => terminal.status(progressText(stage, done, total)),
+    }).finally(() => terminal.status(null));
+    const warning = randomWarning(report.inputs);
+    if (warning !== null) terminal.note(`warning: ${warning}`);
+    if (out !== undefined && report.fix) await writeRules(out, report.fix.rules);
+    if (values.json) await printJson(terminal, report);
+    else await terminal.out(accuracyText(report));
+    return passes(report) ? exitCodes.done : exitCodes.checkFailed;
+  },
+};
+
+const passes = ({ outputs, tolerance }: AccuracyReport): boolean =>
+  outputs.every(({ judged, finite, error }) => !judged || (finite && error !== null && error <= tolerance));
+
+function precisionOf(text: string | undefined): 'fp16' | 'bf16' | undefined {
+  if (text === undefined || text === 'fp16' || text === 'bf16') return text;
+  throw new Usage(`--low: unknown value '${text}'; expected one of fp16, bf16`);
+}
+
+/** A tolerance, or a Usage error. */
+export function toleranceOf(text: string | undefined): number {
+  const value = text === undefined ? 0.01 : Number(text);
+  if (text?.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new Usage(`--tolerance: '${text}' is not a number of 0 or more`);
+  return value;
+}
+
+export function shapesOf(text: string | undefined): Map<string, number[]> {
+  return new Map(namedShapes('--shapes', text).map(([name, shape]) => [name, shape.split('x').map(Number)]));
+}
+
+/** ONNX Runtime in the private environment, set up after consent. */
+export function runtimeFor(values: { python?: string | undefined; yes?: boolean | undefined }, terminal: Terminal) {
+  return ensurePackages('onnxruntime', {
+    confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
+    progress: (line) => terminal.note(line),
+    signal: terminal.signal,
+    python: values.python,
+  });
+}
+
+/** The model as seen from the rules: beside them where they are not written. */
+function modelLine(model: string, out: string | undefined): string {
+  const path = out === undefined ? basename(model) : relative(dirname(resolve(out)), resolve(model));
+  const portable = path.replaceAll('\\', '/');
+  return portable.startsWith('.') || portable.startsWith('/') ? portable : `./${portable}`;
+}
+
+function progressText(stage: 'judging' | 'preparing' | 'searching', done: number, total: number | null): string {
+  if (stage === 'searching') return `Searching the smallest fix: ${counted(done, 'run')}`;
+  const what = stage === 'judging' ? 'Judging nodes' : 'Preparing the search';
+  return `${what}: ${done} of ${total ?? '?'}`;
+}
+
+async function writeRules(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  } catch (error) {
+    throw fileTrouble(path, error);
+  }
+}

@@ -1,0 +1,55 @@
+import type { JudgedNode } from './judgement.ts';
+import type { RandomInput } from './randomInputs.ts';
+
+/** What `trtlens accuracy --json` prints. Errors are max|difference| / max|reference|, the worst of all samples. */
+export interface AccuracyReport {
+  /** The low precision: the `base` of the rules or what was asked for. */
+  low: string;
+  /** `node`: every value is rounded; `kernel`: values that never leave a kernel of a build are not. */
+  level: 'node' | 'kernel';
+  samples: number;
+  tolerance: number;
+  inputs: InputSource[];
+  outputs: AccuracyOutput[];
+  /** Low-precision nodes in the model's order. */
+  nodes: JudgedNode[];
+  /** null: there is none, see `reason`. Without nodes: nothing to fix. */
+  fix: AccuracyFix | null;
+  reason: string | null;
+}
+
+/** Where the values of an input come from; `values`: what random ones are. */
+export interface InputSource {
+  name: string;
+  source: 'file' | 'random';
+  shape: number[];
+  values?: RandomInput['values'];
+}
+
+export interface AccuracyOutput {
+  name: string;
+  /** Largest magnitude of the reference; null for other types than floating point. */
+  max: number | null;
+  /** null: not finite. For other types than floating point the share of elements that differ. */
+  error: number | null;
+  /** Finite where the reference is. */
+  finite: boolean;
+  /** It counts for the tolerance. */
+  judged: boolean;
+  /** Mean of the samples' errors; null: not finite in one of them. */
+  mean: number | null;
+}
+
+export interface AccuracyFix {
+  nodes: string[];
+  names: string[];
+  error: number;
+  /** No single node can be left out. */
+  minimal: boolean;
+  /** Runs of the model that the search took. */
+  runs: number;
+  /** Text of a `.trtprec` with these rules. */
+  rules: string;
+  /** What each rule buys: the error without it; null: not finite, or not tried. */
+  without: { selector: string; nodes: string[]; error: number | null }[];
+}

@@ -1,0 +1,77 @@
+import { counted, thousands } from '../text/numbers.ts';
+import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
+import type { JudgedNode } from './judgement.ts';
+import { largest } from './measures.ts';
+
+/** An error for people: `0.0023`, `4.4e-7`; null: `not finite`. */
+export function errorText(error: number | null): string {
+  if (error === null) return 'not finite';
+  if (error === 0) return '0';
+  return error >= 1e-4 && error < 1e4 ? String(Number(error.toPrecision(2))) : error.toExponential(1);
+}
+
+/** A magnitude for people: `8.48`, `710,000`, `4.4e+11`. */
+function magnitude(value: number): string {
+  if (value === 0) return '0';
+  if (value >= 1e7 || value < 1e-3) return value.toExponential(1);
+  const rounded = Number(value.toPrecision(3));
+  return rounded >= 1000 ? thousands(Math.round(rounded)) : String(rounded);
+}
+
+const words = { float16: 'FP16', bfloat16: 'BF16' } as const;
+
+/** Why a node is to blame, in one sentence without its name. */
+export function evidence({ max, overflow, underflow, localError, alone, type, role }: JudgedNode): string {
+  const name = words[type];
+  const only = alone === undefined ? '' : `; alone in ${name} it gives an error of ${errorText(alone)}`;
+  const result = max === null ? '' : `largest result ${magnitude(max)}`;
+  if (role === 'victim') return `reads a value that ${name} cannot hold, or that was spoiled before; ${result}`;
+  if (max !== null && max > largest[type])
+    return `${result}, ${name} ends at ${type === 'float16' ? '65,504' : '3.4e38'}${only}`;
+  if (overflow) return `not finite in ${name} although ${result} fits${only}`;
+  if (underflow) return `results become 0 in ${name}; ${result}${only}`;
+  return `local error ${errorText(localError)}, ${result}${only}`;
+}
+
+/** The report as `trtlens accuracy` prints it. */
+export function accuracyText(report: AccuracyReport): string {
+  const { low, samples, outputs, nodes, fix, reason, tolerance } = report;
+  const type = low.toUpperCase();
+  const lines = [
+    `${counted(nodes.length, 'node')} in ${type}, ${counted(samples, 'sample')}, tolerance ${tolerance}`,
+    '',
+    ...outputs.map((output) => outputLine(output, tolerance)),
+    '',
+  ];
+  const roots = nodes.filter(({ role }) => role === 'root');
+  if (roots.length > 0) {
+    lines.push(`${counted(roots.length, 'node')} to blame:`);
+    for (const node of roots) lines.push(`  ${node.name || `node ${node.id}`} (${node.op}): ${evidence(node)}`);
+    lines.push('');
+  }
+  if (!fix) return [...lines, `No fix: ${reason ?? ''}`, ''].join('\n');
+  if (fix.nodes.length === 0) return [...lines, 'Nothing to fix.', ''].join('\n');
+  const least = fix.minimal ? 'no single one can be left out' : 'the search ended early, a smaller set may exist';
+  lines.push(
+    `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorText(fix.error)} (${least}; ${counted(fix.runs, 'run')}):`,
+  );
+  for (const { selector, nodes: selected, error } of fix.without) {
+    const what = selected.length > 1 ? ` (${counted(selected.length, 'node')})` : '';
+    lines.push(`  ${selector} fp32${what}${error === null && !fix.minimal ? '' : `  # without: ${errorText(error)}`}`);
+  }
+  lines.push(
+    '',
+    `This predicts strongly typed engines. With a flag such as --${low} TensorRT keeps some nodes in FP32 by itself: there it is the worst case.`,
+    '',
+  );
+  return lines.join('\n');
+}
+
+function outputLine({ name, max, error, finite, judged }: AccuracyOutput, tolerance: number): string {
+  if (max === null) {
+    const share = `${errorText(error)} of its elements differ`;
+    return `  ${name}: ${finite ? share : 'its shape differs'}${judged ? '' : ' (not judged)'}`;
+  }
+  const verdict = finite && error !== null && error <= tolerance ? 'passes' : 'fails';
+  return `  ${name}: ${verdict}, error ${errorText(error)} (largest value ${magnitude(max)})`;
+}

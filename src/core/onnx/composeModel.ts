@@ -1,0 +1,171 @@
+import protobuf from 'protobufjs/minimal.js';
+import { ATTRIBUTE, ENTRY, GRAPH, MODEL, NODE, SHAPE, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
+import type { ByteSpan, DataType, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
+import { joinSegments, type Segment, segmentsSize } from './segment.ts';
+import { byteLength, dataTypeNumber } from './tensorTypes.ts';
+
+/** A graph to write in place of a model's own. Parts that come from the model are copied from their bytes. */
+export interface NewGraph {
+  name: string;
+  nodes: NewNode[];
+  /** The model's, copied with their types and shapes, or new ones by name and type. */
+  inputs: (OnnxValue | NewValue)[];
+  outputs: (OnnxValue | NewValue)[];
+  initializers: (OnnxTensor | NewTensor)[];
+}
+
+export interface NewValue {
+  name: string;
+  newType: DataType;
+  /** Its rank, where it must be known; the dimensions stay open. */
+  rank?: number;
+}
+
+export interface NewTensor {
+  name: string;
+  newType: DataType;
+  shape: number[];
+  /** Little-endian, as raw data has it. */
+  bytes: Uint8Array;
+}
+
+/** A new node, or one like a node of the model that reads and writes other tensors. */
+export interface NewNode {
+  op: string;
+  name: string;
+  inputs: string[];
+  outputs: string[];
+  attributes?: Record<string, NewAttribute>;
+  /** Domain, overload and attributes are this node's, but for those that `attributes` names. */
+  like?: OnnxNode;
+}
+
+export type NewAttribute = { int: number } | { ints: number[] } | { graph: NewGraph };
+
+/** Weights from this size on (bytes) are named by their place in the file instead of copied. */
+const LARGE = 1 << 12;
+
+/** As new files have it; external data and every operator set are allowed in it. */
+const IR_VERSION = 10;
+
+/**
+ * A model with another graph, as pieces of the old file and new bytes; operator sets, functions and metadata stay.
+ * `model` was read with spans.
+ * @param weights the model's own file name: large weights inside of the model become external data in that file, so
+ * that the new model stays small. null: they are copied
+ */
+export function composeModel(model: OnnxModel, size: number, graph: NewGraph, weights: string | null): Segment[] {
+  const { at, offset, length } = model.graph.span!;
+  const end = protobuf.Writer.create().uint32(MODEL.irVersion).uint32(Math.max(IR_VERSION, model.irVersion));
+  return joinSegments([
+    { copy: { offset: 0, length: at } },
+    ...message(MODEL.graph, graphFields(graph, weights)),
+    { copy: { offset: offset + length, length: size - offset - length } },
+    // Of a field that is written twice the last one counts.
+    { bytes: end.finish() },
+  ]);
+}
+
+function graphFields(graph: NewGraph, weights: string | null): Segment[] {
+  return [
+    { bytes: protobuf.Writer.create().uint32(GRAPH.name).string(graph.name).finish() },
+    ...graph.nodes.flatMap((node) => message(GRAPH.node, nodeFields(node, weights))),
+    ...graph.initializers.flatMap((tensor) => initializer(tensor, weights)),
+    ...graph.inputs.flatMap((value) => valueField(GRAPH.input, value)),
+    ...graph.outputs.flatMap((value) => valueField(GRAPH.output, value)),
+  ];
+}
+
+/** A field that holds a message. */
+function message(tag: number, fields: Segment[]): Segment[] {
+  return [{ bytes: protobuf.Writer.create().uint32(tag).uint32(segmentsSize(fields)).finish() }, ...fields];
+}
+
+const copyField = ({ at, offset, length }: ByteSpan): Segment => ({
+  copy: { offset: at, length: offset + length - at },
+});
+
+function nodeFields({ op, name, inputs, outputs, attributes = {}, like }: NewNode, weights: string | null): Segment[] {
+  const writer = protobuf.Writer.create();
+  for (const input of inputs) writer.uint32(NODE.input).string(input);
+  for (const output of outputs) writer.uint32(NODE.output).string(output);
+  writer.uint32(NODE.name).string(name).uint32(NODE.op).string(op);
+  if (like?.domain) writer.uint32(NODE.domain).string(like.domain);
+  if (like?.overload) writer.uint32(NODE.overload).string(like.overload);
+  const fields: Segment[] = [{ bytes: writer.finish() }];
+  for (const { name: own, span } of like?.attributes ?? [])
+    if (span && !Object.hasOwn(attributes, own)) fields.push(copyField(span));
+  for (const [own, value] of Object.entries(attributes))
+    fields.push(...message(NODE.attribute, attributeFields(own, value, weights)));
+  return fields;
+}
+
+/** AttributeProto.AttributeType. */
+const kinds = { int: 2, graph: 5, ints: 7 };
+
+function attributeFields(name: string, value: NewAttribute, weights: string | null): Segment[] {
+  const writer = protobuf.Writer.create().uint32(ATTRIBUTE.name).string(name).uint32(ATTRIBUTE.type);
+  if ('graph' in value)
+    return [
+      { bytes: writer.uint32(kinds.graph).finish() },
+      ...message(ATTRIBUTE.graph, graphFields(value.graph, weights)),
+    ];
+  if ('int' in value) writer.uint32(kinds.int).uint32(ATTRIBUTE.int).int64(value.int);
+  else {
+    writer.uint32(kinds.ints);
+    for (const one of value.ints) writer.uint32(ATTRIBUTE.int1).int64(one);
+  }
+  return [{ bytes: writer.finish() }];
+}
+
+function initializer(tensor: OnnxTensor | NewTensor, weights: string | null): Segment[] {
+  if (!('newType' in tensor)) {
+    const place = weights === null ? null : placeInFile(tensor);
+    if (place === null || weights === null) return [copyField(tensor.span!)];
+    const writer = tensorHead(tensor.name, tensor.type, tensor.shape);
+    const entries = { location: weights, offset: String(place.offset), length: String(place.length) };
+    for (const [key, value] of Object.entries(entries))
+      writer
+        .uint32(TENSOR.externalData)
+        .fork()
+        .uint32(ENTRY.key)
+        .string(key)
+        .uint32(ENTRY.value)
+        .string(value)
+        .ldelim();
+    return message(GRAPH.initializer, [{ bytes: writer.uint32(TENSOR.location).uint32(1).finish() }]);
+  }
+  const writer = tensorHead(tensor.name, tensor.newType, tensor.shape).uint32(TENSOR.rawData).bytes(tensor.bytes);
+  return message(GRAPH.initializer, [{ bytes: writer.finish() }]);
+}
+
+function tensorHead(name: string, type: DataType, shape: number[]): protobuf.Writer {
+  const writer = protobuf.Writer.create().uint32(TENSOR.dims).fork();
+  for (const dim of shape) writer.int64(dim);
+  return writer.ldelim().uint32(TENSOR.dataType).uint32(dataTypeNumber(type)!).uint32(TENSOR.name).string(name);
+}
+
+/** Where the elements of a large tensor are, if they are in one piece and as raw data has them. */
+function placeInFile({ data, type, shape, sparse }: OnnxTensor): { offset: number; length: number } | null {
+  if (sparse || !data || !('inline' in data)) return null;
+  const { offset, length, field, scattered } = data.inline;
+  const asRaw = field === undefined || field === 'float' || field === 'double';
+  return !scattered && asRaw && length >= LARGE && length === byteLength(type, shape) ? { offset, length } : null;
+}
+
+function valueField(tag: number, value: OnnxValue | NewValue): Segment[] {
+  const writer = protobuf.Writer.create();
+  if (!('newType' in value)) {
+    const { offset, length } = value.span!;
+    return [{ bytes: writer.uint32(tag).uint32(length).finish() }, { copy: { offset, length } }];
+  }
+  writer.uint32(VALUE.name).string(value.name).uint32(VALUE.type).fork().uint32(TYPE.tensor).fork();
+  writer.uint32(TENSOR_TYPE.elementType).uint32(dataTypeNumber(value.newType)!);
+  if (value.rank !== undefined) {
+    writer.uint32(TENSOR_TYPE.shape).fork();
+    for (let dim = 0; dim < value.rank; dim++) writer.uint32(SHAPE.dimension).uint32(0);
+    writer.ldelim();
+  }
+  writer.ldelim().ldelim();
+  return message(tag, [{ bytes: writer.finish() }]);
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Run simulated models with ONNX Runtime, as one JSON line after another asks for it.
+
+Needs ONNX Runtime and NumPy. A job (`job.py`): each further line on stdin is one request {"do": NAME, ...}, and each gets
+one event, {"event": "answer", "result"} or {"event": "refused", "kind", "message"}. Kinds: `inputs` (the given files do
+not fit the model), `operator` (ONNX Runtime cannot run a node), `memory`, `failed`. Tensors stay here; only numbers and
+names leave. Nothing is written.
+
+  open      model, folder, threads   the model file that sessions copy from; folder: of its external data
+  samples   files, inputs, seed      reads the input files; inputs: see `model_samples`
+  judge     pieces, feeds, keeps, drops, numbers   one chunk of a model, for all samples; numbers: names of scalar outputs
+  chunk     pieces, feeds, keeps, switched, flags  adds a chunk of the model with switches
+  reference outputs                  runs it with every node exact
+  trial     exact, limit             runs it with these nodes exact, and compares with the reference
+  close
+"""
+
+import base64
+import gzip
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import numpy as np  # noqa: E402
+import onnxruntime as ort  # noqa: E402
+
+import job  # noqa: E402
+import tensor_files  # noqa: E402
+from compare_tensors import compare  # noqa: E402
+
+
+class Refused(Exception):
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+class Simulation:
+    def __init__(self):
+        self.path = self.bytes = self.folder = None
+        self.threads = 0
+        self.samples, self.chunks, self.outputs = [], [], []
+        self.references = []  # one a sample: every tensor that crosses chunks in the exact run
+
+    def open(self, model, folder, threads=0):
+        self.path, self.folder, self.threads = model, folder, threads
+        with open(model, "rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        self.bytes = gzip.open(model).read() if packed else None
+        return {"onnxruntime": ort.__version__, "numpy": np.__version__}
+
+    def read_samples(self, files, inputs, seed=0):
+        try:
+            self.samples, sources = tensor_files.model_samples(files, inputs, seed)
+        except tensor_files.Unfit as error:
+            raise Refused("inputs", str(error)) from error
+        return {"samples": len(self.samples), "inputs": sources}
+
+    def _session(self, pieces):
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = self.threads
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", self.folder)
+        try:
+            return ort.InferenceSession(self._joined(pieces), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise refusal(error) from error
+
+    def _joined(self, pieces):
+        """pieces: base64 text, or [offset, length] of the model file"""
+        parts = []
+        with open(self.path, "rb") as file:
+            for piece in pieces:
+                if isinstance(piece, str):
+                    parts.append(base64.b64decode(piece))
+                    continue
+                offset, length = piece
+                if self.bytes is None:
+                    file.seek(offset)
+                    parts.append(file.read(length))
+                else:
+                    parts.append(self.bytes[offset : offset + length])
+        return b"".join(parts)
+
+    def judge(self, pieces, feeds, keeps, drops, numbers):
+        session = self._session(pieces)
+        answers = []
+        for values in self.samples:
+            results = run(session, [*keeps, *numbers], {name: values[name] for name in feeds})
+            values.update(zip(keeps, results))
+            answers.append([number(result) for result in results[len(keeps) :]])
+            for name in drops:
+                values.pop(name, None)
+        return {"samples": answers}
+
+    def chunk(self, **chunk):
+        chunk["session"] = self._session(chunk.pop("pieces"))
+        self.chunks.append(chunk)
+        return {}
+
+    def reference(self, outputs):
+        self.outputs, self.references = outputs, []
+        for sample in self.samples:
+            values = dict(sample)
+            for chunk in self.chunks:
+                values.update(self._switch(chunk, values, np.ones(len(chunk["switched"]), bool)))
+            self.references.append(values)
+        return {"samples": [[compare(name, values[name], values[name]) for name in outputs] for values in self.references]}
+
+    def _switch(self, chunk, values, exact):
+        feeds = {name: values[name] for name in chunk["feeds"]}
+        if chunk["switched"]:
+            feeds[chunk["flags"]] = exact
+        return zip(chunk["keeps"], run(chunk["session"], chunk["keeps"], feeds))
+
+    def trial(self, exact, limit=None):
+        """exact: one character a node, `1` or `0`. Ends at the first sample that misses the limit."""
+        chosen = np.frombuffer(exact.encode(), np.uint8) == ord("1")
+        answers = []
+        for reference in self.references:
+            values, differs = {}, False
+            for chunk in self.chunks:
+                flags = chosen[chunk["switched"]]
+                # Up to the first node that is not exact, the run is the reference's.
+                differs = differs or not flags.all()
+                if differs:
+                    values.update(self._switch(chunk, Overlay(values, reference), flags))
+            answers.append([compare(name, reference[name], values.get(name, reference[name])) for name in self.outputs])
+            if limit is not None and any(missed(one, limit) for one in answers[-1]):
+                break
+        return {"samples": answers}
+
+
+class Overlay:
+    """Values of this run where it has any, else those of the reference."""
+
+    def __init__(self, values, reference):
+        self.values, self.reference = values, reference
+
+    def __getitem__(self, name):
+        return self.values[name] if name in self.values else self.reference[name]
+
+
+def run(session, outputs, feeds):
+    try:
+        return session.run(outputs, feeds)
+    except Exception as error:
+        raise refusal(error) from error
+
+
+def missed(output, limit):
+    return output["kind"] == "float" and not (output["finite"] and output["error"] <= limit)
+
+
+def number(value):
+    value = float(value)
+    return value if np.isfinite(value) else str(value)
+
+
+def refusal(error):
+    text = str(error)
+    if isinstance(error, MemoryError) or "bad_alloc" in text or "Failed to allocate memory" in text:
+        return Refused("memory", text)
+    unknown = ("is not a registered function/op", "NOT_IMPLEMENTED", "Could not find an implementation", "No Op registered")
+    return Refused("operator" if any(part in text for part in unknown) else "failed", text)
+
+
+def converse(_, channel, stop):
+    np.seterr(all="ignore")
+    simulation = Simulation()
+    does = {
+        "open": simulation.open,
+        "samples": simulation.read_samples,
+        "judge": simulation.judge,
+        "chunk": simulation.chunk,
+        "reference": simulation.reference,
+        "trial": simulation.trial,
+    }
+    for line in stop.lines():
+        request = json.loads(line)
+        what = request.pop("do")
+        if what == "close":
+            break
+        try:
+            channel.send("answer", result=does[what](**request))
+        except Refused as refused:
+            channel.send("refused", kind=refused.kind, message=str(refused))
+        except MemoryError:
+            channel.send("refused", kind="memory", message="out of memory")
+        except OSError as error:
+            channel.send("refused", kind="failed", message=str(error))
+
+
+if __name__ == "__main__":
+    job.serve(converse)

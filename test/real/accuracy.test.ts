@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
+import { fixturePath, modelPath } from '../support/fixtures.ts';
+import { judge } from '../support/runtime.ts';
+
+/** Models in which FP16 breaks for a known reason, what repairs them, and what an H200 gave (TensorRT 10.6). */
+const faults = readdirSync(fixturePath('faults'));
+
+interface Truth {
+  culprits: string[];
+  planted: string[];
+  necessary: string[];
+  /** What TensorRT's own arithmetic adds to the culprits. */
+  on_tensorrt?: { culprits: string[] };
+  nonfinite_in_all_fp16: string[];
+}
+
+interface Measured {
+  variants: Record<string, { finite: boolean; error: number | null }>;
+}
+
+const read = <T>(fault: string, file: string): T =>
+  JSON.parse(readFileSync(fixturePath(`faults/${fault}/${file}`), 'utf8')) as T;
+
+const judgeFault = (fault: string, options = {}): Promise<AccuracyReport> =>
+  judge(fixturePath(`faults/${fault}/model.onnx`), [fixturePath(`faults/${fault}/inputs.npz`)], options);
+
+const worst = ({ outputs }: AccuracyReport): number =>
+  Math.max(...outputs.map(({ error, finite }) => (finite ? (error ?? Infinity) : Infinity)));
+
+/** Predicted and measured agree within a factor of two, in what is not finite, too. */
+function agrees(predicted: number, { finite, error }: Measured['variants'][string]): boolean {
+  const measured = finite ? error! : Infinity;
+  return predicted === measured || (predicted <= 2 * measured && measured <= 2 * predicted);
+}
+
+describe.each(faults)('%s', (fault) => {
+  const truth = read<Truth>(fault, 'truth.json');
+  const { variants } = read<Measured>(fault, 'measured.json');
+  const known = truth.on_tensorrt?.culprits ?? truth.culprits;
+
+  test('the fix is the smallest set known', async () => {
+    const report = await judgeFault(fault);
+    const fix = report.fix!;
+    expect(fix.error).toBeLessThanOrEqual(0.01);
+    expect(fix.minimal).toBe(true);
+    expect(fix.names.length).toBeLessThanOrEqual(known.length);
+    expect(fix.names).toEqual(expect.arrayContaining(truth.planted.filter((name) => truth.necessary.includes(name))));
+    expect([...fix.names].sort()).toEqual([...known].sort());
+    // A node is to blame only where something is to be repaired.
+    const roots = report.nodes.filter(({ role }) => role === 'root').map(({ name }) => name);
+    expect(known).toEqual(expect.arrayContaining(roots));
+    expect(roots.length > 0).toBe(known.length > 0);
+    // The rules are the fix: judged under them, nothing is left to do.
+    const repaired = await judgeFault(fault, { rules: fix.rules });
+    expect(repaired.fix!.nodes).toEqual([]);
+    expect(worst(repaired)).toBeCloseTo(fix.error, 6);
+  });
+
+  test('the predicted errors are what the H200 gave', async () => {
+    const all = worst(await judgeFault(fault));
+    // There log(1 + exp(x)) is one kernel, which keeps exp(x) in FP32: the simulation stores every value.
+    if (fault === 'softplus_exp') expect([all, variants['fp16_all']!.finite]).toEqual([Infinity, true]);
+    else expect([fault, agrees(all, variants['fp16_all']!), all]).toEqual([fault, true, all]);
+    const rules = readFileSync(fixturePath(`faults/${fault}/fixed.trtprec`), 'utf8');
+    const fixed = worst(await judgeFault(fault, { rules, maxRuns: 1 }));
+    expect([fault, agrees(fixed, variants['fixed']!), fixed]).toEqual([fault, true, fixed]);
+  });
+});
+
+test('an overflow that does no harm is nobody’s fault', async () => {
+  const report = await judgeFault('gelu_tanh_cube_harmless');
+  const { nonfinite_in_all_fp16: overflowing } = read<Truth>('gelu_tanh_cube_harmless', 'truth.json');
+  expect(report.nodes.filter(({ role }) => role !== 'fine')).toEqual([]);
+  const overflows = report.nodes.filter(({ overflow }) => overflow).map(({ name }) => name);
+  expect(overflowing).toEqual(expect.arrayContaining(overflows));
+  expect(overflows.length).toBeGreaterThan(0);
+  expect(report.fix!.rules).toBe('model ./model.onnx\nbase fp16\n');
+});
+
+test('BF16 reaches far but is coarse: another fix', async () => {
+  const report = await judgeFault('gram_large_k', { low: 'bf16' });
+  expect(report.outputs.every(({ finite }) => finite)).toBe(true);
+  expect(report.nodes.every(({ overflow, type }) => !overflow && type === 'bfloat16')).toBe(true);
+  expect(report.fix!.error).toBeLessThanOrEqual(0.01);
+});
+
+test('a model whose attention, FFN and norm overflow, with random inputs', async () => {
+  const report = await judge(modelPath('fp16_overflow'), []);
+  expect(report.inputs.map(({ source }) => source)).toEqual(['random']);
+  expect(report.outputs[0]!.finite).toBe(false);
+  const names = report.fix!.names;
+  expect(names).toEqual(expect.arrayContaining(['/layers.1/attn/qk/MatMul', '/layers.3/ffn/down/MatMul']));
+  expect(report.fix!.minimal).toBe(true);
+  expect(names.length).toBeLessThanOrEqual(14);
+});

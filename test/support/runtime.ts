@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url';
+import { type AccuracyRequest, judgeAccuracy } from '../../src/builder/accuracy/judgeAccuracy.ts';
+import { ensurePackages, type Installed } from '../../src/builder/tools/ensurePackages.ts';
+import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
+
+const script = fileURLToPath(new URL('../../src/driver/simulate.py', import.meta.url));
+
+/** ONNX Runtime as a user gets it, from the user's own cache once it is there. */
+export const runtimeForTests = (): Promise<Installed> =>
+  ensurePackages('onnxruntime', { confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
+
+/** Judges a model with the command line's defaults. */
+export async function judge(
+  model: string,
+  inputs: string[],
+  options: Partial<AccuracyRequest> = {},
+): Promise<AccuracyReport> {
+  const limits = { tolerance: 0.01, maxRuns: 1000, maxSeconds: 200 };
+  const runtime = await runtimeForTests();
+  return judgeAccuracy({ ...limits, model, inputs, modelLine: './model.onnx', runtime, script, ...options });
+}
