@@ -11,8 +11,11 @@ const docs = ['command-line.md', 'matrix.md']
   .map((name) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8'))
   .join('\n');
 
-test.each([accuracy, build, diagnose, matrix, setup])('every option of trtlens $name is documented', ({ help, name }) => {
-  const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];
-  expect(options.length).toBeGreaterThan(name === 'diagnose' ? 1 : 2);
-  expect(options.filter((option) => !docs.includes(option))).toEqual([]);
-});
+test.each([accuracy, build, diagnose, matrix, setup])(
+  'every option of trtlens $name is documented',
+  ({ help, name }) => {
+    const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];
+    expect(options.length).toBeGreaterThan(name === 'diagnose' ? 1 : 2);
+    expect(options.filter((option) => !docs.includes(option))).toEqual([]);
+  },
+);
