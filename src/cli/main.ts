@@ -47,6 +47,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
     return exitCodes.cannot;
   }
   const command = await load();
+  await keepYoungGenerationSmall();
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
   if (options.includes('--help') || options.includes('-h')) {
     await terminal.out(command.help);
@@ -61,6 +62,15 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
     else throw error;
     return exitCodes.cannot;
   }
+}
+
+/**
+ * Stops V8 from doubling its young generation, which it does, up to 128 MB, whenever much of it survives. A command keeps
+ * most of what it reads until it ends, so a larger one saves no work: large builds take 100 MB less and no more time.
+ */
+async function keepYoungGenerationSmall(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ');

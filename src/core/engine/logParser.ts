@@ -1,3 +1,4 @@
+import { appended } from '../text/addTo.ts';
 import type { ParsedNode } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
@@ -75,7 +76,6 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.section = 'parse';
   state.begun = true;
   if (!keep(state.room.parsedNodes, cursor.to - at)) return;
-  if (state.node !== null) trimNode(state.node);
   const { name, op } = splitNode(state, cursor, at);
   const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
   state.log.parsedNodes.push(node);
@@ -84,12 +84,6 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.nodeInputs = '';
   enterStage(state, 'parse', cursor.line);
   state.onEvent?.({ kind: 'node', name, op, parsed: state.log.parsedNodes.length, line: cursor.line });
-}
-
-/** Lists that grew by `push` have room for sixteen more: with tens of thousands of nodes that is more than the rest of the log. */
-function trimNode(node: ParsedNode): void {
-  node.layers = node.layers.slice();
-  node.helpers = node.helpers.slice();
 }
 
 /** `NAME [OP] inputs: [a -> (2, 4)[FLOAT]], `: kept of the node that is being parsed, for the error that may follow. */
@@ -113,23 +107,24 @@ function onRegisteringLayer(state: LogState, cursor: LogCursor, at: number): voi
   if (text.startsWith(FOR_NODE, owned - FOR_NODE.length) && text.startsWith(name, owned)) {
     const end = owned - FOR_NODE.length;
     const same = end - at === name.length && text.startsWith(name, at);
-    state.node.layers.push(same ? name : kept(state, cursor, at, end));
+    state.node.layers = appended(state.node.layers, same ? name : kept(state, cursor, at, end));
     return;
   }
   if (text.startsWith(HELPER, cursor.to - HELPER.length)) {
-    state.node.helpers.push(kept(state, cursor, at, cursor.to - HELPER.length));
+    const helper = kept(state, cursor, at, cursor.to - HELPER.length);
+    state.node.helpers = appended(state.node.helpers, helper);
     return;
   }
   const rest = text.slice(at, cursor.to);
   const split = rest.lastIndexOf(FOR_NODE);
   if (split < 0) {
-    state.node.layers.push(kept(state, cursor, at));
+    state.node.layers = appended(state.node.layers, kept(state, cursor, at));
     return;
   }
   const owner = findNode(state, rest.slice(split + FOR_NODE.length));
   const layer = kept(state, cursor, at, at + split);
-  if (owner === undefined) state.node.helpers.push(layer);
-  else owner.layers.push(layer);
+  if (owner === undefined) state.node.helpers = appended(state.node.helpers, layer);
+  else owner.layers = appended(owner.layers, layer);
 }
 
 /** A parsed node by name. The index is made when it is first needed. */

@@ -1,3 +1,4 @@
+import { appended } from '../text/addTo.ts';
 import type { Problem } from '../text/problem.ts';
 import { outsideName, type EngineView } from './engineView.ts';
 import type { Evidence } from './fusionReport.ts';
@@ -100,7 +101,7 @@ export function claim(
   to.layerEvidence[layer]!.add(evidence);
   if (!nodes.has(node)) {
     nodes.add(node);
-    to.nodeLayers[node]!.push(layer);
+    to.nodeLayers[node] = appended(to.nodeLayers[node]!, layer);
   }
   const region = to.view.regionOf[layer]!;
   const basis = why ?? { by: evidence === 'metadata' ? 'metadata' : 'name', layer };

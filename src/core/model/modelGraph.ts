@@ -1,5 +1,5 @@
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
-import { addTo } from '../text/addTo.ts';
+import { addTo, appended } from '../text/addTo.ts';
 
 /** One tensor of one graph. Names may repeat between a graph and its subgraphs; these do not. */
 export interface ModelTensor {
@@ -133,6 +133,11 @@ function define(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
   }
 }
 
+function addConsumer(graph: ModelGraph, tensor: number, reader: number): void {
+  const read = graph.tensors[tensor]!;
+  read.consumers = appended(read.consumers, reader);
+}
+
 function lookup(name: string, scope: Scope): number | undefined {
   for (let at: Scope | null = scope; at; at = at.outer) {
     const found = at.names.get(name);
@@ -146,14 +151,14 @@ function read(graph: ModelGraph, name: string, scope: Scope, reader: number): nu
   for (let at: Scope | null = scope; at; at = at.outer) {
     const found = at.names.get(name);
     if (found !== undefined) {
-      graph.tensors[found]!.consumers.push(reader);
+      addConsumer(graph, found, reader);
       return found;
     }
     if (at.owner >= 0 && at.outer) {
       const outer = lookup(name, at.outer);
       if (outer !== undefined && !at.captures.has(outer)) {
         at.captures.add(outer);
-        graph.tensors[outer]!.consumers.push(at.owner);
+        addConsumer(graph, outer, at.owner);
       }
     }
   }
