@@ -13,6 +13,7 @@ import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
 import { findProblems, noEngineReason, otherModel } from './reportProblems.ts';
 import { claimWitnessed } from './witnessedNodes.ts';
+import { reportTensors } from './reportTensors.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
 
 /**
@@ -53,6 +54,7 @@ export function createReport(input: ReportInput): FusionReport {
     layers,
     foreignNodes,
     nodes,
+    tensors: reportTensors(resolution),
     accounting: accountingOf(nodes),
     funnel: (view.phase?.funnel ?? []).map(({ stage, layers: count }) => ({ stage, layers: count })),
     remarks: [],

@@ -162,7 +162,7 @@ function aliasesOf(layers: EngineLayer[], known: NodeNames): Map<string, string>
 }
 
 /** Tensors of the copy for another profile are still those of the model. */
-const withoutProfile = (tensor: string): string => tensor.replace(/ \[profile \d+\]$/, '');
+export const withoutProfile = (tensor: string): string => tensor.replace(/ \[profile \d+\]$/, '');
 
 /** The tensor's name outside all reformats. */
 export function outsideName(view: EngineView, tensor: string): string {

@@ -11,6 +11,8 @@ export interface FusionReport {
   foreignNodes: ReportForeignNode[];
   /** Every ONNX node, in file order, subgraphs after their owner. */
   nodes: ReportNode[];
+  /** Every tensor of the model's graphs but the initializers, each graph's inputs first. */
+  tensors: ReportTensor[];
   accounting: Accounting;
   funnel: { stage: string; layers: number }[];
   /** Why a boundary is where it is, or what helped or hindered; each with its evidence. Never invented. */
@@ -79,6 +81,25 @@ export interface ReportNode {
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
   reason: string;
+}
+
+/** A tensor of the model, as far as its type and shape are known without running it. */
+export interface ReportTensor {
+  /** Names may repeat between a graph and its subgraphs: the producer tells them apart. */
+  name: string;
+  /** Id of the node that produces it; null for an input of its graph. */
+  producer: string | null;
+  /** Ids of the nodes that read it; for what a subgraph reads from outside, also the node that has the subgraph. */
+  consumers: string[];
+  /** ONNX's name of the element type (`float`, `float16`, `int64`), `seq(float)` for a sequence; null: not known. */
+  type: string | null;
+  /** Sizes, names of symbolic dimensions, null for a dimension that is not known; null: not even the rank is known. */
+  shape: readonly (number | string | null)[] | null;
+  /**
+   * Ids of the engine layers that write it: several where each writes a part (what a Concat puts together) or belongs to
+   * another optimization profile; none where it stays inside a layer, or where the inputs do not name the layers' tensors.
+   */
+  layers: number[];
 }
 
 export interface Remark {

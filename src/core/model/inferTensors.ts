@@ -3,7 +3,7 @@ import { isIntegerType } from '../onnx/tensorTypes.ts';
 import { createModelGraph, inDataOrder, type ModelGraph } from './modelGraph.ts';
 import { standardOpset } from './opset.ts';
 import { containerOf, contentOf, outputTypes } from './outputTypes.ts';
-import { common, refined, type Shape } from './shape.ts';
+import { common, isKnown, refined, type Shape } from './shape.ts';
 import { outputShapes } from './shapeRules.ts';
 import { elementsOf, valueOf, type Elements } from './shapeValues.ts';
 
@@ -24,6 +24,8 @@ interface Known {
 const nothing: Known = { type: null, shape: null, value: null };
 /** Functions may call one another this deep. */
 const deepest = 64;
+/** As many different calls as shapes are followed through. */
+const mostCalls = 2000;
 
 /**
  * Infers types and shapes forward: what the file declares, and else what the operators make of their inputs. Symbolic
@@ -84,39 +86,52 @@ class Inference {
   #walk(owner: number): void {
     for (const index of this.#inside.get(owner) ?? []) {
       const node = this.#graph.nodes[index]!;
-      const inputs = this.#graph.inputs[index]!.map((tensor) => this.#known(tensor));
-      const made = node.subgraphs.length > 0 ? this.#control(node, index, inputs) : this.#node(node, inputs);
+      const outputs = this.#graph.outputs[index]!;
+      if (node.subgraphs.length === 0 && outputs.every((tensor) => this.#isDone(tensor))) continue;
+      const made =
+        node.subgraphs.length > 0
+          ? this.#control(node, index)
+          : (this.#calls.of(node, () => this.#inputs(index), this.#graph.model) ?? this.#node(node, index));
       let at = 0;
-      for (const [i, name] of node.outputs.entries())
-        if (name !== '') this.#learn(this.#graph.outputs[index]![at++] ?? -1, made[i] ?? nothing);
+      for (let i = 0; i < node.outputs.length; i++)
+        if (node.outputs[i] !== '') this.#learn(outputs[at++] ?? -1, made[i] ?? nothing);
     }
   }
 
-  #node(node: OnnxNode, inputs: Known[]): Known[] {
-    const called = this.#calls.of(node, inputs, this.#graph.model);
-    if (called) return called;
-    const types = outputTypes(
-      node,
-      inputs.map(({ type }) => type),
-    );
-    const shapes = inputs.map(({ shape }) => shape);
-    const values = inputs.map(({ value }) => value);
-    const made = outputShapes({ node, opset: this.#opset, shapes, values });
+  #inputs(index: number): Known[] {
+    return this.#graph.inputs[index]!.map((tensor) => this.#known(tensor));
+  }
+
+  /** The file declares all that could be inferred: most exporters' files do. */
+  #isDone(tensor: number): boolean {
+    const shape = this.#shapes[tensor]!;
+    const type = this.#types[tensor]!;
+    return type !== null && shape !== null && isKnown(shape) && !mayBeShape(type, shape);
+  }
+
+  #node(node: OnnxNode, index: number): Known[] {
+    const types: (DataType | null)[] = [];
+    const shapes: Shape[] = [];
+    const values: (Elements | null)[] = [];
+    for (const tensor of this.#graph.inputs[index]!) {
+      types.push(this.#types[tensor] ?? null);
+      shapes.push(this.#shapes[tensor] ?? null);
+      values.push(this.#values.get(tensor) ?? null);
+    }
+    const madeTypes = outputTypes(node, types);
+    const madeShapes = outputShapes({ node, opset: this.#opset, shapes, values });
     const isStandard = node.domain === '' || node.domain === 'ai.onnx';
     return node.outputs.map((_, i) => {
-      const type = types[i] ?? null;
-      const shape = made[i] ?? null;
-      const isSmall = i === 0 && shape !== null && shape.length < 2 && (isIntegerType(type ?? '') || type === 'bool');
-      return {
-        type,
-        shape,
-        value: isSmall && isStandard ? valueOf({ node, opset: this.#opset, shapes, values }) : null,
-      };
+      const type = madeTypes[i] ?? null;
+      const shape = madeShapes[i] ?? null;
+      const hasValue = i === 0 && isStandard && mayBeShape(type, shape);
+      return { type, shape, value: hasValue ? valueOf({ node, opset: this.#opset, shapes, values }) : null };
     });
   }
 
   /** If, Loop, Scan, SequenceMap: the bodies see what the node is given, the node gives what they make. */
-  #control(node: OnnxNode, index: number, inputs: Known[]): Known[] {
+  #control(node: OnnxNode, index: number): Known[] {
+    const inputs = this.#inputs(index);
     const given = givenTo(node.op, inputs);
     for (const { graph: body } of node.subgraphs) {
       const names = this.#graph.scopes.get(body.path);
@@ -178,6 +193,10 @@ function controlResults(node: OnnxNode, inputs: Known[], results: Known[][]): Kn
   return first.map(({ type }) => ({ ...nothing, type }));
 }
 
+/** A scalar or list of integers, which may become a shape. */
+const mayBeShape = (type: DataType | null, shape: Shape): boolean =>
+  shape !== null && shape.length < 2 && type !== null && (isIntegerType(type) || type === 'bool');
+
 const callOf = (domain: string, name: string, overload = ''): string => [domain, name, overload].join('\n');
 
 /** Model-local functions: bodies, walked with what is known at each call. */
@@ -196,13 +215,17 @@ class Calls {
   }
 
   /** What a call gives; null: the node calls no function of the model. */
-  of(node: OnnxNode, inputs: Known[], model: OnnxModel): Known[] | null {
+  of(node: OnnxNode, read: () => Known[], model: OnnxModel): Known[] | null {
+    if (this.#functions.size === 0) return null;
     const name = callOf(node.domain, node.op, node.overload);
     const fn = this.#functions.get(name);
     if (!fn) return null;
     if (this.#depth >= deepest) return [];
+    const inputs = read();
+    // Shapes may be new at every call, and calls as many as two to the depth: from here on only types count.
+    const given = this.#results.size < mostCalls ? inputs : inputs.map(({ type }) => ({ ...nothing, type }));
     const attributes = node.attributes.map(({ name: attribute, value }) => [attribute, value]);
-    const key = JSON.stringify([name, inputs, attributes]);
+    const key = JSON.stringify([name, given, attributes]);
     const known = this.#results.get(key);
     if (known) return known;
     // A function that calls itself, which ONNX forbids, learns nothing from that.
@@ -212,7 +235,7 @@ class Calls {
       standardOpset(fn.opsets ? { opsets: fn.opsets } : model),
       new Calls(this.#list, this.#depth + 1, this.#results),
     );
-    inference.run(inputs);
+    inference.run(given);
     const outputs = inference.outputs();
     this.#results.set(key, outputs);
     return outputs;

@@ -200,32 +200,40 @@ function isInside(graph: ModelGraph, node: number, owner: number): boolean {
   return false;
 }
 
+const orders = new WeakMap<ModelGraph, readonly number[]>();
+
 /** The nodes in an order in which each comes after those that it reads; nodes on a cycle come last, in file order. */
-export function inDataOrder(graph: ModelGraph): number[] {
+export function inDataOrder(graph: ModelGraph): readonly number[] {
+  let order = orders.get(graph);
+  if (!order) orders.set(graph, (order = dataOrder(graph)));
+  return order;
+}
+
+function dataOrder(graph: ModelGraph): number[] {
   const order: number[] = [];
+  /** 0: not met, 1: on the stack, 2: in the order. */
   const state = new Uint8Array(graph.nodes.length);
+  const stack: number[] = [];
+  const wait = (node: number): void => {
+    if (node >= 0 && state[node] === 0) stack.push(node);
+  };
   for (let start = 0; start < graph.nodes.length; start++) {
     if (state[start]) continue;
-    const stack = [start];
+    stack.push(start);
     while (stack.length > 0) {
       const node = stack.at(-1)!;
-      if (state[node] === 2) {
-        stack.pop();
-        continue;
+      const depth = stack.length;
+      if (state[node] === 0) {
+        state[node] = 1;
+        for (const tensor of graph.inputs[node]!) if (tensor >= 0) wait(graph.tensors[tensor]!.producer);
+        for (const tensor of graph.captured[node]!) wait(graph.tensors[tensor]!.producer);
+        // An owner precedes its body, which reads what the owner is given.
+        wait(graph.owner[node]!);
       }
-      const before = state[node] === 1 ? [] : readsOf(graph, node).map((tensor) => graph.tensors[tensor]!.producer);
-      state[node] = 1;
-      const open = before.filter((producer) => producer >= 0 && state[producer] === 0);
-      // An owner precedes its body, which reads what the owner is given.
-      const owner = graph.owner[node]!;
-      if (owner >= 0 && state[owner] === 0) open.push(owner);
-      if (open.length > 0) {
-        stack.push(...open);
-      } else {
-        state[node] = 2;
-        order.push(node);
-        stack.pop();
-      }
+      if (stack.length > depth) continue;
+      stack.pop();
+      if (state[node] === 1) order.push(node);
+      state[node] = 2;
     }
   }
   return order;

@@ -16,14 +16,26 @@ export function axisOf(axis: number, rank: number): number | undefined {
 
 /** The shape of an elementwise result, by NumPy's rules. A size that may be 1 or the other's is not known. */
 export function broadcast(shapes: readonly Shape[]): Shape {
-  let result: Dim[] = [];
+  let result: Shape = [];
   for (const shape of shapes) {
     if (shape === null) return null;
-    const rank = Math.max(result.length, shape.length);
-    const a = result;
-    result = Array.from({ length: rank }, (_, i) => joined(a[i - rank + a.length], shape[i - rank + shape.length]));
+    if (result.length === 0) result = shape;
+    else if (shape !== result) result = broadcastPair(result, shape);
   }
   return result;
+}
+
+function broadcastPair(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
+  const rank = Math.max(a.length, b.length);
+  const result: Dim[] = [];
+  let same = rank === a.length;
+  for (let i = 0; i < rank; i++) {
+    const dim = joined(a[i - rank + a.length], b[i - rank + b.length]);
+    same &&= dim === a[i];
+    result.push(dim);
+  }
+  // Thousands of tensors have the shape of the one before.
+  return same ? a : result;
 }
 
 function joined(a: Dim | undefined, b: Dim | undefined): Dim {
@@ -43,7 +55,7 @@ export function common(a: Shape, b: Shape): Shape {
 /** A declared shape, its open dimensions filled from what was inferred. */
 export function refined(declared: Shape, inferred: Shape): Shape {
   if (declared === null) return inferred;
-  if (inferred === null || inferred.length !== declared.length) return declared;
+  if (inferred === null || inferred.length !== declared.length || isKnown(declared)) return declared;
   return declared.map((dim, i) =>
     typeof dim === 'number' ? dim : typeof inferred[i] === 'number' ? inferred[i] : (dim ?? inferred[i]!),
   );

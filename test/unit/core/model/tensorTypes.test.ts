@@ -36,6 +36,18 @@ test('functions that call one another twice end at once', () => {
   expect(inferTypes(modelOf(functions)).typeOf('', 'y')).toBe('float16');
 });
 
+test('functions that call one another twice end, though every call is given another shape', () => {
+  const functions: Record<string, OnnxNode[]> = {
+    F40: [
+      { ...node('Concat', 'a', 'o', ''), inputs: ['a', 'a'], attributes: [{ name: 'axis', kind: 'int', value: 0 }] },
+    ],
+  };
+  for (let i = 0; i < 40; i++) functions[`F${i}`] = [node(`F${i + 1}`, 'a', 't'), node(`F${i + 1}`, 't', 'o')];
+  const model = modelOf(functions);
+  model.graph.inputs[0]!.shape = [1];
+  expect(inferTypes(model).typeOf('', 'y')).toBe('float16');
+});
+
 test('a function that calls itself ends, and nothing is known of it', () => {
   const functions = {
     F0: [node('F0', 'a', 't'), node('F1', 't', 'o')],

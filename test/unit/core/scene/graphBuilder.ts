@@ -105,6 +105,7 @@ export function reportOf(
     layers,
     foreignNodes,
     nodes,
+    tensors: [],
     accounting: accountingOf(nodes),
     funnel: [],
     remarks: [],

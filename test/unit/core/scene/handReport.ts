@@ -38,6 +38,7 @@ export function handReport(
     tensorrt: { product: 'tensorrt', version: '10.6.0' },
     model: { file: 'hand.onnx', nodes: nodes.length },
     layers,
+    tensors: [],
     foreignNodes: foreignIds.map((id) => {
       const own = layers.filter(({ foreignNode }) => foreignNode === id);
       const times = own.flatMap(({ averageMs }) => averageMs ?? []);
