@@ -22,11 +22,11 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     env: { ...process.env, INIT_CWD: folder, ...env },
   });
 
-test('builds the example for real and prints who was swallowed', () => {
+test('builds the example for real and prints the summary', () => {
   const { status, stdout, stderr } = run(['--no-serve']);
   expect(status, stderr).toBe(0);
   expect(stdout).toContain('vit_tiny.onnx · TensorRT-RTX 1.7.1');
-  expect(stdout).toContain('453 of 636 nodes');
+  expect(stdout).toContain('Of 636 nodes, 453 are in the ForeignNode');
   expect(stdout).toContain('897 → 1');
   expect(stderr).toContain('with random weights');
   expect(stdout).not.toContain('RECORDED');
@@ -60,7 +60,7 @@ test('where the wheels cannot be had it shows the recorded build and says so', (
   expect(status, stderr).toBe(0);
   expect(stderr).toContain('Could not install the wheels');
   expect(stderr).toContain('RECORDED');
-  expect(stdout).toContain('453 of 636 nodes');
+  expect(stdout).toContain('Of 636 nodes, 453 are in the ForeignNode');
   expect(run(['sub/my.onnx', '--no-serve'], env).status).toBe(2);
 });
 

@@ -55,7 +55,7 @@ describe('the fusion page in an editor', () => {
     const { page } = opened;
     expect((await opened.sent()).map(({ method }) => method)).toContain('ready');
     const { accounting } = vit.report!;
-    expect(await page.textContent('.sentence')).toContain(`it swallowed ${accounting.foreign} of 636 nodes`);
+    expect(await page.textContent('.sentence')).toContain(`Of 636 nodes, ${accounting.foreign} are in the ForeignNode`);
     expect(await page.textContent('.legend [data-fate="foreign"] small')).toBe('120 derived');
     const counts = await page.locator('.legend button b').allTextContents();
     const numbers = counts.map((text) => Number(text.split(' ')[0]!.replace(',', '')));
@@ -247,12 +247,16 @@ describe('the fusion page in an editor', () => {
 });
 
 describe('what a stranger sees', () => {
-  const builds: [model: string, capture: string, swallowed: RegExp][] = [
-    ['resnet18', 'tensorrt-10.6.0/resnet18.fp32', /^1 of 23 layers is a ForeignNode/],
-    ['fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32', /^3 of 20 layers are ForeignNodes/],
-    ['deep_encoder_11k', 'tensorrt-10.6.0/deep_encoder_11k.fp32', /^The whole engine is one ForeignNode/],
-    ['vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16', /^1 of 2 layers is a ForeignNode.*derived/],
-    ['vit_tiny', 'tensorrt-rtx-1.7.1/vit_tiny', /^The whole engine is one ForeignNode; it swallowed 453 of 636/],
+  const builds: [model: string, capture: string, sentence: RegExp][] = [
+    ['resnet18', 'tensorrt-10.6.0/resnet18.fp32', /^25 engine layers: 1 ForeignNode \(2 kernels\), 17 fused layers/],
+    ['fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32', /^24 engine layers: 3 ForeignNodes \(23 kernels\)/],
+    ['deep_encoder_11k', 'tensorrt-10.6.0/deep_encoder_11k.fp32', /^1 engine layer: 1 ForeignNode \(2,322 kernels\)\./],
+    ['vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16', /^3 engine layers: 1 ForeignNode, .*all derived/],
+    [
+      'vit_tiny',
+      'tensorrt-rtx-1.7.1/vit_tiny',
+      /^1 engine layer: 1 ForeignNode \(209 kernels\)\. Of 636 nodes, 453 are in/,
+    ],
   ];
   test.each(builds)('%s as in %s', async (model, capture, sentence) => {
     const data = await captureData(model, capture);

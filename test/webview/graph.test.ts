@@ -119,7 +119,7 @@ describe('the pictures', () => {
     const view = await open();
     await show(view, { ...(await data('vit_tiny')), hints: ['No profile.'] });
     expect(await view.page.locator('.graph-sentence').textContent()).toMatch(
-      /ForeignNode; it swallowed 379 of 636 nodes/,
+      /Of 636 nodes, 379 are in the ForeignNode/,
     );
     expect(await view.page.locator('.graph-hints').textContent()).toBe('No profile.');
     await view.close();
@@ -161,7 +161,7 @@ describe('selection', () => {
     await item(view, `node:${conv.id}`).click();
     const facts = view.page.locator('.graph-inspector .facts').first();
     expect(await facts.textContent()).toMatch(
-      /Precision as builtFP16Precision askedFP32 override: line 7Not obeyedLayer 1 writes Half\./,
+      /Precision as builtFP16Requested precisionFP32 override: line 7Not obeyedLayer 1 writes Half\./,
     );
     await facts.getByRole('button', { name: 'override: line 7' }).click();
     expect((await view.sent()).at(-1)).toEqual({ method: 'openLine', args: ['overrides', 7] });
@@ -182,7 +182,7 @@ describe('selection', () => {
     expect(await selections(view)).toEqual([{ kind: 'nodes', ids: [conv.id] }]);
     const panel = view.page.locator('.graph-inspector');
     expect(await panel.locator('h2').textContent()).toBe('Conv');
-    expect(await panel.locator('.fate').textContent()).toMatch(/^An engine layer of its own: layer \d+/);
+    expect(await panel.locator('.fate').textContent()).toMatch(/^Computed by layer \d+ .*which computes nothing else/);
     expect(await panel.textContent()).toContain('patch_embed');
     await view.shot('graph-selected-node');
     // On along an edge.
@@ -280,7 +280,7 @@ describe('the keyboard alone', () => {
     // Search: every MatMul, then the first of them in the middle, selected.
     await keyboard.press('/');
     await keyboard.type('op:MatMul');
-    expect(await view.page.locator('.hits').textContent()).toBe('72 hits');
+    expect(await view.page.locator('.hits').textContent()).toBe('72 results');
     await keyboard.press('Enter');
     await view.still();
     expect(await view.page.locator('.hits').textContent()).toBe('1 of 72');
@@ -344,11 +344,11 @@ describe('overlays and the legend', () => {
     await show(view, await data('vit_tiny'));
     const legend = view.page.locator('.graph-legend');
     const lines = () => legend.locator('.legend-label').allTextContents();
-    expect(await lines()).toEqual(['ForeignNode 0', 'Layers of one node', 'Folded']);
+    expect(await lines()).toEqual(['ForeignNode 0', 'In single-node layers', 'Folded']);
     const blue = await pixels(view, [0, 114, 178]);
     await legend.getByRole('button', { name: /^ForeignNode 0/ }).click();
     await view.still();
-    expect(await pixels(view, [0, 114, 178])).toBeLessThan(blue * 0.8);
+    expect(await pixels(view, [0, 114, 178])).toBeLessThan(blue * 0.85);
     for (const kind of ['precision', 'time', 'evidence', 'none']) {
       await legend.locator('select').selectOption(kind);
       await view.still();
@@ -386,7 +386,7 @@ describe('precision overrides on the graph', () => {
     await view.still();
     await view.shot('graph-vit_tiny-overrides');
     const lines = await legend.locator('.legend-label').allTextContents();
-    expect(lines).toEqual(['Not obeyed', 'Cannot be seen', 'Probably obeyed', 'Obeyed', 'Not asked', 'Folded']);
+    expect(lines).toEqual(['Not obeyed', 'Unverifiable', 'Probably obeyed', 'Obeyed', 'No rule', 'Folded']);
     expect(await view.axe()).toEqual([]);
     await show(view, shown);
     expect(await legend.locator('select').inputValue()).toBe('fusion');
@@ -508,14 +508,13 @@ describe('what survives', () => {
     await item(view, 'module:/blocks/blocks.0').dblclick();
     await view.still();
     const keys = () =>
-      view.page
-        .locator('[role=treeitem]')
-        .evaluateAll((all) =>
-          all.map(
-            (one) =>
-              `${one.getAttribute('data-key')} ${Math.round(one.getBoundingClientRect().x)} ${Math.round(one.getBoundingClientRect().y)}`,
-          ),
-        );
+      view.page.locator('[role=treeitem]').evaluateAll((all) =>
+        all.map((one) => {
+          // In the stage, which is lower below a longer sentence.
+          const [box, stage] = [one, one.closest('.graph-stage')!].map((part) => part.getBoundingClientRect());
+          return `${one.getAttribute('data-key')} ${Math.round(box!.x - stage!.x)} ${Math.round(box!.y - stage!.y)}`;
+        }),
+      );
     const before = await keys();
     await show(view, { ...shown, report: { ...shown.report!, foreignNodes: [] } });
     expect(await keys()).toEqual(before);
@@ -676,7 +675,7 @@ describe('without everything', () => {
     await view.post('show', null, 'model.onnx cannot be read: byte 12 is cut off.');
     expect(await view.page.locator('.graph-empty').textContent()).toContain('byte 12 is cut off');
     expect(await view.axe()).toEqual([]);
-    await view.page.getByRole('button', { name: 'Open a build log' }).click();
+    await view.page.getByRole('button', { name: 'Open Build Log' }).click();
     expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['openLog', []] });
     await view.close();
   });
@@ -740,10 +739,10 @@ describe('export', () => {
     expect(parsed.texts).toContain('▸ softmax_attention');
     expect(parsed.texts.some((label) => label.startsWith('ForeignNode 0'))).toBe(true);
     // Who gets the picture can read it: the legend is part of it, with what occurs and nothing else.
-    expect(parsed.texts).toContain('Colours: Fusion groups');
+    expect(parsed.texts).toContain('Color by: Fusion groups');
     const legend = view.page.locator('.graph-legend');
     const lines = await legend.locator('.legend-label').allTextContents();
-    const at = parsed.texts.indexOf(lines[0]!, parsed.texts.indexOf('Colours: Fusion groups'));
+    const at = parsed.texts.indexOf(lines[0]!, parsed.texts.indexOf('Color by: Fusion groups'));
     const next = (label: string, from: number) => parsed.texts.indexOf(label, from);
     expect(lines.reduce((from, label) => next(label, from), at)).toBeGreaterThan(at);
     expect(parsed.texts).not.toContain('Unknown');
@@ -756,8 +755,8 @@ describe('export', () => {
     await legend.getByRole('button', { name: /^Folded/ }).click();
     await view.page.getByRole('button', { name: 'SVG' }).click();
     const other = String((await view.sent()).findLast(({ method }) => method === 'exportPicture')?.args[1]);
-    expect(other).toContain('>Colours: Evidence<');
-    expect(other).toContain('>switched off: drawn without colour in this picture<');
+    expect(other).toContain('>Color by: Evidence<');
+    expect(other).toContain('>hidden: drawn without color in this picture<');
     expect(other).not.toContain('>Fused layers<');
     expect(Buffer.from(String(png?.args[1]), 'base64').subarray(1, 4).toString()).toBe('PNG');
     expect(await view.faults()).toEqual([]);

@@ -220,7 +220,7 @@ describe('opened and dropped files', () => {
     await input.setInputFiles([modelPath('fusion_zoo'), capture('log.txt.gz')]);
     await page.waitForSelector('.flow .block');
     expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
-    expect(await page.textContent('.sentence')).toMatch(/ForeignNodes; they swallowed/);
+    expect(await page.textContent('.sentence')).toMatch(/\d+ are in ForeignNodes/);
     expect(await page.textContent('.hints')).toContain('No layer info');
     await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
     await expect
@@ -319,7 +319,7 @@ describe('the report as one file', () => {
     const opened = await open(pathToFileURL(output).href);
     const { page } = opened;
     expect(await page.locator('meta[http-equiv="Content-Security-Policy"]').count()).toBe(1);
-    expect(await page.textContent('.sentence')).toContain('3 of 20 layers are ForeignNodes');
+    expect(await page.textContent('.sentence')).toContain('24 engine layers: 3 ForeignNodes');
     await page.click('[data-id="group:foreign-1"]');
     expect(await row(opened, 'ForeignNode 1').getAttribute('aria-selected')).toBe('true');
     await page.click('[data-tab="both"]');

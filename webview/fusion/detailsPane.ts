@@ -260,7 +260,7 @@ function nodeContent(report: FusionReport, node: ReportNode): Content {
     exact: node.fate === 'unknown' ? null : node.exact,
     sentence: node.reason,
     facts: [
-      { name: 'Op', value: node.op },
+      { name: texts.op, value: node.op },
       { name: texts.becomes, value: fateTooltip(node.fate) },
     ],
     lists: [

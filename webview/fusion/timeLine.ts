@@ -9,9 +9,9 @@ import type { ChartEvents } from './flowChart.ts';
 import './timeLine.css';
 
 const texts = {
-  title: 'Where the time of the build went',
-  total: (time: string) => `${time} in all, as the log was written`,
-  slowest: 'Longest to time',
+  title: 'Build time by stage',
+  total: (time: string) => `${time} in total, by the times of the log lines`,
+  slowest: 'Layers that took longest to time',
   row: (words: string, time: string, share: string) => `${words}: ${time}, ${share}`,
 };
 

@@ -2,7 +2,7 @@ import type { InlayHint, Range } from 'vscode-languageserver';
 import { hintText } from './replayAnalysis.ts';
 import type { ReplayAnalysis } from './replayAnalysis.ts';
 
-/** After each layer's name: the its nodes and its time. */
+/** After each layer's name: its nodes and its time. */
 export function replayInlayHints(analysis: ReplayAnalysis, range: Range): InlayHint[] {
   const { document, hints } = analysis;
   const found: InlayHint[] = [];

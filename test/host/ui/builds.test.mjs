@@ -31,7 +31,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.shot('builds-1-no-weights');
   await failure.getByRole('button', { name: 'Build with Random Weights' }).click();
 
-  await w.message.getByText(/ForeignNode; it swallowed 4\d\d of 636 nodes/).waitFor();
+  await w.message.getByText(/Of 636 nodes, 4\d\d are in the ForeignNode/).waitFor();
   await w.group('ForeignNode 0').waitFor();
   await w.shot('builds-2-vit');
 
@@ -63,7 +63,7 @@ test('the fusion page shows the build, and a click there selects in the side bar
   await w.tab('vit_tiny.onnx').waitFor();
   await w.runCommand('TensorRT: Open Fusion Page');
   await w.tab('Fusion of vit_tiny.onnx').waitFor();
-  await w.view.locator('svg text', { hasText: 'No kernel names them' }).waitFor(); // The last that is drawn.
+  await w.view.locator('svg text', { hasText: 'Kernel not known' }).waitFor(); // The last that is drawn.
   await w.shot('builds-4-page', { docs: 'fusion-page' });
   await w.showSideBar();
   await w.group('ForeignNode 0').waitFor();
@@ -95,7 +95,7 @@ test('a page whose script gets lost on its way is loaded again', async () => {
   });
   await w.runCommand('TensorRT: Open Fusion Page');
   await w.tab('Fusion of vit_tiny.onnx').waitFor();
-  await w.view.locator('svg text', { hasText: 'No kernel names them' }).waitFor();
+  await w.view.locator('svg text', { hasText: 'Kernel not known' }).waitFor();
   assert.equal(await worker.evaluate(() => globalThis.lost), 2);
 });
 

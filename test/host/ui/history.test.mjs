@@ -88,7 +88,7 @@ test('a build can be followed in the side bar, the status bar and on the graph',
   // Where the minutes went stays with the build.
   await w.hidePanel();
   await w.runCommand('TensorRT: Open Fusion Page');
-  const heading = w.view.getByRole('heading', { name: 'Where the time of the build went' });
+  const heading = w.view.getByRole('heading', { name: 'Build time by stage' });
   await heading.scrollIntoViewIfNeeded();
   await w.view.getByRole('listitem', { name: /timing tactics/ }).waitFor();
   await w.shot('history-2-time-line', { docs: 'build-time' });

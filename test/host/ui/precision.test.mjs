@@ -67,7 +67,7 @@ test('rules are typed, fixed, built and verified', async () => {
   await w.line(/layers\.1\/attn/).click();
   await w.clickLens('Show 1 node in the graph', w.view.getByRole('treeitem', { name: /^Softmax/, selected: true }));
   await w.view.locator('.graph-legend select').selectOption('overrides');
-  await w.view.locator('.legend-label', { hasText: 'Cannot be seen' }).waitFor();
+  await w.view.locator('.legend-label', { hasText: 'Unverifiable' }).waitFor();
   await w.view.locator('.legend-label', { hasText: 'Probably obeyed' }).waitFor();
   await w.shot('precision-5-graph', { docs: 'override-graph' });
   assert.deepEqual(w.violations, []);

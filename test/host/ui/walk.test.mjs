@@ -24,7 +24,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.terminal('Built in').waitFor({ timeout: DOWNLOAD });
   const group = w.group('ForeignNode 0');
   await group.waitFor();
-  await w.message.getByText(/ForeignNode; it swallowed \d+ of \d+ nodes/).waitFor();
+  await w.message.getByText(/Of \d+ nodes, \d+ are in the ForeignNode/).waitFor();
   await w.shot('walk-3-built', { docs: 'build-log' });
   await w.hidePanel();
 
@@ -47,7 +47,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
 
   // The boundary carries its label: a click there selects the whole group, in the side bar too.
   await w.selectedRow('Softmax').waitFor();
-  await w.view.getByRole('button', { name: 'Collapse all' }).click();
+  await w.view.getByRole('button', { name: 'Collapse All' }).click();
   await w.view.getByRole('treeitem', { expanded: true }).first().waitFor({ state: 'hidden' });
   await w.clickBoundary('layers.0');
   await w.selectedRow('ForeignNode 0').waitFor();

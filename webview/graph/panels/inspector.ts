@@ -124,7 +124,7 @@ export class Inspector {
       if (asked !== undefined)
         rows.push([words.asked, this.#asked(asked)], [words.verdict[asked.verdict], asked.reason]);
       const ms = model.times?.[point] ?? Number.NaN;
-      if (!Number.isNaN(ms)) rows.push([words.time, shared ? `≈ ${timeText(ms)} (its share)` : timeText(ms)]);
+      if (!Number.isNaN(ms)) rows.push([words.time, shared ? words.share(timeText(ms)) : timeText(ms)]);
       rows.push([words.evidence, said.exact ? 'exact' : 'derived']);
     }
     return facts(rows);
@@ -295,7 +295,7 @@ export class Inspector {
   #pointList(model: GraphModel, points: readonly number[]): Node {
     const list = element('ul', {});
     for (const point of points.slice(0, 100)) list.append(element('li', {}, this.#pointLink(model, point)));
-    if (points.length > 100) list.append(element('li', { class: 'muted' }, `… ${thousands(points.length - 100)} more`));
+    if (points.length > 100) list.append(element('li', { class: 'muted' }, words.more(points.length - 100)));
     return list;
   }
 }

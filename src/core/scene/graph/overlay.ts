@@ -168,20 +168,14 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
     const node = report.nodes[fusion.reportOf[point]!]!;
     const built = builtPrecision(report, node);
     if (built === null)
-      draft.put(
-        point,
-        'hidden',
-        'Not visible',
-        paints.unknown,
-        'the layer information does not say which types this node computes in',
-      );
+      draft.put(point, 'hidden', 'Not known', paints.unknown, 'the layer info does not contain the types of this node');
     else
       draft.put(
         point,
         built,
         built === 'integer' ? 'Integer' : built === 'mixed' ? 'Mixed' : built.toUpperCase(),
         precisionColours[built] ?? 6,
-        'type of what its layers write',
+        'output type of its layers',
       );
   }
   return draft.finish([...Object.keys(precisionColours), 'hidden', 'folded', 'removed', 'shape', 'unknown']);
@@ -190,14 +184,18 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
 type Verdict = AskedPrecision['verdict'] | 'probable';
 
 const verdicts: Record<Verdict, [label: string, paint: number, meaning: string]> = {
-  disobeyed: ['Not obeyed', 1, 'computed in another type than an override rule asks for'],
+  disobeyed: ['Not obeyed', 1, 'computed in a type other than the one an override rule requests'],
   unseen: [
-    'Cannot be seen',
+    'Unverifiable',
     paints.unknown,
-    'an override rule asks for a type; nothing in the build shows which it has',
+    'an override rule requests a type; the build does not show which type it has',
   ],
-  probable: ['Probably obeyed', paints.derived + 6, 'what shows of the type is what an override rule asks for'],
-  obeyed: ['Obeyed', 6, 'computed in the type that an override rule asks for'],
+  probable: [
+    'Probably obeyed',
+    paints.derived + 6,
+    'what the build shows of its type is what an override rule requests',
+  ],
+  obeyed: ['Obeyed', 6, 'computed in the type that an override rule requests'],
 };
 
 function overridesOverlay(
@@ -212,7 +210,7 @@ function overridesOverlay(
     // What is not computed has no type to obey with.
     if ((request === undefined || fate !== 'unknown') && putFate(draft, point, fate)) continue;
     if (request === undefined) {
-      draft.put(point, 'unasked', 'Not asked', paints.plain, 'no override rule decides for it');
+      draft.put(point, 'unasked', 'No rule', paints.plain, 'no override rule applies to it');
       continue;
     }
     const verdict = request.verdict === 'obeyed' && !request.certain ? 'probable' : request.verdict;
@@ -231,7 +229,7 @@ function timeOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRepor
     if (putFate(draft, point, fusion.fateOf[point]!)) continue;
     const ms = times[point]!;
     if (Number.isNaN(ms) || whole <= 0) {
-      draft.put(point, 'unmeasured', 'Not measured', paints.unknown, 'no profile, or none for its layers');
+      draft.put(point, 'unmeasured', 'Not measured', paints.unknown, 'no profile, or its layers are not in it');
       continue;
     }
     const share = (100 * ms) / whole;
@@ -251,7 +249,7 @@ function timeOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRepor
       `time:${at}`,
       label,
       paints.time + at,
-      'of the engine’s time; a kernel’s time is shared evenly among its nodes',
+      'of the engine’s time; the time of a kernel is divided equally among its nodes',
     );
   }
   const steps = Array.from({ length: paints.timeSteps }, (_, i) => `time:${paints.timeSteps - 1 - i}`);
@@ -283,10 +281,10 @@ export function nodeTimes(graph: GraphIndex, report: FusionReport, fusion: Fusio
 }
 
 const evidenceLabels: Record<Evidence, [label: string, colour: number, meaning: string]> = {
-  metadata: ['Layer metadata', 2, 'TensorRT named the node in its layer information'],
-  log: ['Build log', 0, 'TensorRT named the node in its log'],
-  name: ['Layer name', 5, 'read from the fused layer’s name'],
-  reach: ['Derived', paints.derived + 3, 'derived: reachable between the ends of a ForeignNode'],
+  metadata: ['Layer metadata', 2, 'TensorRT named the node in the layer info'],
+  log: ['Build log', 0, 'TensorRT named the node in the log'],
+  name: ['Layer name', 5, 'the name of the fused layer contains the node'],
+  reach: ['Derived', paints.derived + 3, 'derived from the graph: between the borders of a ForeignNode'],
 };
 
 function evidenceOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {

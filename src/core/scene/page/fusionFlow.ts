@@ -1,5 +1,6 @@
 import type { Fate, FusionReport, LayerKind } from '../../fusion/fusionReport.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
+import { counted } from '../../text/numbers.ts';
 import { layerIdsOf, sumOf, unitsBy, weightOf } from './fusionUnits.ts';
 import type { FusionUnit, FusionUnits, Weight } from './fusionUnits.ts';
 import { kernelFamilies } from './kernelFamilies.ts';
@@ -187,7 +188,7 @@ function moduleDrafts(
       id: 'module:added',
       column: 'modules',
       label: 'Added by TensorRT',
-      detail: 'no node asked for it',
+      detail: 'computes no node',
       kind: 'module',
       foreignNode: null,
       exact: true,
@@ -226,7 +227,7 @@ function groupDrafts(
   const more: Draft = {
     id: 'group:foreign-more',
     column: 'groups',
-    label: `${rest.size} more ForeignNodes`,
+    label: counted(rest.size, 'more ForeignNode'),
     detail: '',
     kind: 'foreign',
     foreignNode: null,
@@ -294,7 +295,7 @@ function kernelDrafts({ report, titles, total, options }: KernelContext, group: 
   }
   if (unnamed.length > 0 && !group.id.startsWith('group:fate-')) {
     const whole = layers.length === 0;
-    const label = whole ? `${group.label} as a whole` : 'No kernel names them';
+    const label = whole ? `${group.label} as a whole` : 'Kernel not known';
     const detail = whole ? 'its kernels are not listed' : '';
     drafts.push({
       ...base,

@@ -61,7 +61,7 @@ export function toFusionIcicle(
     const selection: PanelSelection = { kind: 'layers', ids: layerIdsOf(report, added) };
     children.push({
       ...cell(context, 'added', 'Added by TensorRT', added),
-      detail: 'no node asked for it',
+      detail: 'computes no node',
       selection,
       children: groupCells(context, 'added', added),
     });

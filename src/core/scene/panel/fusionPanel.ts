@@ -264,7 +264,7 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
       `Type: ${layer.type === '' ? 'not recorded' : layer.type}`,
       ...timeLine(layer.averageMs),
       ...(layer.tactic === null ? [] : [`Tactic: ${layer.tactic}`]),
-      ...(layer.evidence.length === 0 ? [] : [`Known from: ${layer.evidence.join(', ')}`]),
+      ...(layer.evidence.length === 0 ? [] : [`Evidence: ${layer.evidence.join(', ')}`]),
     ].join('\n'),
     share,
     exact: !derived,

@@ -35,7 +35,7 @@ describe('the flow from modules to kernels', () => {
       'blocks.1/attn',
       'blocks.2/attn',
       'blocks.3/attn',
-      'Added by TensorRT | no node asked for it',
+      'Added by TensorRT | computes no node',
     ]);
     expect(labels(columns.groups)).toEqual(['Reformats', 'Single-node layers', 'ForeignNode 0']);
     expect(labels(columns.kernels)).toEqual([
@@ -64,7 +64,7 @@ describe('the flow from modules to kernels', () => {
       'blocks.0/attn',
       'blocks.1/attn',
       '2 more | blocks.0/attn … 3',
-      'Added by TensorRT | no node asked for it',
+      'Added by TensorRT | computes no node',
     ]);
   });
 

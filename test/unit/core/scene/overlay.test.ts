@@ -73,10 +73,10 @@ describe('buildOverlay', () => {
     const overlay = buildOverlay('overrides', graph, report, fusionGroups(graph, report), asked);
     expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
       'Not obeyed 1',
-      'Cannot be seen 1',
+      'Unverifiable 1',
       'Probably obeyed 1',
       'Obeyed 1',
-      'Not asked 1',
+      'No rule 1',
       'Folded 1',
     ]);
     expect([...overlay.paintOf].slice(0, 6)).toEqual([
