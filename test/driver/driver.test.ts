@@ -106,7 +106,7 @@ describe('what cannot be built', () => {
     ['a missing file', 'none.onnx', undefined, /none\.onnx: no such file/],
     ['an empty file', 'empty.onnx', '', /empty\.onnx: the file is empty/],
     ['a text file', 'text.onnx', 'This is no model.\n', /text\.onnx: this is a text file/],
-    ['random bytes', 'bytes.onnx', '\u0001\u0002\u00ff\u0000\u0017 and more', /bytes\.onnx: no ONNX model/],
+    ['random bytes', 'bytes.onnx', '\u0001\u0002\u00ff\u0000\u0017 and more', /bytes\.onnx: not an ONNX model/],
   ])('%s', async (_, name, content, message) => {
     if (content !== undefined) writeFileSync(file(name), content);
     const ran = await drive(['--onnx', file(name), '--engine', file('never.engine')]);
@@ -118,7 +118,7 @@ describe('what cannot be built', () => {
   test('a file that was cut off', async () => {
     writeFileSync(file('cut.onnx'), readFileSync(modelPath('vit_tiny')).subarray(0, 100_000));
     expect(failure(await drive(['--onnx', file('cut.onnx')])).message).toMatch(
-      /cut\.onnx: no ONNX model, or one cut off/,
+      /cut\.onnx: not an ONNX model, or a truncated one/,
     );
   });
 

@@ -97,7 +97,7 @@ test('the Python driver records what was offered, and a replay check offers it w
   const { code, out } = await check(edited, '--choices', choicesOf(made));
   expect(code).toBe(1);
   expect(out).toMatch(/TensorRT offered 168 choices for this layer when its choices were recorded/);
-  expect(out).toMatch(/ {4}Change the whole entry to FP32 → FP32, CaskConvolution .*, 0\.0\d+ ms\n/);
+  expect(out).toMatch(/ {4}Change the whole entry to FP32 → FP32, CaskConvolution .*, \d\S* µs\n/);
 
   const { value: choices, problems } = readChoices(recorded);
   expect(problems).toEqual([]);
@@ -126,7 +126,7 @@ test('a TensorRT without selector says so, and builds', async () => {
   expect(made.manifest.result).toBe('passed');
   expect(made.manifest.files.choices).toBeUndefined();
   expect(made.manifest.warnings).toEqual([expect.stringMatching(/were not recorded\. The log has the reason/)]);
-  expect(logOf(made).match(/^\[W\] \[TRT\] tensorrt 11\.2\.1 cannot tell what it offers/gm)).toHaveLength(1);
+  expect(logOf(made).match(/^\[W\] \[TRT\] tensorrt 11\.2\.1 has no algorithm selector/gm)).toHaveLength(1);
 });
 
 test('Polygraphy records by the same script, which it is given with its configuration', async () => {

@@ -347,7 +347,7 @@ class Weights(unittest.TestCase):
             ("WeightsContextMemoryMap.cpp:140: Failed to map file to memory: w.bin", "w.bin cannot be opened"),
             (
                 "offset/length out of range for file: w.bin (offset=0, length=8, file size=1)",
-                "w.bin is cut off, or another model's (offset=0",
+                "w.bin is truncated, or belongs to another model (offset=0",
             ),
         ):
             self.assertIn(expected, network_options.weights_trouble(["first", text]))
