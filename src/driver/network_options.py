@@ -45,8 +45,9 @@ def parse_model(trt, network, logger, path):
         raise JobError("parse", "%s: %s" % (path, logger.cause("the parser returned no reason")))
     first = details[0]
     if first["code"] == "MODEL_DESERIALIZE_FAILED":
-        what = "this is a text file" if looks_like_text(path) else "not an ONNX model, or a truncated one"
-        raise JobError("parse", "%s: %s: %s" % (path, what, first["message"]), details)
+        if looks_like_text(path):
+            raise JobError("parse", "%s: this is a text file, not an ONNX model" % path)
+        raise JobError("parse", "%s: not an ONNX model, or a truncated one: %s" % (path, first["message"]), details)
     where = "node %s '%s' (%s): " % (first["node"], first["nodeName"], first["operator"]) if first["operator"] else ""
     reason = "this version of TensorRT cannot run it" if first["message"] == "false" else first["message"]
     raise JobError("parse", "%s: %s%s: %s" % (path, where, first["code"], reason), details)

@@ -125,7 +125,7 @@ describe('ssh', () => {
       ...bySsh('trtexec'),
       command: ['ssh', '-o', 'BatchMode=yes', 'no-such-host.invalid', '{shell}'],
     };
-    await expect(build(launcher)).rejects.toThrow(/trtexec, by the launcher: .*(no-such-host|resolve)/i);
+    await expect(build(launcher)).rejects.toThrow(/trtexec \(through the launcher\) .*(no-such-host|resolve)/i);
   });
 });
 
@@ -187,7 +187,7 @@ describe('containers and clusters: stand-ins for their programs, which keep to t
 
   test('a file that no path covers is refused before anything runs', async () => {
     const launcher = { command: ['sh', '-c', 'shift 0; "$@"', 'x', '{command}'], program: played() };
-    await expect(build(launcher)).rejects.toThrow(/vit_tiny\.onnx: the launcher knows no path for it there/);
+    await expect(build(launcher)).rejects.toThrow(/vit_tiny\.onnx: the launcher has no remote path for this file/);
   });
 });
 

@@ -200,8 +200,8 @@ test('here, some at a time, with real builds', async () => {
 test.each([
   ['models: []', /"models" cannot be \[\]/],
   ['targets: [{ name: a }]', /no "models"/],
-  ['models: [a.onnx]\nprecision: fp16', /has no "precision"; it has models, precisions/],
-  ['models: [a.onnx]\ntargets: [{ name: a, options: { workspce: 1 } }]', /no option "workspce"/],
+  ['models: [a.onnx]\nprecision: fp16', /unknown key "precision"; keys are models, precisions/],
+  ['models: [a.onnx]\ntargets: [{ name: a, options: { workspce: 1 } }]', /unknown option "workspce"/],
   ['models: [a.onnx]\ntargets: [{ name: a, launcher: {} }]', /The target "a": The launcher has no "command"/],
   ['models: [a.onnx', /flow/i],
 ])('a matrix that makes no sense: %s', (text, message) => {
