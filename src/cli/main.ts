@@ -11,6 +11,7 @@ const commands: Record<string, () => Promise<Command>> = {
   inspect: async () => (await import('./inspect.ts')).inspect,
   build: async () => (await import('./build.ts')).build,
   matrix: async () => (await import('./matrix.ts')).matrix,
+  extract: async () => (await import('./extract.ts')).extract,
   diff: async () => (await import('./diff.ts')).diff,
   gate: async () => (await import('./gate.ts')).gate,
   diagnose: async () => (await import('./diagnose.ts')).diagnose,

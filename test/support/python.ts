@@ -47,6 +47,13 @@ export interface ModelAnswer {
   outputs?: Record<string, { type: string; shape: number[]; finite?: boolean; error?: number; largest?: number }>;
 }
 
+export interface CutAnswer {
+  checked: true | string;
+  ran: true | string;
+  /** Largest difference of each output to the whole model's; 0: byte for byte. */
+  same: Record<string, number>;
+}
+
 export interface OperatorTypes {
   op: string;
   opset: number;
@@ -107,6 +114,11 @@ export class PythonTools {
     const answers = (await this.run('check_models.py', [], jobs)) as ModelAnswer[];
     if (answers.length !== jobs.length) throw new Error(`check_models.py ended at ${jobs[answers.length]?.model}`);
     return answers;
+  }
+
+  /** Compares extracted models with the models that they came from; see cut_models.py. */
+  async compareCuts(jobs: { whole: string; pieces: string[] }[]): Promise<CutAnswer[][]> {
+    return (await this.run('cut_models.py', [], jobs)) as CutAnswer[][];
   }
 
   /** Writes ONNX's own test models of single operators into a folder, and gives their names. */

@@ -1,5 +1,17 @@
 import protobuf from 'protobufjs/minimal.js';
-import { ATTRIBUTE, ENTRY, GRAPH, MODEL, NODE, SHAPE, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
+import {
+  ATTRIBUTE,
+  DIMENSION,
+  ENTRY,
+  GRAPH,
+  MODEL,
+  NODE,
+  SHAPE,
+  TENSOR,
+  TENSOR_TYPE,
+  TYPE,
+  VALUE,
+} from './onnxFields.ts';
 import type { ByteSpan, DataType, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
 import { joinSegments, type Segment, segmentsSize } from './segment.ts';
 import { byteLength, dataTypeNumber } from './tensorTypes.ts';
@@ -7,11 +19,14 @@ import { byteLength, dataTypeNumber } from './tensorTypes.ts';
 /** A graph to write in place of a model's own. Parts that come from the model are copied from their bytes. */
 export interface NewGraph {
   name: string;
-  nodes: NewNode[];
+  /** New ones, or the model's with all that is in them. */
+  nodes: (NewNode | OnnxNode)[];
   /** The model's, copied with their types and shapes, or new ones by name and type. */
   inputs: (OnnxValue | NewValue)[];
   outputs: (OnnxValue | NewValue)[];
   initializers: (OnnxTensor | NewTensor)[];
+  /** Declared types of tensors inside, copied. */
+  values?: OnnxValue[];
 }
 
 export interface NewValue {
@@ -19,14 +34,16 @@ export interface NewValue {
   newType: DataType;
   /** Its rank, where it must be known; the dimensions stay open. */
   rank?: number;
+  /** Its dimensions, where they are known; a text is a symbolic one, null one of unknown size. */
+  shape?: readonly (number | string | null)[];
 }
 
 export interface NewTensor {
   name: string;
   newType: DataType;
   shape: number[];
-  /** Little-endian, as raw data has it. */
-  bytes: Uint8Array;
+  /** Little-endian, as raw data has it; or where that is; or where another file has it, as the entries of external data. */
+  bytes: Uint8Array | { copy: Segment; size: number } | { external: Record<string, string> };
 }
 
 /** A new node, or one like a node of the model that reads and writes other tensors. */
@@ -53,10 +70,17 @@ const IR_VERSION = 10;
  * `model` was read with spans.
  * @param weights the model's own file name: large weights inside of the model become external data in that file, so
  * that the new model stays small. null: they are copied
+ * @param irVersion the least that the new model has
  */
-export function composeModel(model: OnnxModel, size: number, graph: NewGraph, weights: string | null): Segment[] {
+export function composeModel(
+  model: OnnxModel,
+  size: number,
+  graph: NewGraph,
+  weights: string | null,
+  irVersion = IR_VERSION,
+): Segment[] {
   const { at, offset, length } = model.graph.span!;
-  const end = protobuf.Writer.create().uint32(MODEL.irVersion).uint32(Math.max(IR_VERSION, model.irVersion));
+  const end = protobuf.Writer.create().uint32(MODEL.irVersion).uint32(Math.max(irVersion, model.irVersion));
   return joinSegments([
     { copy: { offset: 0, length: at } },
     ...message(MODEL.graph, graphFields(graph, weights)),
@@ -69,10 +93,13 @@ export function composeModel(model: OnnxModel, size: number, graph: NewGraph, we
 function graphFields(graph: NewGraph, weights: string | null): Segment[] {
   return [
     { bytes: protobuf.Writer.create().uint32(GRAPH.name).string(graph.name).finish() },
-    ...graph.nodes.flatMap((node) => message(GRAPH.node, nodeFields(node, weights))),
+    ...graph.nodes.flatMap((node) =>
+      'id' in node ? [copyField(node.span!)] : message(GRAPH.node, nodeFields(node, weights)),
+    ),
     ...graph.initializers.flatMap((tensor) => initializer(tensor, weights)),
     ...graph.inputs.flatMap((value) => valueField(GRAPH.input, value)),
     ...graph.outputs.flatMap((value) => valueField(GRAPH.output, value)),
+    ...(graph.values ?? []).map(({ span }) => copyField(span!)),
   ];
 }
 
@@ -124,19 +151,24 @@ function initializer(tensor: OnnxTensor | NewTensor, weights: string | null): Se
     if (place === null || weights === null) return [copyField(tensor.span!)];
     const writer = tensorHead(tensor.name, tensor.type, tensor.shape);
     const entries = { location: weights, offset: String(place.offset), length: String(place.length) };
-    for (const [key, value] of Object.entries(entries))
-      writer
-        .uint32(TENSOR.externalData)
-        .fork()
-        .uint32(ENTRY.key)
-        .string(key)
-        .uint32(ENTRY.value)
-        .string(value)
-        .ldelim();
-    return message(GRAPH.initializer, [{ bytes: writer.uint32(TENSOR.location).uint32(1).finish() }]);
+    return message(GRAPH.initializer, [{ bytes: externalEntries(writer, entries).finish() }]);
   }
-  const writer = tensorHead(tensor.name, tensor.newType, tensor.shape).uint32(TENSOR.rawData).bytes(tensor.bytes);
-  return message(GRAPH.initializer, [{ bytes: writer.finish() }]);
+  const writer = tensorHead(tensor.name, tensor.newType, tensor.shape);
+  const { bytes } = tensor;
+  if ('external' in bytes)
+    return message(GRAPH.initializer, [{ bytes: externalEntries(writer, bytes.external).finish() }]);
+  writer.uint32(TENSOR.rawData);
+  if (bytes instanceof Uint8Array) return message(GRAPH.initializer, [{ bytes: writer.bytes(bytes).finish() }]);
+  return message(GRAPH.initializer, [{ bytes: writer.uint32(bytes.size).finish() }, bytes.copy]);
+}
+
+/** Lets a tensor point into a file beside the model. */
+function externalEntries(writer: protobuf.Writer, entries: Record<string, string>): protobuf.Writer {
+  for (const [key, value] of Object.entries(entries)) {
+    writer.uint32(TENSOR.externalData).fork().uint32(ENTRY.key).string(key);
+    writer.uint32(ENTRY.value).string(value).ldelim();
+  }
+  return writer.uint32(TENSOR.location).uint32(1);
 }
 
 function tensorHead(name: string, type: DataType, shape: number[]): protobuf.Writer {
@@ -161,9 +193,15 @@ function valueField(tag: number, value: OnnxValue | NewValue): Segment[] {
   }
   writer.uint32(VALUE.name).string(value.name).uint32(VALUE.type).fork().uint32(TYPE.tensor).fork();
   writer.uint32(TENSOR_TYPE.elementType).uint32(dataTypeNumber(value.newType)!);
-  if (value.rank !== undefined) {
+  const dims = value.shape ?? (value.rank === undefined ? null : Array<null>(value.rank).fill(null));
+  if (dims) {
     writer.uint32(TENSOR_TYPE.shape).fork();
-    for (let dim = 0; dim < value.rank; dim++) writer.uint32(SHAPE.dimension).uint32(0);
+    for (const dim of dims) {
+      writer.uint32(SHAPE.dimension).fork();
+      if (typeof dim === 'number') writer.uint32(DIMENSION.value).int64(dim);
+      else if (typeof dim === 'string') writer.uint32(DIMENSION.parameter).string(dim);
+      writer.ldelim();
+    }
     writer.ldelim();
   }
   writer.ldelim().ldelim();

@@ -1,0 +1,82 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { inferTensors } from '../../core/model/inferTensors.ts';
+import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
+import {
+  type BorderTensor,
+  extractModel,
+  type KnownTensors,
+  type WeightsPlace,
+} from '../../core/surgery/extractModel.ts';
+import type { Piece, Unfit } from '../../core/surgery/pieceOf.ts';
+import { UserError } from '../userError.ts';
+import { checkOutput, weightFiles } from './checkOutput.ts';
+import { isGzip, openFile } from './fileSource.ts';
+import { ParsedFiles } from './parsedFiles.ts';
+import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
+
+export interface ExtractRequest {
+  /** Path of the model. */
+  path: string;
+  /** Chooses what to extract. */
+  pick: (graph: ModelGraph) => Piece | Unfit;
+  /** Path of the model to write; a file of this name is replaced. */
+  out: string;
+  /** Where weights go. `auto`: they stay where they are if `out` is in the same folder, else the ranges used are copied. */
+  weights?: 'auto' | 'references' | 'embed';
+  known?: KnownTensors | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ExtractedPiece extends WrittenModel {
+  /** Ids of the extracted nodes. */
+  nodes: string[];
+  inputs: BorderTensor[];
+  outputs: BorderTensor[];
+}
+
+/**
+ * Writes a part of a model as a model of its own.
+ * @throws {UserError} when the part cannot be a model, or cannot be written; nothing is left behind then
+ */
+export async function extractPiece(request: ExtractRequest, files = new ParsedFiles()): Promise<ExtractedPiece> {
+  const { path, pick, out, weights = 'auto', known, signal } = request;
+  const { value: model, problems } = await files.model(path, { spans: true });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) throw new UserError(`${path}: ${error.message}`);
+  const used = externalLocations(model);
+  await checkOutput(out, [path, ...weightFiles(path, used)]);
+  const graph = createModelGraph(model);
+  const piece = pick(graph);
+  if ('reason' in piece) throw new UserError(`${basename(path)}: ${piece.reason}`);
+  const source = await openFile(path);
+  try {
+    const place = await placeOf(path, out, weights, used);
+    const made = extractModel(graph, source.size, piece, inferTensors(graph), place, known);
+    if ('reason' in made) throw new UserError(`${basename(path)}: ${made.reason}`);
+    const written = await writeModel(made, { path, source }, out, signal);
+    const nodes = piece.nodes.map((node) => graph.nodes[node]!.id);
+    return { ...written, nodes, inputs: made.inputs, outputs: made.outputs };
+  } finally {
+    await source.close();
+  }
+}
+
+async function placeOf(
+  path: string,
+  out: string,
+  wanted: NonNullable<ExtractRequest['weights']>,
+  used: ReadonlySet<string>,
+): Promise<WeightsPlace> {
+  if (wanted === 'embed') return { kind: 'embed' };
+  const [from, to] = [await realpath(dirname(resolve(path))), await realpath(dirname(resolve(out))).catch(() => null)];
+  const whyNot =
+    from !== to
+      ? `${out} is in another folder than ${basename(path)}, and ONNX Runtime refuses paths that lead out of the model's folder`
+      : (await isGzip(path))
+        ? `${basename(path)} is compressed`
+        : null;
+  if (whyNot === null) return { kind: 'references', modelFile: basename(path) };
+  if (wanted === 'references') throw new UserError(`The weights cannot stay where they are: ${whyNot}`);
+  return { kind: 'data', location: externalFileFor(out, new Set([...used, basename(path)])) };
+}

@@ -1,0 +1,124 @@
+import { extractPiece } from '../builder/files/extractPiece.ts';
+import { requireBuild } from '../builder/store/buildFolder.ts';
+import { loadBuild } from '../builder/store/loadBuild.ts';
+import { UserError } from '../builder/userError.ts';
+import type { ModelGraph } from '../core/model/modelGraph.ts';
+import { compileGlob, matchesGlob } from '../core/precision/language/glob.ts';
+import { neighbourhood, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../core/surgery/pieceOf.ts';
+import type { BorderTensor } from '../core/surgery/extractModel.ts';
+import { counted, sizeText } from '../core/text/numbers.ts';
+import { readArguments, wholeNumber } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { printJson } from './terminal.ts';
+
+const options = {
+  nodes: { type: 'string' },
+  names: { type: 'string', multiple: true },
+  group: { type: 'string' },
+  build: { type: 'string' },
+  from: { type: 'string', multiple: true },
+  to: { type: 'string', multiple: true },
+  around: { type: 'string' },
+  embed: { type: 'boolean' },
+  references: { type: 'boolean' },
+  output: { type: 'string', short: 'o' },
+  json: { type: 'boolean' },
+} as const;
+
+export const extract: Command = {
+  name: 'extract',
+  summary: 'make a part of a model a model of its own',
+  help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
+                [--around K] [--embed | --references] -o OUT.onnx [--json]
+
+Writes the selected nodes as a model of their own; names stay. Weights stay where they are if OUT is in the model's
+folder; elsewhere, only the ranges that are used are copied to OUT.data.
+
+  --nodes ID,…       ids of nodes as 'trtlens fusion --json' has them, for example 12,13
+  --names PATTERN    nodes whose names match, for example '/layers.3/**'; may be repeated
+  --group N          the members of a ForeignNode of the build, by its id
+  --build FOLDER     the build whose ForeignNode it is
+  --from TENSOR      where the part begins; may be repeated. The model's own inputs need not be named
+  --to TENSOR        where the part ends; may be repeated
+  --around K         also the nodes up to K edges away
+  --embed            put the weights into OUT
+  --references       refuse to copy weights
+  --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+    if (values.output === undefined) throw new Usage('-o OUT.onnx is missing');
+    if (values.embed && values.references) throw new Usage('--embed goes without --references');
+    const { nodes, inputs, outputs, files } = await extractPiece({
+      path: positionals[0]!,
+      pick: await picker(values, positionals[0]!),
+      out: values.output,
+      weights: values.embed ? 'embed' : values.references ? 'references' : 'auto',
+      signal: terminal.signal,
+    });
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    if (values.json) await printJson(terminal, { nodes, inputs, outputs, bytes });
+    else {
+      const written = files.map(({ path, size }) => `Written: ${path} (${sizeText(size)})\n`);
+      await terminal.out(
+        `${counted(nodes.length, 'node')}\n${borderText('in', inputs)}${borderText('out', outputs)}${written.join('')}`,
+      );
+    }
+    return exitCodes.done;
+  },
+};
+
+const borderText = (direction: string, tensors: readonly BorderTensor[]): string =>
+  tensors
+    .map(
+      ({ name, type, shape }) =>
+        `${direction.padEnd(4)}${name}  ${type}${shape ? `[${shape.map((dim) => dim ?? '?').join(', ')}]` : ''}\n`,
+    )
+    .join('');
+
+type Values = {
+  nodes?: string;
+  names?: string[];
+  group?: string;
+  build?: string;
+  from?: string[];
+  to?: string[];
+  around?: string;
+};
+
+async function picker(values: Values, model: string): Promise<(graph: ModelGraph) => Piece | Unfit> {
+  const ways = [values.nodes, values.names, values.group, values.to].filter((way) => way !== undefined);
+  if (ways.length !== 1) throw new Usage('give one of --nodes, --names, --group and --to');
+  const around = wholeNumber('--around', values.around) ?? 0;
+  const { to, from = [], nodes, names = [], group } = values;
+  if (to !== undefined) {
+    if (around > 0) throw new Usage('--around goes without --to');
+    return (graph) => pieceBetween(graph, from, to);
+  }
+  if (from.length > 0) throw new Usage('--from needs --to');
+  const ids =
+    group === undefined ? nodes?.split(',').map((id) => id.trim()) : await membersOf(group, values.build, model);
+  return (graph) => {
+    const chosen = ids ?? namedNodes(graph, names);
+    return pieceOfNodes(graph, around > 0 ? neighbourhood(graph, chosen, around) : chosen);
+  };
+}
+
+/** Nodes of the main graph whose names match. */
+function namedNodes(graph: ModelGraph, patterns: readonly string[]): string[] {
+  return patterns.flatMap((pattern) => {
+    const glob = compileGlob(pattern);
+    const found = graph.nodes.filter(({ name }, index) => graph.owner[index]! < 0 && matchesGlob(glob, name));
+    if (found.length === 0) throw new UserError(`no node of the main graph matches ${pattern}`);
+    return found.map(({ id }) => id);
+  });
+}
+
+async function membersOf(group: string, folder: string | undefined, onnx: string): Promise<string[]> {
+  if (folder === undefined) throw new Usage('--group needs --build FOLDER');
+  const { report } = await loadBuild(await requireBuild(folder), { onnx });
+  const found = report.foreignNodes.find(({ id }) => String(id) === group);
+  if (found) return found.nodes.filter((id) => !id.includes('/'));
+  const known = report.foreignNodes.map(({ id }) => id).join(', ');
+  throw new UserError(`the build has no ForeignNode ${group}; it has ${known || 'none'}`);
+}

@@ -1,0 +1,141 @@
+import { composeModel, type NewTensor, type NewValue } from '../onnx/composeModel.ts';
+import type { EditedModel } from '../onnx/editModel.ts';
+import { ExternalData } from '../onnx/editTensor.ts';
+import type { OnnxTensor, OnnxValue } from '../onnx/onnxModel.ts';
+import { segmentsSize } from '../onnx/segment.ts';
+import { byteLength, dataTypeNumber } from '../onnx/tensorTypes.ts';
+import type { InferredTensors } from '../model/inferTensors.ts';
+import type { ModelGraph } from '../model/modelGraph.ts';
+import type { DataType } from '../onnx/onnxModel.ts';
+import type { Piece, Unfit } from './pieceOf.ts';
+
+/** Type and shape of a tensor that crosses the border of a piece. */
+export interface BorderTensor {
+  name: string;
+  type: DataType;
+  /** null: rank unknown. A text is a symbolic dimension, null one of unknown size. */
+  shape: (number | string | null)[] | null;
+}
+
+/** What else says the types of tensors, such as a build log: by the tensor's name. */
+export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: number[] }>;
+
+/**
+ * Where the weights of an extracted model are:
+ * - `references`: where they were, in the files beside the model or in the model itself. The new model must lie in the same folder.
+ * - `data`: in a file of its own, only the ranges that are used
+ * - `embed`: inside the new model
+ */
+export type WeightsPlace =
+  { kind: 'references'; modelFile: string } | { kind: 'data'; location: string } | { kind: 'embed' };
+
+/** A piece as a model of its own, as pieces of the old file and new bytes. */
+export interface ExtractedModel extends EditedModel {
+  inputs: BorderTensor[];
+  outputs: BorderTensor[];
+}
+
+/** From here on initializers need not be inputs, too. */
+const OLDEST_IR = 4;
+
+/** Protobuf's readers take no message of 2 GiB or more. */
+const SIZE_LIMIT = 2 ** 31 - 1;
+
+/**
+ * Makes a piece of a model a model of its own; names, operator sets, functions and metadata stay. Weights are not read.
+ * @param graph of a model that was read with spans
+ * @param size of the model's file in bytes
+ */
+export function extractModel(
+  graph: ModelGraph,
+  size: number,
+  piece: Piece,
+  inferred: InferredTensors,
+  weights: WeightsPlace,
+  known: KnownTensors = new Map(),
+): ExtractedModel | Unfit {
+  const { model } = graph;
+  const declared = new Map<string, OnnxValue>();
+  for (const value of [...model.graph.values, ...model.graph.outputs, ...model.graph.inputs])
+    declared.set(value.name, value);
+  const border = (tensors: readonly number[]) => tensors.map((tensor) => borderTensor(graph, tensor, inferred, known));
+  const inputs = border(piece.inputs);
+  const outputs = border(piece.outputs);
+  const unknown = [...inputs, ...outputs].find((tensor) => typeof tensor === 'string');
+  if (unknown !== undefined)
+    return {
+      reason: `The type of tensor "${unknown}" is not known: cut elsewhere, or give a verbose build log of the model`,
+    };
+  const external = new ExternalData(weights.kind === 'data' ? weights.location : '');
+  const byName = new Map(model.graph.initializers.map((tensor) => [tensor.name, tensor]));
+  const initializers = piece.initializers.flatMap((tensor) => {
+    const found = byName.get(graph.tensors[tensor]!.name);
+    return found ? [placed(found, weights, external)] : [];
+  });
+  const inner = new Set(
+    piece.nodes.flatMap((node) => graph.outputs[node]!.map((tensor) => graph.tensors[tensor]!.name)),
+  );
+  for (const { name } of outputs as BorderTensor[]) inner.delete(name);
+  const segments = composeModel(
+    model,
+    size,
+    {
+      name: model.graph.name || 'extracted',
+      nodes: piece.nodes.map((node) => graph.nodes[node]!),
+      inputs: (inputs as BorderTensor[]).map(newValue),
+      outputs: (outputs as BorderTensor[]).map(newValue),
+      initializers,
+      values: model.graph.values.filter(({ name, span }) => span && inner.has(name)),
+    },
+    weights.kind === 'references' ? weights.modelFile : null,
+    OLDEST_IR,
+  );
+  const whole = segmentsSize(segments);
+  if (whole > SIZE_LIMIT)
+    return { reason: 'The extracted model would have 2 GiB or more: write its weights to a file of their own' };
+  return {
+    segments,
+    size: whole,
+    external:
+      external.segments.length === 0
+        ? null
+        : { location: external.location, segments: external.segments, size: external.size },
+    inputs: inputs as BorderTensor[],
+    outputs: outputs as BorderTensor[],
+  };
+}
+
+/** The tensor as the border of a model declares it; its name alone where its type is not known. */
+function borderTensor(
+  graph: ModelGraph,
+  tensor: number,
+  { types, shapes }: InferredTensors,
+  known: KnownTensors,
+): BorderTensor | string {
+  const { name } = graph.tensors[tensor]!;
+  const logged = known.get(name);
+  const type = types[tensor] ?? logged?.type ?? null;
+  if (type === null || dataTypeNumber(type) === undefined) return name;
+  const shape = shapes[tensor] ?? logged?.shape ?? null;
+  return { name, type, shape: shape && [...shape] };
+}
+
+const newValue = ({ name, type, shape }: BorderTensor): NewValue => ({ name, newType: type, ...(shape && { shape }) });
+
+/** A tensor with its elements where they shall be. */
+function placed(tensor: OnnxTensor, weights: WeightsPlace, external: ExternalData): OnnxTensor | NewTensor {
+  const { data, name, type, shape } = tensor;
+  if (weights.kind === 'references' || !data || !('external' in data)) return tensor;
+  const { location, offset = '0', length } = data.external;
+  const size = length === undefined ? byteLength(type, shape) : Number(length);
+  if (location === undefined || size === undefined) return tensor;
+  const copy = { copy: { file: location, offset: Number(offset), length: size } };
+  if (weights.kind === 'embed') return { name, newType: type, shape, bytes: { copy, size } };
+  const at = external.place(copy, size);
+  return {
+    name,
+    newType: type,
+    shape,
+    bytes: { external: { location: weights.location, offset: String(at), length: String(size) } },
+  };
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { createModelGraph, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import {
+  closed,
+  neighbourhood,
+  type Piece,
+  pieceBetween,
+  pieceOfNodes,
+  type Unfit,
+} from '../../../../src/core/surgery/pieceOf.ts';
+import { modelOf } from '../fusion/loadCapture.ts';
+
+const graphOf = async (name: string): Promise<ModelGraph> => createModelGraph((await modelOf(name))!);
+const names = (graph: ModelGraph, piece: Piece | Unfit) =>
+  'reason' in piece
+    ? piece.reason
+    : {
+        nodes: piece.nodes.map((node) => graph.nodes[node]!.name),
+        inputs: piece.inputs.map((tensor) => graph.tensors[tensor]!.name),
+        outputs: piece.outputs.map((tensor) => graph.tensors[tensor]!.name),
+      };
+const idOf = (graph: ModelGraph, name: string) => graph.nodes.find((node) => node.name === name)!.id;
+
+test('an attention of vit_tiny: what crosses its border, constants and weights inside', async () => {
+  const graph = await graphOf('vit_tiny');
+  const ids = graph.nodes
+    .filter(({ name }) => /^\/blocks\/blocks.3\/attn\/(Mul|Softmax|MatMul)/.test(name))
+    .map(({ id }) => id);
+  const piece = pieceOfNodes(graph, ids) as Piece;
+  expect(names(graph, piece)).toMatchObject({ outputs: ['/blocks/blocks.3/attn/MatMul_1_output_0'] });
+  // q, k, v and the two scales.
+  expect(piece.inputs.length).toBe(5);
+});
+
+test('between tensors: all that the end needs, back to the beginning', async () => {
+  const graph = await graphOf('vit_tiny');
+  const [from, to] = ['/blocks/blocks.2/Add_1_output_0', '/blocks/blocks.3/Add_1_output_0'];
+  const piece = pieceBetween(graph, [from], [to]) as Piece;
+  expect(names(graph, piece)).toMatchObject({ inputs: [from], outputs: [to] });
+  expect(piece.nodes.length).toBeGreaterThan(40);
+  expect(pieceBetween(graph, [to], [from])).toEqual({ reason: `"${to}" does not lead to "${from}"` });
+  expect(pieceBetween(graph, ['no such'], [to])).toEqual({ reason: 'There is no tensor "no such" in the main graph' });
+  expect(pieceBetween(graph, [to], [to])).toEqual({ reason: 'No node lies between these tensors' });
+});
+
+test('a selection with a hole names the node in it, and closing it fills it', async () => {
+  const graph = await graphOf('vit_tiny');
+  const [first, last] = ['/blocks/blocks.3/attn/Softmax', '/blocks/blocks.3/attn/proj/Add'].map((name) =>
+    idOf(graph, name),
+  ) as [string, string];
+  const piece = pieceOfNodes(graph, [first, last]);
+  expect('reason' in piece && piece.reason).toMatch(
+    /^Node \d+ "\/blocks\/blocks.3\/attn\/MatMul_1" \(MatMul\) lies on a path/,
+  );
+  const whole = closed(graph, new Set([first, last].map((id) => graph.indexOfId.get(id)!)));
+  expect(
+    'reason' in
+      pieceOfNodes(
+        graph,
+        whole.map((index) => graph.nodes[index]!.id),
+      ),
+  ).toBe(false);
+});
+
+test('a node inside a loop or branch cannot be cut out; its owner can, with what it captures', async () => {
+  const graph = await graphOf('loop_if');
+  const inner = graph.nodes.findIndex((_, index) => graph.owner[index]! >= 0);
+  const owner = graph.nodes[graph.owner[inner]!]!;
+  expect(pieceOfNodes(graph, [graph.nodes[inner]!.id])).toEqual({
+    reason: expect.stringContaining(
+      `is inside ${owner.op} node ${owner.id}, which cannot be cut: pick node ${owner.id} instead`,
+    ) as string,
+  });
+  expect('reason' in pieceOfNodes(graph, [owner.id])).toBe(false);
+  expect(pieceOfNodes(graph, ['999'])).toEqual({ reason: 'There is no node 999' });
+  expect(pieceOfNodes(graph, [])).toEqual({ reason: 'No node is selected' });
+});
+
+test('the neighbourhood of a node is a selection that can be cut out', async () => {
+  const graph = await graphOf('vit_tiny');
+  const softmax = idOf(graph, '/blocks/blocks.3/attn/Softmax');
+  expect(neighbourhood(graph, [softmax], 0)).toEqual([softmax]);
+  for (const distance of [1, 2, 5]) {
+    const ids = neighbourhood(graph, [softmax], distance);
+    expect(ids.length).toBeGreaterThan(distance);
+    expect('reason' in pieceOfNodes(graph, ids)).toBe(false);
+  }
+});
