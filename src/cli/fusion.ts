@@ -10,7 +10,15 @@ export const buildFileOptions = {
   layers: { type: 'string' },
   log: { type: 'string' },
   profile: { type: 'string' },
+  'build-number': { type: 'string' },
 } as const;
+
+/** The number of a build in a log, from 1. */
+export function buildNumberOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Usage(`--build-number '${text}' is not a positive integer`);
+  return Number(text);
+}
 
 /** Checks that there is enough to report on. */
 export function requireBuildFiles(files: {
@@ -36,12 +44,13 @@ Needs --layers, --log or both; each file may be gzip-compressed.
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
   --profile FILE   layer times: trtexec --exportProfile
+  --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --json           the report as one JSON document
 `,
   run: async (args, terminal) => {
     const { values } = readArguments(args, { ...buildFileOptions, json: { type: 'boolean' } });
     const onnx = requireBuildFiles(values);
-    const { report } = await loadFiles({ ...values, onnx });
+    const { report } = await loadFiles({ ...values, onnx, buildNumber: buildNumberOf(values['build-number']) });
     if (values.json) await printJson(terminal, report);
     else await terminal.out(formatReport(report));
     return exitCodes.done;

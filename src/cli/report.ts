@@ -10,7 +10,7 @@ import { fileTrouble } from '../builder/userError.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { buildFileOptions, requireBuildFiles } from './fusion.ts';
+import { buildFileOptions, buildNumberOf, requireBuildFiles } from './fusion.ts';
 
 export const report: Command = {
   name: 'report',
@@ -20,6 +20,7 @@ trtlens report --build FOLDER [--onnx MODEL.onnx] -o report.html
 
 Writes one self-contained page with the graph and the fusion view. The page loads nothing.
 
+  --build-number N     the N-th build in the log, from 1
   --build FOLDER       a build folder of trtlens instead of the files
   -o, --output FILE    the file to write; only the page's data if the name ends in .json
 `,
@@ -48,6 +49,7 @@ interface Values {
   layers?: string;
   log?: string;
   profile?: string;
+  'build-number'?: string;
   output: string;
 }
 
@@ -55,7 +57,7 @@ async function ofFiles(values: Values): Promise<ViewData> {
   const onnx = requireBuildFiles(values);
   const { log, layers, profile, output } = values;
   await checkOutput(output, [...(await filesOfModel(onnx)), log, layers, profile]);
-  return toViewData(await loadFiles({ ...values, onnx }));
+  return toViewData(await loadFiles({ ...values, onnx, buildNumber: buildNumberOf(values['build-number']) }));
 }
 
 async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { BuildLog } from '../../core/engine/buildLog.ts';
+import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
 import type { LayerInfo } from '../../core/engine/layerInfo.ts';
 import type { Profile } from '../../core/engine/profile.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
@@ -108,14 +108,15 @@ export class ParsedFiles {
 
   /**
    * A build log of any size, gzip-compressed or not.
+   * @param only one build of several in it
    * @throws {UserError} if it cannot be opened
    */
-  log(path: string): Promise<Parsed<BuildLog>> {
+  log(path: string, only?: LoggedBuild): Promise<Parsed<BuildLog>> {
     const parse = async (source: ByteSource) => {
-      const { value, problems } = await parseLog(source, path);
+      const { value, problems } = await parseLog(source, path, only);
       return { value, problems: named(path, problems) };
     };
-    return this.#parse('log', path, parse, { unpack: false });
+    return this.#parse(only ? `log from line ${only.line}` : 'log', path, parse, { unpack: false });
   }
 
   /** @throws {UserError} if it cannot be opened */
@@ -185,8 +186,8 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-async function parseLog(source: ByteSource, path: string): Promise<Parsed<BuildLog>> {
-  const reader = new BuildLogReader();
+async function parseLog(source: ByteSource, path: string, only: LoggedBuild | undefined): Promise<Parsed<BuildLog>> {
+  const reader = new BuildLogReader(only && { only });
   const decoder = new Utf8Decoder();
   for await (const piece of piecesOf(source, path)) reader.push(decoder.push(piece));
   reader.push(decoder.end());

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import type { BuildLog } from '../../core/engine/buildLog.ts';
+import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
@@ -104,15 +104,18 @@ async function readPiece(piece: ImportedPiece) {
   );
 }
 
-function readLog(bytes: Uint8Array | undefined): BuildLog | undefined {
+/** A log's last build. */
+function readLog(bytes: Uint8Array | undefined, only?: LoggedBuild): BuildLog | undefined {
   if (!bytes) return undefined;
-  const reader = new BuildLogReader();
+  const reader = new BuildLogReader(only && { only });
   const decoder = new TextDecoder();
   // A text of gigabytes does not fit into one string.
   for (let at = 0; at < bytes.length; at += 1 << 22)
     reader.push(decoder.decode(bytes.subarray(at, at + (1 << 22)), { stream: true }));
   reader.push(decoder.decode());
-  return reader.end().value;
+  const log = reader.end().value;
+  const last = log.builds?.at(-1);
+  return last ? readLog(bytes, last) : log;
 }
 
 function backendOf(log: BuildLog | undefined, product: BuildManifest['tensorrt']['product']): BuildManifest['backend'] {

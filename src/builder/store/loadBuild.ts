@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
@@ -6,7 +7,11 @@ import type { Profile } from '../../core/engine/profile.ts';
 import { createReport } from '../../core/fusion/createReport.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import { ParsedFiles } from '../files/parsedFiles.ts';
+import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
+import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
+import type { ReportBuild } from '../../core/fusion/fusionReport.ts';
+import { counted } from '../../core/text/numbers.ts';
+import { UserError } from '../userError.ts';
 import type { Build } from './buildFolder.ts';
 import { type BuildOverrides, readBuildOverrides } from './overridesRecord.ts';
 
@@ -16,6 +21,8 @@ export interface BuildFilesGiven {
   layers?: string | undefined;
   log?: string | undefined;
   profile?: string | undefined;
+  /** Which of several builds in the log, from 1; left out: the last that fits the model and the layer info. */
+  buildNumber?: number | undefined;
 }
 
 /** A build, read and joined: everything that anyone may want to know of it. Shared by its users: not to be changed. */
@@ -67,23 +74,28 @@ function joined(
   files: ParsedFiles,
 ): Promise<Pick<LoadedBuild, 'model' | 'log' | 'layers' | 'profile' | 'report'>> {
   const paths = [given.onnx, given.log, given.layers, given.profile];
-  const what = JSON.stringify(['report', paths.map((path) => path !== undefined), added]);
+  const what = JSON.stringify(['report', paths.map((path) => path !== undefined), added, given.buildNumber]);
   const make = async () => {
     // One after the other: all of them run in one thread, and what reading a file leaves behind can go before the next.
     const model = await files.model(given.onnx);
-    const log = given.log === undefined ? undefined : await files.log(given.log);
+    const whole = given.log === undefined ? undefined : await files.log(given.log);
     const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
     const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
-    const report = createReport({
-      model: model.value,
-      modelFile: basename(given.onnx),
-      modelProblems: model.problems,
-      log: log?.value,
-      layerInfo: layers?.value,
-      profile: profile?.value,
-      added,
-      problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
-    });
+    const reportOn = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) =>
+      createReport({
+        model: model.value,
+        modelFile: basename(given.onnx),
+        modelProblems: model.problems,
+        log: log?.value,
+        build,
+        layerInfo: layers?.value,
+        profile: profile?.value,
+        added,
+        problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
+      });
+    const { log, report } = whole
+      ? await chosenBuild(given, whole, files, reportOn)
+      : { log: undefined, report: reportOn(undefined) };
     return {
       model: model.value,
       log: log?.value ?? null,
@@ -97,4 +109,36 @@ function joined(
     paths.filter((path) => path !== undefined),
     make,
   );
+}
+
+/**
+ * The build of a log that is asked for, or of several the last one that fits the model and the layer info; if none
+ * does, the last.
+ * @throws {UserError} if the log has no build of that number
+ */
+async function chosenBuild(
+  { log: path = '', buildNumber }: BuildFilesGiven,
+  whole: Parsed<BuildLog>,
+  files: ParsedFiles,
+  reportOn: (log: Parsed<BuildLog>, build?: ReportBuild) => FusionReport,
+): Promise<{ log: Parsed<BuildLog>; report: FusionReport }> {
+  const { builds = [] } = whole.value;
+  const count = Math.max(1, builds.length);
+  if (buildNumber !== undefined && buildNumber > count)
+    throw new UserError(`${path} contains ${counted(count, 'build')}, so there is no build number ${buildNumber}`);
+  if (builds.length === 0) return { log: whole, report: reportOn(whole) };
+  if (!(await stat(path)).isFile())
+    throw new UserError(`${path} contains ${count} builds and can be read only once. Save it to a file first`);
+  const read = async (number: number) => {
+    const part = builds[number - 1]!;
+    const log = await files.log(path, part);
+    return { log, report: reportOn(log, { number, of: count, line: part.line }) };
+  };
+  if (buildNumber !== undefined) return read(buildNumber);
+  for (let number = count; number > 0; number--) {
+    // oxlint-disable-next-line no-await-in-loop -- the first that fits ends it
+    const found = await read(number);
+    if (fitsInputs(found.report)) return found;
+  }
+  return read(count);
 }

@@ -37,6 +37,8 @@ export interface BuildLog {
   iterations?: LogIteration[];
   /** Runs of a program that the file contains: one for each `&&&& RUNNING` line or Polygraphy command. */
   runs?: LogRun[];
+  /** Where the log's builds begin and end, if there are several; what is read of them is mixed. */
+  builds?: LoggedBuild[];
   /** Model that was parsed last, as the log names it. */
   model?: LoggedModel | null;
   /** Things that were counted but not kept, by category: memory is bounded on a log of any size. */
@@ -84,6 +86,12 @@ export interface LogRun {
   command: string;
   line: number;
   outcome: 'passed' | 'failed' | 'cut-off';
+}
+
+/** One of several builds in a log: its first and last line, from 1. */
+export interface LoggedBuild {
+  line: number;
+  end: number;
 }
 
 export interface LogIteration {

@@ -89,6 +89,7 @@ function startRunOf(state: LogState, cursor: LogCursor, program: string, command
   state.ended = null;
   state.begun = true;
   state.verdict = null;
+  state.builds.frame(cursor.line);
   const run: LogRun = { program, command, line: cursor.line, outcome: 'cut-off' };
   if (keep(state.room.runs, command.length)) (state.log.runs ??= []).push(run);
 }

@@ -50,6 +50,7 @@ function onFunnel(state: LogState, cursor: LogCursor, at: number): void {
   const layers = Number(match[2]);
   if (original) {
     state.section = 'optimize';
+    state.builds.optimize(cursor.line);
     enterStage(state, state.calibrating ? 'calibrate' : 'optimize', cursor.line);
   }
   if (stage === 'After reformat layers') state.section = 'finalize';

@@ -28,6 +28,7 @@ function ignore(): void {}
 
 function startParse(state: LogState, line: number): void {
   state.section = 'parse';
+  state.builds.parse(line);
   state.restartNodes = true;
   state.node = null;
   enterStage(state, 'parse', line);
@@ -74,6 +75,7 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
     forget(state.room.registeredLayers);
   }
   state.section = 'parse';
+  state.builds.goOn();
   state.begun = true;
   if (!keep(state.room.parsedNodes, cursor.to - at)) return;
   const { name, op } = splitNode(state, cursor, at);

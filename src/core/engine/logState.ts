@@ -12,6 +12,7 @@ import type {
   TimedOperation,
 } from './buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
+import { LogBuilds } from './logBuilds.ts';
 import { ownText } from '../text/ownText.ts';
 
 /** Where in a build the log is: lines without a keyword at their start mean something in one section only. */
@@ -44,6 +45,7 @@ export interface LogState {
   node: ParsedNode | null;
   nodesByName: Map<string, ParsedNode> | null;
   restartNodes: boolean;
+  builds: LogBuilds;
   /** Optimizer */
   phase: BuildPhase | null;
   calibrating: boolean;
@@ -196,6 +198,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     node: null,
     nodesByName: null,
     restartNodes: false,
+    builds: new LogBuilds(),
     phase: null,
     calibrating: false,
     graphNodes: null,

@@ -1,5 +1,5 @@
 import type { BuildEvent } from './buildEvent.ts';
-import type { BuildLogRead } from './buildLog.ts';
+import type { BuildLogRead, LoggedBuild } from './buildLog.ts';
 import type { LogCursor, LogSeverity } from './logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import type { Problem } from '../text/problem.ts';
@@ -75,10 +75,15 @@ export class BuildLogReader {
   #length = 0;
   #lines = 0;
   #cut: number[] = [];
+  readonly #only: LoggedBuild;
 
-  /** `copies: false` saves time where all of the text stays in memory anyway. */
-  constructor(options: { onEvent?: (event: BuildEvent) => void; copies?: boolean } = {}) {
+  /**
+   * @param options.copies false saves time if all of the text stays in memory anyway
+   * @param options.only one build of several: all other lines are only counted
+   */
+  constructor(options: { onEvent?: (event: BuildEvent) => void; copies?: boolean; only?: LoggedBuild } = {}) {
     this.#state = newLogState(options.onEvent, options.copies ?? true);
+    this.#only = options.only ?? { line: 1, end: Infinity };
   }
 
   push(chunk: string): void {
@@ -114,7 +119,9 @@ export class BuildLogReader {
     this.#length = 0;
     const state = this.#state;
     const { log } = state;
-    log.lines = this.#lines;
+    log.lines = Math.min(this.#lines, this.#only.end);
+    const builds = state.builds.end(this.#lines);
+    if (builds.length > 1) log.builds = builds;
     finishLists(state);
     finishOutcome(state);
     finishProduct(state);
@@ -130,6 +137,7 @@ export class BuildLogReader {
 
   #line(text: string, from: number, end: number): void {
     this.#lines++;
+    if (this.#lines < this.#only.line || this.#lines > this.#only.end) return;
     let to = end;
     if (to > from && text.charCodeAt(to - 1) === 0x0d) to--;
     const cut = to - from >= MAX_LINE;

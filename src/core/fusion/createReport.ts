@@ -49,6 +49,7 @@ export function createReport(input: ReportInput): FusionReport {
   const layers = view.layers.map((_, index) => layerOf(resolution, index, times));
   const report: FusionReport = {
     schema: 1,
+    ...(input.build && { build: input.build }),
     tensorrt: { product: log?.product ?? null, version: log?.version ?? null },
     model: { file: input.modelFile, nodes: model.nodes.length },
     layers,

@@ -4,6 +4,8 @@ import type { EngineTensor } from '../engine/engineLayer.ts';
 /** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
 export interface FusionReport {
   schema: 1;
+  /** Which build of the log this is; left out where the log has only one. */
+  build?: ReportBuild;
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
   model: { file: string; nodes: number };
   /** Every engine layer, in engine order. */
@@ -34,6 +36,15 @@ export interface Accounting {
   removed: number;
   shape: number;
   unknown: number;
+}
+
+/** One of several builds in a log. */
+export interface ReportBuild {
+  /** From 1. */
+  number: number;
+  of: number;
+  /** Line of the log where it begins. */
+  line: number;
 }
 
 export interface ReportLayer {

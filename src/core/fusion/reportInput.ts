@@ -1,5 +1,6 @@
 import type { BuildLog } from '../engine/buildLog.ts';
 import type { LayerInfo } from '../engine/layerInfo.ts';
+import type { ReportBuild } from './fusionReport.ts';
 import type { Profile } from '../engine/profile.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { Problem } from '../text/problem.ts';
@@ -12,6 +13,8 @@ export interface ReportInput {
   modelProblems?: Problem[] | undefined;
   layerInfo?: LayerInfo | undefined;
   log?: BuildLog | undefined;
+  /** Which of several builds of its file the log is. */
+  build?: ReportBuild | undefined;
   profile?: Profile | undefined;
   /** What the readers of layer info, log and profile found. */
   problems?: Problem[] | undefined;

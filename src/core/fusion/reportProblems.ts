@@ -25,7 +25,7 @@ export function findProblems(
   noEngine: string | null,
   other: Problem | undefined,
 ): Problem[] {
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...severalBuilds(input)];
   if (noEngine !== null && !other) problems.push(noEngineProblem(input, noEngine));
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
   const builds = otherBuild(input);
@@ -45,6 +45,23 @@ export function findProblems(
   const shared = sharedNames(from);
   if (shared) problems.push(shared);
   return problems;
+}
+
+function severalBuilds({ log, build }: ReportInput): Problem[] {
+  if (build) {
+    const { number, of, line } = build;
+    return [
+      {
+        severity: 'info',
+        code: 'several-builds',
+        message: `The log contains ${of} builds. This report is on build ${number}, from line ${line}. Select another one with trtlens fusion --build-number N.`,
+        line,
+      },
+    ];
+  }
+  if (!log?.builds) return [];
+  const message = `The log contains ${log.builds.length} builds, and this report mixes them. Pass the log of one build.`;
+  return [{ severity: 'warning', code: 'several-builds', message }];
 }
 
 function noEngineProblem({ log, layerInfo }: ReportInput, reason: string): Problem {
