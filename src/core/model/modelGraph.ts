@@ -200,6 +200,17 @@ function isInside(graph: ModelGraph, node: number, owner: number): boolean {
   return false;
 }
 
+/** The first node that reads a tensor which a later node of its graph or of one around it makes; null: all are in order. */
+export function outOfOrder(graph: ModelGraph): { node: OnnxNode; tensor: string } | null {
+  for (const [index, node] of graph.nodes.entries()) {
+    for (const tensor of graph.inputs[index]!) {
+      const { producer = -1, name = '' } = graph.tensors[tensor] ?? {};
+      if (producer >= index) return { node, tensor: name };
+    }
+  }
+  return null;
+}
+
 const orders = new WeakMap<ModelGraph, readonly number[]>();
 
 /** The nodes in an order in which each comes after those that it reads; nodes on a cycle come last, in file order. */

@@ -1,12 +1,13 @@
 import { standardOpset } from '../../model/opset.ts';
-import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
+import type { DataType, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
 
+import type { ModelGraph } from '../../model/modelGraph.ts';
 import { nodeRoles } from '../../model/nodeRoles.ts';
 import type { NodeRole } from '../../model/nodeRoles.ts';
 import { inferTypes } from '../../model/tensorTypes.ts';
 import { elementType, isContainer } from '../../model/outputTypes.ts';
 import type { TensorTypes } from '../../model/tensorTypes.ts';
-import { isFloatType } from '../../onnx/tensorTypes.ts';
+import { elementCount, isFloatType } from '../../onnx/tensorTypes.ts';
 
 /** What precision overrides need to know of a model, as plain JSON: it also travels to the language server. */
 export interface ModelFacts {
@@ -50,26 +51,28 @@ export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control'
 
 /** Takes the facts out of a model. `types` may be given where they have been inferred already. */
 export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = inferTypes(model)): ModelFacts {
-  const { roles } = nodeRoles(types.graph);
-  const casts = new Map<string, (string | null)[]>();
-  castsOf(model.graph, casts);
-  const weights = new Map<string, number>();
-  weightsOf(model.graph, new Map(), weights);
+  const { graph } = types;
+  const { roles } = nodeRoles(graph);
+  const givenOut = new Set([...graph.graphOutputs, ...[...graph.bodyOutputs.values()].flat()]);
   return {
     file,
     opset: standardOpset(model),
-    nodes: model.nodes.map((node, index) => ({
-      id: node.id,
-      name: node.name,
-      op: node.op,
-      domain: node.domain,
-      outputs: node.outputs,
-      types: tensorTypesOf(node, types),
-      exempt: exemptionOf(node, roles[index]!, types),
-      ...(casts.has(node.id) && { casts: casts.get(node.id)! }),
-      ...(weights.has(node.id) && { weight: weights.get(node.id)! }),
-    })),
-    sources: sourcesOf(model),
+    nodes: model.nodes.map((node, index) => {
+      const casts = castsOf(graph, index, givenOut);
+      const weight = weightOf(graph, index);
+      return {
+        id: node.id,
+        name: node.name,
+        op: node.op,
+        domain: node.domain,
+        outputs: node.outputs,
+        types: tensorTypesOf(node, types),
+        exempt: exemptionOf(node, roles[index]!, types),
+        ...(casts && { casts }),
+        ...(weight !== null && { weight }),
+      };
+    }),
+    sources: sourcesOf(graph),
   };
 }
 
@@ -78,61 +81,42 @@ function tensorTypesOf(node: OnnxNode, types: TensorTypes): (DataType | null)[] 
   return types.outputsOf(node).map((type) => (isContainer(type) ? null : type));
 }
 
-/** Outputs that nothing but one Cast reads. */
-function castsOf(graph: OnnxGraph, found: Map<string, (string | null)[]>): Set<string> {
-  const readers = new Map<string, OnnxNode | null>();
-  const around = new Set<string>();
-  for (const node of graph.nodes) {
-    for (const name of node.inputs) readers.set(name, readers.has(name) ? null : node);
-    for (const { graph: body } of node.subgraphs) for (const name of castsOf(body, found)) around.add(name);
-  }
-  for (const name of [...around, ...graph.outputs.map((value) => value.name)]) readers.set(name, null);
-  for (const node of graph.nodes) {
-    if (!node.outputs.some((name) => readers.get(name)?.op === 'Cast')) continue;
-    const to = node.outputs.map((name) => readers.get(name)).map((reader) => (reader?.op === 'Cast' ? reader : null));
-    found.set(
-      node.id,
-      to.map((cast) => cast && elementType(cast, 'to')),
-    );
-  }
-  return new Set(readers.keys());
+/** The types to which Casts turn a node's outputs that nothing else reads; null: none is. */
+function castsOf(graph: ModelGraph, index: number, givenOut: ReadonlySet<number>): (DataType | null)[] | null {
+  let at = 0;
+  const casts = graph.nodes[index]!.outputs.map((name) => {
+    const tensor = name === '' ? -1 : graph.outputs[index]![at++]!;
+    const [reader, ...more] = graph.tensors[tensor]?.consumers ?? [];
+    const cast = reader === undefined || more.length > 0 || givenOut.has(tensor) ? null : graph.nodes[reader]!;
+    return cast?.op === 'Cast' ? cast : null;
+  });
+  return casts.some((cast) => cast !== null) ? casts.map((cast) => cast && elementType(cast, 'to')) : null;
 }
 
 /** Operators that multiply data by weights. */
 export const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
 
-function weightsOf(graph: OnnxGraph, around: ReadonlyMap<string, number>, found: Map<string, number>): void {
-  const sizes = new Map(around);
-  // What the graph makes itself hides what is around it.
-  for (const name of [...graph.inputs.map((value) => value.name), ...graph.nodes.flatMap(({ outputs }) => outputs)])
-    sizes.delete(name);
-  for (const { name, shape } of graph.initializers)
-    sizes.set(
-      name,
-      shape.reduce((size, dim) => size * dim, 1),
-    );
-  for (const node of graph.nodes) {
-    for (const { graph: body } of node.subgraphs) weightsOf(body, sizes, found);
-    if (!products.has(node.op)) continue;
-    const [one, ...more] = node.inputs.slice(0, 2).flatMap((name) => sizes.get(name) ?? []);
-    if (one !== undefined && more.length === 0) found.set(node.id, one);
-  }
+/** Number of elements of the one weight that a product has. */
+function weightOf(graph: ModelGraph, index: number): number | null {
+  if (!products.has(graph.nodes[index]!.op)) return null;
+  const weights = graph.inputs[index]!.slice(0, 2).flatMap((tensor) => {
+    const { kind, value } = graph.tensors[tensor] ?? {};
+    return kind === 'initializer' && value?.shape ? [elementCount(value.shape.map(Number))] : [];
+  });
+  return weights.length === 1 ? weights[0]! : null;
 }
 
 /** As many readers of a weight as someone would put in one rule. */
 const mostReaders = 20;
 
-function sourcesOf({ graph, nodes }: OnnxModel): NonNullable<ModelFacts['sources']> {
-  const readers = new Map<string, number[]>();
-  const weights = new Set(graph.initializers.map(({ name }) => name));
-  for (const name of [...graph.inputs.map((value) => value.name), ...weights]) readers.set(name, []);
-  for (const [i, { inputs }] of nodes.entries()) {
-    for (const name of inputs) {
-      const found = readers.get(name);
-      if (found && found.length < mostReaders && found.at(-1) !== i) found.push(i);
-    }
-  }
-  return [...readers].map(([name, found]) => ({ name, kind: weights.has(name) ? 'weight' : 'input', nodes: found }));
+function sourcesOf(graph: ModelGraph): NonNullable<ModelFacts['sources']> {
+  return graph.tensors.flatMap(({ name, kind, owner, consumers }, tensor) => {
+    if (owner >= 0 || (kind !== 'input' && kind !== 'initializer')) return [];
+    // What a subgraph reads from outside counts for the reader only, not for the node that has the subgraph.
+    const readers = [...new Set(consumers)].filter((node) => graph.inputs[node]!.includes(tensor));
+    const nodes = readers.sort((a, b) => a - b).slice(0, mostReaders);
+    return [{ name, kind: kind === 'input' ? ('input' as const) : ('weight' as const), nodes }];
+  });
 }
 
 const control: ReadonlySet<string> = new Set(['If', 'Loop', 'Scan']);

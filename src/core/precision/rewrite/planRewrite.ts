@@ -3,7 +3,7 @@ import type { Problem } from '../../text/problem.ts';
 import { growIslands } from './growIslands.ts';
 import { inferTypes } from '../../model/tensorTypes.ts';
 import { standardOpset } from '../../model/opset.ts';
-import { outOfOrder } from './nodeOrder.ts';
+import { outOfOrder, type ModelGraph } from '../../model/modelGraph.ts';
 import type { TensorTypes } from '../../model/tensorTypes.ts';
 import type { PrecisionPlan } from '../plan/precisionPlan.ts';
 import { type Edits, rewriteEdits } from './rewriteEdits.ts';
@@ -43,7 +43,7 @@ export function planRewrite(
     const byType: Record<RealType, number> = { float: 0, float16: 0, bfloat16: 0 };
     const nodes = [...choice.nodes.values()].filter((chosen) => chosen.typing === 'free');
     for (const { type } of nodes) byType[type]++;
-    const problems = [...choice.problems, ...problemsOf(model, edits)];
+    const problems = [...choice.problems, ...problemsOf(tensorTypes.graph, edits)];
     return {
       ...edits,
       nodes: nodes.map(({ node, type, asked }) => ({ id: node.id, name: node.name, type, asked })),
@@ -54,7 +54,8 @@ export function planRewrite(
 }
 
 /** What no Cast can be added to, and what no longer fits the edited graph. */
-function problemsOf(model: OnnxModel, { casts, initializers }: Edits): Problem[] {
+function problemsOf(graph: ModelGraph, { casts, initializers }: Edits): Problem[] {
+  const { model } = graph;
   const problems: Problem[] = [];
   if (model.trains && casts.length + initializers.length > 0) {
     const message =
@@ -74,7 +75,7 @@ function problemsOf(model: OnnxModel, { casts, initializers }: Edits): Problem[]
     const message = `The name of tensor ${JSON.stringify(odd)} is not UTF-8, so no Cast can refer to it. Rename it first, or export the model with UTF-8 names.`;
     problems.push({ severity: 'error', code: 'name-no-utf8', message });
   }
-  const early = outOfOrder(model.graph);
+  const early = outOfOrder(graph);
   if (early) {
     const { node, tensor } = early;
     const message = `The nodes are not in topological order: "${node.name || node.op}" reads "${tensor}", which a later node computes. Sort them first, for example with "polygraphy surgeon sanitize".`;
