@@ -1,8 +1,8 @@
-import type { OnnxGraph, OnnxNode } from '../../onnx/onnxModel.ts';
-import { isCheap } from '../plan/opTyping.ts';
+import { graphPathOf, type ModelGraph } from '../../model/modelGraph.ts';
+import type { OnnxNode } from '../../onnx/onnxModel.ts';
+import { isCheap, isRealType } from '../plan/opTyping.ts';
 import type { RealType } from '../plan/opTyping.ts';
 import type { ChosenType, TypeChoice } from './rewriteTypes.ts';
-import { addTo } from '../../text/addTo.ts';
 
 /** Longest chain of cheap nodes between two kept ones that is taken along. */
 const longestChain = 4;
@@ -13,21 +13,11 @@ const longestChain = 4;
  * taken.
  */
 export function growIslands(choice: TypeChoice): number {
-  let grown = 0;
-  for (const graph of allGraphs(choice.model.graph)) grown += growIn(graph, choice);
-  return grown;
-}
-
-function allGraphs(graph: OnnxGraph): OnnxGraph[] {
-  return [graph, ...graph.nodes.flatMap((node) => node.subgraphs.flatMap(({ graph: body }) => allGraphs(body)))];
-}
-
-function growIn(graph: OnnxGraph, choice: TypeChoice): number {
-  const links = new Links(graph, choice);
+  const links = new Links(choice);
   // Many nodes that read one tensor lead to the same chains.
   const tried = new Set<string>();
   let grown = 0;
-  for (const node of graph.nodes) {
+  for (const node of choice.model.nodes) {
     const chosen = choice.nodes.get(node.id);
     if (!chosen?.asked || chosen.type !== 'float') continue;
     for (const chain of links.chainsFrom(node)) {
@@ -49,27 +39,18 @@ function growIn(graph: OnnxGraph, choice: TypeChoice): number {
   return grown;
 }
 
-/** Who makes and reads the tensors of one graph. */
+/** Neighbours within one graph, and the Casts between them. */
 class Links {
   private readonly choice: TypeChoice;
-  private readonly maker = new Map<string, OnnxNode>();
-  private readonly readers = new Map<string, OnnxNode[]>();
-  private readonly outside = new Map<string, RealType>();
-  private readonly constants = new Set<string>();
+  private readonly graph: ModelGraph;
   private readonly near = new Map<OnnxNode, OnnxNode[]>();
+  /** Tensors that a graph gives out. */
+  private readonly givenOut: Set<number>;
 
-  constructor(graph: OnnxGraph, choice: TypeChoice) {
+  constructor(choice: TypeChoice) {
     this.choice = choice;
-    for (const tensor of graph.initializers) this.constants.add(tensor.name);
-    for (const value of [...graph.inputs, ...graph.outputs]) {
-      const type = value.type ?? choice.types.typeOf(graph.path, value.name);
-      if (type === 'float' || type === 'float16' || type === 'bfloat16') this.outside.set(value.name, type);
-    }
-    for (const node of graph.nodes) {
-      if (node.op === 'Constant') for (const name of node.outputs) this.constants.add(name);
-      for (const name of node.outputs) this.maker.set(name, node);
-      for (const name of new Set(node.inputs)) addTo(this.readers, name, node);
-    }
+    this.graph = choice.types.graph;
+    this.givenOut = new Set([...this.graph.graphOutputs, ...[...this.graph.bodyOutputs.values()].flat()]);
   }
 
   /** Cheap neighbours, and chains of such nodes. */
@@ -93,28 +74,51 @@ class Links {
   private neighbours(node: OnnxNode): OnnxNode[] {
     const known = this.near.get(node);
     if (known) return known;
-    const makers = node.inputs.map((name) => this.maker.get(name));
-    const readers = node.outputs.flatMap((name) => this.readers.get(name) ?? []);
-    const found = [...new Set([...makers, ...readers])].filter((other) => other !== undefined);
+    const index = this.indexOf(node);
+    const { nodes, tensors, inputs, outputs } = this.graph;
+    const makers = inputs[index]!.map((tensor) => tensors[tensor]?.producer ?? -1);
+    const readers = outputs[index]!.flatMap((tensor) => tensors[tensor]!.consumers);
+    const path = graphPathOf(node.id);
+    const found = [...new Set([...makers, ...readers])]
+      .flatMap((other) => nodes[other] ?? [])
+      .filter(({ id }) => graphPathOf(id) === path);
     this.near.set(node, found);
     return found;
   }
 
   /** Casts at all tensors that these nodes read or make. */
   casts(nodes: readonly ChosenType[]): number {
-    const tensors = new Set(nodes.flatMap(({ node }) => [...node.inputs, ...node.outputs]));
+    const indices = nodes.map(({ node }) => this.indexOf(node));
+    const tensors = new Set(indices.flatMap((index) => [...this.graph.inputs[index]!, ...this.graph.outputs[index]!]));
     let casts = 0;
-    for (const name of tensors) {
-      if (name === '' || this.constants.has(name)) continue;
-      const maker = this.maker.get(name);
-      const made = maker ? this.typeOf(maker) : this.outside.get(name);
-      const needed = new Set((this.readers.get(name) ?? []).map((reader) => this.typeOf(reader)));
-      if (maker && this.outside.has(name)) needed.add(this.outside.get(name));
+    for (const tensor of tensors) {
+      if (tensor < 0 || this.isConstant(tensor)) continue;
+      const { producer, consumers } = this.graph.tensors[tensor]!;
+      const made = producer >= 0 ? this.typeOf(this.graph.nodes[producer]!) : this.outside(tensor);
+      const needed = new Set(consumers.map((reader) => this.typeOf(this.graph.nodes[reader]!)));
+      if (producer >= 0) needed.add(this.outside(tensor));
       needed.delete(made);
       needed.delete(undefined);
       casts += needed.size;
     }
     return casts;
+  }
+
+  private indexOf(node: OnnxNode): number {
+    return this.graph.indexOfId.get(node.id)!;
+  }
+
+  private isConstant(tensor: number): boolean {
+    const { kind, producer } = this.graph.tensors[tensor]!;
+    return kind === 'initializer' || (producer >= 0 && this.graph.nodes[producer]!.op === 'Constant');
+  }
+
+  /** The type in which a tensor enters or leaves its graph. */
+  private outside(tensor: number): RealType | undefined {
+    const { kind } = this.graph.tensors[tensor]!;
+    if (kind !== 'input' && kind !== 'formal' && !this.givenOut.has(tensor)) return undefined;
+    const type = this.choice.types.types[tensor] ?? null;
+    return isRealType(type) ? type : undefined;
   }
 
   private typeOf(node: OnnxNode): RealType | undefined {
