@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { openFile } from '../../../src/builder/files/fileSource.ts';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
+import { FactsReader } from '../../../src/host/language/knownFacts.ts';
+import { DiskSource } from '../../../src/host/workspace/diskSource.ts';
 import { dismissing, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
 
 const captured = (name: string) =>
@@ -29,6 +34,28 @@ describe('a build from elsewhere', () => {
     assert.equal(build.tensorrt.version, '10.6.0');
     assert.equal(report!.foreignNodes.length, 1);
     assert.equal(report!.nodes.length, 636);
+  });
+
+  it('is parsed once for the views and the language server together', async () => {
+    const opened: string[] = [];
+    const files = new ParsedFiles({
+      open: (path) => {
+        opened.push(basename(path));
+        return openFile(path);
+      },
+    });
+    const log = vscode.window.createOutputChannel('parsed once', { log: true });
+    const views = new DiskSource(log, files);
+    const [shown, , facts] = await Promise.all([
+      views.readNewestBuild(model(), null),
+      views.readModel(model()),
+      new FactsReader(log, files).read(model()),
+    ]);
+    assert.equal(shown!.report!.nodes.length, 636);
+    assert.equal(facts.build!.nodes.length, 636);
+    assert.equal(facts.model!.nodes.length, 636);
+    assert.deepEqual(opened.toSorted(), ['build.log', 'layers.json', 'vit_tiny.onnx']);
+    log.dispose();
   });
 
   it('keeps what is selected as it is, where the side bar has no line for just that', async () => {
