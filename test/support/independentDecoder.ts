@@ -32,26 +32,27 @@ const list = <T>(values: T[] | null | undefined): T[] => values ?? [];
 const entries = (pairs: onnx.IStringStringEntryProto[] | null | undefined): object[] =>
   list(pairs).map(({ key, value }) => ({ key: key ?? '', value: value ?? '' }));
 
+const { DataType } = onnx.TensorProto;
+/** Bytes of an element, how raw data is read, and the field that has the elements of a tensor without raw data. */
+const integers = new Map<
+  number,
+  [bytes: number, read: (raw: ArrayBuffer) => Iterable<number>, field: 'int32Data' | 'int64Data']
+>([
+  [DataType.INT64, [8, (raw) => Array.from(new BigInt64Array(raw), Number), 'int64Data']],
+  [DataType.INT32, [4, (raw) => new Int32Array(raw), 'int32Data']],
+  [DataType.INT8, [1, (raw) => new Int8Array(raw), 'int32Data']],
+  [DataType.UINT8, [1, (raw) => new Uint8Array(raw), 'int32Data']],
+  [DataType.BOOL, [1, (raw) => new Uint8Array(raw), 'int32Data']],
+]);
+
 function theirInts(tensor: onnx.ITensorProto): number[] | undefined {
-  const { DataType } = onnx.TensorProto;
   const count = numbers(tensor.dims).reduce((product, dimension) => product * dimension, 1);
-  if (count > 64 || tensor.dataLocation === onnx.TensorProto.DataLocation.EXTERNAL) return undefined;
+  const known = integers.get(tensor.dataType ?? 0);
+  if (!known || count > 64 || tensor.dataLocation === onnx.TensorProto.DataLocation.EXTERNAL) return undefined;
+  const [bytes, read, field] = known;
   const raw = Uint8Array.from(tensor.rawData ?? []);
-  const fits = (bytes: number): boolean => raw.length === bytes * count;
-  switch (tensor.dataType) {
-    case DataType.INT64:
-      if (raw.length > 0) return fits(8) ? Array.from(new BigInt64Array(raw.buffer), Number) : undefined;
-      return count === list(tensor.int64Data).length ? numbers(tensor.int64Data) : undefined;
-    case DataType.INT32:
-      if (raw.length > 0) return fits(4) ? [...new Int32Array(raw.buffer)] : undefined;
-      return count === list(tensor.int32Data).length ? numbers(tensor.int32Data) : undefined;
-    case DataType.BOOL:
-    case DataType.UINT8:
-      if (raw.length > 0) return fits(1) ? [...raw] : undefined;
-      return count === list(tensor.int32Data).length ? numbers(tensor.int32Data) : undefined;
-    default:
-      return undefined;
-  }
+  if (raw.length > 0) return raw.length === bytes * count ? [...read(raw.buffer)] : undefined;
+  return count === list(tensor[field]).length ? numbers(tensor[field]) : undefined;
 }
 
 const theirTensor = (tensor: onnx.ITensorProto): object => ({
