@@ -1,4 +1,5 @@
-import { composeModel, type NewNode, type NewTensor, type NewValue } from '../onnx/composeModel.ts';
+import { composeModel } from '../onnx/composeModel.ts';
+import type { NewNode, NewTensor, NewValue } from '../onnx/writeParts.ts';
 import type { OnnxGraph, OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
 import type { Segment } from '../onnx/segment.ts';
 import type { TensorTypes } from '../model/tensorTypes.ts';

@@ -1,4 +1,4 @@
-import type { NewNode } from '../onnx/composeModel.ts';
+import type { NewNode } from '../onnx/writeParts.ts';
 import type { TensorTypes } from '../model/tensorTypes.ts';
 import { type Chunk, ChunkPlan, type ModelFile } from './chunkPlan.ts';
 import type { LowModel } from './lowNodes.ts';

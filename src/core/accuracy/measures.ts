@@ -1,4 +1,4 @@
-import type { NewNode } from '../onnx/composeModel.ts';
+import type { NewNode } from '../onnx/writeParts.ts';
 import type { LowNode, LowType } from './lowNodes.ts';
 import type { RunWriter } from './runWriter.ts';
 

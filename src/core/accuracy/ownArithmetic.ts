@@ -1,4 +1,4 @@
-import type { NewGraph, NewNode } from '../onnx/composeModel.ts';
+import type { NewGraph, NewNode } from '../onnx/writeParts.ts';
 import type { OnnxNode } from '../onnx/onnxModel.ts';
 import { dataTypeNumber } from '../onnx/tensorTypes.ts';
 import type { LowType } from './lowNodes.ts';

@@ -1,4 +1,4 @@
-import type { NewNode, NewTensor } from '../onnx/composeModel.ts';
+import type { NewNode, NewTensor } from '../onnx/writeParts.ts';
 import type { DataType, OnnxGraph, OnnxNode } from '../onnx/onnxModel.ts';
 import type { FollowingNode, LowModel, LowNode, LowType } from './lowNodes.ts';
 import { cast, lowDivision, lowRunningSum } from './ownArithmetic.ts';

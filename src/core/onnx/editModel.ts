@@ -3,7 +3,9 @@ import type { ByteSource } from '../text/byteSource.ts';
 import type { Problem, Read } from '../text/problem.ts';
 import { elementBytes, isRealElement, type RealElement } from './convertElements.ts';
 import { ExternalData, retypeTensor, UnfitTensor } from './editTensor.ts';
+import { GraphEditor } from './editGraph.ts';
 import { ModelIndex } from './modelIndex.ts';
+import type { NewNode, NewTensor, NewValue } from './writeParts.ts';
 import type { MessagePatch } from './messagePatch.ts';
 import { ATTRIBUTE, GRAPH, NODE, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
 import type { DataType, OnnxModel, OnnxTensor } from './onnxModel.ts';
@@ -38,7 +40,26 @@ export interface ModelEdits {
   constants?: { node: string; from: DataType; to: DataType }[];
   /** Declared types of graph inputs, outputs and inner tensors. */
   values?: { graph: string; name: string; to: DataType }[];
+  /** New nodes: right after a node (by id), or before the first node of the graph. */
+  insert?: { graph: string; node: NewNode; after: string | null }[];
+  /** Nodes to take out, with their subgraphs. What they wrote, nothing writes any more. */
+  remove?: string[];
+  /** Nodes to write anew; what stood there is gone. */
+  replace?: { node: string; by: NewNode }[];
+  /** Operators of nodes. */
+  operators?: { node: string; op: string }[];
+  /** New inputs, outputs and declared inner tensors of a graph. */
+  declare?: { graph: string; list: ValueList; value: NewValue }[];
+  /** Inputs, outputs and declarations to take out. */
+  undeclare?: { graph: string; list: ValueList; name: string }[];
+  addInitializers?: { graph: string; tensor: NewTensor }[];
+  removeInitializers?: { graph: string; name: string }[];
+  /** Initializers whose elements are elsewhere now: the entries of their external data, written anew. */
+  external?: { graph: string; name: string; entries: Record<string, string> }[];
 }
+
+/** The lists of a graph that declare tensors. */
+export type ValueList = 'inputs' | 'outputs' | 'values';
 
 /** The edited model as pieces of the old one and new bytes (`segmentBytes` gives its bytes), and its new external data. */
 export interface EditedModel {
@@ -80,8 +101,8 @@ export async function planEdit(
     editor.refuse(`The model can no longer be read: ${errorText(error)}`);
   }
   const problems = editor.problems;
+  const segments = problems.length > 0 ? [] : editor.segments();
   if (problems.length > 0) return { value: undefined, problems };
-  const segments = joinSegments(editor.index.file.payload());
   const size = segmentsSize(segments);
   if (size > SIZE_LIMIT && source.size <= SIZE_LIMIT) {
     const message = `The edited model would have ${size} bytes, but an ONNX file must be smaller than 2 GiB. Save the model with external data first.`;
@@ -130,10 +151,20 @@ class Editor {
     for (const edit of edits.outputs ?? []) addTo(rewired, edit.node, { ...edit, list: 'outputs' });
     for (const [id, changes] of rewired) await this.rewire(id, changes);
     for (const { node, name } of edits.names ?? []) await this.rename(node, name);
-    for (const cast of edits.casts ?? []) this.insertCast(cast);
     for (const edit of edits.initializers ?? []) await this.retypeInitializers(edit);
     for (const edit of edits.constants ?? []) await this.retypeConstant(edit);
     for (const edit of edits.values ?? []) await this.retypeValues(edit);
+    await new GraphEditor(this, this.index, this.source).apply(edits);
+  }
+
+  /** The edited file. Edits that contradict one another are refused. */
+  segments(): Segment[] {
+    try {
+      return joinSegments(this.index.file.payload());
+    } catch (error) {
+      this.refuse(`Two edits change the same part of the model: ${errorText(error)}.`);
+      return [];
+    }
   }
 
   /** Replaces the names that a node reads or writes. */
@@ -163,20 +194,6 @@ class Editor {
     for (const [index, field] of old.entries())
       patch.replace(field.at, fieldEnd(field), ...(index === 0 ? [{ bytes }] : []));
     if (old.length === 0) patch.insert(patch.span.offset + patch.span.length, { bytes });
-  }
-
-  private insertCast(cast: NonNullable<ModelEdits['casts']>[number]): void {
-    const graph = this.index.graphs.get(cast.graph)?.graph;
-    if (!graph) return this.refuse(`There is no graph "${cast.graph}".`);
-    const number = dataTypeNumber(cast.to);
-    if (number === undefined) return this.refuse(`${cast.to} is not an ONNX data type.`);
-    const before = cast.after === null ? null : this.index.nodes.get(cast.after);
-    if (before === undefined || (before && before.graph !== graph)) {
-      return this.refuse(`There is no node ${cast.after} in graph "${cast.graph}".`);
-    }
-    const patch = this.index.graphPatch(cast.graph);
-    const at = before ? fieldEnd(before.node.span!) : (graph.nodes[0]?.span?.at ?? patch.span.offset);
-    patch.insert(at, { bytes: castNode(cast, number) });
   }
 
   private async retypeInitializers({
@@ -277,16 +294,5 @@ interface Rewiring {
   tensor: string;
 }
 
-/** A Cast node as the field of a graph. */
-function castNode({ name, input, output }: { name: string; input: string; output: string }, to: number): Uint8Array {
-  const writer = protobuf.Writer.create().uint32(GRAPH.node).fork();
-  writer.uint32(NODE.input).string(input).uint32(NODE.output).string(output);
-  writer.uint32(NODE.name).string(name).uint32(NODE.op).string('Cast');
-  writer.uint32(NODE.attribute).fork().uint32(ATTRIBUTE.name).string('to');
-  writer.uint32(ATTRIBUTE.int).int64(to).uint32(ATTRIBUTE.type).uint32(INT_ATTRIBUTE).ldelim();
-  return writer.ldelim().finish();
-}
-
-/** AttributeProto.AttributeType.INT and TENSOR. */
-const INT_ATTRIBUTE = 2;
+/** AttributeProto.AttributeType.TENSOR. */
 const TENSOR_ATTRIBUTE = 4;

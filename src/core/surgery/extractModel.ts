@@ -1,4 +1,5 @@
-import { composeModel, type NewTensor, type NewValue } from '../onnx/composeModel.ts';
+import { composeModel } from '../onnx/composeModel.ts';
+import type { NewTensor, NewValue } from '../onnx/writeParts.ts';
 import type { EditedModel } from '../onnx/editModel.ts';
 import { ExternalData } from '../onnx/editTensor.ts';
 import type { OnnxTensor, OnnxValue } from '../onnx/onnxModel.ts';
