@@ -5,9 +5,9 @@ import { addedRules, fixRules, rulesText } from '../../core/accuracy/fixRules.ts
 import { judgeChunks } from '../../core/accuracy/judgeChunks.ts';
 import { judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
 import { findLowNodes, type LowModel, type LowType } from '../../core/accuracy/lowNodes.ts';
-import { errorText as amount } from '../../core/accuracy/accuracyText.ts';
+import { errorFigure as amount } from '../../core/accuracy/accuracyText.ts';
 import { randomInput } from '../../core/accuracy/randomInputs.ts';
-import { type Fix, searchFix } from '../../core/accuracy/smallestFix.ts';
+import { type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import { switchedChunks } from '../../core/accuracy/switchedChunks.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
@@ -189,7 +189,7 @@ class Judge {
     return [...groups.values()];
   }
 
-  private async search(): Promise<Fix> {
+  private async search(): Promise<PrecisionFix> {
     const { low } = this.subject;
     const { maxRuns, maxSeconds, tolerance, progress } = this.request;
     const groups = this.groups();
@@ -207,7 +207,7 @@ class Judge {
     }
   }
 
-  private ungroup(fix: Fix, groups: number[][]): Fix {
+  private ungroup(fix: PrecisionFix, groups: number[][]): PrecisionFix {
     const spread = (map: Map<number, number>) =>
       new Map([...map].flatMap(([group, error]) => groups[group]!.map((node) => [node, error] as const)));
     const exact = fix.exact.flatMap((group) => groups[group]!);
@@ -241,7 +241,7 @@ class Judge {
     });
   }
 
-  private describe(fix: Fix | null, outputs: AccuracyOutput[]): AccuracyFix {
+  private describe(fix: PrecisionFix | null, outputs: AccuracyOutput[]): AccuracyFix {
     const { low, index, base } = this.subject;
     const positions = new Map(index.nodes.map(({ id }, position) => [id, position]));
     const found = (fix?.exact ?? []).map((own) => ({ own, position: positions.get(low.low[own]!.node.id)! }));

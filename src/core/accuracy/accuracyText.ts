@@ -4,7 +4,7 @@ import type { JudgedNode } from './judgement.ts';
 import { largest } from './measures.ts';
 
 /** An error for people: `0.0023`, `4.4e-7`; null: `not finite`. */
-export function errorText(error: number | null): string {
+export function errorFigure(error: number | null): string {
   if (error === null) return 'not finite';
   if (error === 0) return '0';
   return error >= 1e-4 && error < 1e4 ? String(Number(error.toPrecision(2))) : error.toExponential(1);
@@ -23,14 +23,14 @@ const words = { float16: 'FP16', bfloat16: 'BF16' } as const;
 /** Why a node is to blame, in one sentence without its name. */
 export function evidence({ max, overflow, underflow, localError, alone, type, role }: JudgedNode): string {
   const name = words[type];
-  const only = alone === undefined ? '' : `; alone in ${name} it gives an error of ${errorText(alone)}`;
+  const only = alone === undefined ? '' : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
   if (role === 'victim') return `reads a value that ${name} cannot hold, or that was spoiled before; ${result}`;
   if (max !== null && max > largest[type])
     return `${result}, ${name} ends at ${type === 'float16' ? '65,504' : '3.4e38'}${only}`;
   if (overflow) return `not finite in ${name} although ${result} fits${only}`;
   if (underflow) return `results become 0 in ${name}; ${result}${only}`;
-  return `local error ${errorText(localError)}, ${result}${only}`;
+  return `local error ${errorFigure(localError)}, ${result}${only}`;
 }
 
 /** The report as `trtlens accuracy` prints it. */
@@ -53,11 +53,13 @@ export function accuracyText(report: AccuracyReport): string {
   if (fix.nodes.length === 0) return [...lines, 'Nothing to fix.', ''].join('\n');
   const least = fix.minimal ? 'no single one can be left out' : 'the search ended early, a smaller set may exist';
   lines.push(
-    `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorText(fix.error)} (${least}; ${counted(fix.runs, 'run')}):`,
+    `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)} (${least}; ${counted(fix.runs, 'run')}):`,
   );
   for (const { selector, nodes: selected, error } of fix.without) {
     const what = selected.length > 1 ? ` (${counted(selected.length, 'node')})` : '';
-    lines.push(`  ${selector} fp32${what}${error === null && !fix.minimal ? '' : `  # without: ${errorText(error)}`}`);
+    lines.push(
+      `  ${selector} fp32${what}${error === null && !fix.minimal ? '' : `  # without: ${errorFigure(error)}`}`,
+    );
   }
   lines.push(
     '',
@@ -69,9 +71,9 @@ export function accuracyText(report: AccuracyReport): string {
 
 function outputLine({ name, max, error, finite, judged }: AccuracyOutput, tolerance: number): string {
   if (max === null) {
-    const share = `${errorText(error)} of its elements differ`;
+    const share = `${errorFigure(error)} of its elements differ`;
     return `  ${name}: ${finite ? share : 'its shape differs'}${judged ? '' : ' (not judged)'}`;
   }
   const verdict = finite && error !== null && error <= tolerance ? 'passes' : 'fails';
-  return `  ${name}: ${verdict}, error ${errorText(error)} (largest value ${magnitude(max)})`;
+  return `  ${name}: ${verdict}, error ${errorFigure(error)} (largest value ${magnitude(max)})`;
 }

@@ -12,7 +12,7 @@ export interface TrialResult {
 }
 
 /** The smallest set found that has to be exact. */
-export interface Fix {
+export interface PrecisionFix {
   exact: number[];
   /** Error of the outputs with it. */
   error: number;
@@ -39,7 +39,7 @@ export function* searchFix(
   count: number,
   tolerance: number,
   preference: (node: number) => number = () => 0,
-): Generator<Trial, Fix, TrialResult> {
+): Generator<Trial, PrecisionFix, TrialResult> {
   const all = Array.from({ length: count }, (_, i) => i);
   const alone = new Map<number, number>();
   const without = new Map<number, number>();

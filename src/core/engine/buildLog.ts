@@ -119,7 +119,7 @@ export interface ParsedNode {
 }
 
 /** A layer of TensorRT's network as the optimizer is given it, after dead layers are gone. */
-export interface GraphNode {
+export interface LoggedGraphNode {
   /** `FILL`, `CONSTANT`, `MATRIX_MULTIPLY`, … */
   kind: string;
   name: string;
@@ -135,7 +135,7 @@ export interface BuildPhase {
   events: FusionEvent[];
   foreignNodes: LoggedForeignNode[];
   /** The list under `GRAPH NODES` (TensorRT-RTX, 11); absent where the log has none. */
-  graphNodes?: GraphNode[];
+  graphNodes?: LoggedGraphNode[];
   /** Layers timed, in order, with what won. */
   tactics: TimedLayer[];
   reformats: { layer: string; tensor: string; from: string; to: string; line: number }[];

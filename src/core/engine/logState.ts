@@ -2,7 +2,7 @@ import type { BuildEvent, BuildStage } from './buildEvent.ts';
 import type {
   BuildLog,
   BuildPhase,
-  GraphNode,
+  LoggedGraphNode,
   LogEvidence,
   LoggedForeignNode,
   LogMessage,
@@ -50,7 +50,7 @@ export interface LogState {
   phase: BuildPhase | null;
   calibrating: boolean;
   /** The list under `GRAPH NODES`, while the log is in it. */
-  graphNodes: GraphNode[] | null;
+  graphNodes: LoggedGraphNode[] | null;
   pass: string;
   /** Tactics */
   layer: TimedLayer | null;

@@ -9,7 +9,7 @@ import { buildHints } from '../../core/build/buildHints.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { originOf } from '../platform/modelSource.ts';
-import type { LoadedBuild, LoadedModel } from './session.ts';
+import type { ShownBuild, LoadedModel } from './session.ts';
 import type { SessionSource } from './sessions.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
@@ -38,7 +38,7 @@ export class DiskSource implements SessionSource {
     }
   }
 
-  async readNewestBuild(uri: vscode.Uri, id: string | null): Promise<LoadedBuild | null> {
+  async readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null> {
     if (uri.scheme !== 'file') return null;
     try {
       const builds = await listBuilds(uri.fsPath);
@@ -58,7 +58,7 @@ export class DiskSource implements SessionSource {
   }
 
   /** A build that someone asked for is shown as far as it got. */
-  async #chosen(uri: vscode.Uri, build: Build, newest: boolean): Promise<LoadedBuild> {
+  async #chosen(uri: vscode.Uri, build: Build, newest: boolean): Promise<ShownBuild> {
     const { files, result } = build.manifest;
     const failed = result === 'passed' ? '' : outcome(build, newest);
     if (files.log === null && files.layers === null) return withoutReport(build, failed);
@@ -67,7 +67,7 @@ export class DiskSource implements SessionSource {
     return result !== 'passed' && loaded.report?.layers.length === 0 ? { ...loaded, report: null } : loaded;
   }
 
-  async #report(uri: vscode.Uri, build: Build, later: string): Promise<LoadedBuild> {
+  async #report(uri: vscode.Uri, build: Build, later: string): Promise<ShownBuild> {
     const started = Date.now();
     try {
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
@@ -84,7 +84,7 @@ export class DiskSource implements SessionSource {
 
 const unreadable = (problem: string): LoadedModel => ({ graph: null, problem, hints: [] });
 
-const withoutReport = ({ folder, manifest }: Build, problem: string): LoadedBuild => ({
+const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild => ({
   build: manifest,
   report: null,
   problem,

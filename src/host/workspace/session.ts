@@ -14,7 +14,7 @@ export interface LoadedModel {
 }
 
 /** What was read of a model's newest build, or of the one that the user chose. */
-export interface LoadedBuild {
+export interface ShownBuild {
   build: BuildManifest;
   /** null: the build left nothing to report on; `problem` says why. */
   report: FusionReport | null;
@@ -34,7 +34,7 @@ export interface SessionState {
   model: 'loading' | 'ready' | 'unreadable' | 'missing';
   graph: GraphData | null;
   problem: string;
-  newest: LoadedBuild | null;
+  newest: ShownBuild | null;
   hints: string[];
 }
 

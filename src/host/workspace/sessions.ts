@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import type { Selection } from '../../protocol/views.ts';
 import { Session } from './session.ts';
-import type { LoadedBuild, LoadedModel, Origin } from './session.ts';
+import type { ShownBuild, LoadedModel, Origin } from './session.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Where sessions get their data from. Neither function rejects: a failure is a `problem` in the result. */
 export interface SessionSource {
   readModel(uri: vscode.Uri): Promise<LoadedModel>;
   /** @param id the build to show, where the user chose one; else, or when it is gone, the newest that passed */
-  readNewestBuild(uri: vscode.Uri, id: string | null): Promise<LoadedBuild | null>;
+  readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null>;
 }
 
 /** Writes come in bursts; one reload after the last of them is enough. */

@@ -1,7 +1,7 @@
 import { MarkupKind } from 'vscode-languageserver';
 import { verdictWords } from '../../core/precision/verify/precisionVerdict.ts';
 import type { Hover, Position } from 'vscode-languageserver';
-import type { BorderTensor, BuiltLayer } from '../../core/precision/check/buildFacts.ts';
+import type { SeenTensor, BuiltLayer } from '../../core/precision/check/buildFacts.ts';
 import type { Directive } from '../../core/precision/language/overrideFile.ts';
 import { typeOfEngineTensor } from '../../core/precision/language/precisionType.ts';
 import type { PrecisionType } from '../../core/precision/language/precisionType.ts';
@@ -108,7 +108,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
 
 /** The types at the borders of a node's layers: what it got, where it has a layer to itself. */
 function borderText(layers: readonly BuiltLayer[]): string[] {
-  const typesOf = (tensors: readonly BorderTensor[]) =>
+  const typesOf = (tensors: readonly SeenTensor[]) =>
     [...new Set(tensors.map(({ type }) => typeOfEngineTensor(type)).filter((type) => type !== null))].sort();
   const reads = typesOf(layers.flatMap(({ inputs }) => inputs));
   const writes = typesOf(layers.flatMap(({ outputs }) => outputs));

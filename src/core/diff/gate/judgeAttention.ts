@@ -1,7 +1,7 @@
 import type { ReportNode } from '../../fusion/fusionReport.ts';
 import { counted } from '../../text/numbers.ts';
 import type { NetworkNode } from '../diffInput.ts';
-import type { Finding, GateSide } from './judgeGate.ts';
+import type { GateFinding, GateSide } from './judgeGate.ts';
 
 /** What may be between the first product of an attention and its Softmax. */
 const between: ReadonlySet<string> = new Set([
@@ -73,7 +73,7 @@ export function attentions(network: readonly NetworkNode[]): Attention[] {
 }
 
 /** Judges `attention: fused`. */
-export function judgeAttention({ report, network }: GateSide): Finding {
+export function judgeAttention({ report, network }: GateSide): GateFinding {
   if (!network)
     return { kept: null, message: 'Whether attention is fused depends on the graph: give the model with --onnx.' };
   const found = attentions(network);

@@ -62,7 +62,7 @@ export interface GateResult {
 }
 
 /** What a rule finds: whether its limit is kept, or why it cannot be said. */
-export type Finding =
+export type GateFinding =
   | {
       kept: boolean;
       message: string;
@@ -100,7 +100,7 @@ function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline
   const permission = allow.find(({ rule }) => rule === check.rule || rule === check.id) ?? null;
   const judged = finding.kept !== null;
   const verdict = finding.kept ? 'passed' : !judged && check.optional ? 'skipped' : permission ? 'allowed' : 'failed';
-  const details: Partial<Extract<Finding, { kept: boolean }>> = finding.kept === null ? {} : finding;
+  const details: Partial<Extract<GateFinding, { kept: boolean }>> = finding.kept === null ? {} : finding;
   return {
     rule: check.rule,
     check: check.id,
@@ -119,7 +119,7 @@ function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline
   };
 }
 
-function find(check: Check, build: GateSide, baseline: GateSide | null): Finding {
+function find(check: Check, build: GateSide, baseline: GateSide | null): GateFinding {
   switch (check.rule) {
     case 'attention':
       return judgeAttention(build);

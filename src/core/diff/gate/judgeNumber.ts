@@ -3,14 +3,14 @@ import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionR
 import { counted, timeText, sizeText, thousands } from '../../text/numbers.ts';
 import { timeOf } from '../groups.ts';
 import type { Check, Limit, RuleName } from './gateFile.ts';
-import type { Finding, GateSide } from './judgeGate.ts';
+import type { GateFinding, GateSide } from './judgeGate.ts';
 
 /** A number of a build, in the unit of its rule, or why it is not known. */
 type Measured =
   { value: number; noise?: number; nodes?: readonly ReportNode[]; logLine?: number | null } | { missing: string };
 
 /** Judges a check that limits a number, by itself or against the baseline. */
-export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | null): Finding {
+export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | null): GateFinding {
   const { limit } = check;
   const found = measure(check, build);
   if ('missing' in found) return { kept: null, message: `${found.missing}.` };

@@ -4,10 +4,10 @@ import { readOverrides } from '../../precision/language/readOverrides.ts';
 import { planPrecision } from '../../precision/plan/precisionPlan.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Check } from './gateFile.ts';
-import type { Finding, GateSide } from './judgeGate.ts';
+import type { GateFinding, GateSide } from './judgeGate.ts';
 
 /** Judges `precision: { selector: type }` by what the layers of the build show, as `trtlens precision verify` does. */
-export function judgePrecision({ key, limit }: Check, { types }: GateSide): Finding {
+export function judgePrecision({ key, limit }: Check, { types }: GateSide): GateFinding {
   if (limit.kind !== 'type') return { kept: null, message: 'This limit is not a type.' };
   if (!types) return { kept: null, message: 'Types are judged node by node: give the model with --onnx.' };
   const { facts, index } = types;

@@ -1,6 +1,6 @@
 import { counted, timeText } from '../../text/numbers.ts';
 import type { Both, BuildDiff, Change, DiffSide } from '../buildDiff.ts';
-import { escapeMarkdown } from './escapes.ts';
+import { escapeCell } from './escapes.ts';
 
 /** Changes that are alike but for the module that they are in: `layers.0` … `layers.11`. */
 interface Alike {
@@ -91,7 +91,7 @@ export function diffMarkdown(diff: BuildDiff, most = 20): string {
     .slice(0, most)
     .map(
       ({ changes, deltaMs }) =>
-        `| ${deltaMs === null || deltaMs === 0 ? '' : change(deltaMs)} | ${changes[0]!.kind} | ${changes.length} | ${escapeMarkdown(changes[0]!.message)} |`,
+        `| ${deltaMs === null || deltaMs === 0 ? '' : change(deltaMs)} | ${changes[0]!.kind} | ${changes.length} | ${escapeCell(changes[0]!.message)} |`,
     );
   const table =
     rows.length === 0
@@ -99,12 +99,12 @@ export function diffMarkdown(diff: BuildDiff, most = 20): string {
       : ['| time | kind | times | change |', '|---|---|---|---|', ...rows];
   const left = groups.length - rows.length;
   return [
-    `### ${escapeMarkdown(diff.a.model)}: what changed`,
+    `### ${escapeCell(diff.a.model)}: what changed`,
     '',
-    `A: ${escapeMarkdown(sideText(diff.a))}  `,
-    `B: ${escapeMarkdown(sideText(diff.b))}`,
+    `A: ${escapeCell(sideText(diff.a))}  `,
+    `B: ${escapeCell(sideText(diff.b))}`,
     '',
-    ...headLines(diff).map((line) => `- ${escapeMarkdown(line)}`),
+    ...headLines(diff).map((line) => `- ${escapeCell(line)}`),
     '',
     ...table,
     ...(left > 0 ? ['', `… and ${counted(left, 'more kind')} of change.`] : []),

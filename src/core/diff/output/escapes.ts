@@ -14,7 +14,7 @@ export const escapeXml = (text: string): string =>
     .replaceAll(/[\r\n\t]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** A text inside a cell of a Markdown table: one line, nothing in it is markup. */
-export const escapeMarkdown = (text: string): string =>
+export const escapeCell = (text: string): string =>
   text
     // oxlint-disable-next-line no-control-regex -- names may hold any
     .replaceAll(/[\u0000-\u001f\u007f]+/g, ' ')

@@ -1,6 +1,6 @@
 import { counted } from '../../text/numbers.ts';
 import type { CheckResult, CheckVerdict, GateResult } from '../gate/judgeGate.ts';
-import { escapeMarkdown, escapeXml } from './escapes.ts';
+import { escapeCell, escapeXml } from './escapes.ts';
 
 const signs: Record<CheckVerdict, string> = { passed: '✓', failed: '✗', allowed: '!', skipped: '–' };
 
@@ -43,9 +43,9 @@ export function gateMarkdown(results: readonly GateResult[]): string {
     .map((result) => {
       const rows = result.checks.map(
         (check) =>
-          `| ${signs[check.verdict]} | ${escapeMarkdown(check.check)} | ${escapeMarkdown(check.message + allowedText(check))}${check.verdict === 'failed' && check.names.length > 0 ? `<br>${escapeMarkdown(someNames(check))}` : ''} |`,
+          `| ${signs[check.verdict]} | ${escapeCell(check.check)} | ${escapeCell(check.message + allowedText(check))}${check.verdict === 'failed' && check.names.length > 0 ? `<br>${escapeCell(someNames(check))}` : ''} |`,
       );
-      const title = `### ${result.passed ? '✅' : '❌'} ${escapeMarkdown(result.model)}, ${builtWith(result)}: ${gateSummary(result)}`;
+      const title = `### ${result.passed ? '✅' : '❌'} ${escapeCell(result.model)}, ${builtWith(result)}: ${gateSummary(result)}`;
       return `${title}\n\n| | check | result |\n|---|---|---|\n${rows.join('\n')}\n`;
     })
     .join('\n');

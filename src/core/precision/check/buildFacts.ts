@@ -49,7 +49,7 @@ export interface BuiltNode {
   averageMs: number | null;
 }
 
-export interface BorderTensor {
+export interface SeenTensor {
   name: string;
   type: string | null;
   /** Number of elements; null if it is not known or dynamic. */
@@ -64,10 +64,10 @@ export interface BuiltLayer {
   tactic: string | null;
   /** Positions of its nodes. */
   nodes: number[];
-  inputs: BorderTensor[];
-  outputs: BorderTensor[];
+  inputs: SeenTensor[];
+  outputs: SeenTensor[];
   /** What is built into the kernel, where it is not listed among its inputs. */
-  constants?: BorderTensor[];
+  constants?: SeenTensor[];
   /** Compute type where the layer says it (its weights' type), otherwise null. */
   weights: string | null;
   averageMs: number | null;
@@ -126,7 +126,7 @@ export function buildFacts(
   };
 }
 
-function border(tensor: EngineTensor): BorderTensor {
+function border(tensor: EngineTensor): SeenTensor {
   const known = tensor.dims?.every((dim) => dim >= 0) ? tensor.dims : null;
   return { name: tensor.name, type: tensor.type, elements: known ? known.reduce((size, dim) => size * dim, 1) : null };
 }

@@ -1,5 +1,5 @@
 import { shorten } from '../../text/oneLine.ts';
-import type { BorderTensor, BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
+import type { SeenTensor, BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
 import { products } from '../plan/modelFacts.ts';
 import type { PlannedNode } from '../plan/precisionPlan.ts';
 import { isFloating, typeOfEngineTensor } from '../language/precisionType.ts';
@@ -175,7 +175,7 @@ function weightsIn(layer: BuiltLayer, weight: number): PrecisionType | null {
 }
 
 /** TensorRT 10 lists them among the inputs. */
-const constantsOf = ({ inputs, constants = [] }: BuiltLayer): BorderTensor[] => [
+const constantsOf = ({ inputs, constants = [] }: BuiltLayer): SeenTensor[] => [
   ...inputs.filter(({ name }) => /dconst|constant/i.test(name)),
   ...constants,
 ];
@@ -186,18 +186,18 @@ function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: str
 }
 
 /** Without the scalars alpha and beta that FP16 gemms take in FP32. */
-function large(tensors: readonly BorderTensor[]): BorderTensor[] {
+function large(tensors: readonly SeenTensor[]): SeenTensor[] {
   const named = tensors.filter(({ name }) => !/_(?:alpha|beta)(?:_myl\d+)?$/.test(name));
   const several = named.filter(({ elements }) => elements === null || elements > 1);
   return several.length > 0 ? several : named;
 }
 
-function floatType(tensor: BorderTensor): PrecisionType | null {
+function floatType(tensor: SeenTensor): PrecisionType | null {
   const type = typeOfEngineTensor(tensor.type);
   return type !== null && (isFloating(type) || type === 'int8' || type === 'int4') ? type : null;
 }
 
-function floatTypes(tensors: readonly BorderTensor[]): PrecisionType[] {
+function floatTypes(tensors: readonly SeenTensor[]): PrecisionType[] {
   return tensors.map(floatType).filter((type) => type !== null);
 }
 

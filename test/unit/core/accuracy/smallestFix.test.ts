@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Fix, searchFix } from '../../../../src/core/accuracy/smallestFix.ts';
+import { type PrecisionFix, searchFix } from '../../../../src/core/accuracy/smallestFix.ts';
 
 const TOLERANCE = 0.01;
 
 /** Runs a search against errors by set of exact nodes, a bit a node. */
-function run(count: number, errorOf: (exact: number) => number, limit = Infinity): { fix: Fix; runs: number } {
+function run(count: number, errorOf: (exact: number) => number, limit = Infinity): { fix: PrecisionFix; runs: number } {
   const search = searchFix(count, TOLERANCE);
   let runs = 0;
   for (let step = search.next(); ;) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { BorderTensor, BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
+import type { SeenTensor, BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
 import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
 import type { NodeVerdict } from '../../../../src/core/precision/verify/precisionVerdict.ts';
 import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
@@ -80,7 +80,7 @@ function mutated(
     return Math.floor((state / 2 ** 32) * limit);
   };
   const changed = new Set<string>();
-  const retyped = (tensors: BorderTensor[]) => tensors.map((tensor) => ({ ...tensor, type }));
+  const retyped = (tensors: SeenTensor[]) => tensors.map((tensor) => ({ ...tensor, type }));
   const facts: BuildFacts = {
     ...build,
     flags: flags ? build.flags : null,

@@ -1,0 +1,2 @@
+export type Thing = string;
+export const make = (): Thing => 'b';
