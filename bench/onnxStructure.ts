@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { cacheFolder } from '../src/builder/files/cacheFolder.ts';
 import { writeModel } from './onnxStructure/writeModel.ts';
+import { buildCli } from './support/buildCli.ts';
 
 const RUNS = 5;
 
@@ -54,6 +55,14 @@ function measure(program: string, args: string[], env: Record<string, string> = 
   return { milliseconds, ...(JSON.parse(stdout) as Omit<Run, 'milliseconds'>) };
 }
 
+/** Milliseconds that `trtlens inspect` takes as a whole process. */
+function inspect(cli: string, file: string): number {
+  const start = performance.now();
+  const { status } = spawnSync(process.execPath, [cli, 'inspect', file], { stdio: 'ignore' });
+  if (status !== 0) throw new Error(`trtlens inspect ended with ${status}`);
+  return performance.now() - start;
+}
+
 /** Takes the file out of the system's cache, as a file is that nobody has opened for a while. */
 function forget(python: string, file: string): void {
   const program = 'import os, sys; os.posix_fadvise(os.open(sys.argv[1], os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)';
@@ -92,6 +101,8 @@ try {
     target: 'node20',
     logLevel: 'warning',
   });
+  const cli = await buildCli(join(folder, 'dist'));
+  const inspected: number[] = [];
   const runs = { ours: [] as Run[], peer: [] as Run[], oursCached: [] as Run[], peerCached: [] as Run[] };
   const readOurs = (times = 1): Run => measure(process.execPath, [reader, file, String(times)]);
   const readPeer = (times = 1): Run => measure(python.program, ['-c', peerProgram, file, String(times)], python.env);
@@ -104,6 +115,7 @@ try {
     runs.peer.push(readPeer());
     runs.peerCached.push(readPeer());
     runs.oursCached.push(readOurs());
+    inspected.push(inspect(cli, file));
   }
   const ours = best(runs.ours);
   const peer = best(runs.peer);
@@ -118,6 +130,8 @@ try {
   const times = peer.milliseconds / ours.milliseconds;
   const timesCached = peerCached.milliseconds / oursCached.milliseconds;
   const timesCall = peerCall.callMilliseconds / oursCall.callMilliseconds;
+  const inspectMs = Math.min(...inspected);
+  const timesInspect = peerCached.milliseconds / inspectMs;
   const memory = peer.peakKib / ours.peakKib;
   const share = (100 * ours.bytesRead!) / model.bytes;
   const mib = (kib: number): string => `${Math.round(kib / 1024)} MiB`;
@@ -135,6 +149,14 @@ try {
       ours: seconds(oursCached),
       peer: `onnx.load: ${seconds(peerCached)}`,
       ratio: `${timesCached.toFixed(0)}× faster`,
+    },
+    {
+      what: 'trtlens inspect, time of the whole process, file in cache',
+      ours: seconds({ milliseconds: inspectMs }),
+      peer: `onnx.load: ${seconds(peerCached)}`,
+      ratio: `${timesInspect.toFixed(1)}× faster`,
+      target: '≥ 25×',
+      ok: timesInspect >= 25,
     },
     {
       what: 'time of the first call in a process, file in cache',

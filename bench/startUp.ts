@@ -1,11 +1,12 @@
 // What the command line costs as a whole process: its start against an empty Node process, and its memory on the deepest
-// captured model. Needs the bundles (`npm run build`). Prints one JSON object.
+// captured model. Prints one JSON object.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { buildCli } from './support/buildCli.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const RUNS = 25;
@@ -30,7 +31,7 @@ try {
   const rows = [];
   const empty = join(folder, 'empty.cjs');
   writeFileSync(empty, '');
-  const cli = join(root, 'dist/cli.js');
+  const cli = await buildCli(join(folder, 'dist'));
   for (const [version, program] of nodes) {
     const times = { empty: [] as number[], version: [] as number[] };
     for (let run = 0; run < RUNS; run++) {
