@@ -34,6 +34,14 @@ export function schemaViolations(value: unknown, schema: JsonSchema): string[] {
   return [...violations(value, schema), ...(meant ? violations(value, schema.then ?? {}, schema) : [])];
 }
 
+/** The schema without room for fields that it does not name: what we write ourselves has no others. */
+export function withoutOtherFields(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (_key, part: unknown) => {
+    const isObject = typeof part === 'object' && part !== null && 'properties' in part && 'type' in part;
+    return isObject ? { additionalProperties: false, ...part } : part;
+  }) as JsonSchema;
+}
+
 /** Places where a value does not fit a rule of the schema `root`; it knows the part of JSON Schema that our schemas use. */
 function violations(value: unknown, rule: JsonSchema, root: JsonSchema = rule, path = ''): string[] {
   if (rule.$ref !== undefined) {

@@ -2,22 +2,31 @@ import type { TimeLine } from './buildProgress.ts';
 
 /** `manifest.json` of a build folder: everything that says what this build was. Times are ISO 8601 and seconds. */
 export interface BuildManifest {
+  /** Version of this contract. */
   schema: 1;
   /** Folder name; unique, sorts by time. */
   id: string;
+  /** Path of the model (relative: to the folder), the SHA-256 of its content (null: not computed), and its size. */
   model: { file: string; sha256: string | null; bytes: number };
+  /** What ran the build. */
   backend: 'trtexec' | 'polygraphy' | 'python' | 'rtx';
   /** `recorded`: not built here, a shipped or imported build, and labelled so everywhere. */
   origin: 'built' | 'recorded' | 'imported';
+  /** What built the engine; null: not known. */
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
+  /** Name of the GPU; null: not known, or built without one. */
   gpu: string | null;
+  /** Version of the GPU's driver; null: not known. */
   driver: string | null;
   /** The command as run, one argument per element. */
   command: string[];
   /** Options that the user chose, for comparing two builds. */
   options: Record<string, string | number | boolean | string[]>;
+  /** When it started, in ISO 8601. */
   started: string;
+  /** How long it took; null: it has not ended. */
   seconds: number | null;
+  /** How it ended. */
   result: 'passed' | 'failed' | 'cancelled' | 'running';
   /** One line for the user when it failed. */
   error: string | null;

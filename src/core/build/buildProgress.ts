@@ -46,6 +46,7 @@ export interface ProgressState {
 
 /** Where the time of a build went, as far as its output shows when things began. */
 export interface TimeLine {
+  /** The whole build in milliseconds. */
   totalMs: number;
   /** In order; a stage that came again is there again. */
   stages: { stage: BuildStage; ms: number }[];

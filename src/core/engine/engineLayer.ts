@@ -1,7 +1,8 @@
 /** One tensor at a layer's border, as TensorRT describes it. */
 export interface EngineTensor {
+  /** The engine's name of the tensor. */
   name: string;
-  /** -1: dynamic. null: not given. */
+  /** Dimensions; -1: dynamic. null: not given. */
   dims: number[] | null;
   /** Short type name (`Float`, `Half`, `Int8`, `BFloat16`, `FP8`, `Int64`, `Int32`, `Bool`, …), or null. */
   type: string | null;

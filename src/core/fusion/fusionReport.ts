@@ -3,92 +3,178 @@ import type { EngineTensor } from '../engine/engineLayer.ts';
 
 /** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
 export interface FusionReport {
+  /** Version of this contract. */
   schema: 1;
   /** Which build of the log this is; left out where the log has only one. */
   build?: ReportBuild;
+  /** What built the engine; null: the inputs do not say. */
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
+  /** File name of the model, and how many nodes it has, those of subgraphs included. */
   model: { file: string; nodes: number };
   /** Every engine layer, in engine order. */
   layers: ReportLayer[];
+  /** Every ForeignNode: a part of the network that TensorRT gave to its compiler Myelin as a whole. */
   foreignNodes: ReportForeignNode[];
   /** Every ONNX node, in file order, subgraphs after their owner. */
   nodes: ReportNode[];
   /** Every tensor of the model's graphs but the initializers, each graph's inputs first. */
   tensors: ReportTensor[];
+  /** How many nodes have which fate. */
   accounting: Accounting;
+  /** How many layers the network had after each stage of the optimizer, as the log counts them. */
   funnel: { stage: string; layers: number }[];
   /** Why a boundary is where it is, or what helped or hindered; each with its evidence. Never invented. */
   remarks: Remark[];
+  /** What is wrong with the inputs, and what the report therefore cannot say. */
   problems: Problem[];
 }
 
-export type Fate = 'foreign' | 'fused' | 'single' | 'folded' | 'removed' | 'shape' | 'unknown';
-/** How the report knows: TensorRT's metadata, its log, the grammar of fused names, or reachability in the graph (derived). */
-export type Evidence = 'metadata' | 'log' | 'name' | 'reach';
-export type LayerKind = 'single' | 'fused' | 'foreign' | 'kernel' | 'reformat' | 'shape' | 'constant' | 'other';
+/** What became of a node. A node in several layers has one fate, the first that applies: foreign, fused, single, then the others. */
+export type Fate =
+  /** fused into a ForeignNode (Myelin) */
+  | 'foreign'
+  /** computed by an engine layer together with other nodes */
+  | 'fused'
+  /** computed by an engine layer of its own */
+  | 'single'
+  /** constant-folded: a constant, or a node that depends only on constants */
+  | 'folded'
+  /** needs no work in this engine: an identity, a dead node, a cast or reshape without effect, a pair that cancels out */
+  | 'removed'
+  /** computes shapes on the host */
+  | 'shape'
+  /** the inputs don't say what happened to it */
+  | 'unknown';
 
+/** How the report knows which nodes a layer computes. */
+export type Evidence =
+  /** TensorRT's metadata of the layer names them */
+  | 'metadata'
+  /** the build log says so */
+  | 'log'
+  /** the layer's name is made of their names */
+  | 'name'
+  /** derived: they lie between the layer's input and output tensors */
+  | 'reach';
+
+/** What an engine layer is. */
+export type LayerKind =
+  /** computes one node */
+  | 'single'
+  /** computes several nodes */
+  | 'fused'
+  /** a whole ForeignNode, where TensorRT does not list its kernels */
+  | 'foreign'
+  /** a kernel inside a ForeignNode */
+  | 'kernel'
+  /** copies a tensor into another type or memory layout */
+  | 'reformat'
+  /** computes shapes, or copies them between host and device */
+  | 'shape'
+  /** a constant */
+  | 'constant'
+  /** none of these, or not known */
+  | 'other';
+
+/** How many nodes have which fate. The counts add up to `total`. */
 export interface Accounting {
+  /** All nodes of the model, those of subgraphs included. */
   total: number;
+  /** Fused into a ForeignNode. */
   foreign: number;
+  /** In an engine layer with other nodes. */
   fused: number;
+  /** In an engine layer alone. */
   single: number;
+  /** Constant-folded. */
   folded: number;
+  /** Without work in this engine. */
   removed: number;
+  /** Computing shapes on the host. */
   shape: number;
+  /** Not known. */
   unknown: number;
 }
 
 /** One of several builds in a log. */
 export interface ReportBuild {
-  /** From 1. */
+  /** Which build, from 1. */
   number: number;
+  /** How many builds the log has. */
   of: number;
   /** Line of the log where it begins. */
   line: number;
 }
 
+/** A layer of the engine. */
 export interface ReportLayer {
+  /** Position in `layers`, from 0. */
   id: number;
+  /** The name as TensorRT writes it. */
   name: string;
+  /** TensorRT's type of the layer, as `CaskConvolution` or `kgen`; '' if only names were recorded. */
   type: string;
+  /** What the layer is. */
   kind: LayerKind;
   /** Id in foreignNodes, for a kernel (or the opaque layer) of a ForeignNode. */
   foreignNode: number | null;
   /** Ids of the ONNX nodes that it computes, all or in part. */
   nodes: string[];
+  /** How the report knows `nodes`. */
   evidence: Evidence[];
+  /** Average time in milliseconds; null: not timed. */
   averageMs: number | null;
-  /** Share of the whole in percent, as the profile says. */
+  /** Share of the total time in percent, as the profile says; null: not timed. */
   percent: number | null;
+  /** Name of the kernel that runs it, or the tactic's number where TensorRT gives no name; null: not given. */
   tactic: string | null;
+  /** Tensors that it reads, as TensorRT describes them. */
   inputs: EngineTensor[];
+  /** Tensors that it writes. */
   outputs: EngineTensor[];
-  /** Line in the log that lists it, from 1. */
+  /** Line in the log that lists it, from 1; null: no log lists it. */
   line: number | null;
   /** TensorRT's own metadata of the layer, as it wrote it, control characters included. Omitted where it wrote none. */
   metadata?: string;
 }
 
+/** A part of the network that Myelin compiles as a whole. */
 export interface ReportForeignNode {
+  /** Position in `foreignNodes`, from 0. */
   id: number;
+  /** TensorRT's name, as `{ForeignNode[a...b]}`. */
   name: string;
+  /** Ids of the ONNX nodes in it. */
   nodes: string[];
   /** true: TensorRT itself named every member; false: derived from the graph. */
   exact: boolean;
+  /** Ids of its layers: its kernels, or the one opaque layer. */
   layers: number[];
+  /** Names of the tensors that it reads from outside. */
   inputs: string[];
+  /** Names of the tensors that it gives to the outside. */
   outputs: string[];
+  /** Average time of all its layers in milliseconds; null: none was timed. */
   averageMs: number | null;
+  /** Line in the log that names it, from 1; null: no log does. */
   line: number | null;
 }
 
+/** A node of the model and what became of it. */
 export interface ReportNode {
+  /** Position in its graph; in a subgraph the owner's id, the attribute and the position, as `20/then_branch/3`. */
   id: string;
+  /** The name in the model; '' for none. */
   name: string;
+  /** ONNX operator. */
   op: string;
+  /** What became of it. */
   fate: Fate;
+  /** Ids of the layers that compute it, completely or in part. */
   layers: number[];
+  /** Id of the ForeignNode that it is in; null: in none. */
   foreignNode: number | null;
+  /** true: TensorRT itself says so; false: derived, or not known. */
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
   reason: string;
@@ -113,14 +199,18 @@ export interface ReportTensor {
   layers: number[];
 }
 
+/** A finding about the build: why the engine is as it is. */
 export interface Remark {
   /** As compilers' optimisation remarks: something was done, was not done, or was found out. */
   kind: 'passed' | 'missed' | 'analysis';
   /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, … */
   code: string;
+  /** One or two sentences. */
   message: string;
   /** What in the inputs says so: a log line, a tensor, a layer. */
   evidence: { line?: number; tensor?: string; layer?: number };
+  /** Ids of the nodes concerned. */
   nodes: string[];
+  /** Ids of the layers concerned. */
   layers: number[];
 }

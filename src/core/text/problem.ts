@@ -1,18 +1,30 @@
-/** How bad a problem is. `error`: the result is missing something that was requested. */
-export type Severity = 'error' | 'warning' | 'info';
+/** How bad a problem is. */
+export type Severity =
+  /** the result is missing something that was requested */
+  | 'error'
+  /** the result may be incomplete or wrong in places */
+  | 'warning'
+  /** worth knowing */
+  | 'info';
 
 /**
  * Something the user should know about an input: what is wrong, where, and (in the message) what to do next.
  * Lines and columns count from 1, as editors and compilers show them; `endColumn` is exclusive.
  */
 export interface Problem {
+  /** How bad it is. */
   severity: Severity;
   /** Stable, kebab-case: scripts and tests rely on it. */
   code: string;
+  /** What is wrong and what to do. */
   message: string;
+  /** Name of the file. */
   file?: string;
+  /** Line, from 1. */
   line?: number;
+  /** Column, from 1. */
   column?: number;
+  /** Column after the last one. */
   endColumn?: number;
   /** Byte offset in a binary file. */
   offset?: number;

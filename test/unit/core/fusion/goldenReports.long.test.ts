@@ -1,5 +1,6 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectGolden, expectGoldenText, expectNoOtherGolden } from '../../../support/golden.ts';
+import { readSchema, schemaViolations, withoutOtherFields } from '../../../support/jsonSchema.ts';
 import { captures, reportOf } from './loadCapture.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
 
@@ -15,11 +16,15 @@ const asText = [
   'tensorrt-10.6.0/unsupported_op.fp32',
 ];
 
+const contract = withoutOtherFields(readSchema('fusion-report'));
+
 describe('golden reports', () => {
   it.each(captures())('%s', { timeout: 30_000 }, async (capture) => {
     const report = await reportOf(capture);
     // Without a model or without layers and log there is nothing to report on.
-    if (report) expectGolden(goldenOf(capture), report);
+    if (!report) return;
+    expectGolden(goldenOf(capture), report);
+    expect(schemaViolations(JSON.parse(JSON.stringify(report)), contract)).toEqual([]);
   });
 
   it.each(asText)('%s as text', async (capture) => {
