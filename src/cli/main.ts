@@ -16,6 +16,8 @@ const commands: Record<string, () => Promise<Command>> = {
   gate: async () => (await import('./gate.ts')).gate,
   diagnose: async () => (await import('./diagnose.ts')).diagnose,
   accuracy: async () => (await import('./accuracy.ts')).accuracy,
+  compare: async () => (await import('./compare.ts')).compare,
+  run: async () => (await import('./run.ts')).run,
   precision: async () => (await import('./precision.ts')).precision,
   replay: async () => (await import('./replay.ts')).replay,
   report: async () => (await import('./report.ts')).report,

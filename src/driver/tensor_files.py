@@ -83,8 +83,9 @@ def read_raw(path):
 
 
 def read_json(path):
-    with open(path, encoding="utf-8") as file:
-        content = json.loads(strict_json(file.read()))
+    content = load_json(path)
+    if isinstance(content, dict) and content.get("polygraphy_class") == "AccuracyResults":
+        raise Unfit(f"{path}: holds errors that Polygraphy computed, no tensors. Compare files of --save-outputs")
     if isinstance(content, dict) and content.get("polygraphy_class") == "RunResults":
         return [run for _, runs in runners(content) for run in runs]
     if isinstance(content, dict) and content.get("polygraphy_class") == "IterationResult":
@@ -109,6 +110,20 @@ def strict_json(text):
         return "NaN" if "nan" in word.lower() else f"{sign}Infinity"
 
     return re.sub(r'"(?:\\.|[^"\\])*"|-?\b(?:nan(?:\([^)\s]*\))?|inf(?:inity)?)\b', replaced, text, flags=re.IGNORECASE)
+
+
+def runner_names(path):
+    """Names of the runners in Polygraphy's results; empty for all other files."""
+    if not path.lower().endswith(".json") or not os.path.isfile(path):
+        return []
+    content = load_json(path)
+    is_results = isinstance(content, dict) and content.get("polygraphy_class") == "RunResults"
+    return [name for name, _ in runners(content)] if is_results else []
+
+
+def load_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.loads(strict_json(file.read()))
 
 
 def runners(content):

@@ -3,15 +3,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { accuracy } from '../../../src/cli/accuracy.ts';
 import { build } from '../../../src/cli/build.ts';
+import { compare } from '../../../src/cli/compare.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
+import { run } from '../../../src/cli/run.ts';
 import { setup } from '../../../src/cli/setup.ts';
 
 const docs = ['command-line.md', 'matrix.md']
   .map((name) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8'))
   .join('\n');
 
-test.each([accuracy, build, diagnose, matrix, setup])(
+test.each([accuracy, build, compare, run, diagnose, matrix, setup])(
   'every option of trtlens $name is documented',
   ({ help, name }) => {
     const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];

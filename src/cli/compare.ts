@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { readTextBytes } from '../builder/files/readTextBytes.ts';
+import { runPythonJob } from '../builder/tools/runPythonJob.ts';
+import { UserError } from '../builder/userError.ts';
+import type { AccuracyReport } from '../core/accuracy/accuracyReport.ts';
+import { type ComparedRuns, compareRuns, comparisonText } from '../core/accuracy/comparison.ts';
+import { runtimeFor, toleranceOf } from './accuracy.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes } from './command.ts';
+import { printJson } from './terminal.ts';
+
+const options = {
+  onnx: { type: 'string' },
+  prediction: { type: 'string' },
+  tolerance: { type: 'string' },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+  json: { type: 'boolean' },
+} as const;
+
+export const compare: Command = {
+  name: 'compare',
+  summary: 'compare the tensors that two engines or tools computed',
+  help: `trtlens compare A B [--onnx MODEL] [--prediction FILE] [--tolerance 0.01] [--json]
+
+Compares tensors; A is the reference. Exit status 1: a tensor misses the tolerance.
+
+A and B are files or folders: Polygraphy's --save-outputs; trtexec's --exportOutput, --dumpRawBindingsToFile and
+tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in one file, A is the first and B the last.
+
+  --onnx MODEL       the model: tensors in its order, with the nodes that make them
+  --prediction FILE  what trtlens accuracy --json printed: is the measured error the predicted one
+  --tolerance 0.01   largest error that passes: max|difference| / max|reference|
+  --json             the result as one JSON document
+  --python PROGRAM   the Python interpreter to use
+  -y, --yes          download ONNX Runtime, which comes with NumPy, without asking
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['A', 'B']);
+    const tolerance = toleranceOf(values.tolerance);
+    const model = values.onnx === undefined ? null : (await new ParsedFiles().model(values.onnx)).value;
+    const prediction = values.prediction === undefined ? null : await readPrediction(values.prediction);
+    const runs = await runPythonJob<ComparedRuns>({
+      ...(await runtimeFor(values, terminal)),
+      script: join(import.meta.dirname, 'driver', 'compare_runs.py'),
+      request: { a: positionals[0], b: positionals[1] },
+      signal: terminal.signal,
+    });
+    if (runs.tensors.length === 0)
+      throw new UserError(
+        `no tensor is in both: A holds ${runs.onlyA.slice(0, 5).join(', ') || 'none'}, B ${runs.onlyB.slice(0, 5).join(', ') || 'none'}`,
+      );
+    const comparison = compareRuns(runs, tolerance, model, prediction);
+    if (values.json) await printJson(terminal, comparison);
+    else await terminal.out(comparisonText(comparison));
+    return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;
+  },
+};
+
+async function readPrediction(path: string): Promise<AccuracyReport> {
+  const text = new TextDecoder().decode(await readTextBytes(path, 'predictions (of trtlens accuracy --json) are'));
+  try {
+    const report = JSON.parse(text) as AccuracyReport;
+    if (Array.isArray(report.outputs) && Array.isArray(report.nodes)) return report;
+  } catch {
+    // Said below.
+  }
+  throw new UserError(`${path} is not the JSON of trtlens accuracy --json`);
+}

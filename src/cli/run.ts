@@ -1,0 +1,54 @@
+import { runEngine } from '../builder/accuracy/runEngine.ts';
+import { requireBuild } from '../builder/store/buildFolder.ts';
+import { counted, timeText } from '../core/text/numbers.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { printJson } from './terminal.ts';
+import { readLauncherFile } from './yamlFile.ts';
+
+const options = {
+  inputs: { type: 'string', multiple: true },
+  output: { type: 'string', short: 'o' },
+  python: { type: 'string' },
+  launcher: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run: Command = {
+  name: 'run',
+  summary: 'run a build’s engine on a GPU and store its outputs',
+  help: `trtlens run BUILD --inputs FILE -o OUT.npz [--launcher FILE] [--json]
+
+Runs the engine in a build folder of trtlens with TensorRT's Python API, where a GPU is, and writes its outputs.
+
+  --inputs FILE      input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
+                     samples; may be repeated
+  -o, --output FILE  the .npz to write; outputs of further samples are NAME#2, NAME#3, …
+  --python PROGRAM   the Python interpreter that has TensorRT and NumPy
+  --launcher FILE    run it in a container, over ssh or on a cluster, as for trtlens build
+  --json             the result as one JSON document
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['BUILD']);
+    if (values.output === undefined) throw new Usage('-o OUT.npz is missing: the file to write');
+    if (!values.inputs?.length) throw new Usage('--inputs FILE is missing: the values to run the engine with');
+    const result = await runEngine({
+      build: await requireBuild(positionals[0]!),
+      inputs: values.inputs,
+      out: values.output,
+      scripts: `${import.meta.dirname}/driver`,
+      python: values.python,
+      launcher: values.launcher === undefined ? undefined : await readLauncherFile(values.launcher),
+      signal: terminal.signal,
+      output: (line) => terminal.note(line),
+    });
+    if (values.json) await printJson(terminal, result);
+    else {
+      const time = result.milliseconds === null ? '' : `, ${timeText(result.milliseconds)} a run`;
+      const head = `${result.gpu}, TensorRT ${result.version}: ${counted(result.samples, 'sample')}${time}`;
+      const lines = result.outputs.map(({ name, shape, type }) => `  ${name}: ${shape.join('x')} ${type}`);
+      await terminal.out(`${[head, ...lines, `written to ${values.output}`].join('\n')}\n`);
+    }
+    return exitCodes.done;
+  },
+};
