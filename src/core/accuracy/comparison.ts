@@ -1,7 +1,7 @@
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
-import { errorText } from './accuracyText.ts';
+import { errorFigure } from './accuracyText.ts';
 
 /** One tensor of two runs, as `compare_runs.py` compares it; `a` is the reference. */
 export interface ComparedTensor {
@@ -121,12 +121,12 @@ function tensorLine({
 }: Comparison['tensors'][number]): string {
   const parts: string[] = [];
   if (shapes) parts.push(`shapes differ: ${shapes.map((shape) => shape.join('x')).join(' and ')}`);
-  else parts.push(finite ? `error ${errorText(error)}` : 'not finite');
+  else parts.push(finite ? `error ${errorFigure(error)}` : 'not finite');
   if (nan) parts.push(`${counted(nan, 'NaN', 'NaN')}`);
   if (inf) parts.push(`${counted(inf, 'infinity', 'infinities')}`);
   if (range) parts.push('minimum and maximum only');
   if (predicted !== undefined)
-    parts.push(`predicted ${errorText(predicted)}${fits ? '' : ', which is off by more than a factor of two'}`);
+    parts.push(`predicted ${errorFigure(predicted)}${fits ? '' : ', which is off by more than a factor of two'}`);
   if (node) parts.push(nodeText(node));
   return `${name || 'output'}: ${passes ? 'passes' : 'fails'}, ${parts.join(', ')}`;
 }
