@@ -9,7 +9,7 @@ import { halfSince } from '../../src/core/precision/plan/opTypes.ts';
 import { followsType, outputFollows, readsAnyType, typingOf } from '../../src/core/precision/plan/opTyping.ts';
 import { readOverrides } from '../../src/core/precision/language/readOverrides.ts';
 import type { RewriteOptions } from '../../src/core/precision/rewrite/planRewrite.ts';
-import { modelPath } from '../support/fixtures.ts';
+import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { type ModelAnswer, type ModelJob, pythonForTests, type PythonTools } from '../support/python.ts';
 import { randomModel } from '../support/randomModel.ts';
 import { rewriteWithRules } from '../support/rewriteWithRules.ts';
@@ -203,6 +203,18 @@ describe('fp16_overflow: what FP16 breaks', () => {
       expect(brain!.outputs!['y']!.error!).toBeLessThan(0.2);
     },
   );
+});
+
+test('a quantised network whose rules read around Q/DQ pairs: valid, and of the same meaning', async () => {
+  const model = fixturePath('builds/qdq/model.onnx');
+  const jobs: ModelJob[] = [];
+  for (const rules of ['conv1 fp32', 'conv2 fp32\nadd fp32', 'flat, fc fp32', '** fp32', 'conv3 fp16', '** fp16'])
+    jobs.push({ model: pathOf(await rewrite(model, rules)), run: true, against: model, largest: 0.3 });
+  await expect(rewrite(model, 'fc fp32')).rejects.toThrow(/"fc" cannot leave its quantised kernel: .*"flat"/);
+  const answers = [...(await answersOf(jobs)).values()];
+  for (const { checked, ran } of answers) expect([checked, ran]).toEqual([true, true]);
+  // Inside the range of the pairs only their rounding is gone; later pairs of this network clip, which goes, too.
+  for (const { outputs } of answers.slice(0, 3)) expect(outputs!['y']!.error!).toBeLessThan(0.3);
 });
 
 test('random graphs with random rules: valid, of the same inputs and outputs, and of the same meaning', async () => {

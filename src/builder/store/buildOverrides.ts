@@ -170,9 +170,14 @@ function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): Comman
     .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${words[type]}`);
   const casts = `${counted(rewrite.counts.casts, 'Cast')} added`;
   const applied = `Applied ${basename(path)} to a copy of the model: ${[...types, casts].join(', ')}.`;
+  const quantised = rewrite.problems.filter(({ code }) => /^(?:leaves|weights-stay)-quantised$/.test(code));
   const losses = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
   return [
-    { kind: 'translated', flag: 'overrides', message: applied },
+    ...[applied, ...quantised.map(({ message }) => message)].map((message): CommandNote => ({
+      kind: 'translated',
+      flag: 'overrides',
+      message,
+    })),
     ...losses.map(({ message }): CommandNote => ({ kind: 'ignored', flag: 'overrides', message })),
   ];
 }

@@ -54,6 +54,8 @@ export interface SeenTensor {
   type: string | null;
   /** Number of elements; null if it is not known or dynamic. */
   elements: number | null;
+  /** Of a constant of some size: its shape, padding and all. */
+  dims?: number[];
 }
 
 export interface BuiltLayer {
@@ -128,8 +130,16 @@ export function buildFacts(
 
 function border(tensor: EngineTensor): SeenTensor {
   const known = tensor.dims?.every((dim) => dim >= 0) ? tensor.dims : null;
-  return { name: tensor.name, type: tensor.type, elements: known ? known.reduce((size, dim) => size * dim, 1) : null };
+  const elements = known ? known.reduce((size, dim) => size * dim, 1) : null;
+  const weighs = known !== null && elements! >= smallestWeight && isConstantName(tensor.name);
+  return { name: tensor.name, type: tensor.type, elements, ...(weighs && { dims: known }) };
 }
+
+/** As few elements are also a scale's or a bias's. */
+export const smallestWeight = 16;
+
+/** TensorRT 10 lists a kernel's constants among its inputs. */
+export const isConstantName = (name: string): boolean => /dconst|constant/i.test(name);
 
 /** `Weights.Type` of detailed layer info, by layer name. */
 function weightTypes(layerInfo: LayerInfo | null): Map<string, string> {

@@ -61,3 +61,62 @@ function towardsQuantize(graph: OnnxGraph): Set<OnnxNode> {
   }
   return found;
 }
+
+/** What a node reads behind DequantizeLinear, and how it can read the values as they were before. */
+export interface QuantisedReads {
+  /** By input: the tensor that QuantizeLinear read before the pair. */
+  around: Map<number, string>;
+  /** Operators that only move dequantised values and stand between the pair and the node: it cannot read around these. */
+  movedBy: OnnxNode[];
+  /** Inputs that are dequantised constants, of which the model has no other values. */
+  constants: number[];
+}
+
+/** By id, the nodes that read dequantised values; `constant`: the tensor is known before the build. */
+export function quantisedReads(graph: OnnxGraph, constant: (tensor: string) => boolean): Map<string, QuantisedReads> {
+  const found = new Map<string, QuantisedReads>();
+  collectReads(graph, new Map(), constant, found);
+  return found;
+}
+
+function collectReads(
+  graph: OnnxGraph,
+  around: ReadonlyMap<string, OnnxNode>,
+  constant: (tensor: string) => boolean,
+  found: Map<string, QuantisedReads>,
+): void {
+  const makers = new Map(around);
+  for (const node of graph.nodes) {
+    for (const name of node.outputs) if (name !== '') makers.set(name, node);
+    const reads: QuantisedReads = { around: new Map(), movedBy: [], constants: [] };
+    node.inputs.forEach((name, index) => {
+      const read = readOf(name, makers, constant);
+      if (read.around !== undefined) reads.around.set(index, read.around);
+      if (read.fixed) reads.constants.push(index);
+      reads.movedBy.push(...read.movedBy);
+    });
+    if (reads.around.size + reads.movedBy.length + reads.constants.length > 0) found.set(node.id, reads);
+    for (const { graph: body } of node.subgraphs) collectReads(body, makers, constant, found);
+  }
+}
+
+/** Where one tensor comes from, seen through pair after pair. */
+function readOf(
+  name: string,
+  makers: ReadonlyMap<string, OnnxNode>,
+  constant: (tensor: string) => boolean,
+): { around?: string; movedBy: OnnxNode[]; fixed?: true } {
+  const moved: OnnxNode[] = [];
+  let maker = makers.get(name);
+  while (maker && movers.has(maker.op) && maker.inputs[0] !== undefined) {
+    moved.push(maker);
+    maker = makers.get(maker.inputs[0]);
+  }
+  if (maker?.op !== 'DequantizeLinear') return { movedBy: [] };
+  const quantise = makers.get(maker.inputs[0] ?? '');
+  const source = quantise?.op === 'QuantizeLinear' ? quantise.inputs[0] : undefined;
+  if (source === undefined) return constant(name) ? { movedBy: [], fixed: true } : { movedBy: [maker] };
+  if (moved.length > 0) return { movedBy: constant(name) ? [] : moved };
+  const before = readOf(source, makers, constant);
+  return { around: before.around ?? source, movedBy: before.movedBy };
+}

@@ -7,7 +7,7 @@ import type { NodeRole } from '../../model/nodeRoles.ts';
 import { inferTypes } from '../../model/tensorTypes.ts';
 import { elementType, isContainer } from '../../model/outputTypes.ts';
 import type { TensorTypes } from '../../model/tensorTypes.ts';
-import { elementCount, isFloatType } from '../../onnx/tensorTypes.ts';
+import { isFloatType } from '../../onnx/tensorTypes.ts';
 
 /** What precision overrides need to know of a model, as plain JSON: it also travels to the language server. */
 export interface ModelFacts {
@@ -38,8 +38,8 @@ export interface NodeFacts {
    * none.
    */
   casts?: (string | null)[];
-  /** Of a product of data and a weight: the weight's number of elements. Absent for all others. */
-  weight?: number;
+  /** Of a product of data and a weight: the weight's shape. Absent for all others. */
+  weight?: number[];
 }
 
 /**
@@ -96,14 +96,24 @@ function castsOf(graph: ModelGraph, index: number, givenOut: ReadonlySet<number>
 /** Operators that multiply data by weights. */
 export const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
 
-/** Number of elements of the one weight that a product has. */
-function weightOf(graph: ModelGraph, index: number): number | null {
+/** Operators behind which a weight is still that weight, in another type. */
+const sameWeight: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear', 'Cast', 'Identity']);
+
+/** Shape of the one weight that a product has. */
+function weightOf(graph: ModelGraph, index: number): number[] | null {
   if (!products.has(graph.nodes[index]!.op)) return null;
   const weights = graph.inputs[index]!.slice(0, 2).flatMap((tensor) => {
-    const { kind, value } = graph.tensors[tensor] ?? {};
-    return kind === 'initializer' && value?.shape ? [elementCount(value.shape.map(Number))] : [];
+    const { kind, value } = graph.tensors[asStored(graph, tensor)] ?? {};
+    return kind === 'initializer' && value?.shape ? [value.shape.map(Number)] : [];
   });
   return weights.length === 1 ? weights[0]! : null;
+}
+
+/** The tensor that Casts and Q/DQ nodes made this one of. */
+function asStored(graph: ModelGraph, tensor: number): number {
+  const { producer } = graph.tensors[tensor] ?? { producer: -1 };
+  const node = producer >= 0 ? graph.nodes[producer]! : undefined;
+  return node && sameWeight.has(node.op) ? asStored(graph, graph.inputs[producer]![0] ?? -1) : tensor;
 }
 
 /** As many readers of a weight as someone would put in one rule. */

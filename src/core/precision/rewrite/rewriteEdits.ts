@@ -23,7 +23,8 @@ interface Tensor {
   maker: { node: OnnxNode; index: number } | null;
   /** Initializer or Constant node: can change its type with its bytes. */
   constant: 'initializer' | 'node' | null;
-  readers: { node: string; index: number; type: RealType }[];
+  /** `from`: the tensor that the node reads in the model, where that is another one. */
+  readers: { node: string; index: number; type: RealType; from?: string }[];
   /** A graph output: the type that it must have there. */
   promised: RealType | null;
   /** A graph inside this one gives it out. */
@@ -137,12 +138,14 @@ class EditWalk {
   private read(node: OnnxNode, scope: Scope): void {
     const chosen = this.choice.nodes.get(node.id);
     if (!chosen || readsAnyType(node)) return;
-    const tensors = node.inputs.map((name) => scope.find(name));
+    const tensors = node.inputs.map((name, index) => scope.find(chosen.around?.get(index) ?? name));
     if (chosen.typing === 'inputs') chosen.type = this.commonType(node, tensors, chosen);
     for (const [index, tensor] of tensors.entries()) {
       if (!tensor) continue;
       const follows = chosen.typing !== 'fixed' && followsType(node, index);
-      tensor.readers.push({ node: node.id, index, type: follows ? chosen.type : tensor.declared });
+      const from = node.inputs[index]!;
+      const type = follows ? chosen.type : tensor.declared;
+      tensor.readers.push({ node: node.id, index, type, ...(from !== tensor.name && { from }) });
     }
   }
 
@@ -222,14 +225,19 @@ class EditWalk {
       this.cast(tensor, source, tensor.name, promised);
       byType.set(promised, tensor.name);
     }
-    for (const { node, index, type } of tensor.readers) {
+    this.readThrough(tensor, source, byType);
+  }
+
+  /** Points every reader to the tensor of its type, which a Cast makes where there is none. */
+  private readThrough(tensor: Tensor, source: string, byType: Map<RealType, string>): void {
+    for (const { node, index, type, from: given = tensor.name } of tensor.readers) {
       let from = byType.get(type);
       if (from === undefined) {
         from = this.fresh(`${tensor.name}_${word(type)}`);
         this.cast(tensor, source, from, type);
         byType.set(type, from);
       }
-      if (from !== tensor.name) this.result.inputs.push({ node, index, tensor: from });
+      if (from !== given) this.result.inputs.push({ node, index, tensor: from });
     }
   }
 

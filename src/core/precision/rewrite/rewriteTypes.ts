@@ -3,6 +3,8 @@ import type { Problem } from '../../text/problem.ts';
 import { graphPathOf } from '../../model/modelGraph.ts';
 import type { TensorTypes } from '../../model/tensorTypes.ts';
 import { standardOpset } from '../../model/opset.ts';
+import { nodeRoles } from '../../model/nodeRoles.ts';
+import { parserName } from '../../model/parserName.ts';
 import { modelFacts } from '../plan/modelFacts.ts';
 import type { Exemption } from '../plan/modelFacts.ts';
 import { halfSince } from '../plan/opTypes.ts';
@@ -11,7 +13,7 @@ import type { RealType, Typing } from '../plan/opTyping.ts';
 import type { PlannedNode, PrecisionPlan } from '../plan/precisionPlan.ts';
 import { onnxTypeOf } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
-import { quantisedNodes } from '../check/quantisedNodes.ts';
+import { quantisedNodes, quantisedReads, type QuantisedReads } from '../check/quantisedNodes.ts';
 import { counted } from '../../text/numbers.ts';
 
 /** The type of every node after the rewrite, with what the edits need to know of the model. */
@@ -32,6 +34,8 @@ export interface ChosenType {
   asked: boolean;
   /** Output types that a rule asked for, by output; empty for none. */
   outputs: (RealType | null)[];
+  /** By input: the tensor to read in place of what a Q/DQ pair makes of it. Absent for none. */
+  around?: ReadonlyMap<number, string>;
 }
 
 /** Chooses each node's compute type: a rule's, otherwise the base's, otherwise the one that it has. */
@@ -57,7 +61,10 @@ class Chooser {
   private readonly exempt: Map<string, Exemption | null>;
   private readonly calls: Set<string>;
   private readonly quantised: Set<string>;
+  private readonly reads: Map<string, QuantisedReads>;
   private readonly problems: Problem[] = [];
+  /** Nodes that a rule cannot take out of their quantised kernels, with what stands in the way. */
+  private readonly blocked = new Map<string, { node: OnnxNode; blocking: OnnxNode }>();
   private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
 
   constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes) {
@@ -69,6 +76,7 @@ class Chooser {
     this.exempt = new Map(modelFacts(model, '', types).nodes.map(({ id, exempt }) => [id, exempt]));
     this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
     this.quantised = quantisedNodes(model.graph);
+    this.reads = this.quantised.size === 0 ? new Map() : this.quantisedReads();
   }
 
   choose(): TypeChoice {
@@ -130,9 +138,35 @@ class Chooser {
       const real = onnxTypeOf(output);
       return isRealType(real) ? real : null;
     });
-    if (this.quantised.has(chosen.node.id) && type !== chosen.type) this.count('quantised-node', chosen.node);
+    const around = this.around(chosen.node);
+    const inside = this.quantised.has(chosen.node.id) && !this.blocked.has(chosen.node.id);
+    if (!around && inside && type !== chosen.type) this.count('quantised-node', chosen.node);
     const able = this.able(chosen.node, type, 'asked');
-    return { ...chosen, type: able ? type : chosen.type, asked: true, outputs };
+    return { ...chosen, type: able ? type : chosen.type, asked: true, outputs, ...(around && { around }) };
+  }
+
+  /** A floating-point type is only had by reading around the Q/DQ pairs that make the kernel an integer one. */
+  private around(node: OnnxNode): ReadonlyMap<number, string> | null {
+    const reads = this.reads.get(node.id);
+    if (!reads) return null;
+    // A rule for what moves the values reads around the pair there.
+    const blocking = reads.movedBy.find((mover) => !this.requests.has(mover.id));
+    if (blocking) {
+      this.blocked.set(node.id, { node, blocking });
+      return null;
+    }
+    if (reads.constants.length > 0) this.count('weights-stay-quantised', node);
+    if (reads.around.size === 0) return null;
+    this.count('leaves-quantised', node);
+    return reads.around;
+  }
+
+  private quantisedReads(): Map<string, QuantisedReads> {
+    const { roles } = nodeRoles(this.types.graph);
+    const constant = new Set(this.model.graph.initializers.map(({ name }) => name));
+    for (const [index, node] of this.model.nodes.entries())
+      if (roles[index] === 'constant') for (const name of node.outputs) constant.add(name);
+    return quantisedReads(this.model.graph, (tensor) => constant.has(tensor));
   }
 
   /** `mixed`: some operators may have inputs of several types. Left alone, such a node keeps them. */
@@ -222,6 +256,18 @@ class Chooser {
         text: (ops, n) =>
           `${n} (${ops}) in quantised kernels: a Cast next to such a node removes it from the quantised fusion.`,
       },
+      'leaves-quantised': {
+        severity: 'info',
+        code: 'leaves-quantised',
+        text: (ops, n) =>
+          `${n} (${ops}) now ${n.startsWith('1 ') ? 'reads' : 'read'} the values before their Q/DQ pairs, so TensorRT cannot use INT8 or FP8 kernels for them.`,
+      },
+      'weights-stay-quantised': {
+        severity: 'info',
+        code: 'weights-stay-quantised',
+        text: (ops, n) =>
+          `${n} (${ops}) ${n.startsWith('1 ') ? 'computes' : 'compute'} with dequantised weights: the model has no others.`,
+      },
       'base-skips-quantised': {
         severity: 'info',
         code: 'base-skips-quantised',
@@ -232,6 +278,17 @@ class Chooser {
       'asked-single-float16': single('warning', 'FP16', ''),
       'asked-single-bfloat16': single('warning', 'BF16', ' A newer opset allows it for most of them.'),
     };
+    for (const { node, blocking } of this.blocked.values())
+      this.problems.push({
+        severity: 'error',
+        code: 'quantised-node',
+        message: `"${parserName(node)}" cannot leave its quantised kernel: ${
+          blocking.op === 'DequantizeLinear'
+            ? `the model has what "${parserName(blocking)}" dequantises in no other type`
+            : `it reads quantised values through "${parserName(blocking)}" (${blocking.op}). Add that node to the rule`
+        }, or quantise the model without this node.`,
+        node: node.id,
+      });
     for (const [key, { ops, nodes, first }] of this.counts) {
       const entry = texts[key];
       if (!entry) continue;

@@ -1,4 +1,5 @@
 import { shorten } from '../../text/oneLine.ts';
+import { isConstantName, smallestWeight } from '../check/buildFacts.ts';
 import type { SeenTensor, BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
 import { products } from '../plan/modelFacts.ts';
 import type { PlannedNode } from '../plan/precisionPlan.ts';
@@ -16,6 +17,8 @@ export interface LayerJudgement {
   otherwise?: true;
   /** Recognised by what a product multiplies, which no Cast around it explains. */
   byOperands?: true;
+  /** It computes in a type of Q/DQ nodes. */
+  quantised?: true;
 }
 
 /** Operators of which TensorRT makes one layer that normalises. */
@@ -29,9 +32,13 @@ export const normalisations: ReadonlySet<string> = new Set([
 /**
  * Judges a node by the data types at the borders of its layers: exact where a layer is its own, or takes its weights,
  * cautious where nodes share a kernel.
- * @param weight elements of the node's weights, where it multiplies by some
+ * @param weight shape of the node's weights, where it multiplies by some
  */
-export function judgeLayers(node: PlannedNode, build: BuildFacts, weight: number | undefined): LayerJudgement {
+export function judgeLayers(
+  node: PlannedNode,
+  build: BuildFacts,
+  weight: readonly number[] | undefined,
+): LayerJudgement {
   const own = build.nodes[node.position]?.layers ?? [];
   const layers = own.map((i) => build.layers[i]).filter((layer) => layer !== undefined);
   if (layers.length === 0) {
@@ -63,7 +70,7 @@ function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
   return own.length > 0 ? own : candidates;
 }
 
-function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undefined): LayerJudgement {
+function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: readonly number[] | undefined): LayerJudgement {
   const name = shorten(layer.name);
   const want = node.compute;
   if (layer.inputs.length + layer.outputs.length === 0) {
@@ -95,15 +102,8 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undef
       `The kernel ${name} has no floating-point inputs or outputs, so its type cannot be verified.`,
       layer.name,
     );
-  if (all.every((type) => type === want)) {
-    const reason = `reads and writes ${want} only`;
-    return {
-      verdict: 'obeyed',
-      certain: layer.nodes.length <= 1,
-      reason: `${layer.nodes.length <= 1 ? 'The' : 'Probably: the'} kernel ${name} ${reason}.`,
-      layer: layer.name,
-    };
-  }
+  const one = all.every((type) => type === want) ? uniform(node, layer) : integers(node, layer, all);
+  if (one) return one;
   if (layer.nodes.length <= 1 && (inputs.length > 0 ? inputs : outputs).every((type) => type !== want)) {
     return byType(node, layer, false, `it reads ${listed(inputs.length > 0 ? inputs : outputs)}`);
   }
@@ -113,17 +113,50 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: number | undef
   return shared(node, layer, name);
 }
 
+/** A kernel that has the type that was asked for at all of its boundary. */
+function uniform(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
+  const want = node.compute;
+  const name = shorten(layer.name);
+  // Weights that were not found by their shape may hide behind Casts inside.
+  const others = products.has(node.op) ? otherConstants(layer, want) : [];
+  if (others.length > 0) {
+    const reason = `The kernel ${name} reads and writes ${want} but holds constants in ${listed(others)}, so the type of this node cannot be verified.`;
+    return { ...unseen(reason, layer.name), otherwise: true };
+  }
+  const alone = layer.nodes.length <= 1;
+  const reason = `${alone ? 'The' : 'Probably: the'} kernel ${name} reads and writes ${want} only.`;
+  return { verdict: 'obeyed', certain: alone, reason, layer: layer.name };
+}
+
+/** A kernel that only has integers of Q/DQ nodes at its boundary, and does not convert inside. */
+function integers(node: PlannedNode, layer: BuiltLayer, border: readonly PrecisionType[]): LayerJudgement | null {
+  if (isQuantised(node.compute) || !border.every(isQuantised) || takesCasts(layer.name)) return null;
+  return { ...byType(node, layer, false, `it reads and writes ${listed(border)}`), quantised: true };
+}
+
 /** What a layer multiplies, where that shows: its weights, or all that a kernel of a library reads. */
-function judgeOperands(node: PlannedNode, layer: BuiltLayer, weight: number | undefined): LayerJudgement | null {
+function judgeOperands(
+  node: PlannedNode,
+  layer: BuiltLayer,
+  weight: readonly number[] | undefined,
+): LayerJudgement | null {
   const want = node.compute;
   const weights = typeOfEngineTensor(layer.weights) ?? (weight === undefined ? null : weightsIn(layer, weight));
   if (weights !== null)
-    return { ...byType(node, layer, weights === want, `its weights are ${weights}`), byOperands: true };
+    return {
+      ...byType(node, layer, weights === want, `its weights are ${weights}`),
+      byOperands: true,
+      ...(isQuantised(weights) && { quantised: true }),
+    };
   if (!products.has(node.op) || !/^(?:gemm|correlation|deconv)$/.test(layer.type)) return null;
   // Whatever Casts and sums such a kernel is made of, it has none inside.
   const read = floatTypes(large(layer.inputs));
-  if (read.length === 0 || !read.every((type) => isFloating(type) && type !== want)) return null;
-  return { ...byType(node, layer, false, `it multiplies ${listed(read)}`), byOperands: true };
+  if (read.length === 0 || read.includes(want)) return null;
+  return {
+    ...byType(node, layer, false, `it multiplies ${listed(read)}`),
+    byOperands: true,
+    ...(read.every(isQuantised) && { quantised: true }),
+  };
 }
 
 /**
@@ -160,23 +193,62 @@ export const mayConvert = ({ verdict, byOperands, layer }: LayerJudgement): bool
   verdict === 'disobeyed' && !byOperands && takesCasts(layer ?? '');
 
 /**
- * The type of a node's weights among a kernel's constants, recognised by their number; null: they are not there, or not
+ * The type of a node's weights among a kernel's constants, recognised by their shape; null: they are not there, or not
  * alone.
  */
-function weightsIn(layer: BuiltLayer, weight: number): PrecisionType | null {
-  // As few as one are also a scale's or a bias's.
-  if (weight < 16) return null;
-  const types = new Set(
-    constantsOf(layer)
-      .filter(({ elements }) => elements === weight)
-      .map(floatType),
-  );
+function weightsIn(layer: BuiltLayer, weight: readonly number[]): PrecisionType | null {
+  const size = weight.reduce((product, dim) => product * dim, 1);
+  if (size < smallestWeight) return null;
+  const constants = constantsOf(layer);
+  const same = constants.filter(({ elements, dims }) => elements === size && (!dims || isReshaped(weight, dims)));
+  const found = same.length > 0 ? same : constants.filter(({ dims }) => dims !== undefined && isPadded(weight, dims));
+  const types = new Set(found.map(floatType));
   return types.size === 1 ? [...types][0]! : null;
 }
 
+/** Whether a constant of as many elements may be the weight: its dimensions in another order, or neighbours as one. */
+function isReshaped(weight: readonly number[], dims: readonly number[]): boolean {
+  const several = (shape: readonly number[]) => shape.filter((dim) => dim !== 1);
+  const [own, made] = [several(weight), several(dims)];
+  const sorted = (shape: readonly number[]) => shape.toSorted((x, y) => x - y).join();
+  return sorted(own) === sorted(made) || joins(own, made) || joins(own.toReversed(), made);
+}
+
+/** Whether one shape is the other with neighbouring dimensions multiplied. */
+function joins(one: readonly number[], other: readonly number[]): boolean {
+  const [long, short] = one.length > other.length ? [one, other] : [other, one];
+  const products = new Set(long.map((_, i) => long.slice(0, i + 1).reduce((size, dim) => size * dim, 1)));
+  return short.every((_, i) => products.has(short.slice(0, i + 1).reduce((size, dim) => size * dim, 1)));
+}
+
+/** Whether a constant has a weight's shape, as it is or transposed, with dimensions padded to what vectors need. */
+function isPadded(weight: readonly number[], dims: readonly number[]): boolean {
+  const own = withoutLeadingOnes(weight);
+  const made = withoutLeadingOnes(dims);
+  const fits = (shape: readonly number[]) =>
+    shape.length === made.length && shape.every((dim, i) => made[i] === dim || isPaddedTo(dim, made[i]!));
+  return fits(own) || fits(own.toReversed());
+}
+
+const isPaddedTo = (dim: number, padded: number): boolean =>
+  [2, 4, 8, 16, 32].some((step) => padded === Math.ceil(dim / step) * step);
+
+const withoutLeadingOnes = (dims: readonly number[]): readonly number[] => {
+  const first = dims.findIndex((dim) => dim !== 1);
+  return first < 0 ? [] : dims.slice(first);
+};
+
+/** Types of a kernel's constants of some size beside the one that was asked for: weights that were not found by their shape. */
+const otherConstants = (layer: BuiltLayer, want: PrecisionType): PrecisionType[] =>
+  floatTypes(constantsOf(layer).filter(({ elements }) => elements === null || elements >= smallestWeight)).filter(
+    (type) => type !== want,
+  );
+
+const isQuantised = (type: PrecisionType): boolean => type === 'int8' || type === 'fp8' || type === 'int4';
+
 /** TensorRT 10 lists them among the inputs. */
 const constantsOf = ({ inputs, constants = [] }: BuiltLayer): SeenTensor[] => [
-  ...inputs.filter(({ name }) => /dconst|constant/i.test(name)),
+  ...inputs.filter(({ name }) => isConstantName(name)),
   ...constants,
 ];
 

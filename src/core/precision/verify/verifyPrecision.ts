@@ -168,7 +168,9 @@ function judgeTyped(
   const said = `he build was strongly typed, and in the ${model} this node outputs ${declared}`;
   const within = mayConvert(seen) && declared === asked;
   if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
-    const advice = `TensorRT removed the Casts around it. Keep a neighbouring node in ${asked}, too.`;
+    const advice = seen.quantised
+      ? 'The Q/DQ nodes around it make TensorRT compute it in integers.'
+      : `TensorRT removed the Casts around it. Keep a neighbouring node in ${asked}, too.`;
     return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
   }
   if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)

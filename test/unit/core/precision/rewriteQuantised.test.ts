@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
+import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
+import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
+import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
+import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
+import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
+import { modelAround } from '../fusion/buildModel.ts';
+import { rewrittenModel } from './rewrittenModel.ts';
+
+/** One node of a random network: what it does, which earlier tensors it reads, whether a Q/DQ pair follows it. */
+interface Step {
+  op: 'Relu' | 'Add' | 'Reshape' | 'Transpose' | 'MatMul';
+  first: number;
+  second: number;
+  quantised: boolean;
+  weight: 'float' | 'dequantised' | 'pair';
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  op: fc.constantFrom('Relu', 'Add', 'Reshape', 'Transpose', 'MatMul'),
+  first: fc.nat(50),
+  second: fc.nat(50),
+  quantised: fc.boolean(),
+  weight: fc.constantFrom('float', 'dequantised', 'pair'),
+});
+
+/** A network with Q/DQ pairs after some tensors and around some weights. */
+function networkOf(steps: Step[]): OnnxModel {
+  const nodes: OnnxNode[] = [];
+  const add = (name: string, op: string, inputs: string[], output: string) =>
+    nodes.push({
+      id: String(nodes.length),
+      name,
+      op,
+      domain: '',
+      inputs,
+      outputs: [output],
+      attributes: [],
+      subgraphs: [],
+      metadata: [],
+    });
+  const pair = (tensor: string): string => {
+    add(`Q_${tensor}`, 'QuantizeLinear', [tensor, 's', 'z'], `${tensor}_q`);
+    add(`DQ_${tensor}`, 'DequantizeLinear', [`${tensor}_q`, 's', 'z'], `${tensor}_dq`);
+    return `${tensor}_dq`;
+  };
+  const tensors = ['x', pair('x')];
+  steps.forEach(({ op, first, second, quantised, weight }, i) => {
+    const one = tensors[first % tensors.length]!;
+    const other = tensors[second % tensors.length]!;
+    let inputs = [one];
+    if (op === 'Add') inputs = [one, other];
+    if (op === 'Reshape') inputs = [one, 'shape'];
+    if (op === 'MatMul') {
+      let weights = 'w';
+      if (weight === 'pair') weights = tensors.includes('w_dq') ? 'w_dq' : pairOnce('w');
+      if (weight === 'dequantised') {
+        add(`WDQ${i}`, 'DequantizeLinear', ['wq', 's', 'z'], `w${i}_dq`);
+        weights = `w${i}_dq`;
+      }
+      inputs = [one, weights];
+    }
+    add(`n${i}`, op, inputs, `t${i}`);
+    tensors.push(`t${i}`);
+    if (quantised) tensors.push(pair(`t${i}`));
+  });
+  const last = tensors.at(-1)!;
+  return modelAround(
+    {
+      name: 'g',
+      path: '',
+      nodes,
+      inputs: [{ name: 'x', type: 'float', shape: [4, 4] }],
+      outputs: [{ name: last, type: 'float', shape: null }],
+      values: [],
+      initializers: [
+        { name: 's', type: 'float', shape: [], data: null },
+        { name: 'z', type: 'int8', shape: [], data: null },
+        { name: 'w', type: 'float', shape: [4, 4], data: null },
+        { name: 'wq', type: 'int8', shape: [4, 4], data: null },
+        { name: 'shape', type: 'int64', shape: [2], data: null },
+      ],
+    },
+    nodes,
+  );
+
+  function pairOnce(tensor: string): string {
+    return nodes.some(({ name }) => name === `Q_${tensor}`) ? `${tensor}_dq` : pair(tensor);
+  }
+}
+
+const rewrite = (model: OnnxModel, rules: string) => {
+  const index = new NodeIndex(modelFacts(model, 'model.onnx'));
+  const file = readOverrides(rules);
+  return planRewrite(model, planPrecision(file, index, resolveOverrides(file, index, null)));
+};
+
+/** Whether a node's data comes through a Q/DQ pair, seen through what only moves or casts it. */
+function readsQuantised(model: OnnxModel, node: OnnxNode): boolean {
+  const makers = new Map(model.graph.nodes.flatMap((one) => one.outputs.map((name) => [name, one])));
+  const constants = new Set(['w', 'wq', 's', 'z', 'shape']);
+  return node.inputs.some((name) => {
+    let maker = makers.get(name);
+    while (maker && ['Cast', 'Reshape', 'Transpose'].includes(maker.op)) maker = makers.get(maker.inputs[0]!);
+    if (maker?.op !== 'DequantizeLinear') return false;
+    const source = makers.get(maker.inputs[0]!);
+    return source !== undefined && !constants.has(source.inputs[0]!);
+  });
+}
+
+describe('a rule on a node of a quantised network', () => {
+  test('takes it out of its integer kernel, or is refused with the node in its way', () => {
+    let taken = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 1, maxLength: 12 }),
+        fc.nat(),
+        fc.constantFrom('fp32', 'fp16'),
+        (steps, mask, type) => {
+          const model = networkOf(steps);
+          const asked = steps.flatMap((_, i) => ((mask >> (i % 20)) & 1 ? [`n${i}`] : []));
+          if (asked.length === 0) return;
+          const plan = rewrite(model, asked.map((name) => `${name} ${type}`).join('\n'));
+          const errors = plan.problems.filter(({ severity }) => severity === 'error');
+          if (errors.length > 0) {
+            refused++;
+            for (const { code, message } of errors) {
+              expect(code).toBe('quantised-node');
+              expect(message).toMatch(/^"n\d+" cannot leave its quantised kernel: .* "(?:n\d+|DQ_\w+|WDQ\d+)"/);
+            }
+            return;
+          }
+          const after = rewrittenModel(model, plan);
+          for (const name of asked) {
+            const before = model.nodes.find((node) => node.name === name)!;
+            const node = after.nodes.find((one) => one.name === name)!;
+            if (!plan.nodes.some(({ id, asked: was }) => id === node.id && was)) continue;
+            expect(readsQuantised(after, node), `${name} (${node.op})`).toBe(false);
+            if (readsQuantised(model, before)) taken++;
+          }
+          // Whoever was not asked reads what it read.
+          for (const node of model.nodes)
+            if (!asked.includes(node.name) && type === 'fp32')
+              expect(after.nodes.find(({ id }) => id === node.id)!.inputs).toEqual(node.inputs);
+        },
+      ),
+      { numRuns: 400 },
+    );
+    expect(taken).toBeGreaterThan(50);
+    expect(refused).toBeGreaterThan(20);
+  });
+
+  test('says so, also of weights of which there is nothing but integers', () => {
+    const model = networkOf([{ op: 'MatMul', first: 1, second: 0, quantised: true, weight: 'dequantised' }]);
+    expect(rewrite(model, 'n0 fp32').problems.map(({ code, severity }) => [code, severity])).toEqual([
+      ['weights-stay-quantised', 'info'],
+      ['leaves-quantised', 'info'],
+    ]);
+    expect(rewrite(model, 'base fp16').problems.map(({ code }) => code)).toContain('base-skips-quantised');
+  });
+});
