@@ -41,6 +41,9 @@ export interface ModelGraph {
   bodyOutputs: Map<number, number[]>;
 }
 
+/** Most nodes capture nothing: they share this list, which stays empty. */
+const none: number[] = [];
+
 interface Scope {
   names: Map<string, number>;
   outer: Scope | null;
@@ -72,9 +75,9 @@ export function createModelGraph(model: OnnxModel): ModelGraph {
     bodyOutputs: new Map(),
   };
   for (let i = 0; i < model.nodes.length; i++) {
-    graph.inputs.push([]);
-    graph.outputs.push([]);
-    graph.captured.push([]);
+    graph.inputs.push(none);
+    graph.outputs.push(none);
+    graph.captured.push(none);
   }
   addGraph(graph, model.graph, { names: graph.byName, outer: null, owner: -1, captures: new Set() });
   return graph;
@@ -100,7 +103,7 @@ function addGraph(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
     for (const { graph: body } of node.subgraphs) {
       const inner: Scope = { names: new Map(), outer: scope, owner: index, captures: new Set() };
       addGraph(graph, body, inner);
-      graph.captured[index]!.push(...inner.captures);
+      if (inner.captures.size > 0) graph.captured[index] = [...graph.captured[index]!, ...inner.captures];
     }
   }
   const outputs = source.outputs.map(({ name }) => lookup(name, scope)).filter((tensor) => tensor !== undefined);
