@@ -1,5 +1,10 @@
 import { loadFiles } from '../builder/store/loadBuild.ts';
-import { readArguments } from './arguments.ts';
+import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
+import { closestWords } from '../core/precision/language/closestWords.ts';
+import { formatMembers } from '../core/report/membersText.ts';
+import { findNodes, formatNode, nodeFacts } from '../core/report/nodeText.ts';
+import { UserError } from '../builder/userError.ts';
+import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 import { formatReport } from '../core/report/reportText.ts';
@@ -36,6 +41,7 @@ export const fusion: Command = {
   name: 'fusion',
   summary: 'show which nodes TensorRT fused into which layers',
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
+               [--node NAME | --members N]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed.
@@ -45,14 +51,69 @@ Needs --layers, --log or both; each file may be gzip-compressed.
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
   --profile FILE   layer times: trtexec --exportProfile
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
-  --json           the report as one JSON document
+  --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbours
+  --members N      only ForeignNode N: its kernels in order with the nodes that each computes
+  --json           the report, or what --node or --members selects, as one JSON document
 `,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, { ...buildFileOptions, json: { type: 'boolean' } });
+    const options = {
+      ...buildFileOptions,
+      json: { type: 'boolean' },
+      node: { type: 'string' },
+      members: { type: 'string' },
+    } as const;
+    const { values } = readArguments(args, options);
     const onnx = requireBuildFiles(values);
+    if (values.node !== undefined && values.members !== undefined)
+      throw new Usage('pass --node or --members, not both');
     const { report } = await loadFiles({ ...values, onnx, buildNumber: buildNumberOf(values['build-number']) });
-    if (values.json) await printJson(terminal, report);
+    const members = wholeNumber('--members', values.members);
+    if (values.node !== undefined) {
+      const nodes = nodesOf(report, values.node);
+      if (values.json) await printJson(terminal, { nodes: nodes.map((node) => nodeFacts(report, node)) });
+      else await terminal.out(nodes.map((node) => formatNode(report, node)).join('\n'));
+    } else if (members !== undefined) {
+      const foreign = foreignOf(report, members);
+      const layers = foreign.layers.flatMap((id) => report.layers[id] ?? []);
+      const ids = new Set(foreign.nodes);
+      const nodes = report.nodes.filter(({ id }) => ids.has(id));
+      if (values.json) await printJson(terminal, { foreignNode: foreign, layers, nodes });
+      else await terminal.out(formatMembers(report, foreign));
+    } else if (values.json) await printJson(terminal, report);
     else await terminal.out(formatReport(report));
     return exitCodes.done;
   },
 };
+
+/** @throws {UserError} where the model has no such node, with the nearest names */
+function nodesOf(report: FusionReport, name: string): ReportNode[] {
+  const found = findNodes(report, name);
+  if (found.length > 0) return found;
+  const names = [...new Set(report.nodes.map((node) => node.name).filter((one) => one !== ''))];
+  const inside = names.filter((one) => one.includes(name));
+  const near = inside.length > 0 ? inside.slice(0, 3) : similar(name, names);
+  const hint = near.length === 0 ? '' : ` Similar names: ${near.map((one) => JSON.stringify(one)).join(', ')}.`;
+  throw new UserError(`The model has no node with the name or id ${JSON.stringify(name)}.${hint}`);
+}
+
+/** @throws {UserError} where the engine has no such ForeignNode */
+function foreignOf({ foreignNodes }: FusionReport, id: number): ReportForeignNode {
+  const found = foreignNodes.find((one) => one.id === id);
+  if (found !== undefined) return found;
+  const known =
+    foreignNodes.length === 0
+      ? 'the inputs list none'
+      : foreignNodes.length === 1
+        ? 'the only one is 0'
+        : `pass a number from 0 to ${foreignNodes.length - 1}`;
+  throw new UserError(`There is no ForeignNode ${id}: ${known}.`);
+}
+
+/** Names that are close to a misspelt one, else those whose last part is close to its last part. */
+function similar(name: string, names: readonly string[]): string[] {
+  const close = closestWords(name, names, 3);
+  if (close.length > 0) return close;
+  const lastOf = (one: string) => one.slice(one.lastIndexOf('/') + 1);
+  const [last] = closestWords(lastOf(name), [...new Set(names.map(lastOf))], 1);
+  return last === undefined ? [] : names.filter((one) => lastOf(one) === last).slice(0, 3);
+}

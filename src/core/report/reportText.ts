@@ -5,11 +5,11 @@ import { oneLine, shorten } from '../text/oneLine.ts';
 import { fateWords } from './fates.ts';
 import { engineGroups, type EngineGroup } from './groups.ts';
 import { countedLayers } from './layers.ts';
+import { headerLines } from './headerLines.ts';
 import { summarySentence } from './summary.ts';
+import { width, wrap } from './textLines.ts';
 import { shareOf, totalMs } from './times.ts';
 
-/** No line of the text is longer. */
-const width = 100;
 /** Groups, operators and unknown nodes beyond these are counted, not listed. */
 const mostGroups = 40;
 const mostUnknown = 20;
@@ -29,7 +29,7 @@ export function formatReport(report: FusionReport): string {
   // What makes the rest void comes before it.
   const isVoid = report.problems.some(({ severity }) => severity === 'error');
   const sections = [
-    [headline(report), '', ...wrap(summarySentence(report))],
+    [...headerLines(report), '', ...wrap(summarySentence(report))],
     isVoid ? problems : [],
     funnelLines(report),
     groupLines(report),
@@ -42,13 +42,6 @@ export function formatReport(report: FusionReport): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
-}
-
-function headline(report: FusionReport): string {
-  const { product, version } = report.tensorrt;
-  const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
-  const by = product === null && version === null ? '' : ` · ${name}${version === null ? '' : ` ${version}`}`;
-  return shorten(`${oneLine(report.model.file)}${by}`, width);
 }
 
 function funnelLines({ funnel }: FusionReport): string[] {
@@ -182,22 +175,4 @@ function problemLines({ problems }: FusionReport): string[] {
       ),
     ...(problems.length > mostRemarks ? [`  … and ${thousands(problems.length - mostRemarks)} more`] : []),
   ];
-}
-
-function wrap(text: string, indent = '', later = indent): string[] {
-  const lines: string[] = [];
-  let line = indent;
-  let room = false;
-  for (const word of text.split(' ')) {
-    const start = lines.length === 0 ? indent : later;
-    const piece = shorten(word, width - later.length);
-    if (room && line.length + 1 + piece.length > width) {
-      lines.push(line);
-      line = later + piece;
-    } else {
-      line = room ? `${line} ${piece}` : start + piece;
-    }
-    room = true;
-  }
-  return [...lines, line];
 }

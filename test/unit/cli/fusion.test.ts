@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { fusion } from '../../../src/cli/fusion.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { runCommand } from './runCommand.ts';
+
+const capture = (model: string, name: string, ...files: string[]): string[] => [
+  '--onnx',
+  modelPath(model),
+  ...files.flatMap((file) => [`--${file.split('.')[0]}`, fixturePath(`captures/${name}/${file}`)]),
+];
+const vit = capture('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16', 'layers.json', 'profile.json').concat(
+  '--log',
+  fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz'),
+);
+const bert = capture('bert_base', 'tensorrt-10.6.0/bert_base.fp16', 'layers.json.gz');
+
+describe('the header', () => {
+  it('has the version and the shape of each input', async () => {
+    const { out } = await runCommand(fusion, ...vit);
+    expect(out.split('\n').slice(0, 3)).toEqual([
+      'vit_tiny.onnx · TensorRT 10.6.0',
+      'Inputs: input float 1×3×224×224',
+      '',
+    ]);
+  });
+
+  it('has the sizes of the engine where the model leaves them open', async () => {
+    const { out } = await runCommand(fusion, ...bert);
+    expect(out.split('\n\n')[0]!.replaceAll(/\s+/g, ' ')).toBe(
+      'bert_base.onnx Inputs: input_ids int64 batch×seq (dynamic in the engine), attention_mask int64 batch×seq (dynamic in the engine)',
+    );
+    const fixed = await runCommand(
+      fusion,
+      ...capture('bert_base', 'tensorrt-10.6.0/bert_base.noprofile', 'layers.json.gz'),
+    );
+    expect(fixed.out).toContain('input_ids int64 batch×seq (built as 1×1)');
+  });
+});
+
+describe('--node', () => {
+  it('gives fate, evidence, layer and neighbours', async () => {
+    const { out } = await runCommand(fusion, ...vit, '--node', '/blocks/blocks.0/attn/Softmax');
+    expect(out).toBe(`/blocks/blocks.0/attn/Softmax (Softmax, node 50)
+  Fused into ForeignNode 0 with 378 other nodes. Kernel _gemm_mha_v2_myl2_3 computes it together
+  with Mul, MatMul, MatMul_1.
+  Exact: The metadata of layer 5 of ForeignNode 0 names it.
+  Log: line 6873
+Layers
+  layer 5: _gemm_mha_v2_myl2_3
+    kernel of ForeignNode 0, 6.68 µs, 1.2 % of the time, 4 nodes, tactic
+    _gemm_mha_v2_0xcba8fd614e4ee34df02ecfd98ce1106d, evidence: metadata
+Inputs
+  /blocks/blocks.0/attn/MatMul_output_0 float 1×3×197×197
+    /blocks/blocks.0/attn/MatMul (MatMul, node 49): same kernel
+Outputs
+  /blocks/blocks.0/attn/Softmax_output_0 float 1×3×197×197
+    /blocks/blocks.0/attn/MatMul_1 (MatMul, node 51): same kernel
+`);
+  });
+
+  it('takes an id as well, and writes the same facts as JSON', async () => {
+    const { out } = await runCommand(fusion, ...vit, '--node', '50', '--json');
+    const { nodes } = JSON.parse(out) as {
+      nodes: { node: { name: string }; layers: { id: number }[]; inputs: { producer: string }[]; outputs: unknown[] }[];
+    };
+    expect(nodes).toHaveLength(1);
+    expect(nodes[0]!.node.name).toBe('/blocks/blocks.0/attn/Softmax');
+    expect(nodes[0]!.layers.map(({ id }) => id)).toEqual([5]);
+    expect(nodes[0]!.inputs.map(({ producer }) => producer)).toEqual(['49']);
+    expect(nodes[0]!.outputs).toHaveLength(1);
+  });
+
+  it('has a text for every node, in lines that fit', async () => {
+    const { out } = await runCommand(fusion, ...vit, '--json');
+    const { nodes } = JSON.parse(out) as { nodes: { id: string; fate: string }[] };
+    const oneOfEach = new Map(nodes.map((node) => [node.fate, node.id]));
+    expect(oneOfEach.size).toBeGreaterThan(2);
+    for (const id of oneOfEach.values()) {
+      const text = (await runCommand(fusion, ...vit, '--node', id)).out;
+      expect(text).toMatch(/\n {2}(Exact|Evidence|Reason): /);
+      for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('names similar nodes where there is none of the name', async () => {
+    await expect(runCommand(fusion, ...vit, '--node', 'blocks.0/attn/Softmax')).rejects.toThrow(
+      'The model has no node with the name or id "blocks.0/attn/Softmax". Similar names: "/blocks/blocks.0/attn/Softmax".',
+    );
+    await expect(runCommand(fusion, ...vit, '--node', 'attn/Softmaxx')).rejects.toThrow(
+      'Similar names: "/blocks/blocks.0/attn/Softmax", "/blocks/blocks.1/attn/Softmax"',
+    );
+  });
+});
+
+describe('--members', () => {
+  it('lists kernels in order with their nodes, those without a node, and members without a kernel', async () => {
+    const { out } = await runCommand(fusion, ...vit, '--members', '0');
+    const { out: json } = await runCommand(fusion, ...vit, '--members', '0', '--json');
+    const { foreignNode, layers, nodes } = JSON.parse(json) as {
+      foreignNode: { nodes: string[] };
+      layers: { id: number; nodes: string[] }[];
+      nodes: { id: string }[];
+    };
+    expect(nodes.map(({ id }) => id)).toEqual(foreignNode.nodes);
+    const kernels = [...out.matchAll(/^layer (\d+): [^]*?, (?:(\d+) nodes?|no known node)$/gm)];
+    expect(kernels.map(([, id, count]) => [Number(id), Number(count ?? 0)])).toEqual(
+      layers.map((layer) => [layer.id, layer.nodes.length]),
+    );
+    const empty = layers.filter((layer) => layer.nodes.length === 0).length;
+    expect(empty).toBeGreaterThan(0);
+    expect(out).toContain(`379 nodes, 88 kernels, ${empty} kernel without a known node`);
+    const rest = 379 - new Set(layers.flatMap((layer) => layer.nodes)).size;
+    expect(out).toContain(`Members without a known kernel: ${rest} nodes\n`);
+    expect(out.slice(out.indexOf('Members without')).trimEnd().split('\n')).toHaveLength(rest + 1);
+  });
+
+  it('lists the members alone where no kernel is known', async () => {
+    const files = capture('vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16', 'layers.json');
+    const { out } = await runCommand(fusion, ...files, '--members', '0');
+    expect(out).toContain('Members (the inputs do not list the kernels)\n');
+    expect(out.split('\n').filter((line) => line.endsWith(', derived')).length).toBeGreaterThan(300);
+  });
+
+  it('says which ForeignNodes there are', async () => {
+    await expect(runCommand(fusion, ...vit, '--members', '3')).rejects.toThrow(
+      'There is no ForeignNode 3: the only one is 0.',
+    );
+    await expect(runCommand(fusion, ...vit, '--members', 'x')).rejects.toThrow("--members: 'x' is not an integer");
+    await expect(runCommand(fusion, ...vit, '--members', '0', '--node', '1')).rejects.toThrow('not both');
+  });
+});
