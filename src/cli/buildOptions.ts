@@ -5,7 +5,7 @@ import { type OptionValues, fitsKind, type ShapeRange } from '../core/build/opti
 import { namedShapes, wholeNumber } from './arguments.ts';
 import { Usage } from './command.ts';
 
-/** What `trtlens build` takes beside the options of a build: where it runs, and what it prints. */
+/** What `trtlens build` takes in addition to the options of a build: where it runs, and what it prints. */
 export const runFlags = {
   folder: { value: 'FOLDER', help: "parent of the build folder (default: the user's cache folder)" },
   python: { value: 'PROGRAM', help: 'the interpreter to use instead of the first suitable one on the PATH' },
@@ -42,7 +42,7 @@ export type BuildValues = Readonly<Record<string, string | boolean | (string | b
 export const textOf = (values: BuildValues, flag: string): string | undefined => values[flag] as string | undefined;
 
 /**
- * The options of a build that the flags stand for.
+ * The options of a build from their flags.
  * @throws {Usage} where a value is not what its option takes
  */
 export function readBuildOptions(values: BuildValues): Partial<EngineOptions> {

@@ -8,7 +8,7 @@ interface Edge {
   to: string;
 }
 
-/** Every import between two folders of a module; files beside the folders put them together and do not count. */
+/** Every import between two folders of a module; files outside of the folders put them together and do not count. */
 function edgesOf(module: string, read: (file: string) => string): Edge[] {
   const files = readdirSync(module, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
   return files

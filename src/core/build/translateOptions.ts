@@ -9,7 +9,7 @@ export interface ArgumentWriter {
 }
 
 /**
- * Translates every option whose translation the table holds; those that are `own` are left to the back-end.
+ * Translates every option whose translation the table contains; those that are `own` are left to the back-end.
  * Values from the model only ever become values of a flag.
  */
 export function translateOptions(
