@@ -5,7 +5,7 @@ import { replacePart } from './replacePart.mjs';
 /** @type {import('../generate.mjs').Producer} */
 export async function buildOptionFiles(read) {
   const { optionRows } = await loadSource('src/core/build/buildOptions.ts');
-  const { runFlags } = await loadSource('src/cli/buildOptions.ts');
+  const { runFlags } = await loadSource('src/cli/build/buildOptions.ts');
   const manifest = JSON.parse(read('package.json'));
   const task = manifest.contributes.taskDefinitions.find(({ type }) => type === 'tensorrt');
   const { model, launcher } = task.properties;

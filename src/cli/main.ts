@@ -9,7 +9,7 @@ import { version } from './version.ts';
 const commands: Record<string, () => Promise<Command>> = {
   fusion: async () => (await import('./fusion.ts')).fusion,
   inspect: async () => (await import('./inspect.ts')).inspect,
-  build: async () => (await import('./build.ts')).build,
+  build: async () => (await import('./build/build.ts')).build,
   matrix: async () => (await import('./matrix.ts')).matrix,
   extract: async () => (await import('./extract.ts')).extract,
   diff: async () => (await import('./diff.ts')).diff,
@@ -18,7 +18,7 @@ const commands: Record<string, () => Promise<Command>> = {
   accuracy: async () => (await import('./accuracy.ts')).accuracy,
   compare: async () => (await import('./compare.ts')).compare,
   run: async () => (await import('./run.ts')).run,
-  precision: async () => (await import('./precision.ts')).precision,
+  precision: async () => (await import('./precision/precision.ts')).precision,
   replay: async () => (await import('./replay.ts')).replay,
   report: async () => (await import('./report.ts')).report,
   setup: async () => (await import('./setup.ts')).setup,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { accuracy } from '../../../src/cli/accuracy.ts';
-import { build } from '../../../src/cli/build.ts';
+import { build } from '../../../src/cli/build/build.ts';
 import { compare } from '../../../src/cli/compare.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
 import { matrix } from '../../../src/cli/matrix.ts';

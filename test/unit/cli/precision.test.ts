@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
-import { precision } from '../../../src/cli/precision.ts';
+import { precision } from '../../../src/cli/precision/precision.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 import { runCommand as run } from './runCommand.ts';

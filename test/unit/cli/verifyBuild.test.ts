@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { precision } from '../../../src/cli/precision.ts';
+import { precision } from '../../../src/cli/precision/precision.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 import { runCommand } from './runCommand.ts';

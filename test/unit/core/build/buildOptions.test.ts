@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { expect, it } from 'vitest';
-import { buildArguments, type BuildValues, readBuildOptions } from '../../../../src/cli/buildOptions.ts';
+import { buildArguments, type BuildValues, readBuildOptions } from '../../../../src/cli/build/buildOptions.ts';
 import { type BuildOption, optionRows } from '../../../../src/core/build/buildOptions.ts';
 import { driverCommand } from '../../../../src/core/build/driverCommand.ts';
 import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';

@@ -1,9 +1,9 @@
 import type { ParseArgsConfig } from 'node:util';
-import { type BuildOption, type CliFlag, optionRows } from '../core/build/buildOptions.ts';
-import type { EngineOptions } from '../core/build/engineOptions.ts';
-import { type OptionValues, fitsKind, type ShapeRange } from '../core/build/optionKind.ts';
-import { namedShapes, wholeNumber } from './arguments.ts';
-import { Usage } from './command.ts';
+import { type BuildOption, type CliFlag, optionRows } from '../../core/build/buildOptions.ts';
+import type { EngineOptions } from '../../core/build/engineOptions.ts';
+import { type OptionValues, fitsKind, type ShapeRange } from '../../core/build/optionKind.ts';
+import { namedShapes, wholeNumber } from '../arguments.ts';
+import { Usage } from '../command.ts';
 
 /** What `trtlens build` takes in addition to the options of a build: where it runs, and what it prints. */
 export const runFlags = {

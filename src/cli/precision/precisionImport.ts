@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileTrouble, UserError } from '../builder/userError.ts';
-import { importCommand } from '../core/precision/tools/importCommand.ts';
-import { dialectOf } from '../core/precision/tools/trtexecSpec.ts';
-import { readArguments } from './arguments.ts';
-import { readTarget } from './buildContext.ts';
-import { exitCodes, Usage } from './command.ts';
-import { hasErrors } from './problemLines.ts';
-import type { Terminal } from './terminal.ts';
+import { fileTrouble, UserError } from '../../builder/userError.ts';
+import { importCommand } from '../../core/precision/tools/importCommand.ts';
+import { dialectOf } from '../../core/precision/tools/trtexecSpec.ts';
+import { readArguments } from '../arguments.ts';
+import { readTarget } from '../buildContext.ts';
+import { exitCodes, Usage } from '../command.ts';
+import { hasErrors } from '../problemLines.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** `trtlens precision import … -- COMMAND`: override rules from another program's command line. */
 export async function importRules(args: string[], terminal: Terminal): Promise<number> {

@@ -1,24 +1,24 @@
 import { join, resolve } from 'node:path';
-import type { Build } from '../builder/store/buildFolder.ts';
-import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
-import { loadBuild } from '../builder/store/loadBuild.ts';
-import { toViewData } from '../builder/store/viewData.ts';
-import { type BuildEvents, type BuildOptions, runBuild } from '../builder/run/runBuild.ts';
-import { shell } from '../builder/tools/shell.ts';
-import { type BuildProgress, stageWords, type TimeLine } from '../core/build/buildProgress.ts';
-import { buildHints } from '../core/build/buildHints.ts';
-import { quoteCommand } from '../core/build/quoteCommand.ts';
-import { progressLine } from '../core/build/progressLine.ts';
-import { timeText } from '../core/text/numbers.ts';
-import { shorten } from '../core/text/oneLine.ts';
-import { readArguments } from './arguments.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import { loadBuild } from '../../builder/store/loadBuild.ts';
+import { toViewData } from '../../builder/store/viewData.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
+import { shell } from '../../builder/tools/shell.ts';
+import { type BuildProgress, stageWords, type TimeLine } from '../../core/build/buildProgress.ts';
+import { buildHints } from '../../core/build/buildHints.ts';
+import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { progressLine } from '../../core/build/progressLine.ts';
+import { timeText } from '../../core/text/numbers.ts';
+import { shorten } from '../../core/text/oneLine.ts';
+import { readArguments } from '../arguments.ts';
 import { buildArguments, buildHelp, type BuildValues, readBuildOptions, textOf } from './buildOptions.ts';
-import { type Command, exitCodes } from './command.ts';
-import { confirmDownload } from './confirmDownload.ts';
-import { writeReport } from './report.ts';
-import { readLauncherFile } from './yamlFile.ts';
-import { printJson, type Terminal } from './terminal.ts';
-import { formatReport } from '../core/report/reportText.ts';
+import { type Command, exitCodes } from '../command.ts';
+import { confirmDownload } from '../confirmDownload.ts';
+import { writeReport } from '../report.ts';
+import { readLauncherFile } from '../yamlFile.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { formatReport } from '../../core/report/reportText.ts';
 
 export const build: Command = {
   name: 'build',
