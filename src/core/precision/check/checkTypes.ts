@@ -49,7 +49,7 @@ function decimal(capability: number | null): string {
 const exemptText: Readonly<Record<Exemption, { code: string; text: string }>> = {
   integer: { code: 'integer-node', text: 'computes integers or booleans, which have no selectable precision' },
   convert: { code: 'convert-node', text: 'has an output type that the model fixes' },
-  shape: { code: 'shape-node', text: 'computes a shape, which TensorRT does in integers' },
+  shape: { code: 'shape-node', text: 'computes a shape on the host, where layer precisions do not apply' },
   constant: {
     code: 'constant-node',
     text: 'depends only on constants or static shapes, so TensorRT folds it during the build',
