@@ -4,7 +4,7 @@ import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { runPythonJob } from '../builder/tools/runPythonJob.ts';
 import { UserError } from '../builder/userError.ts';
 import type { AccuracyReport } from '../core/accuracy/accuracyReport.ts';
-import { type ComparedRuns, compareRuns, comparisonText } from '../core/accuracy/comparison.ts';
+import { type ComparedRuns, compareRuns, comparedText } from '../core/accuracy/comparison.ts';
 import { runtimeFor, toleranceOf } from './accuracy.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
@@ -53,7 +53,7 @@ tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in 
       );
     const comparison = compareRuns(runs, tolerance, model, prediction);
     if (values.json) await printJson(terminal, comparison);
-    else await terminal.out(comparisonText(comparison));
+    else await terminal.out(comparedText(comparison));
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;
   },
 };

@@ -62,6 +62,7 @@ class Simulation:
         options = ort.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = self.threads
+        options.enable_cpu_mem_arena = False
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", self.folder)

@@ -54,6 +54,13 @@ export interface CutAnswer {
   same: Record<string, number>;
 }
 
+/** See accuracy_oracle.py. */
+export interface AccuracyTruth {
+  names: string[];
+  /** Worst error of the outputs, by set of exact nodes (a bit a node); null: not finite. */
+  errors: (number | null)[];
+}
+
 export interface OperatorTypes {
   op: string;
   opset: number;
@@ -119,6 +126,11 @@ export class PythonTools {
   /** Compares extracted models with the models that they came from; see cut_models.py. */
   async compareCuts(jobs: { whole: string; pieces: string[] }[]): Promise<CutAnswer[][]> {
     return (await this.run('cut_models.py', [], jobs)) as CutAnswer[][];
+  }
+
+  /** Writes a small random model and its inputs into each folder; what each set of exact nodes gives, by brute force. */
+  async accuracyOracle(jobs: { folder: string; seed: number }[]): Promise<AccuracyTruth[]> {
+    return (await this.run('accuracy_oracle.py', [], jobs)) as AccuracyTruth[];
   }
 
   /** Writes ONNX's own test models of single operators into a folder, and gives their names. */

@@ -85,7 +85,7 @@ function agrees(predicted: number | null, { error, finite }: ComparedTensor): bo
 }
 
 /** The comparison as `trtlens compare` prints it. */
-export function comparisonText({ tolerance, tensors, onlyA, onlyB, notes, runs }: Comparison): string {
+export function comparedText({ tolerance, tensors, onlyA, onlyB, notes, runs }: Comparison): string {
   const failed = tensors.filter(({ passes }) => !passes);
   const lines = [`${counted(tensors.length, 'tensor')}, ${counted(runs, 'run')}, tolerance ${tolerance}`, ''];
   for (const tensor of tensors) lines.push(`  ${tensorLine(tensor)}`);

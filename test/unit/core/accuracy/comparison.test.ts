@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AccuracyReport } from '../../../../src/core/accuracy/accuracyReport.ts';
-import { type ComparedTensor, compareRuns, comparisonText } from '../../../../src/core/accuracy/comparison.ts';
+import { type ComparedTensor, compareRuns, comparedText } from '../../../../src/core/accuracy/comparison.ts';
 import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 
 const tensor = (name: string, error: number | null, more: Partial<ComparedTensor> = {}): ComparedTensor => ({
@@ -24,7 +24,7 @@ test('tensors come in the model’s order; the first that fails is named with it
     ['y', false],
     ['z', true],
   ]);
-  const text = comparisonText(compared);
+  const text = comparedText(compared);
   expect(text).toContain('First tensor that misses the tolerance: x, made by /a (Add)');
   expect(text).toContain('2 tensors failed');
   expect(text).toContain('node 1 (Add)');
