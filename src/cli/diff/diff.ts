@@ -1,11 +1,11 @@
-import { checkOutput } from '../builder/files/checkOutput.ts';
-import { writeWhole } from '../builder/files/writeWhole.ts';
-import { readBuildSide } from '../builder/store/buildSide.ts';
-import { diffReports } from '../core/diff/diffReports.ts';
-import { diffMarkdown, diffText } from '../core/diff/output/diffText.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, exitCodes } from './command.ts';
-import { printJson } from './terminal.ts';
+import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { writeWhole } from '../../builder/files/writeWhole.ts';
+import { readBuildSide } from '../../builder/store/buildSide.ts';
+import { diffReports } from '../../core/diff/diffReports.ts';
+import { diffMarkdown, diffText } from '../../core/diff/output/diffText.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes } from '../command.ts';
+import { printJson } from '../terminal.ts';
 
 const options = {
   onnx: { type: 'string' },

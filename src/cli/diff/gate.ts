@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { checkOutput } from '../builder/files/checkOutput.ts';
-import { readWhole } from '../builder/files/fileSource.ts';
-import { writeWhole } from '../builder/files/writeWhole.ts';
-import { type BuildSide, readBuildSide } from '../builder/store/buildSide.ts';
-import { UserError } from '../builder/userError.ts';
-import type { GateFile } from '../core/diff/gate/gateFile.ts';
-import { initGate } from '../core/diff/gate/initGate.ts';
-import { type GateResult, judgeGate } from '../core/diff/gate/judgeGate.ts';
-import { readGate } from '../core/diff/gate/readGate.ts';
-import { gateCodeQuality, gateSarif, type SarifPaths } from '../core/diff/output/gateSarif.ts';
-import { gateJunit, gateMarkdown, gateText } from '../core/diff/output/gateText.ts';
-import { decodeUtf8 } from '../core/text/utf8Decoder.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, exitCodes, Usage } from './command.ts';
-import { printJson, type Terminal } from './terminal.ts';
-import { version } from './version.ts';
+import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { readWhole } from '../../builder/files/fileSource.ts';
+import { writeWhole } from '../../builder/files/writeWhole.ts';
+import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts';
+import { UserError } from '../../builder/userError.ts';
+import type { GateFile } from '../../core/diff/gate/gateFile.ts';
+import { initGate } from '../../core/diff/gate/initGate.ts';
+import { type GateResult, judgeGate } from '../../core/diff/gate/judgeGate.ts';
+import { readGate } from '../../core/diff/gate/readGate.ts';
+import { gateCodeQuality, gateSarif, type SarifPaths } from '../../core/diff/output/gateSarif.ts';
+import { gateJunit, gateMarkdown, gateText } from '../../core/diff/output/gateText.ts';
+import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { version } from '../version.ts';
 
 const options = {
   build: { type: 'string', multiple: true },

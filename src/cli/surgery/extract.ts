@@ -1,15 +1,15 @@
-import { extractPiece } from '../builder/files/extractPiece.ts';
-import { requireBuild } from '../builder/store/buildFolder.ts';
-import { loadBuild } from '../builder/store/loadBuild.ts';
-import { UserError } from '../builder/userError.ts';
-import type { ModelGraph } from '../core/model/modelGraph.ts';
-import { compileGlob, matchesGlob } from '../core/precision/language/glob.ts';
-import { neighbourhood, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../core/surgery/pieceOf.ts';
-import type { BorderTensor } from '../core/surgery/extractModel.ts';
-import { counted, sizeText } from '../core/text/numbers.ts';
-import { readArguments, wholeNumber } from './arguments.ts';
-import { type Command, exitCodes, Usage } from './command.ts';
-import { printJson } from './terminal.ts';
+import { extractPiece } from '../../builder/files/extractPiece.ts';
+import { requireBuild } from '../../builder/store/buildFolder.ts';
+import { loadBuild } from '../../builder/store/loadBuild.ts';
+import { UserError } from '../../builder/userError.ts';
+import type { ModelGraph } from '../../core/model/modelGraph.ts';
+import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
+import { neighbourhood, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
+import type { BorderTensor } from '../../core/surgery/extractModel.ts';
+import { counted, sizeText } from '../../core/text/numbers.ts';
+import { readArguments, wholeNumber } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { printJson } from '../terminal.ts';
 
 const options = {
   nodes: { type: 'string' },

@@ -1,0 +1,98 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { BuildDiff } from '../../core/diff/buildDiff.ts';
+import { diffReports } from '../../core/diff/diffReports.ts';
+import { inferTensors } from '../../core/model/inferTensors.ts';
+import { createModelGraph } from '../../core/model/modelGraph.ts';
+import { planEdit } from '../../core/onnx/editModel.ts';
+import { editsFor, type ModelChange } from '../../core/surgery/changeModel.ts';
+import { cacheFolder } from '../files/cacheFolder.ts';
+import { openFile } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { writeModel } from '../files/writeModel.ts';
+import { type Build, requireBuild } from '../store/buildFolder.ts';
+import { readBuildSide } from '../store/buildSide.ts';
+import { UserError } from '../userError.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from './runBuild.ts';
+
+export interface WhatIfRequest {
+  /** How to build, the model as it is, and how both builds are made. */
+  options: BuildOptions;
+  /** What the changed build has in place of or beside these options. */
+  changed: Partial<BuildOptions>;
+  /** A change of the model itself; null: only options change. */
+  change: ModelChange | null;
+  /** Folder of a build of the model as it is; if omitted, it is built first. */
+  base?: string | undefined;
+}
+
+/** What a change does to a build. */
+export interface WhatIfResult {
+  /** From the model as it is (A) to the changed one (B). */
+  diff: BuildDiff;
+  /** Of the build with the change. */
+  seconds: number | null;
+}
+
+/**
+ * Builds a model as it is (unless such a build is given) and with a change, and compares the two. Nothing is written
+ * beside the model; the changed copy and its build are removed at the end.
+ * @throws {UserError} when the change is not possible, or one of the two cannot be built
+ */
+export async function whatIf(
+  { options, changed, change, base }: WhatIfRequest,
+  events: BuildEvents = {},
+  signal?: AbortSignal,
+): Promise<WhatIfResult> {
+  const files = new ParsedFiles();
+  const parent = join(options.cache ?? cacheFolder(), 'what-if');
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, 'try-'));
+  try {
+    const model = change === null ? options.model : await changedCopy(options.model, change, folder, files, signal);
+    const before =
+      base === undefined
+        ? await runBuild({ ...options, folder: join(folder, 'base') }, events, signal)
+        : await requireBuild(base);
+    refuseFailed(before, 'as it is');
+    const after = await runBuild({ ...options, ...changed, model, folder: join(folder, 'changed') }, events, signal);
+    refuseFailed(after, 'with the change');
+    const [a, b] = [
+      await readBuildSide(before.folder, options.model, files),
+      await readBuildSide(after.folder, model, files),
+    ];
+    const names = { a: base ?? basename(options.model), b: 'with the change' };
+    const diff = diffReports({ ...a, source: names.a }, { ...b, source: names.b });
+    return { diff, seconds: after.manifest.seconds };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function refuseFailed({ manifest }: Build, which: string): void {
+  if (manifest.result !== 'passed')
+    throw new UserError(`the model ${which} does not build: ${manifest.error ?? manifest.result}`);
+}
+
+async function changedCopy(
+  path: string,
+  change: ModelChange,
+  folder: string,
+  files: ParsedFiles,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { value: model } = await files.model(path, { spans: true });
+  const graph = createModelGraph(model);
+  const edits = editsFor(graph, inferTensors(graph), change);
+  if ('reason' in edits) throw new UserError(`${basename(path)}: ${edits.reason}`);
+  const source = await openFile(path);
+  try {
+    const { value, problems } = await planEdit(model, source, edits);
+    if (!value) throw new UserError(`${basename(path)}: ${problems[0]?.message ?? 'cannot be edited'}`);
+    const out = join(folder, 'model', basename(path).replace(/\.gz$/i, ''));
+    await writeModel(value, { path, source }, out, signal);
+    return out;
+  } finally {
+    await source.close();
+  }
+}

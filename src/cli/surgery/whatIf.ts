@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
+import { requireBuild } from '../../builder/store/buildFolder.ts';
+import { diffText } from '../../core/diff/output/diffText.ts';
+import { readArguments } from '../arguments.ts';
+import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { confirmDownload } from '../confirmDownload.ts';
+import { printJson } from '../terminal.ts';
+
+const own = {
+  cut: { type: 'string' },
+  remove: { type: 'string' },
+  rules: { type: 'string' },
+  base: { type: 'string' },
+} as const;
+
+/** Options of a build that are a change here. */
+const changes = ['output', 'shapes', 'compute-capability'];
+
+export const whatIfCommand: Command = {
+  name: 'what-if',
+  summary: 'try a change and see what it does to fusion',
+  help: `trtlens what-if MODEL.onnx --output T | --cut T | --remove ID | --rules F | --shapes S | --compute-capability C
+                [--base FOLDER] [build options] [--json]
+
+Builds the model as it is and with the change, and shows what changed, node by node. Without an NVIDIA GPU it builds with
+TensorRT-RTX on the CPU. The answer holds for the TensorRT that gave it: another version may fuse otherwise.
+
+  --output T              make tensor T an output
+  --cut T                 end the network at tensor T and begin again behind it
+  --remove ID             take out a node whose output has the type and shape of its input
+  --rules F               apply the rules of a .trtprec file
+  --shapes S              build for these shapes, for example x:1x3x224x224
+  --compute-capability C  build for another GPU, for example 12.0 (TensorRT-RTX)
+  --base FOLDER           a build of the model as it is, made with the same options; saves building it
+  --json                  what 'trtlens diff --json' gives, with "tensorrt" and "change"
+
+Other options of trtlens build apply to both builds.
+`,
+  run: async (args, terminal) => {
+    const read = readArguments(args, { ...buildArguments, ...own }, ['MODEL.onnx']);
+    const values: BuildValues = read.values;
+    const { positionals } = read;
+    const model = positionals[0]!;
+    const [cut, remove, rules, base] = Object.keys(own).map((flag) => textOf(values, flag));
+    const asked = [...changes, 'cut', 'remove', 'rules'].filter((flag) => values[flag] !== undefined);
+    if (asked.length !== 1)
+      throw new Usage('give one change: --output, --cut, --remove, --rules, --shapes or --compute-capability');
+    const both = Object.fromEntries(Object.entries(values).filter(([flag]) => !changes.includes(flag)));
+    const request: WhatIfRequest = {
+      options: {
+        backend: 'auto',
+        ...readBuildOptions(both),
+        model,
+        driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
+        confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
+        setUpProgress: (line) => terminal.note(line),
+      },
+      changed: {
+        ...readBuildOptions(Object.fromEntries(Object.entries(values).filter(([flag]) => changes.includes(flag)))),
+        ...(rules !== undefined && { overrides: rules }),
+      },
+      change: cut !== undefined ? { cut } : remove !== undefined ? { remove } : null,
+      base,
+    };
+    if (base !== undefined) await requireBuild(base);
+    const { diff } = await whatIf(request, {}, terminal.signal);
+    const { product, version } = diff.b;
+    const change = `--${asked[0]} ${String(values[asked[0]!])}`;
+    if (values['json']) await printJson(terminal, { tensorrt: { product, version }, change, ...diff });
+    else {
+      const name = `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? ''}`.trim();
+      await terminal.out(`${diffText(diff)}This is what ${name} does; another version may fuse otherwise.\n`);
+    }
+    return exitCodes.done;
+  },
+};

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
+import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import { editsFor, type ModelChange } from '../../../../src/core/surgery/changeModel.ts';
+import { modelOf } from '../fusion/loadCapture.ts';
+
+async function edits(model: string, change: ModelChange) {
+  const graph = createModelGraph((await modelOf(model))!);
+  return editsFor(graph, inferTensors(graph), change);
+}
+
+test('a cut makes an output, an input of the same type and shape, and moves every reader', async () => {
+  const name = '/blocks/blocks.2/Add_1_output_0';
+  const value = { newType: 'float', shape: [1, 197, 192] };
+  expect(await edits('vit_tiny', { cut: name })).toMatchObject({
+    declare: [
+      { graph: '', list: 'outputs', value: { name, ...value } },
+      { graph: '', list: 'inputs', value: { name: `${name}_cut`, ...value } },
+    ],
+    inputs: [
+      { index: 0, tensor: `${name}_cut` },
+      { index: 0, tensor: `${name}_cut` },
+    ],
+  });
+});
+
+test('what cannot be cut says why', async () => {
+  expect(await edits('vit_tiny', { cut: 'nothing' })).toEqual({
+    reason: 'There is no tensor "nothing" in the main graph',
+  });
+  const model = (await modelOf('vit_tiny'))!;
+  expect(await edits('vit_tiny', { cut: model.graph.inputs[0]!.name })).toMatchObject({
+    reason: expect.stringContaining('not computed by a node') as string,
+  });
+  expect(await edits('vit_tiny', { cut: model.graph.outputs[0]!.name })).toMatchObject({
+    reason: expect.stringMatching(/^No node reads/) as string,
+  });
+});
+
+test('a node is taken out only where its input fits in the place of its output', async () => {
+  const nodes = (await modelOf('vit_tiny'))!.nodes;
+  const softmax = nodes.find(({ op }) => op === 'Softmax')!;
+  expect(await edits('vit_tiny', { remove: softmax.id })).toEqual({
+    replace: [
+      {
+        node: softmax.id,
+        by: { op: 'Identity', name: softmax.name, inputs: [softmax.inputs[0]], outputs: softmax.outputs },
+      },
+    ],
+  });
+  const product = nodes.find(({ name }) => name.endsWith('qkv/MatMul'))!;
+  expect(await edits('vit_tiny', { remove: product.id })).toEqual({
+    reason: `Node ${product.id} "${product.name}" (MatMul) makes float[1, 197, 576] of float[1, 197, 192]: without it the model would not fit together`,
+  });
+  expect(await edits('vit_tiny', { remove: '9999' })).toEqual({ reason: 'There is no node 9999' });
+});
