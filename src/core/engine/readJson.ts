@@ -1,6 +1,7 @@
 import type { JsonOptions } from '../text/losslessJson.ts';
 import type { Problem } from '../text/problem.ts';
-import { plainValue, readLosslessJson } from '../text/losslessJson.ts';
+import { plainValue } from '../text/jsonNode.ts';
+import { readLosslessJson } from '../text/losslessJson.ts';
 
 /**
  * Plain values of every JSON document in a text. Proper JSON takes the fast way; what TensorRT and trtexec write without

@@ -1,8 +1,9 @@
 import type { Inspection } from './inspection.ts';
-import type { JsonNode } from '../text/losslessJson.ts';
+import type { JsonNode } from '../text/jsonNode.ts';
 import type { Problem } from '../text/problem.ts';
 import { inspection } from './inspection.ts';
-import { memberOf, readLosslessJson } from '../text/losslessJson.ts';
+import { memberOf } from '../text/jsonNode.ts';
+import { readLosslessJson } from '../text/losslessJson.ts';
 import { RAW_MEMBERS, readLayerInfo } from '../engine/readLayerInfo.ts';
 import { readProfile } from '../engine/readProfile.ts';
 import { readTiming } from '../engine/readTiming.ts';

@@ -1,6 +1,7 @@
 import { isRecord } from '../engine/readJson.ts';
 import type { BuildLog } from '../engine/buildLog.ts';
-import { plainValue, readLosslessJson } from '../text/losslessJson.ts';
+import { plainValue } from '../text/jsonNode.ts';
+import { readLosslessJson } from '../text/losslessJson.ts';
 import type { Problem, Read } from '../text/problem.ts';
 import { compareChoices, tacticId } from './algorithm.ts';
 import type { Algorithm, OfferedChoice, TensorFormat } from './algorithm.ts';

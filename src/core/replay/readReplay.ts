@@ -1,5 +1,6 @@
-import { memberOf, readLosslessJson } from '../text/losslessJson.ts';
-import type { JsonNode, JsonObject } from '../text/losslessJson.ts';
+import { memberOf } from '../text/jsonNode.ts';
+import { readLosslessJson } from '../text/losslessJson.ts';
+import type { JsonNode, JsonObject } from '../text/jsonNode.ts';
 import { LineIndex } from '../text/lineIndex.ts';
 import type { Problem } from '../text/problem.ts';
 import type { Algorithm, TensorFormat } from './algorithm.ts';

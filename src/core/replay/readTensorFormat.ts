@@ -1,6 +1,6 @@
 import { closestWords } from '../precision/language/closestWords.ts';
-import { memberOf } from '../text/losslessJson.ts';
-import type { JsonArray, JsonNode, JsonObject } from '../text/losslessJson.ts';
+import { memberOf } from '../text/jsonNode.ts';
+import type { JsonArray, JsonNode, JsonObject } from '../text/jsonNode.ts';
 import type { TensorFormat } from './algorithm.ts';
 import type { ReplayFix, ReplayVariant, Span, TensorPlaces } from './replayFile.ts';
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonNode } from '../../../../src/core/text/losslessJson.ts';
-import { memberOf, plainValue, readLosslessJson } from '../../../../src/core/text/losslessJson.ts';
+import type { JsonNode } from '../../../../src/core/text/jsonNode.ts';
+import { memberOf, plainValue } from '../../../../src/core/text/jsonNode.ts';
+import { readLosslessJson } from '../../../../src/core/text/losslessJson.ts';
 
 const one = (text: string): JsonNode => {
   const { documents, problems } = readLosslessJson(text);
