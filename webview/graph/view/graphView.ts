@@ -11,18 +11,19 @@ import { exportAs } from '../draw/exportPicture.ts';
 import { makeFit } from '../draw/fitLabels.ts';
 import { listenTo } from './graphEvents.ts';
 import { GraphModel, type Picture } from './graphModel.ts';
+import type { GraphTree } from './graphTree.ts';
+import { GraphPointer, type PointedView } from './graphPointer.ts';
 import { buildParts } from '../panels/graphParts.ts';
 import type { GraphCommands, GraphParts } from '../panels/graphParts.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { Highlights } from '../draw/highlights.ts';
 import { choiceOfGroup, choiceOfItem, subjectOf } from './subjectOf.ts';
-import { itemAt, labelAt } from '../draw/hitTest.ts';
 import type { Subject } from '../panels/inspector.ts';
 import { firstOpen, toOpen } from './firstOpen.ts';
 import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
 import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
-import { bringIntoSight, centreItem, showAll, showFirst } from './navigate.ts';
+import { bringIntoSight, centreItem, keepInPlace, showAll, showFirst } from './navigate.ts';
 import { Painter } from '../draw/painter.ts';
 import { makePalette } from '../draw/palette.ts';
 import { showBuilding } from './showBuilding.ts';
@@ -30,13 +31,13 @@ import { Stage } from '../draw/stage.ts';
 import { summarySentence } from '../../../src/core/report/summary.ts';
 
 /** The graph view: holds what is shown and passes between its parts. */
-export class GraphView implements GraphCommands {
+export class GraphView implements GraphCommands, PointedView {
   readonly #host: ViewHost;
   readonly #kept = viewState<KeptState>('graph');
   readonly #worker = new LayoutClient();
   readonly #parts: GraphParts;
-  readonly #stage: Stage;
-  readonly #painter: Painter;
+  readonly stage: Stage;
+  readonly painter: Painter;
   #palette = makePalette(readTheme());
   #family = getComputedStyle(document.body).fontFamily;
   #fit = makeFit(this.#family);
@@ -54,26 +55,25 @@ export class GraphView implements GraphCommands {
   #open = new Set<string>();
   #overlay: OverlayKind = 'fusion';
   readonly #marks = new Highlights();
-  #focusedKey = '';
-  #focused = -1;
-  #hovered = -1;
+  readonly #pointer: GraphPointer;
 
   constructor(root: HTMLElement, host: ViewHost) {
     this.#host = host;
     this.#parts = buildParts(root, host, this);
-    this.#stage = new Stage(this.#parts.stage, () => this.#redraw());
-    this.#painter = new Painter(
+    this.stage = new Stage(this.#parts.stage, () => this.#redraw());
+    this.painter = new Painter(
       this.#parts,
-      () => this.#currentFrame(),
+      () => this.frame(),
       (frame) => this.#settled(frame),
     );
-    listenTo(this.#parts, this, () => {
+    this.#pointer = new GraphPointer(this);
+    listenTo(this.#parts, this.#pointer, () => {
       if (this.#unseen !== null) this.show(...this.#unseen);
       this.#redraw();
     });
     onThemeChange((theme) => {
       this.#palette = makePalette(theme);
-      this.#painter.family = this.#family = getComputedStyle(document.body).fontFamily;
+      this.painter.family = this.#family = getComputedStyle(document.body).fontFamily;
       this.#fit = makeFit(this.#family);
       if (this.#model !== null) this.#parts.legend.show(this.#model.overlay, this.#palette);
       this.#restamp();
@@ -134,24 +134,24 @@ export class GraphView implements GraphCommands {
    * time (`kept`); gives what moves the picture there. `last`: the newest data, which may have no picture yet.
    */
   #continue(model: GraphModel, before: GraphModel | null, last: GraphModel | null, kept: KeptState | null): () => void {
-    const carryFrom = (from: GraphModel) => new CarryOver(from, model, this.#stage.camera, this.#stage.size);
+    const carryFrom = (from: GraphModel) => new CarryOver(from, model, this.stage.camera, this.stage.size);
     const carry = before !== null && before.data.title === model.data.title ? carryFrom(before) : null;
-    let look = () => showFirst(model, this.#stage);
+    let look = () => showFirst(model, this.stage);
     if (carry?.isSame === true) {
       // Ids are those of the newest data already.
       const own = last === null || last === before ? carry : carryFrom(last);
       model.setFlat((last ?? before)!.flat);
-      this.#focusedKey = own.key(this.#focusedKey);
+      this.#pointer.focusedKey = own.key(this.#pointer.focusedKey);
       this.#marks.carry(own);
-      look = () => this.#stage.set(carry.camera());
+      look = () => this.stage.set(carry.camera());
     } else if (kept !== null && isOf(kept, model)) {
       this.#open = new Set(kept.open);
       model.setFlat(kept.flat);
-      look = () => this.#stage.set(kept.camera);
+      look = () => this.stage.set(kept.camera);
     } else {
       if (before !== null) this.#marks.clear();
-      this.#open = firstOpen(model, this.#stage);
-      this.#focusedKey = '';
+      this.#open = firstOpen(model, this.stage);
+      this.#pointer.focusedKey = '';
     }
     this.#parts.flat.setAttribute('aria-pressed', String(model.flat));
     return look;
@@ -166,11 +166,11 @@ export class GraphView implements GraphCommands {
     const points = model.pointsOfSelection(selection);
     const subject = subjectOf(model, selection, points);
     this.#setSubject(selection, subject);
-    if (subject?.kind !== 'point') return bringIntoSight(model, this.#stage, points);
+    if (subject?.kind !== 'point') return bringIntoSight(model, this.stage, points);
     this.#reveal(subject.point, () => {
       // Something else may be selected by now.
       if (this.#marks.selection === selection)
-        centreItem(model, this.#stage, model.picture!.scene.itemOfPoint[subject.point]!);
+        centreItem(model, this.stage, model.picture!.scene.itemOfPoint[subject.point]!);
     });
   }
 
@@ -193,9 +193,9 @@ export class GraphView implements GraphCommands {
   go(point: number): void {
     this.#reveal(point, () => {
       const item = this.#model!.picture!.scene.itemOfPoint[point]!;
-      this.focusItem(item);
+      this.#pointer.focusItem(item);
       this.selectItem(item);
-      centreItem(this.#model!, this.#stage, item);
+      centreItem(this.#model!, this.stage, item);
     });
   }
 
@@ -217,7 +217,7 @@ export class GraphView implements GraphCommands {
   /** Opens or closes the module with that number, if it is on the picture. */
   toggle(module: number): void {
     const item = this.picture?.scene.itemOfModule[module] ?? -1;
-    if (item >= 0) this.#toggleItem(item);
+    if (item >= 0) this.toggleItem(item);
   }
 
   setOverlay(kind: OverlayKind): void {
@@ -242,30 +242,30 @@ export class GraphView implements GraphCommands {
   }
 
   centre(x: number, y: number): void {
-    const { width, height } = this.#stage.size;
-    const { k } = this.#stage.camera;
-    this.#stage.set({ k, x: width / 2 - x * k, y: height / 2 - y * k });
+    const { width, height } = this.stage.size;
+    const { k } = this.stage.camera;
+    this.stage.set({ k, x: width / 2 - x * k, y: height / 2 - y * k });
   }
 
   fit(): void {
-    if (this.picture !== null) showAll(this.#model!, this.#stage);
+    if (this.picture !== null) showAll(this.#model!, this.stage);
   }
 
-  readonly zoomBy = (factor: number): void => this.#stage.zoomBy(factor);
+  readonly zoomBy = (factor: number): void => this.stage.zoomBy(factor);
 
   collapseAll(): void {
     this.#open = new Set();
-    this.#relayout(() => showFirst(this.#model!, this.#stage));
+    this.#relayout(() => showFirst(this.#model!, this.stage));
   }
 
   setFlat(flat: boolean): void {
     this.#model!.setFlat(flat);
     this.#parts.flat.setAttribute('aria-pressed', String(flat));
-    this.#relayout(() => showFirst(this.#model!, this.#stage));
+    this.#relayout(() => showFirst(this.#model!, this.stage));
   }
 
   exportPicture(kind: 'svg' | 'png'): void {
-    const frame = this.#currentFrame();
+    const frame = this.frame();
     if (frame === null) return;
     this.#host.exportPicture(
       kind,
@@ -292,28 +292,20 @@ export class GraphView implements GraphCommands {
     else then();
   }
 
-  #toggleItem(item: number): void {
+  toggleItem(item: number): void {
     const model = this.#model!;
-    const { scene, layout } = model.picture!;
+    const { scene } = model.picture!;
     const kind = scene.kind[item]!;
     if (kind !== 'open' && kind !== 'closed') return;
     const index = scene.ref[item]!;
     if (kind === 'open') this.#open.delete(model.hierarchy.modules[index]!.id);
     else for (const id of toOpen(model, index)) this.#open.add(id);
-    const { k, x, y } = this.#stage.camera;
-    const centre = (layout.x[item]! + layout.width[item]! / 2) * k + x;
-    const top = layout.y[item]! * k + y;
+    const put = keepInPlace(model, this.stage, item);
     this.#relayout(() => {
-      // What was clicked stays under the pointer.
-      const after = model.picture!;
-      const now = after.scene.itemOfModule[index] ?? -1;
+      const now = model.picture!.scene.itemOfModule[index] ?? -1;
       // Everything was closed, or made flat, just before.
-      if (now < 0) return showFirst(model, this.#stage);
-      this.#stage.set({
-        k,
-        x: centre - (after.layout.x[now]! + after.layout.width[now]! / 2) * k,
-        y: top - after.layout.y[now]! * k,
-      });
+      if (now < 0) return showFirst(model, this.stage);
+      put(now);
       const { subject, selection } = this.#marks;
       if (subject?.kind === 'module' && subject.module === index) {
         this.#setSubject(selection, { kind: 'module', module: index, open: kind === 'closed' });
@@ -328,9 +320,8 @@ export class GraphView implements GraphCommands {
     this.#worker.layout(input, (layout) => {
       if (this.#model !== model) return;
       model.setPicture(scene, layout);
-      this.#stage.limit(layout.totalWidth, layout.totalHeight);
-      this.#focused = model.itemOfKey(this.#focusedKey);
-      this.#hovered = -1;
+      this.stage.limit(layout.totalWidth, layout.totalHeight);
+      this.#pointer.refresh(model);
       this.#drawn = model;
       this.#marks.refresh(model);
       const last = this.#then;
@@ -342,123 +333,57 @@ export class GraphView implements GraphCommands {
     });
   }
 
-  #currentFrame(): Frame | null {
+  frame(): Frame | null {
     const model = this.#model;
     if (model?.picture == null) return null;
     return {
       model,
       picture: model.picture,
-      camera: this.#stage.camera,
-      ...this.#stage.size,
+      camera: this.stage.camera,
+      ...this.stage.size,
       palette: this.#palette,
       fit: this.#fit,
       selected: this.#marks.selected,
       hits: this.#marks.hits,
       dimmed: this.#marks.dimmed,
-      focused: this.#parts.tree.hasFocus ? this.#focused : -1,
-      hovered: this.#hovered,
+      focused: this.#parts.tree.hasFocus ? this.#pointer.focused : -1,
+      hovered: this.#pointer.hovered,
       group: this.#marks.group,
     };
   }
 
   #restamp(): void {
-    this.#painter.restamp();
+    this.painter.restamp();
   }
 
   #redraw(): void {
-    this.#painter.request();
+    this.painter.request();
   }
 
   #settled(frame: Frame): void {
-    this.#parts.tree.update({ ...frame, focused: this.#focused });
+    this.#parts.tree.update({ ...frame, focused: this.#pointer.focused });
     this.#keep();
   }
 
   #keep(): void {
     // Without a picture one looks nowhere yet.
     if (this.#model?.picture == null) return;
-    this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.#stage.camera, this.#marks.selection));
+    this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.stage.camera, this.#marks.selection));
   }
 
-  itemUnder(x: number, y: number): number {
-    const picture = this.#model?.picture;
-    return picture == null ? -1 : itemAt(picture, this.#stage.camera, x, y);
+  get model(): GraphModel | null {
+    return this.#model;
   }
 
-  /** A click on the graph. */
-  click(x: number, y: number): void {
-    if (this.#model?.picture == null) return;
-    const label = labelAt(this.#painter.labels, x, y);
-    if (label?.target.kind === 'group') {
-      this.selectGroup(label.target.group);
-      return;
-    }
-    const item = label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
-    if (item < 0) {
-      this.close();
-      return;
-    }
-    this.#focused = item;
-    this.#focusedKey = this.#model.key(item);
-    const { scene, layout } = this.#model.picture;
-    const { k, x: cx } = this.#stage.camera;
-    const kind = scene.kind[item]!;
-    // The triangle at the left of a module's label opens and closes it at once.
-    const onTriangle =
-      (kind === 'open' || kind === 'closed') && x - (layout.x[item]! * k + cx) < 24 * Math.max(0.6, Math.min(1, k));
-    if (onTriangle && k > 0.3) this.#toggleItem(item);
-    else this.selectItem(item);
-    if (label !== undefined) centreItem(this.#model, this.#stage, item);
+  get tree(): GraphTree {
+    return this.#parts.tree;
   }
 
-  /** The pointer is there; nowhere for a negative x. */
-  hover(x: number, y: number): void {
-    const label = x < 0 ? undefined : labelAt(this.#painter.labels, x, y);
-    const item = x < 0 ? -1 : label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
-    const leaf = item >= 0 && this.#model!.picture!.scene.kind[item] !== 'open' ? item : -1;
-    this.#parts.stage.classList.toggle('over', item >= 0 || label !== undefined);
-    if (leaf === this.#hovered) return;
-    this.#hovered = leaf;
-    this.#redraw();
-  }
-
-  /** Expands or collapses a module, selects anything else. */
-  activate(item: number): void {
-    const kind = this.#model!.picture!.scene.kind[item];
-    if (kind === 'open' || kind === 'closed') this.#toggleItem(item);
-    else this.selectItem(item);
-  }
-
-  selectGroupOf(item: number): void {
-    const [point] = Array.from(this.#model!.pointsOf(item));
-    const group = point === undefined ? -1 : this.#model!.fusion.groupOf[point]!;
-    if (group >= 0) this.selectGroup(group);
-  }
-
-  focusItem(item: number): void {
-    this.#focused = item;
-    this.#focusedKey = this.#model!.key(item);
-    centreItem(this.#model!, this.#stage, item);
-    const frame = this.#currentFrame();
-    if (frame !== null) this.#parts.tree.update({ ...frame, focused: item });
-    this.#parts.tree.focus();
-    this.#redraw();
-  }
-
-  /** The keyboard's focus came to an item by itself. */
-  focusCame(key: string | undefined): void {
-    if (key !== undefined && this.#model?.picture != null) {
-      this.#focusedKey = key;
-      this.#focused = this.#model!.itemOfKey(key);
-    }
-    this.#redraw();
+  get floor(): HTMLElement {
+    return this.#parts.stage;
   }
 
   get picture(): Picture | null {
     return this.#model?.picture ?? null;
-  }
-
-  get focused(): number {
-    return this.#focused;
   }
 }

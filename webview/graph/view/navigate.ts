@@ -47,3 +47,15 @@ export function bringIntoSight(model: GraphModel, stage: Stage, points: number[]
   const seen = right * k + x > 40 && left * k + x < width - 40 && bottom * k + y > 40 && top * k + y < height - 40;
   if (!seen) stage.show(left, top, right, bottom, { readable: true });
 }
+
+/** Remembers where an item is on the screen; what it gives puts the item that it became after a layout there. */
+export function keepInPlace(model: GraphModel, stage: Stage, item: number): (now: number) => void {
+  const { k, x, y } = stage.camera;
+  const before = model.picture!.layout;
+  const centre = (before.x[item]! + before.width[item]! / 2) * k + x;
+  const top = before.y[item]! * k + y;
+  return (now) => {
+    const { layout } = model.picture!;
+    stage.set({ k, x: centre - (layout.x[now]! + layout.width[now]! / 2) * k, y: top - layout.y[now]! * k });
+  };
+}
