@@ -12,6 +12,7 @@ const ITEM_LIMIT = 3_000_000;
 export class ModelReading {
   readonly cursor: WireCursor;
   readonly spans: boolean;
+  readonly edges: boolean;
   readonly problems: Problem[] = [];
   /** Every node of the model in file order; bodies of functions go into a list of their own. */
   nodes: OnnxNode[] = [];
@@ -22,9 +23,10 @@ export class ModelReading {
   private items = 0;
   private unreported = 0;
 
-  constructor(cursor: WireCursor, spans: boolean) {
+  constructor(cursor: WireCursor, { spans = false, edges = true }: { spans?: boolean; edges?: boolean }) {
     this.cursor = cursor;
     this.spans = spans;
+    this.edges = edges;
   }
 
   /**

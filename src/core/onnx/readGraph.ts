@@ -137,10 +137,12 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
   while (cursor.pos < end) {
     switch (cursor.field(end)) {
       case NODE.input:
-        node.inputs = append(node.inputs, cursor.text());
+        if (reading.edges) node.inputs = append(node.inputs, cursor.text());
+        else cursor.skip();
         break;
       case NODE.output:
-        node.outputs = append(node.outputs, cursor.text());
+        if (reading.edges) node.outputs = append(node.outputs, cursor.text());
+        else cursor.skip();
         break;
       case NODE.name:
         node.name = cursor.text();

@@ -21,6 +21,8 @@ export interface ReadModelOptions {
   onNodes?: (count: number) => void;
   /** Keep where in the file graphs, nodes, tensors and values stand (`span`), for the editor of models. */
   spans?: boolean;
+  /** false: leave the inputs and outputs of nodes empty, for whoever only counts; problems are the same. */
+  edges?: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface ReadModelOptions {
 export async function readModel(source: ByteSource, options: ReadModelOptions = {}): Promise<Read<OnnxModel>> {
   if (source.size === 0) return failed('empty-file', 'The file is empty (0 bytes). Export the model again.');
   const cursor = new WireCursor(source.size);
-  const reading = new ModelReading(cursor, options.spans ?? false);
+  const reading = new ModelReading(cursor, options);
   const model = newModel(reading);
   try {
     await feed(source, reading, readModelFields(reading, model), options);

@@ -119,6 +119,19 @@ describe('damaged files', () => {
     );
   });
 
+  test('without edges there are the same nodes and the same problems', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...seeds), fc.array(mutation, { maxLength: 6 }), async (seed, changes) => {
+        const bytes = changes.reduce<Uint8Array>(mutate, seed);
+        const [whole, counted] = [await readModel(bytesOf(bytes)), await readModel(bytesOf(bytes), { edges: false })];
+        expect(counted.problems).toEqual(whole.problems);
+        const nodes = whole.value?.nodes.map((one) => ({ ...one, inputs: [], outputs: [], subgraphs: [] }));
+        expect(counted.value?.nodes.map((one) => ({ ...one, subgraphs: [] }))).toEqual(nodes);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('random bytes, alone and behind a real beginning', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.nat(400), async (bytes, keep) => {
