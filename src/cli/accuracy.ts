@@ -36,22 +36,22 @@ const options = {
 
 export const accuracy: Command = {
   name: 'accuracy',
-  summary: 'find which nodes break the numbers in FP16 or BF16, and the smallest fix, without a GPU',
+  summary: 'find the nodes that lose accuracy in FP16 or BF16, and the smallest fix, without a GPU',
   help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16] [--rules RULES] [-o RULES] [--json]
 
-Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches the smallest set of
-nodes that has to stay in FP32. Exit status 1: the model under the given rules misses the tolerance, also when a fix was
-found. Nothing is written but the rules.
+Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
+of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
+found. It writes nothing but the rules.
 
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
-                        samples; may be repeated. Without it the inputs are random, which misleads
+                        samples; may be repeated. Without it, inputs are random and the result can mislead
   --shapes INPUT:1x128[,…]   shapes of random inputs
-  --low fp16|bf16       the low precision; default: the rules' line 'base', else fp16
-  --rules RULES         override rules (*.trtprec) that the model is built with
+  --low fp16|bf16       the low precision (default: the line 'base' in the rules, otherwise fp16)
+  --rules RULES         the override rules (*.trtprec) of the build
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
-  --judge               outputs of other types than floating point count, too: by the share of elements that differ
-  --max-runs N          end the search after so many runs (default 1000)
-  --max-seconds N       end the search after so many seconds (default 300)
+  --judge               also judge outputs that are not floating point, by the share of elements that differ
+  --max-runs N          stop the search after N runs (default 1000)
+  --max-seconds N       stop the search after N seconds (default 300)
   -o, --output RULES    write the rules of the fix
   --json                the result as one JSON document
   --python PROGRAM      the Python interpreter to use
@@ -105,7 +105,7 @@ function precisionOf(text: string | undefined): 'fp16' | 'bf16' | undefined {
 export function toleranceOf(text: string | undefined): number {
   const value = text === undefined ? 0.01 : Number(text);
   if (text?.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new Usage(`--tolerance: '${text}' is not a number of 0 or more`);
+    throw new Usage(`--tolerance: '${text}' is not a number greater than or equal to 0`);
   return value;
 }
 
@@ -123,7 +123,7 @@ export function runtimeFor(values: { python?: string | undefined; yes?: boolean 
   });
 }
 
-/** The model as seen from the rules: beside them where they are not written. */
+/** The model as seen from the rules: next to them where they are not written. */
 function modelLine(model: string, out: string | undefined): string {
   const path = out === undefined ? basename(model) : relative(dirname(resolve(out)), resolve(model));
   const portable = path.replaceAll('\\', '/');
@@ -131,7 +131,7 @@ function modelLine(model: string, out: string | undefined): string {
 }
 
 function progressText(stage: 'judging' | 'preparing' | 'searching', done: number, total: number | null): string {
-  if (stage === 'searching') return `Searching the smallest fix: ${counted(done, 'run')}`;
+  if (stage === 'searching') return `Searching for the smallest fix: ${counted(done, 'run')}`;
   const what = stage === 'judging' ? 'Judging nodes' : 'Preparing the search';
   return `${what}: ${done} of ${total ?? '?'}`;
 }

@@ -109,7 +109,7 @@ function foreignOf({ foreignNodes }: FusionReport, id: number): ReportForeignNod
   throw new UserError(`There is no ForeignNode ${id}: ${known}.`);
 }
 
-/** Names that are close to a misspelt one, else those whose last part is close to its last part. */
+/** Names that are close to a misspelt one, otherwise those whose last part is close to its last part. */
 function similar(name: string, names: readonly string[]): string[] {
   const close = closestWords(name, names, 3);
   if (close.length > 0) return close;

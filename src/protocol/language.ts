@@ -79,7 +79,7 @@ export interface ChoicesData {
   source: 'sidecar' | 'mismatch' | 'log';
   offered: [layer: string, choices: OfferedChoice[]][];
   chosen: [layer: string, algorithm: Algorithm][];
-  /** Where the log of the newest build that passed starts to tell of a layer, from 1. */
+  /** Where the log of the newest build that passed starts to describe a layer, from 1. */
   lines?: [layer: string, line: number][];
 }
 

@@ -161,7 +161,7 @@ describe('selection', () => {
     await item(view, `node:${conv.id}`).click();
     const facts = view.page.locator('.graph-inspector .facts').first();
     expect(await facts.textContent()).toMatch(
-      /Precision as builtFP16Requested precisionFP32 override: line 7Not obeyedLayer 1 writes Half\./,
+      /Precision as builtFP16Requested precisionFP32 override: line 7DisobeyedLayer 1 writes Half\./,
     );
     await facts.getByRole('button', { name: 'override: line 7' }).click();
     expect((await view.sent()).at(-1)).toEqual({ method: 'openLine', args: ['overrides', 7] });
@@ -386,7 +386,7 @@ describe('precision overrides on the graph', () => {
     await view.still();
     await view.shot('graph-vit_tiny-overrides');
     const lines = await legend.locator('.legend-label').allTextContents();
-    expect(lines).toEqual(['Not obeyed', 'Unverifiable', 'Probably obeyed', 'Obeyed', 'No rule', 'Folded']);
+    expect(lines).toEqual(['Disobeyed', 'Unverifiable', 'Probably obeyed', 'Obeyed', 'No rule', 'Folded']);
     expect(await view.axe()).toEqual([]);
     await show(view, shown);
     expect(await legend.locator('select').inputValue()).toBe('fusion');

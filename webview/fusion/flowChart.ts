@@ -136,12 +136,12 @@ function frameOf(flow: FusionFlow, weight: Weight, width: number): Frame {
   const middle = left + (width - left - right) * 0.5;
   const style = getComputedStyle(document.body);
   const font = `${style.fontSize} ${style.fontFamily}`;
-  const beside = [...flow.columns.modules, ...flow.columns.kernels];
+  const sides = [...flow.columns.modules, ...flow.columns.kernels];
   return {
     width,
     font,
     small: `${Number.parseFloat(style.fontSize) * 0.92}px ${style.fontFamily}`,
-    valueWidth: 14 + Math.max(30, ...beside.map((item) => textWidth(valueOf(item, flow.total, weight), font))),
+    valueWidth: 14 + Math.max(30, ...sides.map((item) => textWidth(valueOf(item, flow.total, weight), font))),
     x: {
       modules: [left, left + barWidth],
       groups: [middle - block / 2, middle + block / 2],

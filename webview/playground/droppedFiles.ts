@@ -38,9 +38,9 @@ export function droppedFiles(): (files: readonly File[]) => Promise<{ data: View
         const { found, ...parts } = await readOne(file, messages);
         if (parts.model !== undefined) {
           // A build belongs to one model: of another one's log nothing may stay.
-          const beside = new Set(files.map(({ name }) => name));
+          const given = new Set(files.map(({ name }) => name));
           if (opened.model !== undefined) opened = {};
-          for (const name of problems.keys()) if (!beside.has(name)) problems.delete(name);
+          for (const name of problems.keys()) if (!given.has(name)) problems.delete(name);
         }
         problems.set(file.name, found);
         opened = { ...opened, ...parts };

@@ -27,7 +27,7 @@ import { type ComparedOutput, type PythonWithRuntime, Simulation } from './simul
 
 /** What to judge, and how long to search. */
 export interface AccuracyRequest {
-  /** Path of the model; its external data is beside it. */
+  /** Path of the model; its external data is next to it. */
   model: string;
   /** Files or folders with input values; none: random ones. */
   inputs: string[];
@@ -64,7 +64,7 @@ export interface AccuracyProgress {
 /**
  * Finds which nodes of a model lose accuracy in a low precision, and the smallest set of them that has to stay in FP32,
  * by simulation on the CPU. Writes nothing.
- * @throws {UserError} when the model cannot be read or run, or the inputs do not fit it
+ * @throws {UserError} if the model cannot be read or run, or the inputs do not fit it
  */
 export async function judgeAccuracy(request: AccuracyRequest): Promise<AccuracyReport> {
   const source = await openFile(request.model);
@@ -94,7 +94,7 @@ interface Subject {
 async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, source: FileSource): Promise<Subject> {
   const { value: model, problems } = await readModel(source, { spans: true });
   refuseErrors(path, problems);
-  if (!model?.graph.span) throw new UserError(`${path}: cannot be read as an ONNX model`);
+  if (!model?.graph.span) throw new UserError(`${path} cannot be read as an ONNX model`);
   for (const location of externalLocations(model)) await externalPath(dirname(path), location);
   const types = inferTypes(model);
   const index = new NodeIndex(modelFacts(model, basename(path), types));

@@ -22,7 +22,10 @@ export interface ExtractRequest {
   pick: (graph: ModelGraph) => Piece | Unfit;
   /** Path of the model to write; a file of this name is replaced. */
   out: string;
-  /** Where weights go. `auto`: they stay where they are if `out` is in the same folder, else the ranges used are copied. */
+  /**
+   * Where weights go. `auto`: they stay where they are if `out` is in the same folder, otherwise the ranges used are
+   * copied.
+   */
   weights?: 'auto' | 'references' | 'embed';
   known?: KnownTensors | undefined;
   signal?: AbortSignal | undefined;
@@ -37,7 +40,7 @@ export interface ExtractedPiece extends WrittenModel {
 
 /**
  * Writes a part of a model as a model of its own.
- * @throws {UserError} when the part cannot be a model, or cannot be written; nothing is left behind then
+ * @throws {UserError} if the part cannot be a model, or cannot be written; nothing is left behind then
  */
 export async function extractPiece(request: ExtractRequest, files = new ParsedFiles()): Promise<ExtractedPiece> {
   const { path, pick, out, weights = 'auto', known, signal } = request;

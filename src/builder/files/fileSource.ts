@@ -90,7 +90,7 @@ const pieceBytes = 1 << 18;
 /**
  * The bytes of a file from its start to its end, in pieces; a gzip-compressed one is unpacked on the way. Where it was
  * opened without unpacking, never more than a few pieces are in memory.
- * @throws {UserError} when it cannot be unpacked
+ * @throws {UserError} if it cannot be unpacked
  */
 export async function* piecesOf(source: ByteSource, path: string): AsyncGenerator<Uint8Array> {
   if (!isGzipHead(await source.read(0, 2))) return yield* readPieces(source);

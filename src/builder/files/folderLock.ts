@@ -34,7 +34,7 @@ export async function withFolderLock<T>(
 let taken = 0;
 
 async function take(lock: string): Promise<boolean> {
-  // A link appears with its content, so a lock without an owner's name cannot be seen.
+  // A link appears with its content, so there is never a lock without an owner's name.
   taken += 1;
   const own = `${lock}.${process.pid}.${taken}`;
   await writeFile(own, String(process.pid));

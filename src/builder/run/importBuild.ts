@@ -39,7 +39,7 @@ const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
 /**
  * Makes a build of the model's history from what a build on another machine left. It is copied, unpacked; the
  * manifest's `origin` is `imported`, its `started` the time of the import, and the rest what the log says.
- * @throws {UserError} if a piece is none of these, two are of the same kind, or none describes layers
+ * @throws {UserError} if a piece is not one of these, two are of the same kind, or none describes layers
  */
 export async function importBuild(options: ImportOptions): Promise<Build> {
   const found = new Map<keyof typeof names, Uint8Array>();

@@ -359,7 +359,7 @@ class Run {
   }
 }
 
-/** The driver looked at arguments and files itself and knows more than TensorRT, whose text is none of its stages'. */
+/** The driver looked at arguments and files itself and knows more than TensorRT, whose text has no stages. */
 const isOwnReason = ({ stage, message, details }: Extract<DriverEvent, { event: 'error' }>): boolean =>
   ['arguments', 'import', 'parse', 'write'].includes(stage) && !details?.length && !message.includes('Error Code');
 

@@ -18,7 +18,7 @@ import { type BuildEvents, type BuildOptions, runBuild } from './runBuild.ts';
 export interface WhatIfRequest {
   /** How to build, the model as it is, and how both builds are made. */
   options: BuildOptions;
-  /** What the changed build has in place of or beside these options. */
+  /** What the changed build has in place of or next to these options. */
   changed: Partial<BuildOptions>;
   /** A change of the model itself; null: only options change. */
   change: ModelChange | null;
@@ -36,8 +36,8 @@ export interface WhatIfResult {
 
 /**
  * Builds a model as it is (unless such a build is given) and with a change, and compares the two. Nothing is written
- * beside the model; the changed copy and its build are removed at the end.
- * @throws {UserError} when the change is not possible, or one of the two cannot be built
+ * next to the model; the changed copy and its build are removed at the end.
+ * @throws {UserError} if the change is not possible, or one of the two cannot be built
  */
 export async function whatIf(
   { options, changed, change, base }: WhatIfRequest,

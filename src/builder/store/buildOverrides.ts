@@ -92,8 +92,8 @@ export async function applyOverrides(
 }
 
 /**
- * A precision that somebody asked for by name stays that precision: rules may keep nodes out of it, not replace it.
- * @throws {UserError} when the rules would build another engine
+ * A precision that was requested by name stays that precision: rules may keep nodes out of it, not replace it.
+ * @throws {UserError} if the rules would build another engine
  */
 function refuseOtherPrecision(
   path: string,

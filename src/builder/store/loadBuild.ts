@@ -21,7 +21,7 @@ export interface BuildFilesGiven {
   layers?: string | undefined;
   log?: string | undefined;
   profile?: string | undefined;
-  /** Which of several builds in the log, from 1; left out: the last that fits the model and the layer info. */
+  /** Which of several builds in the log, from 1; omitted: the last that fits the model and the layer info. */
   buildNumber?: number | undefined;
 }
 
@@ -112,7 +112,7 @@ function joined(
 }
 
 /**
- * The build of a log that is asked for, or of several the last one that fits the model and the layer info; if none
+ * The build of a log that is requested, or of several the last one that fits the model and the layer info; if none
  * does, the last.
  * @throws {UserError} if the log has no build of that number
  */

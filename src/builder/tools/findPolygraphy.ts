@@ -25,8 +25,8 @@ export async function findPolygraphy(options: {
 }): Promise<FoundPolygraphy> {
   const { polygraphy, python, environment, signal } = options;
   const advice = 'Install it into the environment that has TensorRT: pip install polygraphy';
-  const beside = python && !polygraphy ? await besideOf(python, 'polygraphy') : undefined;
-  const program = beside ?? (await findTool(polygraphy ?? 'polygraphy', advice));
+  const sibling = python && !polygraphy ? await siblingOf(python, 'polygraphy') : undefined;
+  const program = sibling ?? (await findTool(polygraphy ?? 'polygraphy', advice));
   const interpreter = async () => (await interpreterOf(program)) ?? python ?? 'python3';
   const tool = await askPolygraphy({
     name: program,
@@ -71,10 +71,10 @@ export async function askPolygraphy(asked: {
 async function interpreterOf(program: string): Promise<string | undefined> {
   const named = /^#!\s*(\S+)/.exec(await head(program))?.[1];
   if (named && isAbsolute(named) && basename(named).startsWith('python')) return named;
-  return (await besideOf(program, 'python3')) ?? besideOf(program, 'python');
+  return (await siblingOf(program, 'python3')) ?? siblingOf(program, 'python');
 }
 
-async function besideOf(program: string, name: string): Promise<string | undefined> {
+async function siblingOf(program: string, name: string): Promise<string | undefined> {
   const found = await findProgram(program);
   return found && findProgram(join(dirname(found), process.platform === 'win32' ? `${name}.exe` : name));
 }

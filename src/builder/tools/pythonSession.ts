@@ -42,7 +42,7 @@ export class PythonSession {
 
   /**
    * Sends a request and resolves to its answer.
-   * @throws {Refused} when the script cannot do it
+   * @throws {Refused} if the script cannot do it
    * @throws what `runPythonJob` throws, once the script has ended
    */
   ask<Result>(request: object): Promise<Result> {

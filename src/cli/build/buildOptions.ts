@@ -13,7 +13,7 @@ export const runFlags = {
   polygraphy: { value: 'PROGRAM', help: 'the Polygraphy to use instead of the first one on the PATH' },
   launcher: {
     value: 'FILE',
-    help: 'run the program in a container, over ssh or on a cluster, as this YAML or JSON file says',
+    help: 'run the program in a container, over ssh or on a cluster; FILE is YAML or JSON',
   },
   report: { value: 'FILE', help: 'also write the page of trtlens report' },
   yes: { short: 'y', help: 'download TensorRT-RTX without asking' },

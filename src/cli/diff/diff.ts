@@ -16,18 +16,18 @@ const options = {
 
 export const diff: Command = {
   name: 'diff',
-  summary: 'what changed between two builds, node by node',
+  summary: 'compare two builds node by node',
   help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--json] [--markdown FILE]
 
-Compares two builds. A and B are build folders, or reports that 'trtlens fusion --json' wrote: of any versions, GPUs and
-precisions, and of two exports of a model. What one side cannot know is not comparable, never a change.
+Compares two builds. A and B are build folders, or reports by 'trtlens fusion --json', of any versions, GPUs and
+precisions, also of two exports of a model. What is unknown on one side is not comparable, never a change.
 
-  --onnx FILE      model of A; by default where its build folder says it is
-  --onnx-b FILE    model of B; by default as its build folder says, and for a report the model of A
+  --onnx FILE      model of A (default: the one in its build folder's manifest)
+  --onnx-b FILE    model of B (default: the same from its folder; for a report, the model of A)
   --markdown FILE  also write the result as Markdown, for a pull request
   --json           the whole result as one JSON document
 
-Exit status 0, whether or not anything changed: 'trtlens gate' judges.
+Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens gate'.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['A', 'B']);

@@ -36,40 +36,40 @@ const options = {
 
 export const gate: Command = {
   name: 'gate',
-  summary: 'judge a build by the rules of a gate file, for CI',
+  summary: 'check a build against the rules of a gate file, for CI',
   help: `trtlens gate FILE --build FOLDER | --report F [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
 trtlens gate FILE --matrix RESULT.json [the same outputs]
 trtlens gate FILE --init --build FOLDER
 trtlens gate FILE --update --build FOLDER | --report F
 
-Judges a build by a YAML file of rules (docs/gate.md). Percentages need a baseline: the report of the last good build,
-as 'trtlens fusion --json' wrote it.
+Checks a build against the rules of a YAML file (docs/gate.md). Percentages need a baseline: the report of the last
+good build by 'trtlens fusion --json'.
 
-  --build FOLDER   the build; given again, further profiles of the same build: times are the median
-  --report F       a report in place of a build folder, with --onnx for rules on attention and types
-  --onnx FILE      the model; by default where the build folder says it is
-  --baseline F     a report or build folder in place of the file's baseline
-  --accuracy F     what 'trtlens accuracy --json' wrote, for the rule accuracy
-  --matrix F       what 'trtlens matrix --json' wrote: every build that passed is judged
-  --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that form
+  --build FOLDER   the build; repeat it for more profiles of the same build, whose median counts
+  --report F       a report instead of a build folder, with --onnx for rules on attention and types
+  --onnx FILE      the model (default: the one in the build folder's manifest)
+  --baseline F     a report or build folder instead of the baseline in FILE
+  --accuracy F     the output of 'trtlens accuracy --json', for the rule accuracy
+  --matrix F       the output of 'trtlens matrix --json': checks every build that passed
+  --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that formatat
   --json           the result as one JSON document
-  --init           write FILE and its baseline from a build that is good
+  --init           write FILE and its baseline from a good build
   --update         write the baseline from a build
 
-Exit status: 0 every check passed or may fail, 1 a check failed, 2 it cannot be judged at all (a mistake in FILE, say).
+Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['FILE']);
     const path = positionals[0]!;
     const sources = [...(values.build ?? []), ...(values.report ?? [])];
-    if (values.init && values.update) throw new Usage('--init goes without --update');
+    if (values.init && values.update) throw new Usage('--init cannot be combined with --update');
     if (values.init) return init(path, onlySource(sources), values.onnx, terminal);
     const file = await readGateFile(path);
     if (values.update) return update(path, file, onlySource(sources), values.onnx, terminal);
     if (sources.length === 0 && values.matrix === undefined)
       throw new Usage('--build FOLDER or --report FILE is missing');
     if (sources.length > 0 && values.matrix !== undefined)
-      throw new Usage('--matrix goes without --build and --report');
+      throw new Usage('--matrix cannot be combined with --build or --report');
 
     const baselinePath = values.baseline ?? (file.baseline === null ? undefined : join(dirname(path), file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
@@ -103,8 +103,7 @@ async function readGateFile(path: string): Promise<GateFile> {
 
 function onlySource(sources: readonly string[]): string {
   const [source] = sources;
-  if (source === undefined || sources.length > 1)
-    throw new Usage('exactly one --build FOLDER or --report FILE is needed');
+  if (source === undefined || sources.length > 1) throw new Usage('pass exactly one --build FOLDER or --report FILE');
   return source;
 }
 
@@ -140,13 +139,13 @@ async function foldersOfMatrix(path: string): Promise<string[]> {
   try {
     jobs = (JSON.parse(decodeUtf8(await readWhole(path))) as { jobs?: typeof jobs }).jobs;
   } catch {
-    throw new UserError(`${path} is not JSON: pass what \`trtlens matrix --json\` wrote`);
+    throw new UserError(`${path} is not JSON: pass the output of \`trtlens matrix --json\``);
   }
   const folders = (Array.isArray(jobs) ? jobs : []).flatMap(({ folder, result }) =>
     typeof folder === 'string' && result === 'passed' ? [folder] : [],
   );
   if (folders.length === 0)
-    throw new UserError(`${path} names no build that passed: pass what \`trtlens matrix --json\` wrote`);
+    throw new UserError(`${path} contains no build that passed: pass the output of \`trtlens matrix --json\``);
   return folders;
 }
 
@@ -158,7 +157,7 @@ async function readAccuracy(path: string): Promise<{ error: number | null }> {
     const errors = outputs.map(({ error, finite }) => (finite ? error : null));
     return { error: errors.includes(null) ? null : Math.max(0, ...(errors as number[])) };
   } catch {
-    throw new UserError(`${path} is not what \`trtlens accuracy --json\` writes`);
+    throw new UserError(`${path} is not the output of \`trtlens accuracy --json\``);
   }
 }
 
@@ -200,7 +199,7 @@ async function init(path: string, source: string, onnx: string | undefined, term
     () => true,
     () => false,
   );
-  if (exists) throw new UserError(`${path} exists: remove it first, or write its baseline with --update`);
+  if (exists) throw new UserError(`${path} already exists. Remove it first, or write its baseline with --update`);
   const side = await readBuildSide(source, onnx);
   const baseline = `${basename(path).replace(/(\.gate)?\.ya?ml$/i, '')}.report.json`;
   const model = onnx === undefined ? side.report.model.file : relative(dirname(resolve(path)), resolve(onnx));

@@ -27,28 +27,28 @@ const options = {
 
 export const extract: Command = {
   name: 'extract',
-  summary: 'make a part of a model a model of its own',
+  summary: 'write a part of a model as a separate model',
   help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
                 [--around K] [--embed | --references] -o OUT.onnx [--json]
 
-Writes the selected nodes as a model of their own; names stay. Weights stay where they are if OUT is in the model's
-folder; elsewhere, only the ranges that are used are copied to OUT.data.
+Writes the selected nodes as a separate model and keeps all names. If OUT is in the model's folder, weights stay where
+they are; otherwise only the used ranges are copied to OUT.data.
 
-  --nodes ID,…       ids of nodes as 'trtlens fusion --json' has them, for example 12,13
+  --nodes ID,…       node ids from 'trtlens fusion --json', for example 12,13
   --names PATTERN    nodes whose names match, for example '/layers.3/**'; may be repeated
   --group N          the members of a ForeignNode of the build, by its id
   --build FOLDER     the build whose ForeignNode it is
-  --from TENSOR      where the part begins; may be repeated. The model's own inputs need not be named
+  --from TENSOR      where the part begins; may be repeated. You can omit the inputs of the model
   --to TENSOR        where the part ends; may be repeated
   --around K         also the nodes up to K edges away
   --embed            put the weights into OUT
-  --references       refuse to copy weights
+  --references       never copy weights
   --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.output === undefined) throw new Usage('-o OUT.onnx is missing');
-    if (values.embed && values.references) throw new Usage('--embed goes without --references');
+    if (values.embed && values.references) throw new Usage('--embed cannot be combined with --references');
     const { nodes, inputs, outputs, files } = await extractPiece({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),
@@ -88,11 +88,11 @@ type Values = {
 
 async function picker(values: Values, model: string): Promise<(graph: ModelGraph) => Piece | Unfit> {
   const ways = [values.nodes, values.names, values.group, values.to].filter((way) => way !== undefined);
-  if (ways.length !== 1) throw new Usage('give one of --nodes, --names, --group and --to');
+  if (ways.length !== 1) throw new Usage('pass one of --nodes, --names, --group and --to');
   const around = wholeNumber('--around', values.around) ?? 0;
   const { to, from = [], nodes, names = [], group } = values;
   if (to !== undefined) {
-    if (around > 0) throw new Usage('--around goes without --to');
+    if (around > 0) throw new Usage('--around cannot be combined with --to');
     return (graph) => pieceBetween(graph, from, to);
   }
   if (from.length > 0) throw new Usage('--from needs --to');

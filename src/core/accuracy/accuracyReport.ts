@@ -3,7 +3,7 @@ import type { RandomInput } from './randomInputs.ts';
 
 /** What `trtlens accuracy --json` prints. Errors are max|difference| / max|reference|, the worst of all samples. */
 export interface AccuracyReport {
-  /** The low precision: the `base` of the rules or what was asked for. */
+  /** The low precision: the `base` of the rules or what was requested. */
   low: string;
   /** `node`: every value is rounded; `kernel`: values that never leave a kernel of a build are not. */
   level: 'node' | 'kernel';
@@ -44,7 +44,7 @@ export interface AccuracyFix {
   nodes: string[];
   names: string[];
   error: number;
-  /** No single node can be left out. */
+  /** No single node can be omitted. */
   minimal: boolean;
   /** Runs of the model that the search took. */
   runs: number;

@@ -3,14 +3,14 @@ import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import type { JudgedNode } from './judgement.ts';
 import { largest } from './measures.ts';
 
-/** An error for people: `0.0023`, `4.4e-7`; null: `not finite`. */
+/** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. */
 export function errorFigure(error: number | null): string {
   if (error === null) return 'not finite';
   if (error === 0) return '0';
   return error >= 1e-4 && error < 1e4 ? String(Number(error.toPrecision(2))) : error.toExponential(1);
 }
 
-/** A magnitude for people: `8.48`, `710,000`, `4.4e+11`. */
+/** A magnitude for the user: `8.48`, `710,000`, `4.4e+11`. */
 function magnitude(value: number): string {
   if (value === 0) return '0';
   if (value >= 1e7 || value < 1e-3) return value.toExponential(1);
@@ -25,7 +25,7 @@ export function evidence({ max, overflow, underflow, localError, alone, type, ro
   const name = words[type];
   const only = alone === undefined ? '' : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
-  if (role === 'victim') return `reads a value that ${name} cannot hold, or that was spoiled before; ${result}`;
+  if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
   if (max !== null && max > largest[type])
     return `${result}, ${name} ends at ${type === 'float16' ? '65,504' : '3.4e38'}${only}`;
   if (overflow) return `not finite in ${name} although ${result} fits${only}`;
@@ -51,7 +51,7 @@ export function accuracyText(report: AccuracyReport): string {
   }
   if (!fix) return [...lines, `No fix: ${reason ?? ''}`, ''].join('\n');
   if (fix.nodes.length === 0) return [...lines, 'Nothing to fix.', ''].join('\n');
-  const least = fix.minimal ? 'no single one can be left out' : 'the search ended early, a smaller set may exist';
+  const least = fix.minimal ? 'none of them can be omitted' : 'the search stopped early, so a smaller set may exist';
   lines.push(
     `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)} (${least}; ${counted(fix.runs, 'run')}):`,
   );
@@ -63,7 +63,7 @@ export function accuracyText(report: AccuracyReport): string {
   }
   lines.push(
     '',
-    `This predicts strongly typed engines. With a flag such as --${low} TensorRT keeps some nodes in FP32 by itself: there it is the worst case.`,
+    `This predicts strongly typed engines. With a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case.`,
     '',
   );
   return lines.join('\n');

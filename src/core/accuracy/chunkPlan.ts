@@ -27,7 +27,7 @@ export interface Chunk {
 export interface ModelFile {
   /** Bytes in the file. */
   size: number;
-  /** Its own name, for weights that are inside of it; null: they are copied. */
+  /** Its own name, for weights that are inside it; null: they are copied. */
   name: string | null;
 }
 
@@ -37,7 +37,7 @@ const CHUNK = 32;
 /** Cuts a model's nodes into chunks and finds what crosses from one to the next. */
 export class ChunkPlan {
   readonly graph: OnnxGraph;
-  /** What each node reads of the graph, also inside of its bodies. */
+  /** What each node reads of the graph, also inside its bodies. */
   readonly reads: Set<string>[];
   /** Tensors that later chunks read, with the tensor that is in its place in a second run: perhaps the same. */
   readonly kept = new Map<string, string>();
@@ -140,7 +140,7 @@ interface WrittenChunk {
   run?: Values;
 }
 
-/** Tensors of its own graph, or of those around it, that a node reads, also inside of its bodies. */
+/** Tensors of its own graph, or of those around it, that a node reads, also inside its bodies. */
 function readsOf({ inputs, subgraphs }: OnnxNode): Set<string> {
   const reads = new Set(inputs.filter((name) => name !== ''));
   for (const { graph } of subgraphs) {

@@ -48,7 +48,7 @@ export interface ComparedRuns {
   notes: string[];
 }
 
-/** Below this an error is the noise of another order of summation, and no prediction is held against it. */
+/** Below this an error is the noise of another order of summation, and no prediction is compared with it. */
 const NOISE = 1e-5;
 
 /** Puts compared tensors in the model's order, names their nodes and holds a prediction against them. */

@@ -9,8 +9,8 @@ export interface FixRule {
 }
 
 /**
- * Selectors for nodes (positions): a pattern with `*` for each number in the name where that selects two or more of them
- * and no other node that computes, else the name.
+ * Selectors for nodes (positions): a pattern with `*` for each number in the name where that selects two or more of
+ * them and no other node that computes, otherwise the name.
  */
 export function fixRules(nodes: readonly number[], index: NodeIndex): FixRule[] {
   const wanted = new Set(nodes);
@@ -37,7 +37,7 @@ export function fixRules(nodes: readonly number[], index: NodeIndex): FixRule[] 
   return rules;
 }
 
-/** What the text of a fix says beside its rules. */
+/** What the text of a fix says apart from its rules. */
 export interface RulesHead {
   /** The model as a `model` line names it. */
   model: string;
@@ -46,7 +46,7 @@ export interface RulesHead {
   comments: string[];
 }
 
-/** The text of an override file with the rules of a fix; `notes` become comments behind them. */
+/** The text of an override file with the rules of a fix; `notes` become comments after them. */
 export function rulesText(
   { model, low, comments }: RulesHead,
   rules: readonly FixRule[],

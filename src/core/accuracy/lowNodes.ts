@@ -16,7 +16,7 @@ export interface LowNode {
   /** Positions of the inputs and outputs that are rounded. */
   inputs: number[];
   outputs: number[];
-  /** The output type that a rule asks for, where it differs from `type`; by output. */
+  /** The output type that a rule requests, where it differs from `type`; by output. */
   outputTypes: (RealType | null)[];
   /** Its divisor is a constant, and TensorRT multiplies by the reciprocal. */
   constantDivisor: boolean;
@@ -24,7 +24,7 @@ export interface LowNode {
   sumAxis: number | null;
 }
 
-/** A comparison and its like: its constants follow the type of its data. */
+/** A comparison and similar ones: its constants follow the type of its data. */
 export interface FollowingNode {
   /** Ids of the nodes that make its data; null: what is not made by a node, so FP32. */
   makers: (string | null)[];

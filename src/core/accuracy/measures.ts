@@ -18,7 +18,7 @@ export interface Measured {
   max: number;
   /** Largest difference of the shadow. */
   shadow: number;
-  /** Sum of the shadow's differences: not finite where one of them is not (a maximum may pass over NaN). */
+  /** Sum of the shadow's differences: not finite where one of them is not (a maximum may skip NaN). */
   shadowSum: number;
   /** Share of all elements that are 0 in the shadow but not in the reference. */
   vanished: number;

@@ -29,7 +29,7 @@ export function lowDivision(
 
 /**
  * CumSum along a known axis: the sum is rounded after each step. `read` are the rounded inputs. Returns the name of the
- * result. ONNX Runtime wants to know the rank inside of a Scan, so the dimensions before and behind the axis become one.
+ * result. ONNX Runtime wants to know the rank inside a Scan, so the dimensions before and behind the axis become one.
  */
 export function lowRunningSum(node: OnnxNode, axis: number, [x]: string[], writing: RunningSum): string {
   const { nodes, fresh, constant, type } = writing;
@@ -93,7 +93,7 @@ function step(exclusive: boolean, type: LowType, fresh: (what: string) => string
 export interface RunningSum {
   nodes: NewNode[];
   fresh: (what: string) => string;
-  /** Gives the name of a list of one int64. */
+  /** Returns the name of a list of one int64. */
   constant: (value: bigint) => string;
   /** Scalars: 0 and false. */
   zero: string;

@@ -8,7 +8,7 @@ export interface RandomInput {
   values: 'normal' | 'ones' | 'zeros' | 'count' | [number, number];
 }
 
-/** Sizes for open dimensions by what their names say; one side of an image, else a short sequence. */
+/** Sizes for open dimensions by what their names say; one side of an image, otherwise a short sequence. */
 const sizes: readonly [RegExp, number][] = [
   [/batch|^n$|^b$/i, 1],
   [/height|width|^h$|^w$/i, 64],
@@ -53,5 +53,5 @@ export function randomWarning(inputs: readonly { name: string; source: 'file' | 
   const random = inputs.filter(({ source }) => source === 'random').map(({ name }) => name);
   if (random.length === 0) return null;
   const names = random.slice(0, 4).join(', ') + (random.length > 4 ? ', …' : '');
-  return `random values for ${names}: real inputs reach values that random ones don't, so faults can be missed. Pass real inputs with --inputs`;
+  return `random values for ${names}: real inputs reach other values than random ones, so errors can be missed. Pass real inputs with --inputs`;
 }

@@ -58,7 +58,7 @@ export interface Sheet {
 }
 
 /**
- * Writes one run of a model: its nodes in FP32, and behind each low-precision node, its inputs and its constants a
+ * Writes one run of a model: its nodes in FP32, and after each low-precision node, its inputs and its constants a
  * named pair of Casts, down and up. So a node multiplies and accumulates in FP32 and stores a rounded result, as Tensor
  * Cores do. (ONNX Runtime keeps such pairs; it computes typed FP16 models in FP32 and drops the rounding.)
  */
@@ -76,7 +76,8 @@ export class RunWriter {
   }
 
   /**
-   * Writes a node of the model. `rename`: new names for its outputs, for a run beside another one; else they keep theirs.
+   * Writes a node of the model. `rename`: new names for its outputs, for a run next to another one; otherwise they keep
+   * theirs.
    */
   node(node: OnnxNode, sheet: Sheet, rename = false): void {
     const { values } = sheet;

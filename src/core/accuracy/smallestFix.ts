@@ -16,7 +16,7 @@ export interface PrecisionFix {
   exact: number[];
   /** Error of the outputs with it. */
   error: number;
-  /** No single one of them can be left out. */
+  /** No single one of them can be omitted. */
   minimal: boolean;
   /** Error of the outputs without each of them, as far as it was tried. */
   without: Map<number, number>;
@@ -26,12 +26,12 @@ export interface PrecisionFix {
 
 /**
  * Searches a set of nodes to compute exactly so that the error of every output is at most the tolerance, and from which
- * no single node can be left out. With all of them exact the error is 0. A generator: it yields the runs that it needs and gets their errors.
+ * no single node can be omitted. With all of them exact the error is 0. A generator: it yields the runs that it needs and gets their errors.
  *
  * 1. By halving, the nodes that alone miss the tolerance: for most faults these are the set.
  * 2. If that does not do, also by halving, which others have to join them: as many as possible stay in low precision,
  *    the least harmful first.
- * 3. What can be left out of the set is left out, the last of `order` first.
+ * 3. What can be omitted of the set is omitted, the last of `order` first.
  *
  * `count` nodes, in the model's order. `preference`: nodes that should rather not be in the set have a higher number.
  */
@@ -104,7 +104,7 @@ export function* searchFix(
     return { exact: outside(low), error: last };
   }
 
-  /** Leaves out what can be left out; true where a whole round changed nothing. */
+  /** Leaves out what can be omitted; true where a whole round changed nothing. */
   function* shrink(size: number): Generator<Trial, boolean, TrialResult> {
     const order = exact.toSorted((a, b) => preference(b) - preference(a) || b - a);
     let changed = false;

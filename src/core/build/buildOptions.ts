@@ -5,7 +5,7 @@ export interface CliFlag {
   /** Without dashes. */
   flag: string;
   short?: string;
-  /** Placeholder of its value; left out: it has none. */
+  /** Placeholder of its value; omitted: it has none. */
   value?: string;
   /** It may be given several times. */
   multiple?: true;
@@ -18,7 +18,7 @@ export interface CliFlag {
  * - `flag`: this flag, with the value as it is (lists: joined by commas, for Polygraphy as arguments of their own); with
  *   `words` the value is translated, and one that is not among them asks for nothing; `fixed`: always this value;
  *   `each`: once for each value. `required`: the engine would be another one without it, so that a version that lacks the
- *   flag is refused; else it is omitted with a warning.
+ *   flag is rejected; otherwise it is omitted with a warning.
  * - `refused` and `ignored`: the request cannot be met, or has no effect; why, in a sentence.
  * - `own`: the back-end's command function translates it together with others.
  * - `outside`: nothing reaches the program; the builder does it itself.
@@ -77,7 +77,7 @@ export const buildOptions = {
       {
         flag: 'backend',
         value: 'NAME',
-        help: "auto takes trtexec or Python's tensorrt if there is a GPU, otherwise rtx",
+        help: "auto uses trtexec or Python's tensorrt if there is a GPU, otherwise rtx",
       },
     ],
     except: ['matrix'],
@@ -102,7 +102,7 @@ export const buildOptions = {
   precision: {
     kind: ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'],
     description:
-      'Types that TensorRT may use in addition to FP32 (TensorRT 10 and earlier). Default: those that the override rules ask for.',
+      'Types that TensorRT may use in addition to FP32 (TensorRT 10 and earlier). Default: the types that the override rules request.',
     cli: [
       { flag: 'precision', value: 'MODE', help: 'the types that TensorRT may choose from (TensorRT 10 and earlier)' },
     ],

@@ -36,7 +36,7 @@ export interface CommandLine {
 export interface CommandNote {
   /**
    * `translated`: another flag does it in this version. `dropped`: an argument of our own that this version does not
-   * need. `ignored`: a request without effect; the build goes on with a warning. `rejected`: without it the engine
+   * need. `ignored`: a request without effect; the build goes on with a warning. `refused`: without it the engine
    * would be another one than asked for, don't build.
    */
   kind: 'translated' | 'dropped' | 'ignored' | 'refused';

@@ -129,7 +129,7 @@ export function pathThere(launcher: Launcher, places: LaunchPlaces, path: string
  * Runs there, as `sh -c guard name program arguments`. The program gets a process group of its own, which ends when
  * this script is asked to, or when its stdin closes: then no one is left who wants the program to run. Job control
  * would give it that group, too, but not in every shell without a terminal; so only where `setsid` is missing. A name
- * that is a path is a folder to remove when no one is left.
+ * that is a path is a folder to remove if no one is left.
  */
 const guard = `g=setsid
 command -v setsid >/dev/null 2>&1 || { g=; set -m 2>/dev/null; }

@@ -33,7 +33,7 @@ export function fitsKind(value: unknown, kind: OptionKind): boolean {
   return fits[kind](value);
 }
 
-/** The kind in words, for a message: `expected a number`. */
+/** The kind as text, for a message: `expected a number`. */
 export const kindText = (kind: OptionKind): string =>
   typeof kind === 'string' ? words[kind] : `one of ${kind.join(', ')}`;
 

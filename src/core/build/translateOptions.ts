@@ -39,7 +39,7 @@ function writeFlags(
     else writer.flag(one, translated ?? null, required === true);
 }
 
-/** Asks for nothing: left out, switched off, or empty. */
+/** Asks for nothing: omitted, switched off, or empty. */
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === false || value === '' || (Array.isArray(value) && value.length === 0);
 

@@ -11,7 +11,7 @@ export interface Trtexec {
 
 /**
  * Arguments for one trtexec build that leaves what the views need: a verbose log, detailed layer info and, where
- * asked, a profile. Requests that this version cannot meet become notes; a `rejected` note means: do not run it.
+ * asked, a profile. Requests that this version cannot meet become notes; a `refused` note means: do not run it.
  * Values from the model (names, shapes) only ever become one argument together with their flag.
  */
 export function trtexecCommand(options: EngineOptions, files: BuildFiles, tool: Trtexec): CommandLine {

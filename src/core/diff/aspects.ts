@@ -56,7 +56,7 @@ function emptyLayerChange(
   if (layer === undefined || (stays && !deltaMs)) return undefined;
   const reformat = layer.kind === 'reformat';
   const what = `${reformat ? 'Reformat layer' : 'Layer without nodes'} ${layer.name}`;
-  const event = stays ? 'takes another time' : before ? 'is gone' : 'was added';
+  const event = stays ? 'takes a different time' : before ? 'was removed' : 'was added';
   return {
     kind: stays ? 'time' : reformat ? 'format' : 'kernel',
     nodesA: [],

@@ -211,7 +211,7 @@ class Comparison {
         kind: 'time',
         a: `${before} ms`,
         b: `${after} ms`,
-        message: `${label}: computed alike${delta(deltaMs)}.`,
+        message: `${label}: computed in the same way${delta(deltaMs)}.`,
       });
     }
     return changes;
@@ -289,7 +289,7 @@ class Comparison {
         layersB: layersB.map(({ id }) => id),
         deltaMs,
         exact: false,
-        message: `${nodeWords(nodesA.length > 0 ? nodesA : nodesB)}: one side does not know what became of it${delta(deltaMs)}.`,
+        message: `${nodeWords(nodesA.length > 0 ? nodesA : nodesB)}: unknown on one side${delta(deltaMs)}.`,
       });
     }
     return changes;

@@ -3,7 +3,7 @@ import type { LogCursor, LogSeverity } from './logCursor.ts';
 /**
  * What other programs put before every line of a log: containers (`builder-1  | `), collectors (a timestamp), ROS, Android,
  * journald, `grep -n`, an indentation. Some leave TensorRT's own prefix behind theirs, some put theirs in its place.
- * Its form is learned from the first line in which a prefix or a phrase of TensorRT stands behind something else.
+ * Its form is learned from the first line in which a prefix or a phrase of TensorRT follows something else.
  */
 export class LogWrapper {
   readonly #forms: Form[] = [];

@@ -35,7 +35,7 @@ export interface EngineView {
   /** Inputs and outputs of the engine. */
   bindings: Set<string>;
   phase: BuildPhase | undefined;
-  /** Some shape is known only when the engine runs; null where no input gives the engine's shapes. */
+  /** Some shape is known only when the engine runs; null if no input gives the engine's shapes. */
   isDynamic: boolean | null;
   /** Name of the native layer, by index of a kernel that is no part of a ForeignNode; '' if no input says it. */
   nativeNames: Map<number, string>;
@@ -167,7 +167,7 @@ export const withoutProfile = (tensor: string): string => tensor.replace(/ \[pro
 /** The tensor's name outside all reformats. */
 export function outsideName(view: EngineView, tensor: string): string {
   let name = withoutProfile(tensor);
-  // A reformat may stand behind another; more than a few would be a circle.
+  // A reformat may follow another; more than a few would be a cycle.
   for (let i = 0; i < 4; i++) {
     const outer = view.aliases.get(name);
     if (outer === undefined) break;
@@ -239,15 +239,15 @@ function nameGroups(view: EngineView, groups: number[][], log: BuildLog | undefi
     log?.finalLayers ?? [],
     (log?.engineLayers ?? []).map(({ name }) => name),
   ]);
-  const beside = groups.map((group) => aligned.get(group) ?? nameFromReformats(view, group));
-  const open = groups.filter((group, i) => beside[i] === undefined && !isLoneMove(view, group));
-  const given = new Set(beside);
+  const named = groups.map((group) => aligned.get(group) ?? nameFromReformats(view, group));
+  const open = groups.filter((group, i) => named[i] === undefined && !isLoneMove(view, group));
+  const given = new Set(named);
   const places = new Map(open.map((group, place) => [group, place]));
   const rest = foreignNames(view, log, known)
     .map((names) => names.filter((name) => !given.has(name)))
     .find((names) => names.length === open.length);
   groups.forEach((group, i) => {
-    const name = beside[i] ?? rest?.[places.get(group) ?? -1];
+    const name = named[i] ?? rest?.[places.get(group) ?? -1];
     if (name === undefined ? isLoneMove(view, group) : !isForeign(parseLayerName(name, known))) {
       for (const layer of group) view.nativeNames.set(layer, name ?? '');
       return;

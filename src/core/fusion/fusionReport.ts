@@ -5,7 +5,7 @@ import type { EngineTensor } from '../engine/engineLayer.ts';
 export interface FusionReport {
   /** Version of this contract. */
   schema: 1;
-  /** Which build of the log this is; left out where the log has only one. */
+  /** Which build of the log this is; omitted where the log has only one. */
   build?: ReportBuild;
   /** What built the engine; null: the inputs do not say. */
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
@@ -29,7 +29,10 @@ export interface FusionReport {
   problems: Problem[];
 }
 
-/** What became of a node. A node in several layers has one fate, the first that applies: foreign, fused, single, then the others. */
+/**
+ * What happened to a node. A node in several layers has one fate, the first that applies: foreign, fused, single, then
+ * the others.
+ */
 export type Fate =
   /** fused into a ForeignNode (Myelin) */
   | 'foreign'
@@ -54,7 +57,7 @@ export type Evidence =
   | 'log'
   /** the layer's name is made of their names */
   | 'name'
-  /** derived: they lie between the layer's input and output tensors */
+  /** derived: they are between the layer's input and output tensors */
   | 'reach';
 
 /** What an engine layer is. */
@@ -160,7 +163,7 @@ export interface ReportForeignNode {
   line: number | null;
 }
 
-/** A node of the model and what became of it. */
+/** A node of the model and what happened to it. */
 export interface ReportNode {
   /** Position in its graph; in a subgraph the owner's id, the attribute and the position, as `20/then_branch/3`. */
   id: string;
@@ -168,7 +171,7 @@ export interface ReportNode {
   name: string;
   /** ONNX operator. */
   op: string;
-  /** What became of it. */
+  /** What happened to it. */
   fate: Fate;
   /** Ids of the layers that compute it, completely or in part. */
   layers: number[];

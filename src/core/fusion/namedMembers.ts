@@ -116,7 +116,7 @@ function meantOf(to: Resolution, layer: number, nodes: readonly number[]): reado
       readsOf(to.graph, node).some((tensor) => read.has(tensor)),
   );
   if (atBorder.length > 0) return atBorder;
-  const beside = nodes.filter((node) =>
+  const neighbours = nodes.filter((node) =>
     touches(to, node, (tensor) => {
       const { producer, consumers } = to.graph.tensors[tensor]!;
       // Weights that several nodes read make none of them neighbours.
@@ -125,8 +125,8 @@ function meantOf(to: Resolution, layer: number, nodes: readonly number[]): reado
     }),
   );
   // What an earlier layer computes already is rather the end of that one than the beginning of this.
-  const open = beside.filter((node) => to.nodeLayers[node]!.length === 0);
-  return open.length > 0 ? open : beside.length > 0 ? beside : nodes;
+  const open = neighbours.filter((node) => to.nodeLayers[node]!.length === 0);
+  return open.length > 0 ? open : neighbours.length > 0 ? neighbours : nodes;
 }
 
 const touches = (to: Resolution, node: number, test: (tensor: number) => boolean): boolean =>

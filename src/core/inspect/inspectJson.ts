@@ -10,7 +10,7 @@ import { readTiming } from '../engine/readTiming.ts';
 import { counted } from '../text/numbers.ts';
 
 /**
- * Recognises JSON that TensorRT's tools write, and whole JSON of other kinds as unknown; null if the text is no JSON.
+ * Recognises JSON that TensorRT's tools write, and whole JSON of other kinds as unknown; null if the text is not JSON.
  * `head` is its beginning.
  */
 export function inspectJson(text: string, head: string): Inspection | null {

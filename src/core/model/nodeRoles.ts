@@ -92,7 +92,7 @@ export function nodeRoles(graph: ModelGraph, live: readonly number[] = [], copie
   const roles = graph.nodes.map((node, index): NodeRole => {
     if (constant[index]) return 'constant';
     if (!alive[index]) return 'dead';
-    // Shape and Size read no data: even where no one needs the value as a shape, the host knows it.
+    // Shape and Size read no data: even if no one needs the value as a shape, the host knows it.
     if (host[index] || isShapeOp(node)) return 'shape';
     return identities.has(node.op) && isOnnx(node) ? 'identity' : 'data';
   });

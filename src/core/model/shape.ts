@@ -1,4 +1,4 @@
-/** One dimension: its size, the name that the model gives it, or null where it is not known. */
+/** One dimension: its size, the name that the model gives it, or null if it is not known. */
 export type Dim = number | string | null;
 /** null: not even the rank is known. */
 export type Shape = readonly Dim[] | null;
@@ -8,7 +8,7 @@ export const unknownDims = (rank: number): Dim[] => Array<Dim>(rank).fill(null);
 export const isKnown = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === 'number');
 
-/** An axis from 0; undefined outside of the rank. */
+/** An axis from 0; undefined outside the rank. */
 export function axisOf(axis: number, rank: number): number | undefined {
   const from = axis < 0 ? axis + rank : axis;
   return from >= 0 && from < rank ? from : undefined;
@@ -61,7 +61,7 @@ export function refined(declared: Shape, inferred: Shape): Shape {
   );
 }
 
-/** Product of dimensions; null where it is neither a number nor one name alone. */
+/** Product of dimensions; null if it is neither a number nor one name alone. */
 export function product(dims: readonly Dim[]): Dim {
   let size = 1;
   let name: string | null = null;
@@ -75,7 +75,7 @@ export function product(dims: readonly Dim[]): Dim {
   return size === 1 ? name : size === 0 ? 0 : null;
 }
 
-/** The product of some dimensions divided by that of others, names that occur in both left out; null: not known. */
+/** The product of some dimensions divided by that of others, without names that occur in both; null: not known. */
 export function quotient(over: readonly Dim[], under: readonly Dim[]): Dim {
   const rest = [...over];
   const divisor: Dim[] = [];

@@ -10,7 +10,7 @@ const IR_VERSION = 10;
 /**
  * A model with another graph, as pieces of the old file and new bytes; operator sets, functions and metadata stay.
  * `model` was read with spans.
- * @param weights the model's own file name: large weights inside of the model become external data in that file, so
+ * @param weights the model's own file name: large weights inside the model become external data in that file, so
  * that the new model stays small. null: they are copied
  * @param irVersion the least that the new model has
  */

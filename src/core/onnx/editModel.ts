@@ -44,7 +44,7 @@ export interface ModelEdits {
   insert?: { graph: string; node: NewNode; after: string | null }[];
   /** Nodes to take out, with their subgraphs. What they wrote, nothing writes any more. */
   remove?: string[];
-  /** Nodes to write anew; what stood there is gone. */
+  /** Nodes to write again; what stood there is gone. */
   replace?: { node: string; by: NewNode }[];
   /** Operators of nodes. */
   operators?: { node: string; op: string }[];
@@ -54,7 +54,7 @@ export interface ModelEdits {
   undeclare?: { graph: string; list: ValueList; name: string }[];
   addInitializers?: { graph: string; tensor: NewTensor }[];
   removeInitializers?: { graph: string; name: string }[];
-  /** Initializers whose elements are elsewhere now: the entries of their external data, written anew. */
+  /** Initializers whose elements are elsewhere now: the entries of their external data, written again. */
   external?: { graph: string; name: string; entries: Record<string, string> }[];
 }
 
@@ -157,7 +157,7 @@ class Editor {
     await new GraphEditor(this, this.index, this.source).apply(edits);
   }
 
-  /** The edited file. Edits that contradict one another are refused. */
+  /** The edited file. Edits that contradict one another are rejected. */
   segments(): Segment[] {
     try {
       return joinSegments(this.index.file.payload());

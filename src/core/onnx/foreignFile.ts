@@ -1,4 +1,4 @@
-/** What a file that is no ONNX model seems to be, and what to do about it: one or two sentences for the user. */
+/** What a file that is not an ONNX model seems to be, and what to do about it: one or two sentences for the user. */
 export function describeForeignFile(head: Uint8Array): string {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'it is compressed with gzip. Unpack it first (gunzip).';
   const begin = Array.from(head.subarray(0, 512), (byte) => String.fromCharCode(byte)).join('');

@@ -122,7 +122,7 @@ function readContent(cursor: WireCursor, tag: number, attribute: OnnxAttribute, 
   }
 }
 
-/** Leaves the rest of the current field for later, and passes over it even where the file is cut off in it. */
+/** Leaves the rest of the current field for later, and skips it even if the file is cut off in it. */
 function leave(
   cursor: WireCursor,
   met: Met,

@@ -181,7 +181,7 @@ export class WireCursor {
     return this.bytes.slice(start, this.index);
   }
 
-  /** How many varints end in the next `length` bytes; passes over them. */
+  /** How many varints end in the next `length` bytes; skips them. */
   countInts(length: number): number {
     this.require(length);
     let at = this.index;
@@ -191,7 +191,7 @@ export class WireCursor {
     return count;
   }
 
-  /** Passes over the field whose head was read. */
+  /** Skips the field whose head was read. */
   skip(): void {
     if (this.wire !== 2) return;
     const end = this.pos + this.size;

@@ -128,7 +128,7 @@ export function initializer(tensor: OnnxTensor | NewTensor, weights: string | nu
   return message(GRAPH.initializer, [{ bytes: writer.uint32(bytes.size).finish() }, bytes.copy]);
 }
 
-/** Lets a tensor point into a file beside the model. */
+/** Lets a tensor point into a file next to the model. */
 export function externalEntries(writer: protobuf.Writer, entries: Record<string, string>): protobuf.Writer {
   for (const [key, value] of Object.entries(entries)) {
     writer.uint32(TENSOR.externalData).fork().uint32(ENTRY.key).string(key);

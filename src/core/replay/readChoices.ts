@@ -11,7 +11,7 @@ export interface Choices {
   /** In the order of the record; within a layer the best first where times are known. */
   offered: Map<string, OfferedChoice[]>;
   chosen: Map<string, Algorithm>;
-  /** Where a log starts to tell of a layer, from 1. */
+  /** Where a log starts to describe a layer, from 1. */
   lines?: Map<string, number>;
   /** Where they come from. */
   source: 'sidecar' | 'mismatch' | 'log';

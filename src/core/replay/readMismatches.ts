@@ -3,7 +3,7 @@ import type { Choices } from './readChoices.ts';
 
 /** A line of Polygraphy about a replay that does not fit. */
 export interface ReplayMismatch {
-  /** `not-offered`: the entry is none of the choices. `overruled`: TensorRT took another one. `not-found`: the layer is not in the replay. */
+  /** `not-offered`: the entry is not one of the choices. `overruled`: TensorRT took another one. `not-found`: the layer is not in the replay. */
   kind: 'not-offered' | 'overruled' | 'not-found';
   layer: string;
   /** Line of the log, from 1. */
@@ -23,7 +23,7 @@ const endings = [
 /** What Polygraphy writes around a message on a terminal. */
 const colour = /\u001b\[[\d;]*[A-Za-z]/g;
 
-/** Stands behind what the replay has, on its line. */
+/** Follows the choice of the replay, on its line. */
 const selected = /, but TensorRT selected:\s*$/;
 
 /** Finds what Polygraphy says about a replay in its log. The same error is printed twice; it is given once. */

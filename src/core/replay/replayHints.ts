@@ -5,7 +5,7 @@ import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';
 
-/** What stands behind an entry of a replay: its layer and the nodes of the layer. */
+/** What is shown after an entry of a replay: its layer and the nodes of the layer. */
 export interface ReplayHint {
   entry: ReplayEntry;
   kind: 'foreign' | 'fused' | 'single' | 'unknown';

@@ -39,7 +39,7 @@ function inputText(report: FusionReport, tensor: ReportTensor): string {
   return `${tensorText(tensor)}${note}`;
 }
 
-/** Dimensions of a tensor as the engine layers have it; -1: dynamic. null where no layer has it by this name. */
+/** Dimensions of a tensor as the engine layers have it; -1: dynamic. null if no layer has it by this name. */
 function engineDims({ layers }: FusionReport, name: string): readonly number[] | null {
   for (const { inputs, outputs } of layers)
     for (const tensor of [...inputs, ...outputs]) if (tensor.name === name && tensor.dims !== null) return tensor.dims;

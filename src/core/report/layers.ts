@@ -18,7 +18,7 @@ const nouns: Readonly<Record<LayerKind, readonly [one: string, many: string]>> =
   foreign: ['ForeignNode', 'ForeignNodes'],
   fused: ['fused layer', 'fused layers'],
   single: ['single-node layer', 'single-node layers'],
-  kernel: ['kernel outside of ForeignNodes', 'kernels outside of ForeignNodes'],
+  kernel: ['kernel outside ForeignNodes', 'kernels outside ForeignNodes'],
   reformat: ['reformat', 'reformats'],
   shape: ['shape layer', 'shape layers'],
   constant: ['constant', 'constants'],

@@ -23,7 +23,8 @@ export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: number[]
 
 /**
  * Where the weights of an extracted model are:
- * - `references`: where they were, in the files beside the model or in the model itself. The new model must lie in the same folder.
+ * - `references`: where they were, in the files next to the model or in the model itself. The new model must be in the
+ * same folder.
  * - `data`: in a file of its own, only the ranges that are used
  * - `embed`: inside the new model
  */
@@ -65,7 +66,7 @@ export function extractModel(
   const unknown = [...inputs, ...outputs].find((tensor) => typeof tensor === 'string');
   if (unknown !== undefined)
     return {
-      reason: `The type of tensor "${unknown}" is not known: cut elsewhere, or give a verbose build log of the model`,
+      reason: `The type of tensor "${unknown}" is unknown. Cut elsewhere, or pass a verbose build log of the model`,
     };
   const external = new ExternalData(weights.kind === 'data' ? weights.location : '');
   const byName = new Map(model.graph.initializers.map((tensor) => [tensor.name, tensor]));
@@ -93,7 +94,9 @@ export function extractModel(
   );
   const whole = segmentsSize(segments);
   if (whole > SIZE_LIMIT)
-    return { reason: 'The extracted model would have 2 GiB or more: write its weights to a file of their own' };
+    return {
+      reason: 'The extracted model would have 2 GiB or more. Omit --embed to write its weights to a separate file',
+    };
   return {
     segments,
     size: whole,
@@ -123,7 +126,7 @@ function borderTensor(
 
 const newValue = ({ name, type, shape }: BorderTensor): NewValue => ({ name, newType: type, ...(shape && { shape }) });
 
-/** A tensor with its elements where they shall be. */
+/** A tensor with its elements where they should be. */
 function placed(tensor: OnnxTensor, weights: WeightsPlace, external: ExternalData): OnnxTensor | NewTensor {
   const { data, name, type, shape } = tensor;
   if (weights.kind === 'references' || !data || !('external' in data)) return tensor;

@@ -29,7 +29,7 @@ export function pieceOfNodes(graph: ModelGraph, ids: Iterable<string>): Piece | 
     if (graph.owner[index]! >= 0) {
       const owner = graph.nodes[outermost(graph, index)]!;
       return {
-        reason: `${words(graph, index)} is inside ${owner.op} node ${owner.id}, which cannot be cut: pick node ${owner.id} instead`,
+        reason: `${words(graph, index)} is inside ${owner.op} node ${owner.id}, which cannot be cut. Select node ${owner.id} instead`,
       };
     }
     chosen.add(index);
@@ -38,7 +38,7 @@ export function pieceOfNodes(graph: ModelGraph, ids: Iterable<string>): Piece | 
   const between = nodeBetween(graph, chosen);
   if (between !== undefined)
     return {
-      reason: `${words(graph, between)} lies on a path that leaves the selected nodes and comes back: select it, too`,
+      reason: `${words(graph, between)} is on a path that leaves the selected nodes and returns to them. Select it, too`,
     };
   return pieceOf(graph, chosen, null);
 }
@@ -69,7 +69,7 @@ export function pieceBetween(graph: ModelGraph, from: readonly string[], to: rea
   const unused = from.find((name) => !reached.has(graph.byName.get(name)!));
   if (unused !== undefined)
     return { reason: `"${unused}" does not lead to ${to.map((name) => `"${name}"`).join(', ')}` };
-  if (chosen.size === 0) return { reason: 'No node lies between these tensors' };
+  if (chosen.size === 0) return { reason: 'No node is between these tensors' };
   return pieceOf(graph, chosen, ends);
 }
 
@@ -123,7 +123,7 @@ function pieceOf(graph: ModelGraph, chosen: Set<number>, ends: readonly number[]
     isOutput.has(tensor) ||
     graph.tensors[tensor]!.consumers.some((reader) => graph.owner[reader]! < 0 && !chosen.has(reader));
   const outputs = ends ? [...ends] : [...made].filter(outside);
-  // Dead ends: nobody reads them, but a model needs an output.
+  // Dead ends: no one reads them, but a model needs an output.
   if (outputs.length === 0)
     outputs.push(...[...made].filter((tensor) => graph.tensors[tensor]!.consumers.length === 0));
   return { nodes, inputs, outputs: [...new Set(outputs)], initializers };

@@ -5,7 +5,7 @@ declare const TextDecoder: new (label: string) => {
 
 /**
  * Decodes UTF-8 in pieces that may be cut inside a character; UTF-16 where a byte order mark says so, as PowerShell
- * writes what is redirected into a file. Bytes that are no text become U+FFFD; a byte order mark is dropped.
+ * writes what is redirected into a file. Bytes that are not text become U+FFFD; a byte order mark is dropped.
  */
 export class Utf8Decoder {
   #decoder: InstanceType<typeof TextDecoder> | undefined;

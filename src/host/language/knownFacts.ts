@@ -102,7 +102,7 @@ export class FactsReader {
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
       return { build: buildFactsOf(read), log: read.log };
     } catch (error) {
-      // The views say so where they show the build; here less is known, that is all.
+      // The views report it with the build; here it only means that less is known.
       this.#log.warn(`Build ${build.manifest.id} of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
     }

@@ -35,7 +35,7 @@ export const buildOfReplay = (
 ): Build | undefined =>
   builds.find(({ manifest: { command } }) => command.includes(flag) && command[command.indexOf(flag) + 1] === fsPath);
 
-/** The least precision that allows every type of a replay, where no one knows how it was recorded. */
+/** The least precision that allows every type of a replay, if no one knows how it was recorded. */
 export function precisionOf({ entries }: ReplayFile): NonNullable<EngineOptions['precision']> {
   const types = new Set(
     entries.flatMap(({ algorithm: { inputs, outputs } }) => [...inputs, ...outputs].map(({ dtype }) => dtype)),

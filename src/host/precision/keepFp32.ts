@@ -39,7 +39,7 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
       );
     }
     const below = new vscode.Position(document.lineCount - 1, 0);
-    // Not "beside" again: that would be next to the editor that has the focus now.
+    // Not ViewColumn.Beside again: that would be next to the editor that has the focus now.
     await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(below, below) });
   } catch (error) {
     void vscode.window.showErrorMessage(

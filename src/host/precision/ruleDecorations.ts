@@ -9,7 +9,7 @@ import { verdictWord } from './verdictWords.ts';
 type Kind = RuleVerdictInfo['verdict'];
 
 /**
- * After each rule of an override file what the last build made of it: obeyed, not obeyed, cannot be seen, or not built
+ * After each rule of an override file what the last build made of it: obeyed, disobeyed, unverifiable or not built
  * yet.
  */
 export class RuleDecorations implements vscode.Disposable {
@@ -62,7 +62,7 @@ export class RuleDecorations implements vscode.Disposable {
 
 const marks = { obeyed: '✓', disobeyed: '✗', unseen: '?', unbuilt: '' } as const;
 
-/** `✗ not obeyed: 2 of 14` */
+/** `✗ disobeyed: 2 of 14` */
 function textOf(info: RuleVerdictInfo): string {
   const { verdict, counts } = info;
   const total = counts.obeyed + counts.disobeyed + counts.unseen + counts.unbuilt;

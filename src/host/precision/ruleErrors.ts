@@ -6,7 +6,7 @@ export function ruleErrors(file: OverrideFile, problems: readonly PrecisionProbl
   return problems
     .filter(({ severity }) => severity === 'error')
     .map((problem) =>
-      // What the reader cannot read, it passes over.
+      // The reader skips what it cannot read.
       file.problems.includes(problem)
         ? `Line ${problem.line} is ignored: ${problem.message}`
         : `Line ${problem.line}: ${problem.message}`,

@@ -29,13 +29,13 @@ export async function copyBuildCommand(
       return;
     }
     const plan = await planBuild({ ...wanted, backend }, tools);
-    const beside = (name: string) => join(dirname(model), name);
+    const nextToModel = (name: string) => join(dirname(model), name);
     const { args, notes } = plan.command(wanted, {
       engine: options.engine ?? model.replace(/(\.onnx)?(\.gz)?$/i, '.engine'),
-      layers: beside('layers.json'),
-      profile: beside('profile.json'),
-      times: beside('times.json'),
-      precisions: beside('precisions.json'),
+      layers: nextToModel('layers.json'),
+      profile: nextToModel('profile.json'),
+      times: nextToModel('times.json'),
+      precisions: nextToModel('precisions.json'),
     });
     // No one holds the input of a program open that is run by hand.
     const command = [plan.program, ...args.filter((arg) => arg !== '--until-stdin-closes')];

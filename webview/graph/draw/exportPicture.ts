@@ -11,7 +11,7 @@ const margin = 40;
 /** Between the legend and the graph: a boundary's name is above it. */
 const below = 80;
 /** The space next to a narrow graph, for the names there. */
-const beside = 320;
+const sideSpace = 320;
 const wide = 1400;
 
 /** The whole graph under its legend, at scale 1 or what still fits into `longest` pixels, with nothing selected. */
@@ -21,7 +21,7 @@ function wholeFrame(frame: Frame, longest: number): Frame {
   const top = margin + legend.height + below;
   const k = Math.min(1, (longest - 2 * margin) / totalWidth, (longest - top - margin) / totalHeight);
   const drawn = totalWidth * k;
-  const width = Math.ceil(Math.max(Math.max(drawn, legend.width) + 2 * margin, Math.min(drawn + 2 * beside, wide)));
+  const width = Math.ceil(Math.max(Math.max(drawn, legend.width) + 2 * margin, Math.min(drawn + 2 * sideSpace, wide)));
   return {
     ...frame,
     camera: { k, x: (width - drawn) / 2, y: top },

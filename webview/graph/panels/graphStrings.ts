@@ -70,7 +70,7 @@ export const graphStrings = {
     precision: 'Precision as built',
     builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,
     asked: 'Requested precision',
-    verdict: { obeyed: 'Obeyed', disobeyed: 'Not obeyed', unseen: 'Unverifiable' },
+    verdict: { obeyed: 'Obeyed', disobeyed: 'Disobeyed', unseen: 'Unverifiable' },
     rule: (line: number) => `override: line ${thousands(line)}`,
     metadata: 'Raw metadata',
     notVisible: 'not known: fused, or not in the layer info',

@@ -2,7 +2,7 @@ import { type RuleGrammar, commonKeys, gateKeys, gateRules, permissionKeys } fro
 import { precisionTypes } from '../../precision/language/precisionType.ts';
 import type { RuleName } from './gateFile.ts';
 
-/** A word that may stand at a place of a gate file. */
+/** A word that may be at a place of a gate file. */
 export interface GateWord {
   label: string;
   about: string;
@@ -10,7 +10,7 @@ export interface GateWord {
   kind: 'key' | 'value';
 }
 
-/** The words that may stand at an offset: keys of the table there, or values of the key before it. */
+/** The words that may be at an offset: keys of the table there, or values of the key before it. */
 export function completeGate(text: string, offset: number): GateWord[] {
   const path = gatePath(text, offset);
   const [top, second, key] = path.keys;
@@ -24,7 +24,7 @@ export function completeGate(text: string, offset: number): GateWord[] {
   return grammar === undefined || key !== undefined ? [] : keys(keysOf(second, grammar));
 }
 
-/** What the word at an offset means; null where it is none of a gate file's own. */
+/** What the word at an offset means; null if it is not a word of gate files. */
 export function hoverGate(text: string, offset: number): { about: string; from: number; to: number } | null {
   const isWord = (at: number) => /[\w]/.test(text.charAt(at));
   let from = offset;
@@ -47,7 +47,7 @@ function keysOf(rule: string, grammar: RuleGrammar): Record<string, string> {
   return {
     ...(Object.fromEntries(own) as Record<string, string>),
     ...(grammar.words && { is: grammar.about }),
-    ...(rule === 'accuracy' && { inputs: 'Samples to find the error with, relative to this file.' }),
+    ...(rule === 'accuracy' && { inputs: 'Samples for the error, relative to this file.' }),
     ...commonKeys,
   };
 }

@@ -29,21 +29,21 @@ const fateCount = (about: string) => ({ unit: 'count', about }) as const;
 export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
   attention: {
     about:
-      'Each Softmax that is fed by a MatMul through scale, mask or casts only, and read by a MatMul, is one kernel with both.',
+      'Each Softmax between two MatMuls (with only scale, mask or casts before it) is computed with both by one kernel.',
     words: ['fused'],
   },
   foreignNodes: {
-    about: 'How many ForeignNodes (Myelin regions) the engine has.',
+    about: 'Number of ForeignNodes (Myelin regions) in the engine.',
     keys: counts('ForeignNodes'),
     short: 'max',
   },
   kernels: {
-    about: 'How many kernels and layers run in the engine, those inside ForeignNodes included.',
+    about: 'Number of kernels and layers that run in the engine, including those inside ForeignNodes.',
     keys: counts('kernels'),
     short: 'max',
   },
   layers: {
-    about: 'How many layers the engine has, a ForeignNode counted as one.',
+    about: 'Number of layers in the engine; a ForeignNode counts as one.',
     keys: counts('layers'),
     short: 'max',
   },
@@ -51,14 +51,14 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     about: 'Layers that only change the memory layout or type of a tensor.',
     keys: {
       ...counts('reformat layers'),
-      microseconds: { unit: 'ms', about: 'Their time together, in microseconds.', scale: 1 / 1000 },
+      microseconds: { unit: 'ms', about: 'Their total time in microseconds.', scale: 1 / 1000 },
     },
     short: 'max',
   },
   nodes: {
     about: 'Most nodes with a fate, as the fusion report counts them.',
     keys: {
-      unknown: fateCount('Nodes of which nothing in log and layer info says what became of them.'),
+      unknown: fateCount('Nodes whose fate is unknown.'),
       foreign: fateCount('Nodes inside ForeignNodes.'),
       fused: fateCount('Nodes computed by an engine layer together with others.'),
       single: fateCount('Nodes that are an engine layer of their own.'),
@@ -68,7 +68,7 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     },
   },
   precision: {
-    about: 'The type in which nodes are computed, by selector as in a .trtprec file: `op:Softmax`, `/blocks.*/mlp/**`.',
+    about: 'The compute type of nodes, by selectors as in a .trtprec file: `op:Softmax`, `/blocks.*/mlp/**`.',
     patterns: 'type',
   },
   time: {
@@ -77,7 +77,7 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     patterns: 'ms',
   },
   memory: {
-    about: 'Memory that the build log states.',
+    about: 'Memory according to the build log.',
     keys: {
       activation: { unit: 'bytes', about: 'Activation memory: `512 MiB`, or against the baseline `+5%`.' },
       weights: { unit: 'bytes', about: 'Memory of the weights.' },
@@ -86,11 +86,11 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
   },
   quantised: {
     about: 'QuantizeLinear and DequantizeLinear nodes.',
-    keys: { unfused: { unit: 'count', about: 'Most Q/DQ nodes that are a kernel of their own.' } },
+    keys: { unfused: { unit: 'count', about: 'Most Q/DQ nodes with a kernel of their own.' } },
     short: 'unfused',
   },
   accuracy: {
-    about: 'Largest error of an output against FP32, as `trtlens accuracy` finds it.',
+    about: 'Largest error of an output compared with FP32, from `trtlens accuracy`.',
     keys: { error: { unit: 'error', about: 'Largest max|d| / max|reference| of any output.', absolute: true } },
     short: 'error',
   },
@@ -98,15 +98,15 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
 
 /** Keys of a rule other than those that limit something. */
 export const commonKeys: Readonly<Record<string, string>> = {
-  optional: 'true: what cannot be judged with the given files does not fail.',
+  optional: 'If true, a rule that cannot be checked with the given files does not fail.',
 };
 
 /** The keys of a gate file. */
 export const gateKeys: Readonly<Record<string, string>> = {
   model: 'Path of the ONNX model, relative to this file.',
   baseline: 'Path of the report (`trtlens fusion --json`) of the last good build, relative to this file.',
-  rules: 'What a build must keep to.',
-  allow: 'Rules that may fail until a day, each with the reason.',
+  rules: 'The rules for a build.',
+  allow: 'Rules that may fail until a date, each with the reason.',
 };
 
 export const permissionKeys: Readonly<Record<string, string>> = {

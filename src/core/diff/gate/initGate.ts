@@ -16,7 +16,7 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
   if (attentions(network as NetworkNode[]).length > 0) {
     const { kept } = judgeAttention(side);
     if (kept === true) add('attention: fused', 'each attention is one kernel');
-    else add('# attention: fused', kept === false ? 'not so in this build' : 'this build does not list kernels');
+    else add('# attention: fused', kept === false ? 'not the case in this build' : 'this build does not list kernels');
   }
   if (layers.length > 0) {
     add(`foreignNodes: { max: ${foreignNodes.length} }`, 'Myelin regions');
@@ -24,10 +24,10 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
       add('kernels: { max: +5% }', `${layers.length} in the baseline`);
     add(`reformats: { max: ${layers.filter(({ kind }) => kind === 'reformat').length} }`, 'layers that only copy');
   }
-  add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes of which nothing is known');
+  add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes with an unknown fate');
   if (nodes.some(({ op }) => op === 'QuantizeLinear'))
     add('quantised: { unfused: 0, optional: true }', 'Q/DQ nodes with kernels of their own');
-  if (timeOf(layers) !== null) add("time: { total: '+10%' }", 'profile more than once where times vary');
-  if (figures?.activationMemory) add("memory: { activation: '+10%' }", 'as the build log states it');
-  return `# What a build of this model must keep to: trtlens gate FILE --build FOLDER\nmodel: ${JSON.stringify(model)}\nbaseline: ${JSON.stringify(baseline)}\n${lines.join('\n')}\n`;
+  if (timeOf(layers) !== null) add("time: { total: '+10%' }", 'pass several profiles if times vary');
+  if (figures?.activationMemory) add("memory: { activation: '+10%' }", 'according to the build log');
+  return `# The rules for a build of this model. To check one: trtlens gate FILE --build FOLDER\nmodel: ${JSON.stringify(model)}\nbaseline: ${JSON.stringify(baseline)}\n${lines.join('\n')}\n`;
 }

@@ -74,8 +74,7 @@ export function attentions(network: readonly NetworkNode[]): Attention[] {
 
 /** Judges `attention: fused`. */
 export function judgeAttention({ report, network }: GateSide): GateFinding {
-  if (!network)
-    return { kept: null, message: 'Whether attention is fused depends on the graph: give the model with --onnx.' };
+  if (!network) return { kept: null, message: 'This rule needs the graph: pass the model with --onnx.' };
   const found = attentions(network);
   if (found.length === 0) return { kept: null, message: 'The model has no attention: no Softmax between two MatMuls.' };
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
@@ -96,7 +95,7 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
   const total = counted(found.length, 'attention');
   if (broken.length > 0) {
     const kernels = broken[0]!.layers.map((id) => layers.get(id)?.tactic ?? layers.get(id)?.name).filter(Boolean);
-    const where = kernels[0] ? ` For example ${broken[0]!.name || 'the first'} is computed by ${kernels[0]}.` : '';
+    const where = kernels[0] ? ` For example, ${broken[0]!.name || 'the first'} is computed by ${kernels[0]}.` : '';
     return {
       kept: false,
       message: `Not one kernel: ${broken.length} of ${total}.${where}`,

@@ -27,7 +27,7 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
   if (baseline === null)
     return { kept: null, message: `${limit.text} needs a baseline: add \`baseline:\`, or pass --baseline.` };
   const before = measure(check, baseline);
-  if ('missing' in before) return { kept: null, message: `The baseline does not say: ${before.missing}.` };
+  if ('missing' in before) return { kept: null, message: `The baseline lacks this value: ${before.missing}.` };
   const most = limit.kind === 'percent' ? before.value * (1 + limit.value / 100) : before.value + limit.value;
   // A hair above the limit is rounding of sums.
   const kept = value <= most + Math.abs(most) * 1e-9;
@@ -42,7 +42,7 @@ const signed = (percent: number): string => `${percent < 0 ? '−' : '+'}${Math.
 function noiseText(now: { noise?: number }, before: { noise?: number }, limit: Limit): string {
   const noise = Math.max(now.noise ?? 0, before.noise ?? 0);
   return limit.kind === 'percent' && noise > Math.abs(limit.value)
-    ? ` The profiles differ by ${noise.toFixed(1)} % among themselves, more than the limit: profile longer, or allow more.`
+    ? ` The profiles differ by ${noise.toFixed(1)} %, which is more than the limit. Profile longer, or raise the limit.`
     : '';
 }
 
@@ -62,7 +62,7 @@ function textOf({ rule, key }: Check, value: number): string {
   return Number.isInteger(value) ? counted(value, one, many) : `${thousands(Math.floor(value))} ${many}`;
 }
 
-const noLayers = 'The engine layers are not known: give layer info, or a verbose log that ends with them';
+const noLayers = 'The engine layers are unknown: pass layer info, or a verbose log that ends with them';
 
 /** A rule that needs to know the engine's layers. */
 const onLayers =
@@ -105,7 +105,7 @@ function reformats({ key }: Check, layers: readonly ReportLayer[]): Measured {
   return { value: timeOf(found) ?? 0, logLine: found[0]?.line ?? null };
 }
 
-const noTimes = 'No times are known: give a profile';
+const noTimes = 'The times are unknown: pass a profile';
 
 function nodesWithFate({ key }: Check, { nodes, accounting }: FusionReport): Measured {
   const fate = key as keyof typeof accounting;
@@ -119,7 +119,7 @@ function quantised({ nodes, layers }: FusionReport): Measured {
   if (all.length === 0) return { missing: 'The model has no QuantizeLinear or DequantizeLinear node' };
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const layerOf = new Map(layers.map((layer) => [layer.id, layer]));
-  if (all.every(({ fate }) => fate === 'unknown')) return { missing: 'What became of the Q/DQ nodes is not known' };
+  if (all.every(({ fate }) => fate === 'unknown')) return { missing: 'The fates of the Q/DQ nodes are unknown' };
   if (all.some((node) => node.layers.some((id) => layerOf.get(id)?.kind === 'foreign')))
     return { missing: opaqueForeignNode };
   const alone = all.filter(
@@ -138,7 +138,7 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
   ];
   return typeof bytes === 'number'
     ? { value: bytes }
-    : { missing: `The ${key} memory is not known: give the build folder or its verbose log` };
+    : { missing: `The ${key} memory is unknown: pass the build folder or its verbose log` };
 }
 
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
@@ -176,6 +176,6 @@ export function nodesUnder(nodes: readonly ReportNode[], pattern: string): Repor
 
 function accuracy({ accuracy: found }: GateSide): Measured {
   if (found === undefined)
-    return { missing: 'No accuracy result is given: pass --accuracy with the JSON of `trtlens accuracy`' };
+    return { missing: 'No accuracy result: pass --accuracy with the JSON of `trtlens accuracy`' };
   return { value: found.error ?? Infinity };
 }

@@ -9,13 +9,13 @@ import type { GateFinding, GateSide } from './judgeGate.ts';
 /** Judges `precision: { selector: type }` by what the layers of the build show, as `trtlens precision verify` does. */
 export function judgePrecision({ key, limit }: Check, { types }: GateSide): GateFinding {
   if (limit.kind !== 'type') return { kept: null, message: 'This limit is not a type.' };
-  if (!types) return { kept: null, message: 'Types are judged node by node: give the model with --onnx.' };
+  if (!types) return { kept: null, message: 'This rule needs the nodes: pass the model with --onnx.' };
   const { facts, index } = types;
   const file = readOverrides(`${selector(key)} ${limit.type}\n`);
   const problem = file.problems.find(({ severity }) => severity === 'error');
   if (problem) return { kept: null, message: `'${key}' is not a selector: ${problem.message}` };
   const { nodes } = planPrecision(file, index, resolveOverrides(file, index, facts));
-  if (nodes.length === 0) return { kept: null, message: `${key} selects no node that takes a precision.` };
+  if (nodes.length === 0) return { kept: null, message: `${key} selects no node that accepts a precision.` };
   const judged = nodes.map((node) => ({ node, ...judgeLayers(node, facts, index.nodes[node.position]?.weight) }));
   const wrong = judged.filter(({ verdict }) => verdict === 'disobeyed');
   const named = (some: typeof judged) => some.map(({ node: { id, name } }) => ({ id, name }));
@@ -23,7 +23,7 @@ export function judgePrecision({ key, limit }: Check, { types }: GateSide): Gate
   if (wrong.length > 0)
     return {
       kept: false,
-      message: `${wrong.length} of ${total} are not computed in ${limit.type}. For example ${wrong[0]!.node.name}: ${wrong[0]!.reason}`,
+      message: `${wrong.length} of ${total} are not computed in ${limit.type}. For example, ${wrong[0]!.node.name}: ${wrong[0]!.reason}`,
       value: wrong.length,
       nodes: named(wrong),
     };
@@ -31,7 +31,7 @@ export function judgePrecision({ key, limit }: Check, { types }: GateSide): Gate
   if (hidden.length > 0)
     return {
       kept: null,
-      message: `The type of ${hidden.length} of ${total} cannot be verified. For example ${hidden[0]!.node.name}: ${hidden[0]!.reason}`,
+      message: `The type of ${hidden.length} of ${total} cannot be verified. For example, ${hidden[0]!.node.name}: ${hidden[0]!.reason}`,
     };
   const probably = judged.filter(({ certain }) => !certain).length;
   const note = probably > 0 ? ` (${probably} of them probably, as verify says)` : '';

@@ -35,8 +35,7 @@ class GateReader {
       this.#problem('yaml', message.split('\n')[0]!, this.#place(pos[0], pos[1]));
     const root: unknown = document.contents;
     if (!isMap(root)) {
-      if (document.errors.length === 0)
-        this.#problem('yaml', 'The file has no rules: write `rules:`', this.#place(0, 1));
+      if (document.errors.length === 0) this.#problem('yaml', 'The file has no rules. Add `rules:`', this.#place(0, 1));
       return undefined;
     }
     const file: GateFile = { model: null, baseline: null, checks: this.#checks, allow: [] };

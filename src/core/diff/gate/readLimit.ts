@@ -29,7 +29,8 @@ export function readLimit(
   if (!found) return `'${text}' is not a limit: write ${examples[unit]}`;
   const [, sign, digits, suffix] = found as unknown as [string, string, string, string];
   const number = Number(digits) * (sign === '-' ? -1 : 1);
-  if (sign !== '' && absolute) return `'${text}' compares with the baseline, which this key cannot: write ${digits}`;
+  if (sign !== '' && absolute)
+    return `'${text}' compares with the baseline, which this key does not support: write ${digits}`;
   if (suffix === '%')
     return sign === '' ? `'${text}' has no sign: write '+${text}'` : { kind: 'percent', value: number, text };
   const factor = factorOf(suffix, unit, number === 0 ? (scale ?? 1) : scale);
@@ -46,6 +47,6 @@ function factorOf(suffix: string, unit: Unit, scale: number | undefined): number
   if (suffix === '') return scale ?? (names.length === 0 ? 1 : `has no unit; units are ${names.join(', ')}`);
   if (Object.hasOwn(known, suffix)) return known[suffix]!;
   return names.length === 0
-    ? `is a unit, which a ${unit} does not take`
+    ? `is a unit, which a ${unit} does not have`
     : `is not a unit of this key; units are ${names.join(', ')}`;
 }

@@ -50,7 +50,7 @@ function headLines({ matched, totals, time }: BuildDiff): string[] {
     `ForeignNodes ${bothText(totals.foreignNodes)}, kernels ${bothText(totals.kernels)}, reformats ${bothText(totals.reformats)}`,
     time.aMs !== null && time.bMs !== null
       ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${change(time.bMs - time.aMs)})`
-      : 'Time: not comparable, a profile is missing on at least one side',
+      : 'Time: not comparable, because at least one side has no profile',
   ];
 }
 
@@ -68,7 +68,7 @@ export function diffText(diff: BuildDiff, most = 30): string {
     `A: ${sideText(diff.a)}`,
     `B: ${sideText(diff.b)}`,
     ...headLines(diff),
-    groups.length === 0 ? 'Nothing that both sides know differs.' : `${counted(diff.changes.length, 'change')}:`,
+    groups.length === 0 ? 'No differences in what both sides know.' : `${counted(diff.changes.length, 'change')}:`,
     ...rows,
     ...(left > 0 ? [`… and ${counted(left, 'more kind')} of change; --json has all.`] : []),
     '',
@@ -95,7 +95,7 @@ export function diffMarkdown(diff: BuildDiff, most = 20): string {
     );
   const table =
     rows.length === 0
-      ? ['Nothing that both sides know differs.']
+      ? ['No differences in what both sides know.']
       : ['| time | kind | times | change |', '|---|---|---|---|', ...rows];
   const left = groups.length - rows.length;
   return [

@@ -66,7 +66,7 @@ function towardsQuantize(graph: OnnxGraph): Set<OnnxNode> {
 export interface QuantisedReads {
   /** By input: the tensor that QuantizeLinear read before the pair. */
   around: Map<number, string>;
-  /** Operators that only move dequantised values and stand between the pair and the node: it cannot read around these. */
+  /** Operators that only move dequantised values and are between the pair and the node: it cannot read around these. */
   movedBy: OnnxNode[];
   /** Inputs that are dequantised constants, of which the model has no other values. */
   constants: number[];

@@ -71,7 +71,7 @@ export function closeQuote(text: string, range: TextRange): Fix {
 }
 
 /**
- * A quoted text with an escape that is none of JSON's: its lone backslashes doubled, since they are a Windows path's
+ * A quoted text with an escape that is not valid in JSON: its lone backslashes doubled, since they are a Windows path's
  * (also that of `\bert.onnx`), and its control characters escaped.
  */
 export function mendEscapes(text: string, range: TextRange): Fix {

@@ -44,7 +44,7 @@ class Links {
   private readonly choice: TypeChoice;
   private readonly graph: ModelGraph;
   private readonly near = new Map<OnnxNode, OnnxNode[]>();
-  /** Tensors that a graph gives out. */
+  /** Tensors that a graph outputs. */
   private readonly givenOut: Set<number>;
 
   constructor(choice: TypeChoice) {

@@ -90,7 +90,7 @@ class EditWalk {
       for (const { graph: body } of node.subgraphs) this.graph(body, scope);
     }
     for (const value of graph.outputs) {
-      // Some exporters let a branch give out a tensor of the graph around it: then that one must keep its type.
+      // Some exporters let a branch output a tensor of the graph around it: then that one must keep its type.
       const tensor = scope.find(value.name);
       if (!tensor) continue;
       tensor.promised = isRealType(value.type) ? value.type : tensor.declared;
@@ -228,7 +228,7 @@ class EditWalk {
     this.readThrough(tensor, source, byType);
   }
 
-  /** Points every reader to the tensor of its type, which a Cast makes where there is none. */
+  /** Points every reader to the tensor of its type, which a Cast makes if there is none. */
   private readThrough(tensor: Tensor, source: string, byType: Map<RealType, string>): void {
     for (const { node, index, type, from: given = tensor.name } of tensor.readers) {
       let from = byType.get(type);

@@ -63,7 +63,7 @@ class Chooser {
   private readonly quantised: Set<string>;
   private readonly reads: Map<string, QuantisedReads>;
   private readonly problems: Problem[] = [];
-  /** Nodes that a rule cannot take out of their quantised kernels, with what stands in the way. */
+  /** Nodes that a rule cannot take out of their quantised kernels, with what is in the way. */
   private readonly blocked = new Map<string, { node: OnnxNode; blocking: OnnxNode }>();
   private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
 

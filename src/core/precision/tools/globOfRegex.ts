@@ -3,7 +3,7 @@ import { writeName } from '../language/quoteName.ts';
 /**
  * A selector with the meaning of a regular expression as Python's `re.match` takes it (from the start, open at the
  * end): plain text, escapes, `.`, `.*`, `.+`, `[^/]*`, `[abc]`, `^` and `$`. null for everything else. Not `exact`:
- * it differs where a `/` stands for `.` or a class, or where nothing is before a `/`.
+ * it differs where a `/` stands for `.` or a class, or if nothing is before a `/`.
  */
 export function globOfRegex(regex: string): { selector: string; exact: boolean } | null {
   let rest = regex.startsWith('^') ? regex.slice(1) : regex;

@@ -113,7 +113,7 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: readonly numbe
   return shared(node, layer, name);
 }
 
-/** A kernel that has the type that was asked for at all of its boundary. */
+/** A kernel that has the type that was requested at all of its boundary. */
 function uniform(node: PlannedNode, layer: BuiltLayer): LayerJudgement {
   const want = node.compute;
   const name = shorten(layer.name);
@@ -238,7 +238,7 @@ const withoutLeadingOnes = (dims: readonly number[]): readonly number[] => {
   return first < 0 ? [] : dims.slice(first);
 };
 
-/** Types of a kernel's constants of some size beside the one that was asked for: weights that were not found by their shape. */
+/** Types of a kernel's constants of some size other than the requested one: weights that were not found by their shape. */
 const otherConstants = (layer: BuiltLayer, want: PrecisionType): PrecisionType[] =>
   floatTypes(constantsOf(layer).filter(({ elements }) => elements === null || elements >= smallestWeight)).filter(
     (type) => type !== want,

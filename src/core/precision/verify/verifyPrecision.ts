@@ -40,7 +40,7 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
   return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
 }
 
-/** What the engine happens to do, where no one asked for it. */
+/** What the engine happens to do, if no one asked for it. */
 function notBuilt(node: PlannedNode, judged: NodeVerdict, { verdict, reason, layer }: LayerJudgement): NodeVerdict {
   const happens =
     verdict === 'disobeyed'

@@ -4,7 +4,7 @@ import { layerOf } from '../../report/layers.ts';
 
 /**
  * In which type the engine's layers write what a node computes: `fp32`, `fp16`, `bf16`, `fp8`, `int8`, `integer`, … or
- * `mixed`; null if the layer information does not say. What happens inside a fused kernel cannot be seen.
+ * `mixed`; null if the layer information does not say. What happens inside a fused kernel is unknown.
  */
 export function builtPrecision(report: FusionReport, node: ReportNode): string | null {
   const found = new Set<string>();

@@ -184,7 +184,7 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
 type Verdict = AskedPrecision['verdict'] | 'probable';
 
 const verdicts: Record<Verdict, [label: string, paint: number, meaning: string]> = {
-  disobeyed: ['Not obeyed', 1, 'computed in a type other than the one an override rule requests'],
+  disobeyed: ['Disobeyed', 1, 'computed in a type other than the one an override rule requests'],
   unseen: [
     'Unverifiable',
     paints.unknown,

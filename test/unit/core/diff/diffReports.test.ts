@@ -112,7 +112,7 @@ describe('what differs beside the grouping', () => {
   test('only the time', () => {
     expect(diff(one({}), one({ averageMs: 1.041 })).changes[0]).toMatchObject({
       kind: 'time',
-      message: 'Conv1: computed alike: +41.0 µs.',
+      message: 'Conv1: computed in the same way: +41.0 µs.',
     });
   });
 

@@ -52,7 +52,7 @@ describe('what became of a rule', () => {
     expect(softmax).toMatchObject({ verdict: 'obeyed', certain: true });
   });
 
-  test('10.6, ignored flags: not obeyed, with the line that says so', async () => {
+  test('10.6, ignored flags: disobeyed, with the line that says so', async () => {
     const [softmax] = verify('op:Softmax fp32', await captured('tensorrt-10.6.0/vit_tiny.prec_noconstraint'));
     expect(softmax).toMatchObject({ verdict: 'disobeyed', counts: { disobeyed: 12 } });
     expect(softmax?.nodes[0]?.logLine).toBeGreaterThan(0);

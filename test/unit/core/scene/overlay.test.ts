@@ -72,7 +72,7 @@ describe('buildOverlay', () => {
     ]);
     const overlay = buildOverlay('overrides', graph, report, fusionGroups(graph, report), asked);
     expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
-      'Not obeyed 1',
+      'Disobeyed 1',
       'Unverifiable 1',
       'Probably obeyed 1',
       'Obeyed 1',

@@ -40,7 +40,7 @@ test('between tensors: all that the end needs, back to the beginning', async () 
   expect(piece.nodes.length).toBeGreaterThan(40);
   expect(pieceBetween(graph, [to], [from])).toEqual({ reason: `"${to}" does not lead to "${from}"` });
   expect(pieceBetween(graph, ['no such'], [to])).toEqual({ reason: 'There is no tensor "no such" in the main graph' });
-  expect(pieceBetween(graph, [to], [to])).toEqual({ reason: 'No node lies between these tensors' });
+  expect(pieceBetween(graph, [to], [to])).toEqual({ reason: 'No node is between these tensors' });
 });
 
 test('a selection with a hole names the node in it, and closing it fills it', async () => {
@@ -50,7 +50,7 @@ test('a selection with a hole names the node in it, and closing it fills it', as
   ) as [string, string];
   const piece = pieceOfNodes(graph, [first, last]);
   expect('reason' in piece && piece.reason).toMatch(
-    /^Node \d+ "\/blocks\/blocks.3\/attn\/MatMul_1" \(MatMul\) lies on a path/,
+    /^Node \d+ "\/blocks\/blocks.3\/attn\/MatMul_1" \(MatMul\) is on a path/,
   );
   const whole = closed(graph, new Set([first, last].map((id) => graph.indexOfId.get(id)!)));
   expect(
@@ -68,7 +68,7 @@ test('a node inside a loop or branch cannot be cut out; its owner can, with what
   const owner = graph.nodes[graph.owner[inner]!]!;
   expect(pieceOfNodes(graph, [graph.nodes[inner]!.id])).toEqual({
     reason: expect.stringContaining(
-      `is inside ${owner.op} node ${owner.id}, which cannot be cut: pick node ${owner.id} instead`,
+      `is inside ${owner.op} node ${owner.id}, which cannot be cut. Select node ${owner.id} instead`,
     ) as string,
   });
   expect('reason' in pieceOfNodes(graph, [owner.id])).toBe(false);

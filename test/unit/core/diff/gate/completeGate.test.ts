@@ -32,7 +32,7 @@ test('words by place', () => {
 });
 
 test('what a word means', () => {
-  expect(hoverGate(...at('rules:\n  kern|els: 3'))?.about).toMatch(/^How many kernels/);
+  expect(hoverGate(...at('rules:\n  kern|els: 3'))?.about).toMatch(/^Number of kernels/);
   expect(hoverGate(...at('rules:\n  reformats: { micro|seconds: 3 }'))?.about).toMatch(/microseconds/);
   expect(hoverGate(...at('rules:\n  kernels: 3|3'))).toBeNull();
 });

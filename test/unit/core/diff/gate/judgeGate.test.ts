@@ -38,7 +38,7 @@ describe('attention: fused', () => {
       'passed: 1 attention: each is one kernel.',
     ]);
     expect(with_([{ nodes: names.slice(0, 3) }, { nodes: ['Softmax4'] }, { nodes: ['MatMul5'] }])).toEqual([
-      'failed: Not one kernel: 1 of 1 attention. For example Softmax4 is computed by kernel_Softmax4.',
+      'failed: Not one kernel: 1 of 1 attention. For example, Softmax4 is computed by kernel_Softmax4.',
     ]);
   });
 
@@ -46,7 +46,7 @@ describe('attention: fused', () => {
     expect(with_([{ nodes: names, kind: 'foreign', foreignNode: 0 }])[0]).toMatch(
       /^failed: The kernels of 1 of 1 attention are unknown/,
     );
-    expect(judge('attention: fused', {})[0]).toMatch(/give the model with --onnx/);
+    expect(judge('attention: fused', {})[0]).toMatch(/pass the model with --onnx/);
     expect(with_([{ nodes: names }], chain(['MatMul1', 'Mul2', 'Relu3', 'Softmax4', 'MatMul5']))).toEqual([
       'failed: The model has no attention: no Softmax between two MatMuls.',
     ]);
@@ -104,11 +104,11 @@ describe('numbers', () => {
         bare,
       ),
     ).toEqual([
-      'failed: No times are known: give a profile.',
+      'failed: The times are unknown: pass a profile.',
       'failed: This TensorRT does not list the kernels inside a ForeignNode.',
-      'failed: The activation memory is not known: give the build folder or its verbose log.',
+      'failed: The activation memory is unknown: pass the build folder or its verbose log.',
       'failed: The model has no QuantizeLinear or DequantizeLinear node.',
-      'failed: No accuracy result is given: pass --accuracy with the JSON of `trtlens accuracy`.',
+      'failed: No accuracy result: pass --accuracy with the JSON of `trtlens accuracy`.',
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('numbers', () => {
     const at = (ms: number) => reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: ms }]);
     const [text] = judge('time: { total: +3% }', { report: at(1), repeats: [at(1.1), at(1.3)] }, { report: at(1.1) });
     expect(text).toBe(
-      'passed: 1.10 ms (baseline 1.10 ms, +0.0 %); +3% is allowed. The profiles differ by 27.3 % among themselves, more than the limit: profile longer, or allow more.',
+      'passed: 1.10 ms (baseline 1.10 ms, +0.0 %); +3% is allowed. The profiles differ by 27.3 %, which is more than the limit. Profile longer, or raise the limit.',
     );
   });
 

@@ -80,7 +80,7 @@ describe('a gate file', () => {
       "3:18: time.total: '5%' has no sign: write '+5%'",
       "4:14: 'unfused' is not a value of attention; values are fused",
       "5:24: precision.op:X: 'fp17' is not a type; types are fp32, fp16, bf16, int8, fp8, int4, int32, int64, bool",
-      "6:19: kernels.min: '+5%' compares with the baseline, which this key cannot: write 5",
+      "6:19: kernels.min: '+5%' compares with the baseline, which this key does not support: write 5",
       "7:3: 'time2' is not a rule; did you mean 'time'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, precision, time, memory, quantised, accuracy",
     ]);
   });
