@@ -157,6 +157,10 @@ const formOf = (text: string): 'detailed' | 'native' | null =>
       ? 'detailed'
       : null;
 
+/** The first line of an entry whose name goes on in the next one. */
+const isBrokenEntry = ({ broken }: LogState, text: string): boolean =>
+  !broken.isEmpty && text.startsWith('Name: ') && broken.endsAt(text);
+
 /** A line of another form behind a whole entry is no part of the list; behind half of one it is the rest. */
 function isForeignLine(list: LayerList, text: string): boolean {
   const first = list.lines[0];
@@ -191,6 +195,11 @@ export function onListLine(state: LogState, cursor: LogCursor): boolean {
 }
 
 function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: string, cursor: LogCursor): boolean {
+  const entry = list.lines.at(-1);
+  if (entry && !state.broken.isEmpty && state.broken.goesOn(entry.text, text)) {
+    if (keep(roomOf(state, list), text.length)) entry.text += `\n${own(state, text)}`;
+    return true;
+  }
   if (trimmed === '') return true;
   if (trimmed === 'Bindings:') state.block = 'bindings';
   else if (trimmed === 'I/O Tensors:') state.block = 'io-tensors';
@@ -198,7 +207,7 @@ function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: st
     const last = list.lines.at(-1);
     if (last !== undefined && trimmed.startsWith('[ONNX Layer: ') && last.text.includes(', Metadata: ')) {
       if (keep(roomOf(state, list), trimmed.length)) last.text += `\x1e${own(state, trimmed)}`;
-    } else if (isForeignLine(list, trimmed)) {
+    } else if (!isBrokenEntry(state, text) && isForeignLine(list, trimmed)) {
       state.block = 'none';
       closeList(state);
       return false;

@@ -79,6 +79,7 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.begun = true;
   if (!keep(state.room.parsedNodes, cursor.to - at)) return;
   const { name, op } = splitNode(state, cursor, at);
+  if (name.includes('\n')) state.broken.add(name);
   const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
   state.log.parsedNodes.push(node);
   state.nodesByName?.set(name, node);

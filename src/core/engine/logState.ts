@@ -11,6 +11,7 @@ import type {
   TimedLayer,
   TimedOperation,
 } from './buildLog.ts';
+import { BrokenNames, type HeldLine } from './brokenNames.ts';
 import type { LogCursor } from './logCursor.ts';
 import { LogBuilds } from './logBuilds.ts';
 import { ownText } from '../text/ownText.ts';
@@ -46,6 +47,9 @@ export interface LogState {
   nodesByName: Map<string, ParsedNode> | null;
   restartNodes: boolean;
   builds: LogBuilds;
+  broken: BrokenNames;
+  /** A line that may go on in the next one. */
+  held: (HeldLine & { cursor: LogCursor }) | null;
   /** Optimizer */
   phase: BuildPhase | null;
   calibrating: boolean;
@@ -199,6 +203,8 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     nodesByName: null,
     restartNodes: false,
     builds: new LogBuilds(),
+    broken: new BrokenNames(),
+    held: null,
     phase: null,
     calibrating: false,
     graphNodes: null,

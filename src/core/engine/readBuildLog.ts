@@ -21,6 +21,7 @@ import { droppedOf, newLogState } from './logState.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
 import { readDriverLine } from './readDriverLine.ts';
 import { readLogPrefix } from './readLogPrefix.ts';
+import { goOn, heldLine, isOpen } from './brokenNames.ts';
 import { LogWrapper } from './logWrapper.ts';
 import { ownText } from '../text/ownText.ts';
 
@@ -118,6 +119,7 @@ export class BuildLogReader {
     this.#pieces = [];
     this.#length = 0;
     const state = this.#state;
+    readHeld(state);
     const { log } = state;
     log.lines = Math.min(this.#lines, this.#only.end);
     const builds = state.builds.end(this.#lines);
@@ -202,8 +204,26 @@ function readLine(state: LogState, cursor: LogCursor, severity?: LogSeverity): v
     cursor.prefixed = true;
     cursor.severity = severity;
   }
-  if (cursor.prefixed) readPrefixed(state, cursor);
-  else readBare(state, cursor);
+  if (state.held !== null && continuesHeld(state, cursor)) return;
+  if (cursor.prefixed) {
+    const held = heldLine(state.broken, cursor.text, cursor.from, cursor.to);
+    if (held) state.held = { ...held, cursor: { ...cursor } };
+    else readPrefixed(state, cursor);
+  } else readBare(state, cursor);
+}
+
+/** Adds a line without prefix to the one that is held, and reads that when it is whole; true where the line was its rest. */
+function continuesHeld(state: LogState, cursor: LogCursor): boolean {
+  const held = state.held!;
+  const isRest = !cursor.prefixed && goOn(state.broken, held, cursor.text.slice(cursor.from, cursor.to));
+  if (!isRest || !isOpen(state.broken, held)) readHeld(state);
+  return isRest;
+}
+
+function readHeld(state: LogState): void {
+  const { held } = state;
+  state.held = null;
+  if (held) readPrefixed(state, { ...held.cursor, text: held.text, from: held.from, to: held.text.length });
 }
 
 function readPrefixed(state: LogState, cursor: LogCursor): void {

@@ -23,7 +23,7 @@ export function bareLayer(name: string, line: number | null): EngineLayer {
   };
 }
 
-const NATIVE = /^Layer\(([^)]*)\): (.*), Tactic: (0x[0-9a-fA-F]+|-?\d+), (.*)$/;
+const NATIVE = /^Layer\(([^)]*)\): ([^]*), Tactic: (0x[0-9a-fA-F]+|-?\d+), ([^]*)$/;
 
 /**
  * A line of `Engine Layer Information:`, as `Layer(Myelin): NAME, Tactic: 0x0, in (Half[1,192:8,14,14]) -> out (Float[1])`,
@@ -55,7 +55,7 @@ function splitArrow(text: string): [string, string] {
   return last < 0 ? [text, ''] : [text.slice(0, last), text.slice(last + 4)];
 }
 
-const NATIVE_TENSOR = /(.*?)(?: \((\w+)\[([^[\]]*)\]\)|\[(\w+)\(([^()]*)\)\])(?:, |$)/gy;
+const NATIVE_TENSOR = /([^]*?)(?: \((\w+)\[([^[\]]*)\]\)|\[(\w+)\(([^()]*)\)\])(?:, |$)/gy;
 
 function nativeTensors(text: string): EngineTensor[] {
   const tensors: EngineTensor[] = [];

@@ -1,7 +1,14 @@
 import type { ParsedNode } from '../engine/buildLog.ts';
 import type { MetadataToken } from './layerMetadata.ts';
 import type { ModelGraph } from './modelGraph.ts';
-import { kernelSpellings, NodesByName, nodesOfKernel, noNodes, type LayerNodes } from './nodesByName.ts';
+import {
+  kernelSpellings,
+  NodesByName,
+  nodesOfKernel,
+  noNodes,
+  withoutReturns,
+  type LayerNodes,
+} from './nodesByName.ts';
 import { parserName } from './parserName.ts';
 
 /** How a model's nodes are called in what TensorRT writes. */
@@ -27,7 +34,15 @@ export interface NodeNames extends LayerNodes {
   /** The node whose loop or branch, function or body a token is in, where it names one. */
   callerOf(token: MetadataToken): readonly number[];
   /** Parser's records that fit no node of the model, and how many there are in all. */
-  unmatched: { names: string[]; of: number };
+  unmatched: Unmatched;
+}
+
+export interface Unmatched {
+  /** Names that no node of the model has. */
+  names: string[];
+  /** Nodes of that name with another operator, and the log's. */
+  operators: { node: number; op: string }[];
+  of: number;
 }
 
 /** Operators that the parser turns into TensorRT loops and conditionals, which it counts together. */
@@ -61,7 +76,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     ));
   const nodesOf = (name: string) => byName.nodesOf(name);
   const nodesOfLayer = (layer: string): readonly number[] => {
-    const index = registry.get(layer);
+    const index = registry.get(withoutReturns(layer));
     if (index !== undefined) return [index];
     const found = nodesOf(layer);
     return found.length > 0 || constants.has(layer) ? found : byName.sharing(layer);
@@ -100,9 +115,10 @@ function register(
   parsed: readonly ParsedNode[],
   registry: Map<string, number>,
   records: Map<number, ParsedNode>,
-): { names: string[]; of: number } {
+): Unmatched {
   const seen = new Map<string, number>();
   const names: string[] = [];
+  const operators: Unmatched['operators'] = [];
   // Functions are parsed node by node, though the model's graphs have only their calls.
   const inFunctions = new Set(
     graph.model.functions.flatMap(({ nodes }) => nodes.map((node) => keyOf(node.op, parserName(node)))),
@@ -113,21 +129,22 @@ function register(
     const key = keyOf(record.op, record.name);
     const sameOp = byKey.get(key) ?? all.filter((index) => graph.nodes[index]!.op === record.op);
     byKey.set(key, sameOp);
-    const candidates = sameOp.length > 0 ? sameOp : inFunctions.has(key) ? [] : all;
-    if (candidates.length === 0) {
-      if (!inFunctions.has(key)) names.push(record.name);
+    if (sameOp.length === 0) {
+      if (inFunctions.has(key)) continue;
+      if (all.length > 0) operators.push({ node: all[0]!, op: record.op });
+      else names.push(record.name);
       continue;
     }
     const turn = seen.get(key) ?? 0;
     seen.set(key, turn + 1);
     // A log of several builds parses the model several times.
-    const index = candidates[turn % candidates.length]!;
+    const index = sameOp[turn % sameOp.length]!;
     records.set(index, record);
     for (const layer of record.layers) {
-      if (!graph.byName.has(layer) || byName.has(layer)) registry.set(layer, index);
+      if (!graph.byName.has(layer) || byName.has(layer)) registry.set(withoutReturns(layer), index);
     }
   }
-  return { names, of: parsed.length };
+  return { names, operators, of: parsed.length };
 }
 
 const keyOf = (op: string, name: string): string => `${op}\u0000${name}`;

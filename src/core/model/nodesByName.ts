@@ -12,6 +12,9 @@ export interface LayerNodes extends KnownNames {
 
 export const noNodes: readonly number[] = [];
 
+/** Logs lose a carriage return at the end of a line, and with it a part of a name: names are compared without. */
+export const withoutReturns = (name: string): string => (name.includes('\r') ? name.replaceAll('\r', '') : name);
+
 /** A model's nodes by the names that TensorRT's parser uses for them. */
 export class NodesByName implements LayerNodes {
   /** Length of the longest name. */
@@ -23,7 +26,7 @@ export class NodesByName implements LayerNodes {
     let longest = 0;
     let index = 0;
     for (const node of nodes) {
-      const name = parserName(node);
+      const name = withoutReturns(parserName(node));
       if (name.length > longest) longest = name.length;
       addTo(this.#byName, name, index++);
     }
@@ -31,7 +34,7 @@ export class NodesByName implements LayerNodes {
   }
 
   has(name: string): boolean {
-    return this.#byName.has(name);
+    return this.#byName.has(withoutReturns(name));
   }
 
   /** Distinct names in the order of the nodes. */
@@ -41,7 +44,7 @@ export class NodesByName implements LayerNodes {
 
   /** Indices of the nodes of exactly that name. */
   nodesOf(name: string): readonly number[] {
-    return this.#byName.get(name) ?? noNodes;
+    return this.#byName.get(withoutReturns(name)) ?? noNodes;
   }
 
   /** Nodes of that name, or of the name without the `_18` that TensorRT appends where several nodes share one. */

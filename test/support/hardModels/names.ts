@@ -24,7 +24,7 @@ export const names: HardModel[] = [
   hard('name_bell', named('re\u0007lu', 'm\u001bm'), weights),
   hard('name_next_line', named('re\u0085lu', 'm\u2028m'), weights),
   hard('name_leading_break', named('\nrelu', 'mm\n'), weights),
-  hard('name_blank_line', named('re\n\nlu', 'm\n[V] [TRT] Parsing node: fake [Relu]'), weights),
+  hard('name_blank_line', named('re\n\nlu', 'm\n\nm\n'), weights),
   hard('name_brackets', named('a] [ONNX Layer: b', 'c | d (If)'), weights),
   hard('name_plus', named('a + b', 'a || b'), weights),
   hard('name_pwn', named('PWN(a, b)', 'x copy'), weights),

@@ -3,9 +3,10 @@ import { checkReport } from '../../../support/checker/checkReport.ts';
 import { recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 import { generators } from '../../../support/hardModels/generators.ts';
 import { identities } from '../../../support/hardModels/identities.ts';
+import { names } from '../../../support/hardModels/names.ts';
 
 describe('builds of hard models', () => {
-  it.each([...generators, ...identities])(
+  it.each([...generators, ...identities, ...names])(
     '$name: nothing in the log contradicts the report',
     async ({ name, bytes }) => {
       const log = recordedLog(name);
@@ -63,4 +64,19 @@ describe('shapes', () => {
   it('are computed on the host where the profile has several', async () => {
     expect((await reportOnBuild('dynamic_reshape')).accounting).toMatchObject({ folded: 0, shape: 4 });
   });
+});
+
+describe('line breaks in names', () => {
+  it.each(['name_line_break', 'name_blank_line', 'name_leading_break', 'name_carriage_return'])(
+    '%s: lines are joined where a name goes on',
+    async (name) => {
+      const { nodes, layers, problems } = await reportOnBuild(name);
+      expect(nodes).toMatchObject([
+        { fate: 'foreign', exact: true, layers: [0] },
+        { fate: 'foreign', exact: true, layers: [1] },
+      ]);
+      expect(layers).toHaveLength(2);
+      expect(problems).toEqual([]);
+    },
+  );
 });
