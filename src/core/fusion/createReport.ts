@@ -1,3 +1,5 @@
+import type { BuildLog } from '../engine/buildLog.ts';
+import type { Problem } from '../text/problem.ts';
 import { claimGone } from './eliminatedNodes.ts';
 import { createEngineView, outsideName, type EngineView } from './engineView.ts';
 import type { FusionReport, LayerKind, ReportForeignNode, ReportLayer } from './fusionReport.ts';
@@ -11,7 +13,8 @@ import { joinProfile, type ProfileJoin } from './profileJoin.ts';
 import { claimReached } from './reachedMembers.ts';
 import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
-import { findProblems, noEngineReason, otherModel } from './reportProblems.ts';
+import { modelProblem, noteUnbuilt } from './modelDifferences.ts';
+import { findProblems, noEngineReason, otherBuildProblem, otherModel } from './reportProblems.ts';
 import { claimWitnessed } from './witnessedNodes.ts';
 import { reportTensors } from './reportTensors.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
@@ -22,25 +25,16 @@ import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } f
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
 export function createReport(input: ReportInput): FusionReport {
-  const { model, layerInfo, log } = input;
+  const { model, layerInfo } = input;
+  // What one build says of another is wrong.
+  const log = otherBuildProblem(input) ? undefined : input.log;
   const graph = createModelGraph(model);
   const names = createNodeNames(graph, log?.parsedNodes ?? [], !log?.dropped?.['registeredLayers']);
   const view = createEngineView(layerInfo, log, names);
   const tensors = (list: Iterable<string>) =>
     [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
   const { roles, staticShapes } = nodeRoles(graph, tensors(view.bindings), tensors(copiedFromHost(view)));
-  let resolution = createResolution(graph, names, view, roles);
-  claimNamed(resolution, input.added);
-  const other = otherModel(resolution);
-  if (other) {
-    const { problems } = resolution;
-    resolution = { ...createResolution(graph, names, view, roles), problems };
-  } else {
-    claimLoggedFusions(resolution);
-    claimGone(resolution);
-    claimReached(resolution);
-    claimWitnessed(resolution);
-  }
+  const { resolution, other } = resolve(input, log, createResolution(graph, names, view, roles));
   const noEngine = other ? 'The inputs belong to another model.' : noEngineReason(view, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   const rows = input.profile?.rows ?? log?.profile ?? [];
@@ -69,6 +63,26 @@ export function createReport(input: ReportInput): FusionReport {
   };
   report.remarks = findRemarks(resolution, report, log);
   return report;
+}
+
+/** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
+function resolve(
+  { added }: ReportInput,
+  log: BuildLog | undefined,
+  empty: Resolution,
+): { resolution: Resolution; other: Problem | undefined } {
+  const { graph, names, view, roles, problems } = empty;
+  noteUnbuilt(empty, log);
+  claimNamed(empty, added);
+  const differs = modelProblem(empty, log, added);
+  const other = differs?.severity === 'error' ? differs : otherModel(empty);
+  if (other) return { resolution: { ...createResolution(graph, names, view, roles), problems }, other };
+  if (differs) problems.push(differs);
+  claimLoggedFusions(empty);
+  claimGone(empty);
+  claimReached(empty);
+  claimWitnessed(empty);
+  return { resolution: empty, other };
 }
 
 /** Tensors that the host computes and a layer copies to the device. */

@@ -46,6 +46,13 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
     return { fate: alone ? 'single' : 'fused', exact, reason: layerReason(from, index) };
   }
   if (whole.noEngine !== null) return { fate: 'unknown', exact: false, reason: whole.noEngine };
+  if (from.unbuilt.has(index)) {
+    return {
+      fate: 'unknown',
+      exact: false,
+      reason: 'The log does not parse it: it is not in the model that was built.',
+    };
+  }
   const gone = from.gone.get(index);
   if (gone?.by === 'constant') {
     return {

@@ -28,7 +28,7 @@ export function findProblems(
   const problems: Problem[] = [...severalBuilds(input)];
   if (noEngine !== null && !other) problems.push(noEngineProblem(input, noEngine));
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
-  const builds = otherBuild(input);
+  const builds = otherBuildProblem(input);
   if (builds) problems.push(builds);
   const wrong = other ?? noPlaces(from);
   if (wrong) problems.push(wrong);
@@ -89,31 +89,42 @@ function planProblem(log: BuildLog | undefined): Problem {
   };
 }
 
-/** Layer info and log that have no native layer in common are of two builds. */
-function otherBuild({ layerInfo, log }: ReportInput): Problem | undefined {
-  const isNative = (name: string) => !name.startsWith('{ForeignNode[') && !/_myl\d+(_\d+)?$/.test(name);
-  const logged = new Set([...(log?.finalLayers ?? []), ...(log?.engineLayers ?? []).map(({ name }) => name)]);
-  const natives = (layerInfo?.layers ?? []).map(({ name }) => name).filter(isNative);
-  const both = natives.filter((name) => logged.has(name));
-  if (natives.length === 0 || both.length > 0 || ![...logged].some(isNative)) return undefined;
-  return {
-    severity: 'warning',
-    code: 'other-build',
-    message: `Layer info and log have no layer in common (${quote(natives[0]!)} is not in the log), so they come from different builds. The report uses the layer info.`,
-  };
+/** The log's own list of engine layers is that of the layer info, or the two are of different builds. */
+export function otherBuildProblem({ layerInfo, log }: ReportInput): Problem | undefined {
+  const isKernel = (name: string) => /_myl\d+(_\d+)?$/.test(name);
+  const isNative = (name: string) => !name.startsWith('{ForeignNode[') && !isKernel(name);
+  const listed = (layerInfo?.layers ?? []).map(({ name }) => name);
+  const logged = (log?.engineLayers ?? []).map(({ name }) => name);
+  if (listed.length === 0) return undefined;
+  if (logged.length > 0) {
+    // One of them may have ForeignNodes where the other has their kernels.
+    const isShown = listed.some(isKernel) === logged.some(isKernel) ? () => true : isNative;
+    const [here, there] = [new Set(listed.filter(isShown)), new Set(logged.filter(isShown))];
+    const missing =
+      listed.find((name) => isShown(name) && !there.has(name)) ??
+      logged.find((name) => isShown(name) && !here.has(name));
+    return missing === undefined ? undefined : otherBuild(missing, here.has(missing));
+  }
+  const finals = (log?.finalLayers ?? []).filter(isNative);
+  const natives = listed.filter(isNative);
+  if (natives.length === 0 || finals.length === 0 || natives.some((name) => finals.includes(name))) return undefined;
+  return otherBuild(natives[0]!, true);
 }
+
+const otherBuild = (layer: string, isListed: boolean): Problem => ({
+  severity: 'warning',
+  code: 'other-build',
+  message:
+    `Layer info and log are of different builds: layer ${quote(layer)} is in the ${isListed ? 'layer info' : 'log'} only. ` +
+    'This report uses the layer info and ignores the log. Pass the log of the same build.',
+});
 
 /**
  * Log or layers of another model, by the names that they have and the model has not: then nothing that they say is about
  * this model, and nothing may be derived from it. Asked when TensorRT's own words are read.
  */
 export function otherModel(from: Resolution): Problem | undefined {
-  const { names, of } = from.names.unmatched;
-  if (of > 0 && names.length > of / 2) {
-    return wrongModel(
-      `${thousands(names.length)} of the ${counted(of, 'node')} in the log are not in this model (the first is ${quote(names[0]!)}). Pass the model that was built.`,
-    );
-  }
+  const { of } = from.names.unmatched;
   const named = from.view.layers.filter(({ metadata }) => metadata?.includes('[ONNX Layer: ')).length;
   const matched = from.layerNodes.filter((nodes) => nodes.size > 0).length;
   if (named > 0 && matched < named / 2) {

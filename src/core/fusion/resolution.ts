@@ -59,6 +59,8 @@ export interface Resolution {
   /** 1 where TensorRT itself named the node for that place. */
   exact: Uint8Array;
   basis: (Basis | undefined)[];
+  /** Nodes that the log's parser did not see though it saw the whole model that was built: nothing is claimed of them. */
+  unbuilt: Set<number>;
   /** Nodes that the log says were fused into a layer whose place is not known. */
   absorbed: Map<number, { into: string; line: number }>;
   /** Nodes that the log says are gone. */
@@ -81,6 +83,7 @@ export function createResolution(graph: ModelGraph, names: NodeNames, view: Engi
     regionOf: new Int32Array(graph.nodes.length).fill(-1),
     exact: new Uint8Array(graph.nodes.length),
     basis: [],
+    unbuilt: new Set(),
     absorbed: new Map(),
     gone: new Map(),
     listed: view.regions.map(() => false),
@@ -97,6 +100,7 @@ export function claim(
   exact: boolean,
   why?: Basis,
 ): void {
+  if (to.unbuilt.has(node)) return;
   const nodes = to.layerNodes[layer]!;
   to.layerEvidence[layer]!.add(evidence);
   if (!nodes.has(node)) {
@@ -114,6 +118,7 @@ export function claim(
 
 /** Makes a node a member of a region. The first region that has it keeps it. */
 export function join(to: Resolution, region: number, node: number, exact: boolean, basis: Basis): void {
+  if (to.unbuilt.has(node)) return;
   to.members[region]!.add(node);
   if (to.regionOf[node]! >= 0) {
     if (to.regionOf[node] === region && exact) to.exact[node] = 1;

@@ -88,7 +88,7 @@ export function opaqueLayers(cut: RandomCut, random: () => number): EngineLayer[
     if (outputs.length === 0) continue;
     if (part.kind === 'native') {
       const metadata = nodes.map((node) => `[ONNX Layer: ${nameOf(node)}]`).join('\u001e');
-      layers.push(engineLayer(nodes.map(nameOf).join(' + '), { type: 'CaskConvolution', inputs, outputs, metadata }));
+      layers.push(engineLayer(nodes.map(nameOf).join(' + '), { type: 'PointWiseV2', inputs, outputs, metadata }));
       continue;
     }
     const name = `{ForeignNode[${nameOf(nodes[0]!)}...${nameOf(nodes.at(-1)!)}]}`;

@@ -85,7 +85,7 @@ function namedLayers(cut: RandomCut, random: () => number, metadataOnly: boolean
       const name =
         random() < 0.2 ? `PWN(${names.join(', ')})` : random() < 0.2 ? names.join(' || ') : names.join(' + ');
       const metadata = metadataOnly || random() < 0.7 ? printMetadata(names) : '';
-      add(engineLayer(name, { type: 'CaskConvolution', inputs, outputs, metadata }), nodes);
+      add(engineLayer(name, { type: 'PointWiseV2', inputs, outputs, metadata }), nodes);
       return;
     }
     const name = `{ForeignNode[${nameOf(nodes[0]!)}...${nameOf(nodes.at(-1)!)} #${place}]}`;
