@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
-import { loadBuild } from '../../builder/store/loadBuild.ts';
+import { type LoadedBuild, loadBuild } from '../../builder/store/loadBuild.ts';
+import { realisedPrecision } from '../../builder/store/realisedPrecision.ts';
 import { toViewData } from '../../builder/store/viewData.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import { shell } from '../../builder/tools/shell.ts';
@@ -18,6 +19,7 @@ import { confirmDownload } from '../confirmDownload.ts';
 import { writeReport } from '../report.ts';
 import { readLauncherFile } from '../yamlFile.ts';
 import { printJson, type Terminal } from '../terminal.ts';
+import { precisionSentence } from '../../core/report/precisionShare.ts';
 import { formatReport } from '../../core/report/reportText.ts';
 
 export const build: Command = {
@@ -42,8 +44,7 @@ ${buildHelp()}
     const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const passed = made.manifest.result === 'passed';
     const read = passed ? await loadBuild(made) : null;
-    if (values['json']) await printJson(terminal, { build: made.manifest, fusion: read?.report ?? null });
-    else if (read) await terminal.out(formatReport(read.report));
+    await printResult(made, read, values['json'] === true, terminal);
     if (read && reportFile !== undefined) await writeReport(reportFile, toViewData(read));
     if (passed)
       for (const hint of buildHints(made.manifest)) if (!events.noted.has(hint)) terminal.note(`note: ${hint}`);
@@ -58,6 +59,19 @@ ${buildHelp()}
     return passed ? exitCodes.done : exitCodes.cannot;
   },
 };
+
+async function printResult(
+  { manifest }: Build,
+  read: LoadedBuild | null,
+  json: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  const precision = read && realisedPrecision(read);
+  const sentence = precision ? precisionSentence(precision) : '';
+  if (json) await printJson(terminal, { build: manifest, fusion: read?.report ?? null, precision });
+  else if (read) await terminal.out(`${formatReport(read.report)}${sentence && `\n${sentence}\n`}`);
+  if (precision?.realised === 0) terminal.note(`warning: ${sentence}`);
+}
 
 /** The page is written last, but an output that cannot be written is reported before the build. */
 async function checkReport(model: string, values: BuildValues): Promise<void> {

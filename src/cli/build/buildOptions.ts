@@ -18,7 +18,7 @@ export const runFlags = {
   report: { value: 'FILE', help: 'also write the page of trtlens report' },
   yes: { short: 'y', help: 'download TensorRT-RTX without asking' },
   verbose: { short: 'v', help: 'print the build log to stderr' },
-  json: { help: '{ "build": manifest, "fusion": report }' },
+  json: { help: '{ "build": manifest, "fusion": report, "precision": share }' },
 } as const satisfies Record<string, Omit<CliFlag, 'flag'>>;
 
 /** All flags, in the order of the help. */

@@ -25,8 +25,10 @@ export async function showResult(
   const [cause] = found.filter(({ severity }) => severity === 'error');
   if (session !== undefined && !passed && cause !== undefined && cause.nodes.length > 0)
     sessions.select(session, { kind: 'nodes', ids: cause.nodes }, 'host');
+  const shown = session?.state.newest;
+  const precision = shown?.build.id === build.manifest.id ? shown.precision : null;
   if (passed && revealAfterBuild) await tree.bringUp();
-  else void tellOutcome(uri, build, cause);
+  if (!passed || !revealAfterBuild || precision?.realised === 0) void tellOutcome(uri, build, cause, precision);
   const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
   if (gone === 0) return;
   await sessions.reloadBuilds();

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { precisionSentence, type PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -11,12 +12,16 @@ export async function tellOutcome(
   uri: vscode.Uri,
   { folder, manifest }: Build,
   cause: NamedDiagnosis | undefined,
+  precision: PrecisionShare | null,
 ): Promise<void> {
   const name = basename(uri.fsPath);
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
     const show = 'Open Fusion Page';
-    const answer = await vscode.window.showInformationMessage(plainText(`Built ${name}.`), show);
+    const text = precision ? `Built ${name}. ${precisionSentence(precision)}` : `Built ${name}.`;
+    // A request without effect is nothing to be happy about.
+    const tell = precision?.realised === 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+    const answer = await tell(plainText(text), show);
     if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);
     return;
   }

@@ -4,8 +4,9 @@ import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { askedPrecisions } from '../../builder/store/buildFactsOf.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
+import { realisedPrecision } from '../../builder/store/realisedPrecision.ts';
+import { hintsOf } from '../../builder/store/viewData.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
-import { buildHints } from '../../core/build/buildHints.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { originOf } from '../platform/modelSource.ts';
@@ -73,8 +74,9 @@ export class DiskSource implements SessionSource {
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
       const { report } = read;
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
-      const hints = [...buildHints(build.manifest), ...report.problems.map(describe)];
-      return { ...withoutReport(build, later), report, hints, asked: askedPrecisions(read) };
+      const hints = [...hintsOf(read, build.manifest), ...report.problems.map(describe)];
+      const precision = realisedPrecision(read);
+      return { ...withoutReport(build, later), report, hints, asked: askedPrecisions(read), precision };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
       return withoutReport(build, `The newest build cannot be shown: ${errorText(error)}`);
@@ -90,6 +92,7 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild
   problem,
   hints: [],
   asked: [],
+  precision: null,
   log: manifest.files.log === null ? null : join(folder, manifest.files.log),
 });
 

@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/panel/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
@@ -22,6 +23,8 @@ export interface ShownBuild {
   hints: string[];
   /** What its override rules asked for, node by node. */
   asked: AskedPrecision[];
+  /** How much of the requested precision it has; null: nothing shows types. */
+  precision: PrecisionShare | null;
   /** Path of the build's log on disk. */
   log: string | null;
 }

@@ -3,7 +3,7 @@ import type { LayoutInput, LayoutResult } from '../../../src/core/layout/layoutT
 import { defaultLayout, pieceSize } from '../../../src/core/layout/layoutTypes.ts';
 import { composeItems } from '../../../src/core/scene/graph/composition.ts';
 import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
-import { tensorPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
+import { tensorPrecision } from '../../../src/core/engine/tensorPrecision.ts';
 import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import { fusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';

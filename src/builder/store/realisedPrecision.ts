@@ -1,0 +1,16 @@
+import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import { baseOf } from '../../core/precision/plan/precisionPlan.ts';
+import { precisionShare, type PrecisionShare } from '../../core/report/precisionShare.ts';
+import type { LoadedBuild } from './loadBuild.ts';
+
+/** How much of the precision that a build was asked for its engine has; null: nothing shows types. */
+export const realisedPrecision = (build: LoadedBuild): PrecisionShare | null =>
+  precisionShare(build.report, requestedPrecision(build));
+
+function requestedPrecision({ manifest, overrides }: LoadedBuild): string | null {
+  const base = overrides ? baseOf(readOverrides(overrides.rules)) : 'keep';
+  if (base !== 'keep') return base;
+  const precision = manifest?.options['precision'];
+  // `best` takes any type.
+  return typeof precision === 'string' && precision !== 'best' ? precision : null;
+}
