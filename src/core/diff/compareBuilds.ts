@@ -2,6 +2,8 @@ import type { BuildManifest } from '../build/buildManifest.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import { timeText } from '../text/numbers.ts';
 import { oneLine } from '../text/oneLine.ts';
+import { countLayers } from '../report/layers.ts';
+import { engineMs } from '../report/times.ts';
 
 /** A build, and what its files say about fusion; null if they say nothing. */
 export interface Compared {
@@ -61,15 +63,16 @@ function fieldsOf({ manifest, report }: Compared, optionNames: string[]): Map<st
 }
 
 function fusionOf(report: FusionReport): [string, string][] {
-  const { accounting, layers, foreignNodes } = report;
-  const timed = layers.filter(({ averageMs }) => averageMs !== null);
-  const ms = timed.reduce((sum, { averageMs }) => sum + (averageMs ?? 0), 0);
+  const { accounting } = report;
+  const { total, kinds, kernels } = countLayers(report);
+  const ms = engineMs(report);
   const counts = Object.entries(accounting).map(([fate, count]): [string, string] => [`nodes ${fate}`, String(count)]);
   return [
-    ['engine layers', String(layers.length)],
-    ['ForeignNodes', String(foreignNodes.length)],
+    ['engine layers', String(total)],
+    ['ForeignNodes', String(kinds.foreign)],
+    ['kernels', String(kernels)],
     ...counts,
-    ['time of all layers', timed.length === 0 ? '' : timeText(ms)],
+    ['time of all layers', ms === null ? '' : timeText(ms)],
   ];
 }
 

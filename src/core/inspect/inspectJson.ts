@@ -96,10 +96,14 @@ function inspectLayerInfo(text: string): Inspection | null {
   const unknown = Object.keys(value.unknownKeys).length;
   if (unknown > 0) counts['unknownKeys'] = unknown;
   const what = value.detail === 'names' ? 'names only' : 'detailed';
-  return inspection('layer-info', `Layer info of an engine, ${what}: ${counted(value.layers.length, 'layer')}`, {
-    counts,
-    problems,
-  });
+  return inspection(
+    'layer-info',
+    `Layer info of an engine, ${what}: ${counted(value.layers.length, 'entry', 'entries')}${kernels > 0 ? ` (${counted(kernels, 'kernel')})` : ''}`,
+    {
+      counts,
+      problems,
+    },
+  );
 }
 
 /** A tactic replay of Polygraphy in any of its four schemas, or a replay of its debug tools. */
