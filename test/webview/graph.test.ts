@@ -333,7 +333,7 @@ describe('the keyboard alone', () => {
     await show(view, await data('resnet18'));
     await view.page.keyboard.press('/');
     await view.page.keyboard.type('op:/(/');
-    expect(await view.page.locator('.hits').textContent()).toBe('/(/ is no regular expression');
+    expect(await view.page.locator('.hits').textContent()).toBe('/(/ is not a regular expression');
     await view.close();
   });
 });

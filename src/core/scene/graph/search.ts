@@ -25,7 +25,7 @@ export function searchGraph(graph: GraphIndex, report: FusionReport | null, quer
     const [field, text] = fieldOf(word);
     if (text === '') continue;
     const match = matcher(text, field);
-    if (match === null) return { points: [], problem: `${text} is no regular expression` };
+    if (match === null) return { points: [], problem: `${text} is not a regular expression` };
     tests.push({ field, match });
   }
   if (tests.length === 0) return { points: [], problem: '' };

@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fusion } from '../../../../src/cli/fusion.ts';
 import { report as reportCommand } from '../../../../src/cli/report.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 import type { Fate, FusionReport, LayerKind } from '../../../../src/core/fusion/fusionReport.ts';
 import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
 import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
@@ -15,7 +17,7 @@ import type { ViewData } from '../../../../src/core/scene/panel/viewData.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { temporaryFolder } from '../../../support/rtx.ts';
 import { runCommand } from '../../cli/runCommand.ts';
-import { captures, metaOf, modelOf } from '../fusion/loadCapture.ts';
+import { captures, metaOf } from '../fusion/loadCapture.ts';
 import { countsOfReport, countsOfSentence, type Counts } from './countsOfText.ts';
 
 const number = (text: string): number => Number(text.replaceAll(',', ''));
@@ -63,29 +65,37 @@ function nodesOfTable(text: string): number {
 
 const folder = temporaryFolder();
 
-/** The options that name a capture's model and the files that its build left; undefined where there is nothing to report on. */
-function filesOf(capture: string): string[] | undefined {
-  const { model } = metaOf(capture);
+/** The build folders of generated models, made with the real TensorRT-RTX. */
+const builds = readdirSync(fixturePath('builds'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `builds/${name}`);
+
+/** Model and options with the files that a build left; undefined where there is nothing to report on. */
+function filesOf(build: string): { onnx: string; options: string[] } | undefined {
+  const isCapture = !build.startsWith('builds/');
+  const root = fixturePath(isCapture ? `captures/${build}` : build);
+  const { model } = isCapture ? metaOf(build) : {};
+  const onnx = isCapture ? modelPath(model ?? '') : `${root}/model.onnx`;
   const find = (...names: string[]) =>
     names
       .flatMap((name) => [name, `${name}.gz`])
-      .map((name) => fixturePath(`captures/${capture}/${name}`))
+      .map((name) => `${root}/${name}`)
       .find((path) => existsSync(path));
-  const build = [
-    ['--log', find('log.txt', 'log0.txt')],
+  const options = [
+    ['--log', find('log.txt', 'log0.txt', 'build.log')],
     ['--layers', find('layers.json')],
     ['--profile', find('profile.json')],
   ].flatMap(([option, path]) => (path === undefined ? [] : [option!, path]));
-  if (model === undefined || !existsSync(modelPath(model))) return undefined;
-  if (!build.includes('--log') && !build.includes('--layers')) return undefined;
-  return ['--onnx', modelPath(model), ...build];
+  if (!existsSync(onnx) || !(options.includes('--log') || options.includes('--layers'))) return undefined;
+  return { onnx, options: ['--onnx', onnx, ...options] };
 }
 
 describe('every surface gives the same counts', () => {
-  it.each(captures())('%s', async (capture) => {
-    const files = filesOf(capture);
-    if (!files) return;
-    const output = join(folder, `${capture.replace('/', '.')}.json`);
+  it.each([...captures(), ...builds])('%s', async (build) => {
+    const found = filesOf(build);
+    if (!found) return;
+    const files = found.options;
+    const output = join(folder, `${build.replace('/', '.')}.json`);
     const json = await runCommand(fusion, ...files, '--json');
     const { out: text } = await runCommand(fusion, ...files);
     await runCommand(reportCommand, ...files, '-o', output);
@@ -101,8 +111,8 @@ describe('every surface gives the same counts', () => {
     if (report.layers.length + report.foreignNodes.length > 0) expect(nodesOfTable(text)).toBe(computed);
 
     // The legend of the graph: one line a fate, ForeignNodes one by one.
-    const model = (await modelOf(metaOf(capture).model!))!;
-    const graph = indexGraph(toGraphData(model));
+    const { value: model } = await readModel(bytesOf(readFileSync(found.onnx)));
+    const graph = indexGraph(toGraphData(model!));
     const legend = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
     const byFate: Record<string, number> = {};
     for (const { key, nodes } of legend.categories) {

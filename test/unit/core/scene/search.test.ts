@@ -40,7 +40,7 @@ describe('searchGraph', () => {
   });
 
   it('says what is wrong with an expression, and takes a colon in a name as part of it', () => {
-    expect(searchGraph(graph, report, 'op:/(/')).toEqual({ points: [], problem: '/(/ is no regular expression' });
+    expect(searchGraph(graph, report, 'op:/(/')).toEqual({ points: [], problem: '/(/ is not a regular expression' });
     const colons = indexGraph(graphOf('t @onnx::MatMul_3 = MatMul(x)'));
     expect(searchGraph(colons, null, 'onnx::MatMul').points).toEqual([0]);
   });
