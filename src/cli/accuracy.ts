@@ -5,8 +5,8 @@ import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { readRules } from '../builder/files/readRules.ts';
 import { ensurePackages } from '../builder/tools/ensurePackages.ts';
 import { fileTrouble } from '../builder/userError.ts';
-import type { AccuracyReport } from '../core/accuracy/accuracyReport.ts';
-import { accuracyText } from '../core/accuracy/accuracyText.ts';
+import { accuracyPage } from '../core/accuracy/accuracyPage.ts';
+import { accuracyText, passesTolerance } from '../core/accuracy/accuracyText.ts';
 import { randomWarning } from '../core/accuracy/randomInputs.ts';
 import { counted } from '../core/text/numbers.ts';
 import { namedShapes, readArguments, wholeNumber } from './arguments.ts';
@@ -29,6 +29,7 @@ const options = {
   low: { type: 'string' },
   rules: { type: 'string' },
   output: { type: 'string', short: 'o' },
+  html: { type: 'string' },
   judge: { type: 'boolean' },
   'max-runs': { type: 'string' },
   'max-seconds': { type: 'string' },
@@ -41,7 +42,7 @@ export const accuracy: Command = {
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
 of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
-found. It writes nothing but the rules.
+found. It writes nothing but the rules and the page.
 
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                         samples; may be repeated. Without it, inputs are random and the result can mislead
@@ -53,6 +54,7 @@ found. It writes nothing but the rules.
   --max-runs N          stop the search after N runs (default 1000)
   --max-seconds N       stop the search after N seconds (default 300)
   -o, --output RULES    write the rules of the fix
+  --html FILE           write the report as a page
   --json                the result as one JSON document
   --python PROGRAM      the Python interpreter to use
   -y, --yes             download ONNX Runtime without asking
@@ -69,7 +71,8 @@ found. It writes nothing but the rules.
     };
     const shapes = shapesOf(values.shapes);
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
-    if (out !== undefined) await checkOutput(out, [...(await filesOfModel(model)), values.rules]);
+    for (const written of [out, values.html])
+      if (written !== undefined) await checkOutput(written, [...(await filesOfModel(model)), values.rules]);
     const report = await judgeAccuracy({
       ...limits,
       model,
@@ -86,15 +89,13 @@ found. It writes nothing but the rules.
     }).finally(() => terminal.status(null));
     const warning = randomWarning(report.inputs);
     if (warning !== null) terminal.note(`warning: ${warning}`);
-    if (out !== undefined && report.fix) await writeRules(out, report.fix.rules);
+    if (out !== undefined && report.fix) await writeText(out, report.fix.rules);
+    if (values.html !== undefined) await writeText(values.html, accuracyPage(report, { title: basename(model) }));
     if (values.json) await printJson(terminal, report);
     else await terminal.out(accuracyText(report));
-    return passes(report) ? exitCodes.done : exitCodes.checkFailed;
+    return passesTolerance(report) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
-
-const passes = ({ outputs, tolerance }: AccuracyReport): boolean =>
-  outputs.every(({ judged, finite, error }) => !judged || (finite && error !== null && error <= tolerance));
 
 function precisionOf(text: string | undefined): 'fp16' | 'bf16' | undefined {
   if (text === undefined || text === 'fp16' || text === 'bf16') return text;
@@ -136,7 +137,7 @@ function progressText(stage: 'judging' | 'preparing' | 'searching', done: number
   return `${what}: ${done} of ${total ?? '?'}`;
 }
 
-async function writeRules(path: string, text: string): Promise<void> {
+async function writeText(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { registerAccuracy } from './accuracy/registerAccuracy.ts';
 import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
 import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
@@ -73,6 +74,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerHistory(history, building, diagnostics, files),
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
+    registerAccuracy({ context, sessions, feed: features.feed, log }),
     registerGate(builds, files),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );

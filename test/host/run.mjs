@@ -43,14 +43,15 @@ async function runHost() {
   for (const path of ['package.json', 'media', 'syntaxes', 'schemas', 'dist'])
     cpSync(path, join(extension, path), { recursive: true });
   await bundleTests('out/host/tests');
-  // TensorRT-RTX is there before the first test: nobody is there to agree to its download. It is kept for the next run,
+  // The packages are there before the first test: nobody is there to agree to their download. They are kept for the next run,
   // what the tests build is not.
   const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
-  run(node, ['dist/cli.js', 'setup', '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: kept } });
+  for (const packages of ['tensorrt-rtx', 'onnxruntime'])
+    run(node, ['dist/cli.js', 'setup', packages, '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: kept } });
   const cache = join(folder, 'cache');
   mkdirSync(cache);
   for (const name of readdirSync(kept))
-    if (/^tensorrt-rtx-.*(?<!\.lock)$/.test(name)) symlinkSync(join(kept, name), join(cache, name));
+    if (/^(?:tensorrt-rtx|onnxruntime)-.*(?<!\.lock)$/.test(name)) symlinkSync(join(kept, name), join(cache, name));
   const results = join(folder, 'results.json');
   const fake = fakeTrtexec(folder);
   const env = {

@@ -269,6 +269,7 @@ class Judge {
       error,
       minimal: fix?.minimal ?? true,
       runs: this.runs,
+      added,
       rules:
         given === undefined
           ? rulesText({ model: this.request.modelLine, low: type, comments }, rules, notes)

@@ -50,6 +50,8 @@ export interface AccuracyFix {
   runs: number;
   /** Text of a `.trtprec` with these rules. */
   rules: string;
+  /** The lines of it that the fix adds. */
+  added: string;
   /** What each rule buys: the error without it; null: not finite, or not tried. */
   without: { selector: string; nodes: string[]; error: number | null }[];
 }

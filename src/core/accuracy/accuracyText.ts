@@ -23,14 +23,34 @@ const words = { float16: 'FP16', bfloat16: 'BF16' } as const;
 /** Why a node is to blame, in one sentence without its name. */
 export function evidence({ max, overflow, underflow, localError, alone, type, role }: JudgedNode): string {
   const name = words[type];
-  const only = alone === undefined ? '' : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
+  const only =
+    alone === undefined
+      ? ''
+      : alone === null
+        ? `; alone in ${name} it makes the outputs not finite`
+        : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
   if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
   if (max !== null && max > largest[type])
     return `${result}, ${name} ends at ${type === 'float16' ? '65,504' : '3.4e38'}${only}`;
-  if (overflow) return `not finite in ${name} although ${result} fits${only}`;
+  if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
   if (underflow) return `results become 0 in ${name}; ${result}${only}`;
   return `local error ${errorFigure(localError)}, ${result}${only}`;
+}
+
+/** Whether every output that counts is within the tolerance. */
+export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean =>
+  outputs.every(({ judged, finite, error }) => !judged || (finite && error !== null && error <= tolerance));
+
+/** The result in one sentence. */
+export function verdictOf(report: AccuracyReport): string {
+  const { low, outputs, fix, tolerance } = report;
+  const judged = outputs.filter((output) => output.judged);
+  const worst = judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+  const found = `${low.toUpperCase()} gives ${worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`}`;
+  if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
+  if (!fix) return `${found}; there is no fix.`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 it is ${errorFigure(fix.error)}.`;
 }
 
 /** The report as `trtlens accuracy` prints it. */

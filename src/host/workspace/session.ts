@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
@@ -46,6 +47,8 @@ export class Session {
   readonly uri: vscode.Uri;
   state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [] };
   selection: Selection = { kind: 'none' };
+  /** What a search for culprits in low precision found last; null: none was made of this file. */
+  accuracy: AccuracyReport | null = null;
   /** Id of the build that the user chose in the history; null: the newest is shown. */
   chosenBuild: string | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
@@ -67,6 +70,12 @@ export class Session {
   get viewData(): ViewData | null {
     const { graph, newest, hints } = this.state;
     if (graph === null && (newest?.report ?? null) === null) return null;
+    const judged = this.accuracy?.nodes.map(({ id, role, localError, overflow }) => ({
+      id,
+      role,
+      localError,
+      overflow,
+    }));
     return {
       title: this.title,
       graph,
@@ -74,6 +83,7 @@ export class Session {
       build: newest?.build ?? null,
       hints: [...hints, ...(newest?.hints ?? [])],
       asked: newest?.asked ?? [],
+      ...(judged && { accuracy: judged }),
     };
   }
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { Session } from './session.ts';
 import type { ShownBuild, LoadedModel, Origin } from './session.ts';
@@ -96,6 +97,13 @@ export class Sessions implements vscode.Disposable {
     return session;
   }
 
+  /** Shows what a search for culprits found, in all views of a model, which becomes the current one. */
+  setAccuracy(uri: vscode.Uri, report: AccuracyReport): void {
+    const session = this.setCurrent(uri);
+    session.accuracy = report;
+    this.#changed.fire(session);
+  }
+
   /** Reads the model and its newest build again. Resolves when the views have been told. */
   async reload(uri: vscode.Uri): Promise<void> {
     await this.#load(uri, true);
@@ -185,6 +193,8 @@ export class Sessions implements vscode.Disposable {
     const soon = () => {
       const held = this.#held.get(uri.toString());
       if (held === undefined) return;
+      // It was found out about another file.
+      held.session.accuracy = null;
       clearTimeout(held.settle);
       held.settle = setTimeout(() => void this.reload(uri), settleMs);
     };

@@ -13,6 +13,7 @@ export const graphStrings = {
     overrides: 'Precision overrides',
     time: 'Time',
     evidence: 'Evidence',
+    accuracy: 'Error in low precision',
     none: 'None',
   },
   legend: 'Legend: select what to show',

@@ -25,9 +25,9 @@ export class Legend {
     this.root = element('div', { class: 'graph-legend' }, label, this.#list);
   }
 
-  /** Whether the choice has what happened to overrides: only after a build that had some. */
-  offerOverrides(offered: boolean): void {
-    const option = this.#select.querySelector<HTMLOptionElement>('option[value=overrides]');
+  /** Whether the choice has an overlay: what happened to overrides, for instance, only after a build that had some. */
+  offer(kind: OverlayKind, offered: boolean): void {
+    const option = this.#select.querySelector<HTMLOptionElement>(`option[value=${kind}]`);
     if (option !== null) option.hidden = option.disabled = !offered;
   }
 

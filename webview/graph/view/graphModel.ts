@@ -19,7 +19,7 @@ import { buildRegions, idlePoints } from '../../../src/core/scene/graph/regions.
 import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
 import type { Scene } from '../../../src/core/scene/graph/scene.ts';
-import type { AskedPrecision, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { AskedPrecision, NodeAccuracy, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
 
@@ -58,6 +58,7 @@ export class GraphModel {
   #found: Outliers | null = null;
   /** What override rules asked of nodes, by the node's id. */
   readonly asked: ReadonlyMap<string, AskedPrecision>;
+  readonly judged: ReadonlyMap<string, NodeAccuracy>;
   readonly #moduleTimes = new Map<number, number | null>();
   /** That of the picture; the next layout that is requested has `#next`. */
   hierarchy: Hierarchy;
@@ -79,7 +80,8 @@ export class GraphModel {
     this.idle = idlePoints(this.graph, this.fusion);
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
-    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked);
+    this.judged = new Map((data.accuracy ?? []).map((one) => [one.id, one]));
+    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked, this.judged);
     this.kernelOf = new Int32Array(this.graph.points).fill(-1);
     this.fusion.kernels.forEach(({ points }, kernel) => {
       for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
@@ -97,7 +99,7 @@ export class GraphModel {
   }
 
   setOverlay(kind: OverlayKind): void {
-    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion, this.asked);
+    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion, this.asked, this.judged);
     this.#derive();
   }
 

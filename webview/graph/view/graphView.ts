@@ -125,7 +125,8 @@ export class GraphView implements GraphCommands, PointedView {
     const { sentence, legend } = this.#parts;
     const { report } = model.data;
     sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : summarySentence(report);
-    legend.offerOverrides(model.asked.size > 0);
+    legend.offer('overrides', model.asked.size > 0);
+    legend.offer('accuracy', model.judged.size > 0);
     legend.show(model.overlay, this.#palette);
   }
 

@@ -38,7 +38,14 @@ export const leftAt = (kept: KeptState | null, model: GraphModel, selection: Sel
   kept !== null && isOf(kept, model) && kept.selection === textOf(selection);
 
 /** What was chosen before, as far as there is something to paint; a model without a build (`last`) gets the fusion overlay with its first. */
-export function overlayFor({ report, asked }: ViewData, chosen: OverlayKind, last: GraphModel | null): OverlayKind {
+export function overlayFor(
+  { report, asked, accuracy }: ViewData,
+  chosen: OverlayKind,
+  last: GraphModel | null,
+): OverlayKind {
+  // What was just judged is what the user wants to see.
+  if (accuracy && (chosen === 'accuracy' || (last && !last.data.accuracy))) return 'accuracy';
+  if (chosen === 'accuracy') return report === null ? 'none' : 'fusion';
   if (report === null) return 'none';
   if (chosen === 'overrides' && (asked ?? []).length === 0) return 'fusion';
   return chosen === 'none' && (last === null || last.data.report === null) ? 'fusion' : chosen;

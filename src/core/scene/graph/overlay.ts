@@ -3,13 +3,13 @@ import { thousands } from '../../text/numbers.ts';
 import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
-import type { AskedPrecision } from '../panel/viewData.ts';
+import type { AskedPrecision, NodeAccuracy } from '../panel/viewData.ts';
 import { fateOrder, fateTooltip, fateWords } from '../../report/fates.ts';
 import { engineMs } from '../../report/times.ts';
 import { layerOf } from '../../report/layers.ts';
 
 /** What the colours say. */
-export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'none'] as const;
+export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'accuracy', 'none'] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
 
 /**
@@ -50,8 +50,10 @@ export function buildOverlay(
   report: FusionReport | null,
   fusion: FusionGroups,
   asked: ReadonlyMap<string, AskedPrecision>,
+  judged: ReadonlyMap<string, NodeAccuracy> = new Map(),
 ): Overlay {
   const draft = new OverlayDraft(kind, graph.points);
+  if (kind === 'accuracy') return accuracyOverlay(draft, graph, judged);
   if (report === null || kind === 'none') {
     for (let point = 0; point < graph.nodes; point++) draft.put(point, 'plain', 'ONNX nodes', paints.plain, '');
     return draft.finish([]);
@@ -68,6 +70,30 @@ export function buildOverlay(
     case 'evidence':
       return evidenceOverlay(draft, graph, report, fusion);
   }
+}
+
+/** Upper ends of the steps of local errors; above the last one, or not finite, is the seventh step. */
+const errorBounds = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 1e-1];
+
+/** Local errors in low precision on the time scale's steps; culprits and what they spoiled have colours of their own. */
+function accuracyOverlay(draft: OverlayDraft, graph: GraphIndex, judged: ReadonlyMap<string, NodeAccuracy>): Overlay {
+  for (let point = 0; point < graph.nodes; point++) {
+    const node = judged.get(graph.data.nodes[point]!.id);
+    if (node === undefined) draft.put(point, 'exact', 'Not in low precision', paints.grey, 'stays as it is');
+    else if (node.role === 'root')
+      draft.put(point, 'root', 'To blame', 1, 'its loss alone makes an output miss the tolerance');
+    else if (node.role === 'victim')
+      draft.put(point, 'victim', 'Spoiled', paints.derived + 1, 'reads a value that overflowed or was spoiled before');
+    else {
+      const error = node.localError ?? Infinity;
+      const found = errorBounds.findIndex((bound) => error <= bound);
+      const step = found < 0 ? errorBounds.length : found;
+      const label = step === errorBounds.length ? `over ${errorBounds.at(-1)!}` : `up to ${errorBounds[step]!}`;
+      draft.put(point, `error:${step}`, label, paints.time + step, 'local error: what the node alone loses');
+    }
+  }
+  const steps = errorBounds.map((_, i) => `error:${i}`);
+  return draft.finish(['root', 'victim', `error:${errorBounds.length}`, ...steps.toReversed(), 'exact']);
 }
 
 class OverlayDraft {

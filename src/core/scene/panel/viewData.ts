@@ -1,3 +1,4 @@
+import type { JudgedNode } from '../../accuracy/judgement.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 
@@ -12,7 +13,12 @@ export interface ViewData {
   hints: string[];
   /** What the override rules of the build asked for, node by node, and what came of it. */
   asked?: AskedPrecision[];
+  /** What low precision does to nodes, as far as it was judged. */
+  accuracy?: NodeAccuracy[];
 }
+
+/** What low precision does to one node; the fields are those of `JudgedNode`. */
+export type NodeAccuracy = Pick<JudgedNode, 'id' | 'role' | 'localError' | 'overflow'>;
 
 /** A precision that a rule asked for, compared with the build. */
 export interface AskedPrecision {

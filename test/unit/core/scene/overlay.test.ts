@@ -41,6 +41,23 @@ describe('buildOverlay', () => {
     expect(Math.max(...groups.map(({ colour }) => colour % 8))).toBeLessThan(8);
   });
 
+  it('shows culprits, what they spoiled, and local errors in steps; a build is not needed', () => {
+    const data = graphOf('a = Pow(x)\nb = Add(a)\nc = Mul(b)\nd = Shape(c)', ['x'], ['c']);
+    const graph = indexGraph(data);
+    const judged = new Map([
+      ['0', { id: '0', role: 'root', localError: null, overflow: true }],
+      ['1', { id: '1', role: 'victim', localError: 1e-4, overflow: false }],
+      ['2', { id: '2', role: 'fine', localError: 2e-4, overflow: false }],
+    ] as const);
+    const { categories } = buildOverlay('accuracy', graph, null, fusionGroups(graph, null), new Map(), judged);
+    expect(categories.map(({ key, nodes }) => [key, nodes])).toEqual([
+      ['root', 1],
+      ['victim', 1],
+      ['error:1', 1],
+      ['exact', 1],
+    ]);
+  });
+
   it('says grey for what is not computed, hatched for what is unknown', () => {
     const data = graphOf('a = Conv(x)\nk = Constant()\nb = Foo(a)', ['x'], ['b']);
     const report = reportOf(data, [layer(0, ['0'])]);

@@ -1,0 +1,139 @@
+import { counted } from '../text/numbers.ts';
+import type { AccuracyReport } from './accuracyReport.ts';
+import { errorFigure, evidence, passesTolerance, verdictOf } from './accuracyText.ts';
+import type { JudgedNode } from './judgement.ts';
+import { randomWarning } from './randomInputs.ts';
+
+/** What the page around a report offers; the editor has commands, a file has none. */
+export interface AccuracyPageOptions {
+  /** The model's name. */
+  title: string;
+  /** Links above the report, such as a command of the editor. */
+  links?: { label: string; href: string }[];
+  /** Where a node's name leads to. */
+  nodeLink?: (id: string) => string;
+}
+
+/**
+ * A report as one page of HTML without scripts: what `trtlens accuracy --html` writes and the editor shows. Everything
+ * from the model enters it escaped.
+ */
+export function accuracyPage(report: AccuracyReport, { title, links = [], nodeLink }: AccuracyPageOptions): string {
+  const { low, outputs, nodes, fix, inputs, samples, tolerance } = report;
+  const type = low.toUpperCase();
+  const warning = randomWarning(inputs);
+  const name = (node: { id: string; name: string }): string => {
+    const text = escaped(node.name || `node ${node.id}`);
+    return nodeLink ? `<a href="${escaped(nodeLink(node.id))}">${text}</a>` : text;
+  };
+  const culprits = nodes.filter(({ role, alone }) => role === 'root' || alone !== undefined);
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(`${title} in ${type}`)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${escaped(title)} in ${type}</h1>
+<p class="verdict ${passesTolerance(report) ? 'good' : 'bad'}">${escaped(verdictOf(report))}</p>
+${links.length > 0 ? `<p>${links.map(({ label, href }) => `<a class="action" href="${escaped(href)}">${escaped(label)}</a>`).join(' ')}</p>` : ''}
+${warning === null ? '' : `<p class="warning">Warning: ${escaped(warning)}.</p>`}
+<h2>Outputs</h2>
+<table><tr><th>output</th><th class="n">error</th><th class="n">mean</th><th class="n">largest value</th></tr>
+${outputs.map((one) => `<tr class="${one.judged && (one.error === null || one.error > tolerance) ? 'bad' : ''}"><td>${escaped(one.name)}</td><td class="n">${errorFigure(one.error)}</td><td class="n">${errorFigure(one.mean)}</td><td class="n">${one.max === null ? '' : errorFigure(one.max)}</td></tr>`).join('\n')}
+</table>
+<p class="note">Error: max|difference| / max|reference| of ${counted(samples, 'sample')}, in a simulation that rounds every value to ${type} and computes in FP32 inside of a node. Tolerance ${tolerance}. This is what a strongly typed engine gives; with a flag such as --${escaped(low)} TensorRT keeps some nodes in FP32 by itself, so that it is the worst case there.</p>
+<h2>Error over depth</h2>
+${strip(nodes, tolerance)}
+<p class="note">From left to right ${counted(nodes.length, 'node')} in the model's order. Line: error in the ${type} run. Bars: what the node alone loses on exact inputs. Marks at the top: not finite. Red: to blame.</p>
+${
+  culprits.length === 0
+    ? ''
+    : `<h2>Culprits</h2>
+<table><tr><th>node</th><th>operator</th><th></th><th>evidence</th><th class="n">alone</th></tr>
+${culprits.map((node) => `<tr><td>${name(node)}</td><td>${escaped(node.op)}</td><td class="${node.role}">${node.role}</td><td>${escaped(evidence(node))}</td><td class="n">${errorFigure(node.alone ?? null)}</td></tr>`).join('\n')}
+</table>`
+}
+<h2>Fix</h2>
+${fixText(report)}
+${fix && fix.nodes.length > 0 ? `<pre>${escaped(fix.rules)}</pre>` : ''}
+</body>
+</html>
+`;
+}
+
+function fixText({ fix, reason }: AccuracyReport): string {
+  if (!fix) return `<p>No fix: ${escaped(reason ?? '')}</p>`;
+  if (fix.nodes.length === 0) return '<p>Nothing to fix.</p>';
+  const least = fix.minimal ? 'no single one can be left out' : 'the search ended early, a smaller set may exist';
+  const rows = fix.without.map(
+    ({ selector, nodes, error }) =>
+      `<tr><td>${escaped(selector)}</td><td class="n">${nodes.length}</td><td class="n">${errorFigure(error)}</td></tr>`,
+  );
+  return `<p>Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)} (${least}; ${counted(fix.runs, 'run')}).</p>
+<table><tr><th>rule</th><th class="n">nodes</th><th class="n">error without it</th></tr>
+${rows.join('\n')}
+</table>`;
+}
+
+const WIDTH = 1000;
+const HEIGHT = 140;
+/** Errors from 1e-7 to 1 fill the height. */
+const DECADES = 7;
+
+const heightOf = (error: number): number =>
+  HEIGHT * Math.min(1, Math.max(0, 1 + Math.log10(Math.max(error, 1e-12)) / DECADES));
+
+/** Errors of all nodes on a logarithmic scale; of several nodes in one column the worst. */
+function strip(nodes: readonly JudgedNode[], tolerance: number): string {
+  if (nodes.length === 0) return '';
+  const columns = Math.min(nodes.length, WIDTH / 2);
+  const width = WIDTH / columns;
+  const shapes: string[] = [];
+  const line: string[] = [];
+  for (let column = 0; column < columns; column++) {
+    const own = nodes.slice(
+      Math.floor((column * nodes.length) / columns),
+      Math.floor(((column + 1) * nodes.length) / columns),
+    );
+    const x = column * width;
+    const local = heightOf(Math.max(0, ...own.map(({ localError }) => localError ?? 1)));
+    const run = heightOf(Math.max(0, ...own.map(({ propagatedError }) => propagatedError ?? 1)));
+    const kind = own.some(({ role }) => role === 'root') ? ' class="root"' : '';
+    const title = own.map((node) => `${node.name || node.id}: ${errorFigure(node.localError)}`).join('\n');
+    shapes.push(
+      `<rect x="${x.toFixed(1)}" y="${(HEIGHT - local).toFixed(1)}" width="${width.toFixed(2)}" height="${local.toFixed(1)}"${kind}><title>${escaped(title)}</title></rect>`,
+    );
+    if (own.some(({ propagatedError }) => propagatedError === null))
+      shapes.push(`<circle cx="${(x + width / 2).toFixed(1)}" cy="4" r="3"/>`);
+    line.push(`${(x + width / 2).toFixed(1)},${(HEIGHT - run).toFixed(1)}`);
+  }
+  const limit = (HEIGHT - heightOf(tolerance)).toFixed(1);
+  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Error of each node over the depth of the model">
+${shapes.join('\n')}
+<polyline points="${line.join(' ')}"/>
+<line x1="0" y1="${limit}" x2="${WIDTH}" y2="${limit}"/>
+</svg>`;
+}
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+/** With the editor's colours where it is shown there. */
+const style = `
+body { font: 14px/1.5 var(--vscode-font-family, system-ui, sans-serif); color: var(--vscode-foreground, #222); background: var(--vscode-editor-background, #fff); margin: 1.5em auto; max-width: 64em; padding: 0 1em; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 1.8em; }
+table { border-collapse: collapse; } th, td { text-align: left; padding: 0.15em 1.2em 0.15em 0; vertical-align: top; } th { font-weight: 600; }
+.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.verdict { font-size: 1.1em; } .good { color: var(--vscode-testing-iconPassed, #1a7f37); }
+.bad td, .bad, .root { color: var(--vscode-errorForeground, #c22); }
+.note { color: var(--vscode-descriptionForeground, #666); } .warning { color: var(--vscode-editorWarning-foreground, #8a6100); }
+pre { padding: 0.8em; background: var(--vscode-textCodeBlock-background, #f4f4f4); overflow: auto; }
+a { color: var(--vscode-textLink-foreground, #0058c4); }
+a.action { display: inline-block; padding: 0.3em 0.9em; color: var(--vscode-button-foreground, #fff); background: var(--vscode-button-background, #0058c4); text-decoration: none; }
+svg { width: 100%; height: auto; border-bottom: 1px solid var(--vscode-descriptionForeground, #888); }
+rect { fill: var(--vscode-charts-blue, #3794ff); opacity: 0.6; } rect.root { fill: var(--vscode-charts-red, #d33); opacity: 1; }
+circle { fill: var(--vscode-charts-red, #d33); } polyline { fill: none; stroke: var(--vscode-charts-orange, #d18616); stroke-width: 1.5; }
+line { stroke: var(--vscode-descriptionForeground, #888); stroke-dasharray: 6 4; }
+`;

@@ -1,0 +1,145 @@
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import * as vscode from 'vscode';
+import { type AccuracyProgress, judgeAccuracy } from '../../builder/accuracy/judgeAccuracy.ts';
+import { ensurePackages, NotConfirmed } from '../../builder/tools/ensurePackages.ts';
+import { Cancelled, UserError } from '../../builder/userError.ts';
+import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
+import { passesTolerance, verdictOf } from '../../core/accuracy/accuracyText.ts';
+import { counted } from '../../core/text/numbers.ts';
+import { nameOf } from '../platform/nameOf.ts';
+import { plainText } from '../platform/plainText.ts';
+import { readSettings } from '../platform/settings.ts';
+import { mayDownloadRuntime } from './runtimeConsent.ts';
+
+/** What a search is about: a model, and the rules that it is built with. */
+export interface AccuracySubject {
+  model: vscode.Uri;
+  /** The override file; undefined: the model alone. */
+  rules: vscode.TextDocument | undefined;
+}
+
+/** What was found, and for which rules. */
+export interface FoundAccuracy extends AccuracySubject {
+  report: AccuracyReport;
+  /** The version of the rules that it is about. */
+  version: number | undefined;
+}
+
+const limits = { tolerance: 0.01, maxRuns: 1000, maxSeconds: 120 };
+
+/**
+ * Asks for input values unless they are given, then judges a model with progress that can be cancelled. undefined: cancelled,
+ * or it could not be done, which the user was told.
+ */
+export async function findCulprits(
+  context: vscode.ExtensionContext,
+  subject: AccuracySubject,
+  log: vscode.LogOutputChannel,
+  given?: string[],
+): Promise<FoundAccuracy | undefined> {
+  const inputs = given ?? (await askForInputs(subject.model, context.workspaceState));
+  if (inputs === undefined) return undefined;
+  const title = plainText(`Finding what breaks in low precision: ${nameOf(subject.model)}`);
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  return vscode.window.withProgress(options, async (progress, token) => {
+    const abort = new AbortController();
+    const stop = token.onCancellationRequested(() => abort.abort());
+    const say = (text: string) => progress.report({ message: plainText(text) });
+    try {
+      return await judge(context, subject, inputs, abort.signal, say);
+    } catch (error) {
+      if (error instanceof Cancelled || error instanceof NotConfirmed) return undefined;
+      if (!(error instanceof UserError)) log.error(error instanceof Error ? error : String(error));
+      const text = error instanceof UserError ? error.message : `Internal error: ${String(error)}`;
+      void vscode.window.showErrorMessage(plainText(text));
+      return undefined;
+    } finally {
+      stop.dispose();
+    }
+  });
+}
+
+async function judge(
+  context: vscode.ExtensionContext,
+  { model, rules }: AccuracySubject,
+  inputs: string[],
+  signal: AbortSignal,
+  say: (message: string) => void,
+): Promise<FoundAccuracy> {
+  const runtime = await ensurePackages('onnxruntime', {
+    confirm: (text) => mayDownloadRuntime(text, context.globalState),
+    progress: say,
+    signal,
+    python: readSettings(model).pythonPath || undefined,
+  });
+  const report = await judgeAccuracy({
+    ...limits,
+    model: model.fsPath,
+    inputs,
+    rules: rules?.getText(),
+    modelLine: `./${nameOf(model)}`,
+    runtime,
+    script: context.asAbsolutePath('dist/driver/simulate.py'),
+    signal,
+    progress: (now) => say(progressText(now)),
+  });
+  return { model, rules, report, version: rules?.version };
+}
+
+function progressText({ stage, done, total }: AccuracyProgress): string {
+  if (stage === 'searching') return `searching the smallest fix, ${counted(done, 'run')}`;
+  return `${stage === 'judging' ? 'judging' : 'preparing'} nodes, ${done} of ${total ?? '?'}`;
+}
+
+const inputsKey = (model: vscode.Uri): string => `tensorrtLens.accuracyInputs ${model.toString()}`;
+
+/** Paths of input files; none: random values. undefined: the user chose nothing. */
+async function askForInputs(model: vscode.Uri, memory: vscode.Memento): Promise<string[] | undefined> {
+  const last = memory.get<string[]>(inputsKey(model)) ?? [];
+  const shown = (path: string) => {
+    const near = relative(dirname(model.fsPath), path);
+    return near.startsWith('..') || isAbsolute(near) ? path : near;
+  };
+  const again = {
+    label: '$(history) The Same Input Files Again',
+    description: last.map(shown).join(', '),
+    paths: last,
+  };
+  const choose = {
+    label: '$(folder-opened) Select Input Files…',
+    description: '.npz, .npy, Polygraphy or trtexec JSON',
+  };
+  const random = { label: '$(question) Random Values', description: 'can miss faults: real inputs reach other values' };
+  const items = [...(last.length > 0 ? [again] : []), choose, random];
+  const answer = await vscode.window.showQuickPick(items, { placeHolder: 'Select the input values to judge with' });
+  if (answer === undefined || answer === again) return answer && last;
+  if (answer === random) return [];
+  const files = await vscode.window.showOpenDialog({
+    canSelectMany: true,
+    defaultUri: vscode.Uri.file(join(model.fsPath, '..')),
+    filters: { 'Input values': ['npz', 'npy', 'json'] },
+    openLabel: 'Use These Inputs',
+  });
+  const paths = files?.map(({ fsPath }) => fsPath);
+  if (paths !== undefined) await memory.update(inputsKey(model), paths);
+  return paths;
+}
+
+/** Says what was found, and what can be done now. */
+export async function tellFound(
+  { report }: FoundAccuracy,
+  show: () => void,
+  addRules: () => Promise<void>,
+): Promise<void> {
+  const verdict = verdictOf(report);
+  const rules = report.fix?.without.length ?? 0;
+  const add = `Add ${counted(rules, 'Rule')}`;
+  if (passesTolerance(report)) {
+    const answer = await vscode.window.showInformationMessage(plainText(verdict), 'Show Report');
+    if (answer !== undefined) show();
+    return;
+  }
+  const answer = await vscode.window.showWarningMessage(plainText(verdict), ...(rules > 0 ? [add] : []), 'Show Report');
+  if (answer === add) await addRules();
+  else if (answer !== undefined) show();
+}

@@ -1,0 +1,118 @@
+import * as vscode from 'vscode';
+import { counted } from '../../core/text/numbers.ts';
+import { commands } from '../ids.ts';
+import { commandTarget } from '../language/commandTarget.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
+import { plainText } from '../platform/plainText.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
+import { isOnDisk } from '../tasks/startBuild.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { AccuracyPages } from './accuracyPages.ts';
+import { addFix } from './addFix.ts';
+import { type AccuracySubject, findCulprits, type FoundAccuracy, tellFound } from './findCulprits.ts';
+
+/** What the feature needs of the extension. */
+interface AccuracyParts {
+  context: vscode.ExtensionContext;
+  sessions: Sessions;
+  feed: FactsFeed;
+  log: vscode.LogOutputChannel;
+}
+
+/** Finding what breaks in low precision: its commands, its page, and the code action in override files. */
+export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
+  const { context, sessions, log } = parts;
+  const pages = new AccuracyPages();
+  const found = new Map<string, FoundAccuracy>();
+  const find = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
+    if (!mayRun()) return tellUntrusted().then(() => undefined);
+    const subject = await subjectOf(argument, parts);
+    if (subject === undefined || !(await isOnDisk(subject.model))) return undefined;
+    const result = await findCulprits(context, subject, log, isPaths(inputs) ? inputs : undefined);
+    if (result === undefined) return undefined;
+    found.set(subject.model.toString(), result);
+    sessions.setAccuracy(subject.model, result.report);
+    pages.show(result, false);
+    void tellFound(
+      result,
+      () => pages.show(result, true),
+      () => addFix(result),
+    );
+    return result;
+  };
+  const known = async (argument: unknown): Promise<FoundAccuracy | undefined> => {
+    if (typeof argument === 'string') return found.get(argument);
+    const model = await pickModel(argument, sessions);
+    return model && (found.get(model.toString()) ?? find(model));
+  };
+  return vscode.Disposable.from(
+    pages,
+    vscode.languages.registerCodeActionsProvider({ language: 'trtprec' }, new RepairActions(found), {
+      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
+    }),
+    registerCommands({
+      [commands.findCulprits]: find,
+      [commands.openAccuracyPage]: async (argument) => {
+        const result = await known(argument);
+        if (result !== undefined) pages.show(result, true);
+      },
+      [commands.addFix]: async (argument) => {
+        const result = await known(argument);
+        if (result !== undefined) await addFix(result);
+      },
+    }),
+  );
+}
+
+/** The model and rules that a command is about: an override file with its model, a build of the history, or a model. */
+async function subjectOf(argument: unknown, { sessions, feed }: AccuracyParts): Promise<AccuracySubject | undefined> {
+  const build = buildModel(argument);
+  if (build !== undefined) return { model: build, rules: undefined };
+  const target = commandTarget(argument)?.uri;
+  if (target?.path.toLowerCase().endsWith('.trtprec') !== true) {
+    const model = await pickModel(argument, sessions);
+    return model && { model, rules: undefined };
+  }
+  const rules = await vscode.workspace.openTextDocument(target);
+  const model = await feed.modelOf(target);
+  if (model !== undefined) return { model, rules };
+  const text =
+    feed.paramsOf(target)?.modelProblem || 'This file has no model. Add a line such as "model ./model.onnx".';
+  await vscode.window.showErrorMessage(plainText(text));
+  return undefined;
+}
+
+/** Input files that a task or a keybinding names; none: random values. */
+const isPaths = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+/** The model of a line of the build history. */
+function buildModel(argument: unknown): vscode.Uri | undefined {
+  const build = (argument as { build?: { manifest?: { model?: { file?: unknown } } } } | undefined)?.build;
+  const file = build?.manifest?.model?.file;
+  return typeof file === 'string' ? vscode.Uri.file(file) : undefined;
+}
+
+/** "Add the 3 rules that repair this", while the rules are those that were judged. */
+class RepairActions implements vscode.CodeActionProvider {
+  readonly #found: ReadonlyMap<string, FoundAccuracy>;
+
+  constructor(found: ReadonlyMap<string, FoundAccuracy>) {
+    this.#found = found;
+  }
+
+  provideCodeActions(document: vscode.TextDocument): vscode.CodeAction[] {
+    return [...this.#found].flatMap(([key, { rules, version, report }]) => {
+      const count = report.fix?.without.length ?? 0;
+      if (rules?.uri.toString() !== document.uri.toString() || version !== document.version || count === 0) return [];
+      const title = plainText(
+        `Add the ${counted(count, 'rule')} that repair${count === 1 ? 's' : ''} ${report.low.toUpperCase()}`,
+      );
+      const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+      action.command = { command: commands.addFix, title, arguments: [key] };
+      return [action];
+    });
+  }
+}

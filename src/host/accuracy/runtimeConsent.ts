@@ -1,0 +1,16 @@
+import * as vscode from 'vscode';
+import { packageSets } from '../../builder/tools/packageSets.ts';
+
+const key = 'tensorrtLens.onnxruntimeConsent';
+const { version } = packageSets.onnxruntime;
+
+/** Asks before ONNX Runtime is downloaded; `text` says what, how much, from where and where to. A yes is remembered. */
+export async function mayDownloadRuntime(text: string, memory: vscode.Memento): Promise<boolean> {
+  if (memory.get(key) === version) return true;
+  const yes = 'Download';
+  const detail = `${text}\n\nNothing else is sent or downloaded. You are asked only once.`;
+  const answer = await vscode.window.showInformationMessage('Download ONNX Runtime?', { modal: true, detail }, yes);
+  if (answer !== yes) return false;
+  await memory.update(key, version);
+  return true;
+}

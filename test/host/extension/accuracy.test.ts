@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import * as vscode from 'vscode';
+import type { AccuracyReport } from '../../../src/core/accuracy/accuracyReport.ts';
+import { closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
+
+const model = inWorkspace('ln_pow.onnx');
+const rules = inWorkspace('ln_pow.trtprec');
+const inputs = inRepository('test/fixtures/faults/ln_pow_outlier/inputs.npz');
+
+/** Runs the command with input files, as a task or a keybinding may. */
+async function find(target: vscode.Uri): Promise<AccuracyReport> {
+  const found = await vscode.commands.executeCommand<{ report: AccuracyReport } | undefined>(
+    'tensorrtLens.findCulprits',
+    target,
+    [inputs],
+  );
+  assert.ok(found, 'nothing was found');
+  return found.report;
+}
+
+describe('accuracy', () => {
+  before(() => copyFileSync(inRepository('test/fixtures/faults/ln_pow_outlier/model.onnx'), model.fsPath));
+
+  after(async () => {
+    for (const document of vscode.workspace.textDocuments)
+      if (document.uri.toString() === rules.toString() && document.isDirty) await document.save();
+    await closeEditors();
+    for (const { fsPath } of [model, rules]) rmSync(fsPath, { force: true });
+  });
+
+  it('finds what breaks, colours the graph, and adds the rules as one step to undo', async () => {
+    const session = await openModel(model);
+    const report = await find(model);
+    assert.equal(report.fix!.nodes.length, 6);
+    const judged = session.viewData!.accuracy!;
+    assert.deepEqual(
+      judged.filter(({ role }) => role === 'root').map(({ id }) => id),
+      report.nodes.filter(({ role }) => role === 'root').map(({ id }) => id),
+    );
+    await vscode.commands.executeCommand('tensorrtLens.addFix', model.toString());
+    const document = vscode.window.activeTextEditor!.document;
+    assert.equal(document.uri.toString(), rules.toString());
+    assert.ok(document.isDirty, 'nothing is saved before the user has looked at it');
+    for (const { selector } of report.fix!.without) assert.ok(document.getText().includes(`${selector} `), selector);
+    await vscode.commands.executeCommand('undo');
+    assert.ok(!document.getText().includes('fp32'), document.getText());
+    await vscode.commands.executeCommand('redo');
+    assert.ok(document.getText().includes('fp32'));
+    await document.save();
+    // Nothing but the rules that the user saved is beside the model.
+    const beside = readdirSync(inWorkspace('.').fsPath).filter((name) => name.startsWith('ln_pow'));
+    assert.deepEqual(beside.toSorted(), ['ln_pow.onnx', 'ln_pow.trtprec']);
+    assert.ok(existsSync(rules.fsPath));
+  });
+
+  it('judges a model under its rules: repaired, there is nothing left; a rule less, a quick fix adds it', async () => {
+    const { features } = await lens();
+    const document = await vscode.workspace.openTextDocument(rules);
+    await vscode.window.showTextDocument(document);
+    await features.language.start();
+    await features.feed.settled(rules);
+    assert.deepEqual((await find(rules)).fix!.nodes, []);
+    const line = [...document.getText().split('\n').keys()].find((at) =>
+      document.lineAt(at).text.startsWith('/norm/Pow'),
+    )!;
+    const edit = new vscode.WorkspaceEdit();
+    edit.delete(rules, document.lineAt(line).rangeIncludingLineBreak);
+    await vscode.workspace.applyEdit(edit);
+    const report = await find(rules);
+    assert.deepEqual(report.fix!.names, ['/norm/Pow']);
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      rules,
+      new vscode.Range(0, 0, 0, 0),
+    );
+    const repair = actions.find(({ title }) => title === 'Add the 1 rule that repairs FP16');
+    assert.ok(repair, actions.map(({ title }) => title).join('; '));
+    await vscode.commands.executeCommand(repair.command!.command, ...repair.command!.arguments!);
+    assert.ok(document.getText().includes('/norm/Pow fp32'));
+  });
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { accuracyPage } from '../../../../src/core/accuracy/accuracyPage.ts';
+import type { AccuracyReport } from '../../../../src/core/accuracy/accuracyReport.ts';
+import { accuracyText, verdictOf } from '../../../../src/core/accuracy/accuracyText.ts';
+import type { JudgedNode } from '../../../../src/core/accuracy/judgement.ts';
+
+const judged = (id: string, more: Partial<JudgedNode> = {}): JudgedNode => ({
+  id,
+  name: `/n${id}`,
+  op: 'Add',
+  type: 'float16',
+  localError: 1e-4,
+  propagatedError: 1e-3,
+  max: 2,
+  overflow: false,
+  underflow: false,
+  role: 'fine',
+  amplification: 1,
+  ...more,
+});
+
+const report = (more: Partial<AccuracyReport> = {}): AccuracyReport => ({
+  low: 'fp16',
+  level: 'node',
+  samples: 1,
+  tolerance: 0.01,
+  inputs: [{ name: 'x', source: 'file', shape: [1] }],
+  outputs: [{ name: 'y', max: 2, error: null, finite: false, judged: true, mean: null }],
+  nodes: [
+    judged('0', { name: '/pow', op: 'Pow', role: 'root', max: 4.4e11, overflow: true, localError: null, alone: null }),
+    judged('1', { role: 'victim', propagatedError: null }),
+  ],
+  fix: {
+    nodes: ['0'],
+    names: ['/pow'],
+    error: 0.0009,
+    minimal: true,
+    runs: 12,
+    rules: 'model ./m.onnx\nbase fp16\n\n/pow fp32\n',
+    added: '/pow fp32\n',
+    without: [{ selector: '/pow', nodes: ['0'], error: null }],
+  },
+  reason: null,
+  ...more,
+});
+
+test('the verdict, the culprit with its evidence, and what its rule buys', () => {
+  const page = accuracyPage(report(), { title: 'm.onnx' });
+  expect(verdictOf(report())).toBe('FP16 gives outputs that are not finite; with 1 node in FP32 it is 0.0009.');
+  for (const words of ['largest result 4.4e+11, FP16 ends at 65,504', '/pow fp32', 'error without it'])
+    expect(page).toContain(words);
+  expect(accuracyText(report())).toContain('/pow fp32  # without: not finite');
+});
+
+test('nothing from the model becomes markup, and nothing on the page can run or load', () => {
+  const evil = '</title><script>alert(1)</script>"\'';
+  const page = accuracyPage(
+    report({
+      nodes: [judged('0', { name: evil, op: evil, role: 'root', alone: 0.5 })],
+      outputs: [{ name: evil, max: 1, error: 0.5, finite: true, judged: true, mean: 0.5 }],
+      inputs: [{ name: evil, source: 'random', shape: [] }],
+      fix: null,
+      reason: evil,
+    }),
+    { title: evil, links: [{ label: evil, href: evil }], nodeLink: () => evil },
+  );
+  expect(page).not.toContain('<script');
+  expect(page).toContain(`default-src 'none'`);
+  expect(page.match(/<(?:img|link|iframe|object|form)\b/g)).toBeNull();
+});
+
+test('thousands of nodes are drawn in a bounded number of columns', () => {
+  const nodes = Array.from({ length: 14_163 }, (_, i) => judged(`${i}`));
+  const page = accuracyPage(report({ nodes, fix: null }), { title: 'm.onnx' });
+  expect(page.match(/<rect /g)!.length).toBeLessThanOrEqual(500);
+});
+
+test('within the tolerance there is nothing to fix', () => {
+  const outputs = [{ name: 'y', max: 2, error: 0.002, finite: true, judged: true, mean: 0.002 }];
+  const fix = { ...report().fix!, nodes: [], names: [], without: [] };
+  expect(verdictOf(report({ outputs, fix }))).toBe('FP16 gives an error of 0.002, within the tolerance of 0.01.');
+  expect(accuracyPage(report({ outputs, fix }), { title: 'm.onnx' })).toContain('Nothing to fix.');
+});
