@@ -13,6 +13,7 @@ const commands: Record<string, () => Promise<Command>> = {
   matrix: async () => (await import('./matrix.ts')).matrix,
   extract: async () => (await import('./surgery/extract.ts')).extract,
   'what-if': async () => (await import('./surgery/whatIf.ts')).whatIfCommand,
+  reduce: async () => (await import('./surgery/reduce.ts')).reduce,
   diff: async () => (await import('./diff/diff.ts')).diff,
   gate: async () => (await import('./diff/gate.ts')).gate,
   diagnose: async () => (await import('./diagnose.ts')).diagnose,

@@ -18,8 +18,8 @@ export interface BorderTensor {
   shape: (number | string | null)[] | null;
 }
 
-/** What else says the types of tensors, such as a build log: by the tensor's name. */
-export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: number[] }>;
+/** What else says the types of tensors, such as a build log: by the tensor's name. shape null: rank unknown. */
+export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: number[] | null }>;
 
 /**
  * Where the weights of an extracted model are:

@@ -100,8 +100,14 @@ export function closed(graph: ModelGraph, nodes: ReadonlySet<number>): number[] 
   return [...new Set([...nodes, ...between])].toSorted((a, b) => a - b);
 }
 
-/** Border and content of chosen nodes. `ends`: the outputs that are wanted; null: whatever is needed outside. */
-function pieceOf(graph: ModelGraph, chosen: Set<number>, ends: readonly number[] | null): Piece {
+/**
+ * Border and content of chosen nodes, which may have holes: what a node outside makes of the piece's own outputs is an
+ * input then. Constant nodes that they read join in.
+ * @param picked indices of nodes of the main graph
+ * @param ends the outputs that are wanted; null: whatever is needed outside
+ */
+export function pieceOf(graph: ModelGraph, picked: Iterable<number>, ends: readonly number[] | null): Piece {
+  const chosen = new Set(picked);
   for (const node of chosen)
     for (const tensor of readsOf(graph, node)) {
       const { producer } = graph.tensors[tensor]!;
@@ -161,7 +167,8 @@ function reachable(graph: ModelGraph, from: ReadonlySet<number>, direction: 'bef
   return found;
 }
 
-function outermost(graph: ModelGraph, node: number): number {
+/** The node of the main graph that a node is inside of, or the node itself. */
+export function outermost(graph: ModelGraph, node: number): number {
   let at = node;
   while (graph.owner[at]! >= 0) at = graph.owner[at]!;
   return at;

@@ -1,0 +1,112 @@
+import { inDataOrder, type ModelGraph, readsOf } from '../model/modelGraph.ts';
+import { outermost } from './pieceOf.ts';
+
+/**
+ * A search for the smallest part of a network that still fails. It asks about candidates, one or two at a time
+ * (indices of nodes of the main graph, in data order; they need not be convex), and gets for each whether it fails
+ * alike; it returns the last one that did. Whoever runs it may stop after any answer.
+ */
+export type Reduction = Generator<number[][], number[], boolean[]>;
+
+/**
+ * Starts from all nodes, which fail. First the neighbourhood of the nodes that the failure names; else the shortest
+ * beginning of the network that fails, and the neighbourhood of its last node, or the shortest end of that beginning.
+ * Then everything that can be left out is. Constant nodes come along with those that read them.
+ * @param named ids of nodes that the failure names, the most likely first
+ */
+export function* reduceNodes(graph: ModelGraph, named: readonly string[]): Reduction {
+  const all = inDataOrder(graph).filter((node) => graph.owner[node]! < 0 && graph.nodes[node]!.op !== 'Constant');
+  const seeds = named.flatMap((id) => graph.indexOfId.get(id) ?? []).map((node) => outermost(graph, node));
+  const near = yield* growing(graph, all, seeds);
+  if (near) return yield* withoutChunks(near);
+  const beginning = yield* shortest(all.length, (length) => all.slice(0, length));
+  const around = yield* growing(graph, beginning, beginning.slice(-1));
+  if (around) return yield* withoutChunks(around);
+  return yield* withoutChunks(yield* shortest(beginning.length, (length) => beginning.slice(-length)));
+}
+
+/** The place of the first candidate that fails alike; -1: none. */
+function* firstOf(candidates: number[][]): Generator<number[][], number, boolean[]> {
+  return candidates.length === 0 ? -1 : (yield candidates).indexOf(true);
+}
+
+/** Twice as far each time, as long as that is much less than everything. */
+function* growing(
+  graph: ModelGraph,
+  within: readonly number[],
+  seeds: readonly number[],
+): Generator<number[][], number[] | null, boolean[]> {
+  const allowed = new Set(within);
+  const start = seeds.filter((node) => allowed.has(node));
+  let sizes = 0;
+  for (let radius = 0; start.length > 0; radius = radius * 4 + 2) {
+    const balls = [radius, radius === 0 ? 1 : radius * 2].map((distance) => ball(graph, allowed, start, distance));
+    const useful = balls.filter((nodes, index) => {
+      const larger = nodes.size > (index === 0 ? sizes : balls[0]!.size);
+      return larger && nodes.size * 2 <= within.length;
+    });
+    if (useful.length === 0) return null;
+    const candidates = useful.map((nodes) => within.filter((node) => nodes.has(node)));
+    const found = yield* firstOf(candidates);
+    if (found >= 0) return candidates[found]!;
+    sizes = balls[1]!.size;
+  }
+  return null;
+}
+
+/** Nodes up to `distance` edges away. */
+function ball(
+  graph: ModelGraph,
+  allowed: ReadonlySet<number>,
+  start: readonly number[],
+  distance: number,
+): Set<number> {
+  const found = new Set(start);
+  let edge: readonly number[] = start;
+  for (let step = 0; step < distance && edge.length > 0; step += 1) {
+    const next: number[] = [];
+    for (const node of edge) {
+      const before = readsOf(graph, node).map((tensor) => graph.tensors[tensor]!.producer);
+      const behind = graph.outputs[node]!.flatMap((tensor) => graph.tensors[tensor]!.consumers);
+      for (const other of [...before, ...behind]) {
+        if (!allowed.has(other) || found.has(other)) continue;
+        found.add(other);
+        next.push(other);
+      }
+    }
+    edge = next;
+  }
+  return found;
+}
+
+/** The shortest of growing candidates, of which the one of full length fails: a third is left after each pair. */
+function* shortest(full: number, candidate: (length: number) => number[]): Generator<number[][], number[], boolean[]> {
+  let [passes, fails] = [0, full];
+  while (fails - passes > 1) {
+    const third = Math.ceil((fails - passes) / 3);
+    const lengths = [passes + third, passes + 2 * third].filter((length) => length < fails);
+    const found = yield* firstOf(lengths.map(candidate));
+    if (found < 0) passes = lengths.at(-1)!;
+    else [passes, fails] = [found === 0 ? passes : lengths[0]!, lengths[found]!];
+  }
+  return candidate(fails);
+}
+
+/** Delta debugging: leaves out chunks, half as large each time, until no single node can be left out. */
+function* withoutChunks(failing: number[]): Reduction {
+  let current = failing;
+  for (let size = Math.ceil(current.length / 2); ; size = Math.ceil(size / 2)) {
+    const before = current.length;
+    for (let at = 0; at < current.length;) {
+      const candidates = [at, at + size]
+        .filter((start) => start < current.length)
+        .map((start) => [...current.slice(0, start), ...current.slice(start + size)])
+        .filter((nodes) => nodes.length > 0);
+      const found = yield* firstOf(candidates);
+      // What precedes the chunk that is gone was needed.
+      at += found < 0 ? 2 * size : found * size;
+      if (found >= 0) current = candidates[found]!;
+    }
+    if (size <= 1 && current.length === before) return current;
+  }
+}
