@@ -29,8 +29,8 @@ Compares tensors; A is the reference. Exit status 1: a tensor misses the toleran
 A and B are files or folders: Polygraphy's --save-outputs; trtexec's --exportOutput, --dumpRawBindingsToFile and
 tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in one file, A is the first and B the last.
 
-  --onnx MODEL       the model: tensors in its order, with the nodes that make them
-  --prediction FILE  what trtlens accuracy --json printed: is the measured error the predicted one
+  --onnx MODEL       the model: lists tensors in its order, with their nodes
+  --prediction FILE  the output of trtlens accuracy --json, to compare predicted with measured errors
   --tolerance 0.01   largest error that passes: max|difference| / max|reference|
   --json             the result as one JSON document
   --python PROGRAM   the Python interpreter to use
@@ -49,7 +49,7 @@ tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in 
     });
     if (runs.tensors.length === 0)
       throw new UserError(
-        `no tensor is in both: A holds ${runs.onlyA.slice(0, 5).join(', ') || 'none'}, B ${runs.onlyB.slice(0, 5).join(', ') || 'none'}`,
+        `A and B have no tensor in common: A contains ${runs.onlyA.slice(0, 5).join(', ') || 'none'}, B ${runs.onlyB.slice(0, 5).join(', ') || 'none'}`,
       );
     const comparison = compareRuns(runs, tolerance, model, prediction);
     if (values.json) await printJson(terminal, comparison);

@@ -19,7 +19,7 @@ export const run: Command = {
   summary: 'run a build’s engine on a GPU and store its outputs',
   help: `trtlens run BUILD --inputs FILE -o OUT.npz [--launcher FILE] [--json]
 
-Runs the engine in a build folder of trtlens with TensorRT's Python API, where a GPU is, and writes its outputs.
+Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writes its outputs.
 
   --inputs FILE      input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                      samples; may be repeated
@@ -30,8 +30,8 @@ Runs the engine in a build folder of trtlens with TensorRT's Python API, where a
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['BUILD']);
-    if (values.output === undefined) throw new Usage('-o OUT.npz is missing: the file to write');
-    if (!values.inputs?.length) throw new Usage('--inputs FILE is missing: the values to run the engine with');
+    if (values.output === undefined) throw new Usage('-o OUT.npz (the file to write) is missing');
+    if (!values.inputs?.length) throw new Usage('--inputs FILE (the input values) is missing');
     const result = await runEngine({
       build: await requireBuild(positionals[0]!),
       inputs: values.inputs,

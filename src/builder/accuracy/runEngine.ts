@@ -156,7 +156,9 @@ async function run(
   if (end?.event === 'done' && end.result)
     return { ...end.result, gpu: start?.gpu ?? '', version: start?.version ?? '' };
   if (end?.event === 'error') throw new UserError(end.message ?? 'the run failed');
-  throw new UserError(`${command.program} exited with ${code ?? 'a signal'} and gave no result${last && `: ${last}`}`);
+  throw new UserError(
+    `${command.program} exited with ${code ?? 'a signal'} but returned no result${last && `: ${last}`}`,
+  );
 }
 
 function readEvent(line: string): RunEvent | undefined {

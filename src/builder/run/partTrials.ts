@@ -30,7 +30,7 @@ export class PartTrials {
   /** How many builds began. */
   builds = 0;
   readonly graph: ModelGraph;
-  /** Types for outputs whose type nobody knows, such as those of unknown operators. */
+  /** Types for outputs whose type no one knows, such as those of unknown operators. */
   readonly assumed: KnownTensors;
   readonly #inferred: InferredTensors;
   readonly #options: BuildOptions;
@@ -126,7 +126,7 @@ export class PartTrials {
 
 const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');
 
-/** Puts the model and the files of its weights into a folder, without copying them where that is possible. */
+/** Puts the model and the files of its weights into a folder, without copying them if that is possible. */
 async function linkWeights(path: string, model: OnnxModel, source: FileSource, folder: string): Promise<void> {
   const own = join(folder, unpackedName(path));
   if (await isGzip(path)) await writeFile(own, await source.read(0, source.size));

@@ -37,9 +37,9 @@ export interface ReducedModel {
   code: DiagnosisCode;
   /** Operator of the node that fails; null: the log names none. */
   operator: string | null;
-  /** Path of the part; `build.log` and `command.txt` are beside it. */
+  /** Path of the part; `build.log` and `command.txt` are next to it. */
   model: string;
-  /** Outputs of the part whose type nobody knows, such as those of unknown operators: they are declared as float. */
+  /** Outputs of the part whose type no one knows, such as those of unknown operators: they are declared as float. */
   assumed: string[];
   /** The time was up before everything was tried. */
   stopped: boolean;

@@ -3,7 +3,7 @@ import { baseOf } from '../../core/precision/plan/precisionPlan.ts';
 import { precisionShare, type PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { LoadedBuild } from './loadBuild.ts';
 
-/** How much of the precision that a build was asked for its engine has; null: nothing shows types. */
+/** How much of the precision that a build was requested its engine has; null: nothing shows types. */
 export const realisedPrecision = (build: LoadedBuild): PrecisionShare | null =>
   precisionShare(build.report, requestedPrecision(build));
 

@@ -25,16 +25,16 @@ export const whatIfCommand: Command = {
                 [--base FOLDER] [build options] [--json]
 
 Builds the model as it is and with the change, and shows what changed, node by node. Without an NVIDIA GPU it builds with
-TensorRT-RTX on the CPU. The answer holds for the TensorRT that gave it: another version may fuse otherwise.
+TensorRT-RTX on the CPU. The result applies to this TensorRT version; another one may fuse differently.
 
   --output T              make tensor T an output
-  --cut T                 end the network at tensor T and begin again behind it
-  --remove ID             take out a node whose output has the type and shape of its input
+  --cut T                 end the network at tensor T and continue after it with a new input
+  --remove ID             remove a node whose output has the type and shape of its input
   --rules F               apply the rules of a .trtprec file
   --shapes S              build for these shapes, for example x:1x3x224x224
   --compute-capability C  build for another GPU, for example 12.0 (TensorRT-RTX)
-  --base FOLDER           a build of the model as it is, made with the same options; saves building it
-  --json                  what 'trtlens diff --json' gives, with "tensorrt" and "change"
+  --base FOLDER           an existing build of the unchanged model with the same options
+  --json                  the JSON of 'trtlens diff --json', with "tensorrt" and "change"
 
 Other options of trtlens build apply to both builds.
 `,
@@ -46,7 +46,7 @@ Other options of trtlens build apply to both builds.
     const [cut, remove, rules, base] = Object.keys(own).map((flag) => textOf(values, flag));
     const asked = [...changes, 'cut', 'remove', 'rules'].filter((flag) => values[flag] !== undefined);
     if (asked.length !== 1)
-      throw new Usage('give one change: --output, --cut, --remove, --rules, --shapes or --compute-capability');
+      throw new Usage('pass one change: --output, --cut, --remove, --rules, --shapes or --compute-capability');
     const both = Object.fromEntries(Object.entries(values).filter(([flag]) => !changes.includes(flag)));
     const request: WhatIfRequest = {
       options: {
@@ -71,7 +71,7 @@ Other options of trtlens build apply to both builds.
     if (values['json']) await printJson(terminal, { tensorrt: { product, version }, change, ...diff });
     else {
       const name = `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? ''}`.trim();
-      await terminal.out(`${diffText(diff)}This is what ${name} does; another version may fuse otherwise.\n`);
+      await terminal.out(`${diffText(diff)}This is the result of ${name}; another version may fuse differently.\n`);
     }
     return exitCodes.done;
   },

@@ -97,7 +97,7 @@ export function comparedText({ tolerance, tensors, onlyA, onlyB, notes, runs }: 
   const [first] = failed;
   if (first && tensors.length > 1)
     lines.push(
-      `First tensor that misses the tolerance: ${first.name}${first.node ? `, made by ${nodeText(first.node)}` : ''}`,
+      `First tensor that misses the tolerance: ${first.name}${first.node ? `, computed by ${nodeText(first.node)}` : ''}`,
     );
   lines.push(failed.length > 0 ? `${counted(failed.length, 'tensor')} failed` : 'All tensors pass', '');
   return lines.join('\n');

@@ -3,7 +3,7 @@
  * the next one. The parser's lines say which names there are; everything else is matched against those.
  */
 export class BrokenNames {
-  /** For each break of each name: what is before it, and what is behind it up to the next one. */
+  /** For each break of each name: what is before it, and what is after it up to the next one. */
   readonly #breaks: { before: string; behind: string }[] = [];
 
   add(name: string): void {
@@ -49,7 +49,7 @@ export function heldLine(broken: BrokenNames, text: string, from: number, to: nu
   return { text: text.slice(0, to), from, lines: 1, isNode };
 }
 
-/** Appends a line where it continues the one before; false where it does not. */
+/** Appends a line where it continues the one before; false if it does not. */
 export function goOn(broken: BrokenNames, held: HeldLine, next: string): boolean {
   const goesOn = held.isNode ? held.lines < longest : broken.goesOn(held.text, next);
   if (!goesOn) return false;

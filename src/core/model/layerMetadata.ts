@@ -29,7 +29,7 @@ export function parseMetadata(text: string): LayerMetadata {
   const tokens: MetadataToken[] = [];
   const rest: string[] = [];
   let cut = false;
-  // A name may contain a separator: one that separates has a token behind it, or nothing.
+  // A name may contain a separator: one that separates has a token after it, or nothing.
   for (const piece of text.split(/[\u001e\u001f](?=[\u001e\u001f]|\[ONNX Layer: |$)|(?<=\])[\u001e\u001f]/)) {
     if (piece === '') continue;
     const start = piece.indexOf(opening);

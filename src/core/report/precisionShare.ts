@@ -18,7 +18,7 @@ export interface PrecisionShare {
 
 /**
  * Counts the types of an engine's tensors. null: its layer information has no types.
- * @param requested the type that a person asked for, as an option or as the `base` of override rules
+ * @param requested the type that the user asked for, as an option or as the `base` of override rules
  */
 export function precisionShare({ layers }: FusionReport, requested: string | null): PrecisionShare | null {
   const found = new Map<string, string>();

@@ -22,10 +22,10 @@ function cutAt(graph: ModelGraph, { types, shapes }: InferredTensors, name: stri
   if (tensor === undefined || !found) return { reason: `There is no tensor "${name}" in the main graph` };
   if (found.producer < 0) return { reason: `"${name}" is not computed by a node, so there is nothing to cut` };
   const type = types[tensor] ?? null;
-  if (type === null) return { reason: `The type of "${name}" is not known: cut at another tensor` };
+  if (type === null) return { reason: `The type of "${name}" is unknown. Cut at another tensor` };
   const readers = found.consumers.filter((node) => graph.nodes[node]!.inputs.includes(name));
   if (readers.length < new Set(found.consumers).size)
-    return { reason: `"${name}" is read inside a loop or branch, which cannot be cut: cut before or behind that node` };
+    return { reason: `"${name}" is read inside a loop or branch, which cannot be cut. Cut before or after that node` };
   if (readers.length === 0) return { reason: `No node reads "${name}", so there is nothing to cut` };
   const shape = shapes[tensor] ?? null;
   const value = { newType: type, ...(shape && { shape }) };
@@ -50,14 +50,14 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
   if (index === undefined || !node) return { reason: `There is no node ${id}` };
   const [input, output] = [graph.inputs[index]![0] ?? -1, graph.outputs[index]![0] ?? -1];
   const words = `Node ${id}${node.name && ` "${node.name}"`} (${node.op})`;
-  if (input < 0 || output < 0) return { reason: `${words} has no input to pass on, so it cannot be taken out` };
+  if (input < 0 || output < 0) return { reason: `${words} has no input to pass on, so it cannot be removed` };
   const others = graph.outputs[index]!.slice(1).filter(
     (tensor) => graph.tensors[tensor]!.consumers.length > 0 || graph.graphOutputs.includes(tensor),
   );
-  if (others.length > 0) return { reason: `${words} has several outputs that are read, so it cannot be taken out` };
+  if (others.length > 0) return { reason: `${words} has several outputs that are read, so it cannot be removed` };
   const [before, after] = [describe(types[input], shapes[input]), describe(types[output], shapes[output])];
   if (before !== after)
-    return { reason: `${words} makes ${after} of ${before}: without it the model would not fit together` };
+    return { reason: `${words} changes ${before} to ${after}, so the model would be invalid without it` };
   const by = { op: 'Identity', name: node.name, inputs: [node.inputs[0]!], outputs: [node.outputs[0]!] };
   return { replace: [{ node: id, by }] };
 }

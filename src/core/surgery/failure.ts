@@ -6,7 +6,7 @@ export interface Failure {
   code: DiagnosisCode;
   /** Operator of the node concerned; null: the log names no node, or a ForeignNode, whose nodes differ from part to part. */
   operator: string | null;
-  /** TensorRT's text without names and numbers, where the code is only `internal`; else null. */
+  /** TensorRT's text without names and numbers, where the code is only `internal`; otherwise null. */
   text: string | null;
 }
 

@@ -4,7 +4,7 @@ import type { BorderTensor } from './extractModel.ts';
 
 /**
  * Optimization profiles for a part of a model, from those of the model: an input that it shares keeps its shapes, and
- * symbolic dimensions of others get the sizes that the model's inputs give them. A size that nobody knows is 1.
+ * symbolic dimensions of others get the sizes that the model's inputs give them. A size that no one knows is 1.
  * @param inputs of the model
  * @param border the inputs of the part
  */

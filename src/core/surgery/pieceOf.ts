@@ -167,7 +167,7 @@ function reachable(graph: ModelGraph, from: ReadonlySet<number>, direction: 'bef
   return found;
 }
 
-/** The node of the main graph that a node is inside of, or the node itself. */
+/** The node of the main graph that a node is inside, or the node itself. */
 export function outermost(graph: ModelGraph, node: number): number {
   let at = node;
   while (graph.owner[at]! >= 0) at = graph.owner[at]!;

@@ -9,9 +9,9 @@ import { outermost } from './pieceOf.ts';
 export type Reduction = Generator<number[][], number[], boolean[]>;
 
 /**
- * Starts from all nodes, which fail. First the neighbourhood of the nodes that the failure names; else the shortest
- * beginning of the network that fails, and the neighbourhood of its last node, or the shortest end of that beginning.
- * Then everything that can be left out is. Constant nodes come along with those that read them.
+ * Starts from all nodes, which fail. First the neighbourhood of the nodes that the failure names; otherwise the
+ * shortest beginning of the network that fails, and the neighbourhood of its last node, or the shortest end of that
+ * beginning. Then everything that can be omitted is. Constant nodes come along with those that read them.
  * @param named ids of nodes that the failure names, the most likely first
  */
 export function* reduceNodes(graph: ModelGraph, named: readonly string[]): Reduction {
@@ -92,7 +92,7 @@ function* shortest(full: number, candidate: (length: number) => number[]): Gener
   return candidate(fails);
 }
 
-/** Delta debugging: leaves out chunks, half as large each time, until no single node can be left out. */
+/** Delta debugging: leaves out chunks, half as large each time, until no single node can be omitted. */
 function* withoutChunks(failing: number[]): Reduction {
   let current = failing;
   for (let size = Math.ceil(current.length / 2); ; size = Math.ceil(size / 2)) {

@@ -28,7 +28,7 @@ export interface PointedView {
 /** The item below the pointer and the item with the keyboard's focus, and what clicks and keys do to them. */
 export class GraphPointer implements GraphSurface {
   readonly #view: PointedView;
-  /** Kept by key, since items are numbered anew with each layout. */
+  /** Kept by key, since items are numbered again with each layout. */
   focusedKey = '';
   focused = -1;
   hovered = -1;

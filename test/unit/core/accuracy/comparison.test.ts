@@ -25,7 +25,7 @@ test('tensors come in the model’s order; the first that fails is named with it
     ['z', true],
   ]);
   const text = comparedText(compared);
-  expect(text).toContain('First tensor that misses the tolerance: x, made by /a (Add)');
+  expect(text).toContain('First tensor that misses the tolerance: x, computed by /a (Add)');
   expect(text).toContain('2 tensors failed');
   expect(text).toContain('node 1 (Add)');
 });

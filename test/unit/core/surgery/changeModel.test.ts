@@ -50,7 +50,7 @@ test('a node is taken out only where its input fits in the place of its output',
   });
   const product = nodes.find(({ name }) => name.endsWith('qkv/MatMul'))!;
   expect(await edits('vit_tiny', { remove: product.id })).toEqual({
-    reason: `Node ${product.id} "${product.name}" (MatMul) makes float[1, 197, 576] of float[1, 197, 192]: without it the model would not fit together`,
+    reason: `Node ${product.id} "${product.name}" (MatMul) changes float[1, 197, 192] to float[1, 197, 576], so the model would be invalid without it`,
   });
   expect(await edits('vit_tiny', { remove: '9999' })).toEqual({ reason: 'There is no node 9999' });
 });
