@@ -219,8 +219,8 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
       ...timeFact(report, layer.averageMs),
       { name: texts.tactic, value: layer.tactic ?? '' },
       { name: texts.evidence, value: layer.evidence.map((evidence) => strings.fusion.evidence[evidence]).join(', ') },
-      { name: texts.inputs, value: layer.inputs.map(tensorText).join('\n') },
-      { name: texts.outputs, value: layer.outputs.map(tensorText).join('\n') },
+      { name: texts.inputs, value: layer.inputs.map(graphTensorText).join('\n') },
+      { name: texts.outputs, value: layer.outputs.map(graphTensorText).join('\n') },
     ].filter(({ value }) => value !== ''),
     lists: [
       groupList(report, [layer]),
@@ -347,7 +347,7 @@ const nodeLines = (nodes: ReportNode[]): Line[] =>
     selection: { kind: 'nodes', ids: [node.id] },
   }));
 
-const tensorText = ({ name, type, dims, format }: EngineTensor): string =>
+const graphTensorText = ({ name, type, dims, format }: EngineTensor): string =>
   [name, dims === null ? '' : `[${dims.map((dim) => (dim === -1 ? '?' : dim)).join('×')}]`, format ?? type ?? '']
     .filter((part) => part !== '')
     .join(' ');

@@ -1,7 +1,7 @@
 import type { OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
 import { sharesOneType } from './oneType.ts';
 import { intAttribute, intsAttribute, textAttribute } from './nodeAttributes.ts';
-import { axisOf, broadcast, common, isKnown, product, quotient, reshaped, unknownDims } from './shape.ts';
+import { axisOf, broadcast, isKnown, product, quotient, reshaped, unknownDims } from './shape.ts';
 import type { Dim, Shape } from './shape.ts';
 import type { Elements } from './shapeValues.ts';
 import { convShape, convTransposeShape, poolShape } from './windowShapes.ts';
@@ -376,7 +376,3 @@ function constantShape(node: OnnxNode): Shape {
   const tensor = attribute.value as OnnxTensor | null;
   return typeof tensor === 'object' && tensor !== null ? tensor.shape : null;
 }
-
-/** The shape of what an If gives: one of its branches'. */
-export const eitherShape = (a: Shape | undefined, b: Shape | undefined): Shape =>
-  a === undefined || b === undefined ? null : common(a, b);

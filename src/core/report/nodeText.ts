@@ -12,7 +12,7 @@ import { shareOf } from './times.ts';
 const mostListed = 8;
 
 /** All that a report has on one node. */
-export interface NodeFacts {
+export interface NodeDetails {
   node: ReportNode;
   layers: ReportLayer[];
   /** Tensors that it reads and writes, without initializers. */
@@ -26,7 +26,7 @@ export function findNodes({ nodes }: FusionReport, nameOrId: string): ReportNode
   return named.length > 0 ? named : nodes.filter(({ id }) => id === nameOrId);
 }
 
-export function nodeFacts(report: FusionReport, node: ReportNode): NodeFacts {
+export function nodeFacts(report: FusionReport, node: ReportNode): NodeDetails {
   return {
     node,
     layers: node.layers.flatMap((id) => layerOf(report, id) ?? []),

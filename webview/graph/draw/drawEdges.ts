@@ -4,7 +4,7 @@ import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
-import { tensorText } from '../panels/tensorText.ts';
+import { graphTensorText } from '../panels/graphTensorText.ts';
 
 /** Lines of edges. */
 export function drawEdges(brush: Brush, frame: Frame): void {
@@ -167,7 +167,7 @@ function label(brush: Brush, frame: Frame, labels: LabelSpace, edge: number, pie
   const key = `${piece}/${tensor}`;
   if (seen.has(key)) return;
   seen.add(key);
-  const text = tensorText(model.graph.tensors.get(tensor));
+  const text = graphTensorText(model.graph.tensors.get(tensor));
   if (text === '') return;
   const size = 10;
   const width = frame.fit.width(text, size, false) + 8;

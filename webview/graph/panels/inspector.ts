@@ -7,7 +7,7 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import { button, element } from './element.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
-import { tensorText } from './tensorText.ts';
+import { graphTensorText } from './graphTensorText.ts';
 import { thousands, timeText } from '../../../src/core/text/numbers.ts';
 import { fateSentence } from '../../../src/core/report/fateSentence.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
@@ -194,7 +194,7 @@ export class Inspector {
           this.#pointLink(model, written ? graph.to[edge]! : graph.from[edge]!, written ? words.readBy : words.madeBy),
         );
       }
-      const type = tensorText(tensor) || words.unknownType;
+      const type = graphTensorText(tensor) || words.unknownType;
       const item = element(
         'li',
         {},
@@ -224,7 +224,7 @@ export class Inspector {
     for (let i = start[point]!; i < start[point + 1]!; i++) neighbours.add(ends[edges[i]!]!);
     return [
       heading(tensor.name, isInput ? graphStrings.input : graphStrings.output),
-      element('p', {}, tensorText(tensor) || words.unknownType),
+      element('p', {}, graphTensorText(tensor) || words.unknownType),
       this.#pointList(model, [...neighbours]),
     ];
   }

@@ -1,7 +1,7 @@
 import type { GraphTensor } from '../../../src/core/scene/panel/viewData.ts';
 
 /** `float 1×197×192`; a dimension of unknown size is `?`. '' where neither type nor shape is known. */
-export function tensorText(tensor: GraphTensor | undefined): string {
+export function graphTensorText(tensor: GraphTensor | undefined): string {
   if (tensor === undefined) return '';
   const shape =
     tensor.shape === null
