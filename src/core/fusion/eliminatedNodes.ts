@@ -1,5 +1,6 @@
 import { nodesInName } from '../model/nodesInName.ts';
-import type { ModelGraph } from '../model/modelGraph.ts';
+import { bodyOf, type ModelGraph } from '../model/modelGraph.ts';
+import { branchOf, untakenNodes } from '../model/untakenBranches.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**
@@ -66,7 +67,36 @@ const isIdentity = (helper: string): boolean => helper.startsWith('ONNXTRT_ident
 const isCall = (graph: ModelGraph, op: string): boolean => graph.model.functions.some(({ name }) => name === op);
 
 /** `20/then_branch/3` → `20/then_branch` */
-const branchOf = (id: string): string => id.slice(0, id.lastIndexOf('/'));
+const graphOf = (id: string): string => id.slice(0, id.lastIndexOf('/'));
+
+/**
+ * Notes the nodes of branches that are not taken: the condition is known in the model, or everything that it depends on
+ * is, and layers compute nodes of the other branch only. To be asked when the layers have claimed their nodes; a list of
+ * a ForeignNode's members is of the time before its compiler decides, and has both branches.
+ */
+export function claimUntaken(to: Resolution): void {
+  const { graph, roles, view } = to;
+  const isNamed = (node: number): boolean => to.nodeLayers[node]!.length > 0;
+  const leave = (node: number, owner: number, exact: boolean): void => {
+    if (!isNamed(node) && !to.gone.has(node)) to.gone.set(node, { by: 'untaken', node: owner, exact });
+  };
+  for (const node of untakenNodes(graph)) leave(node, graph.owner[node]!, true);
+  const inGraph = new Set(view.phase?.graphNodes?.flatMap(({ name }) => to.names.nodesOfLayer(name)));
+  graph.nodes.forEach(({ op, subgraphs }, owner) => {
+    const condition = graph.inputs[owner]![0] ?? -1;
+    const producer = condition < 0 ? -1 : graph.tensors[condition]!.producer;
+    const role = producer < 0 ? undefined : roles[producer];
+    if (op !== 'If' || subgraphs.length < 2 || !(role === 'constant' || (role === 'shape' && view.isDynamic === false)))
+      return;
+    const body = bodyOf(graph, owner);
+    for (const isThere of [isNamed, (node: number) => inGraph.has(node)]) {
+      const branches = new Set(body.filter(isThere).map((node) => branchOf(graph, node, owner)));
+      if (branches.size !== 1) continue;
+      for (const node of body) if (!branches.has(branchOf(graph, node, owner))) leave(node, owner, false);
+      return;
+    }
+  });
+}
 
 function claimBranches(to: Resolution): void {
   const { graph, names } = to;
@@ -75,14 +105,15 @@ function claimBranches(to: Resolution): void {
   graph.nodes.forEach(({ id }, index) => {
     const owner = graph.owner[index]!;
     if (owner < 0 || !names.recordOf(index)) return;
-    read.add(branchOf(id));
+    read.add(graphOf(id));
     partly.add(owner);
   });
   // Owners come before their bodies, so what is inside a branch follows it.
   graph.nodes.forEach(({ id }, index) => {
     const owner = graph.owner[index]!;
     if (owner < 0 || !isFree(to, index) || names.recordOf(index) || to.roles[index] === 'constant') return;
-    const isUnread = graph.nodes[owner]!.op === 'If' && partly.has(owner) && !read.has(branchOf(id));
+    if (to.gone.has(index)) return;
+    const isUnread = graph.nodes[owner]!.op === 'If' && partly.has(owner) && !read.has(graphOf(id));
     if (isUnread) to.gone.set(index, { by: 'branch', node: owner });
     const outer = to.gone.get(owner);
     if (outer?.by === 'branch') to.gone.set(index, outer);

@@ -1,3 +1,4 @@
+import { claimUntaken } from './eliminatedNodes.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import { bareName } from './engineView.ts';
 import { atomsOf, parseLayerName } from '../model/layerName.ts';
@@ -27,6 +28,7 @@ export function claimNamed(to: Resolution, added: readonly string[] = []): void 
       claimByName(to, index);
     }
   });
+  claimUntaken(to);
   to.view.regions.forEach((region, index) => {
     if (region.metadata) listMembers(to, index, region.metadata, unknown);
     if (region.named) joinEnds(to, index);
@@ -201,7 +203,7 @@ function listMembers(to: Resolution, region: number, text: string, unknown: Map<
         : nodes;
     const meant = free.length > 0 ? free : nodes;
     for (const node of meant) {
-      join(to, region, node, nodes.length === 1, { by: 'line', region });
+      if (!to.gone.has(node)) join(to, region, node, nodes.length === 1, { by: 'line', region });
       named++;
     }
     if (nodes.length === 0) {

@@ -61,7 +61,7 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
       reason: `TensorRT made a constant of it (log line ${gone.line}).`,
     };
   }
-  if (gone) return { fate: 'removed', exact: true, reason: goneReason(from, gone) };
+  if (gone) return { fate: 'removed', exact: !('exact' in gone) || gone.exact, reason: goneReason(from, gone) };
   return judgeByRole(from, index, whole);
 }
 
@@ -69,6 +69,13 @@ function goneReason(from: Resolution, gone: Basis): string {
   switch (gone.by) {
     case 'parser':
       return `TensorRT's parser made no layer for it (log line ${gone.line}).`;
+    case 'untaken': {
+      const owner = from.graph.nodes[gone.node]!;
+      const name = quote(owner.name || owner.op);
+      return gone.exact
+        ? `The condition of ${name} is constant and selects the other branch.`
+        : `Derived: the condition of ${name} is constant, and layers compute only nodes of the other branch.`;
+    }
     case 'branch':
       return `TensorRT's parser took the other branch of ${quote(from.graph.nodes[gone.node]!.name || from.graph.nodes[gone.node]!.op)}.`;
     case 'event':

@@ -38,6 +38,8 @@ export type Basis =
   | { by: 'event'; pass: string; line: number }
   /** The log parses it and registers no layer for it, at most an identity. */
   | { by: 'parser'; line: number }
+  /** The condition of the If is constant, and the branch that it is in is not the one that is taken. */
+  | { by: 'untaken'; node: number; exact: boolean }
   /** The log parses one branch of the If and not the one that it is in. */
   | { by: 'branch'; node: number };
 

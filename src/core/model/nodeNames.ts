@@ -10,6 +10,7 @@ import {
   type LayerNodes,
 } from './nodesByName.ts';
 import { parserName } from './parserName.ts';
+import { untakenNodes } from './untakenBranches.ts';
 
 /** How a model's nodes are called in what TensorRT writes. */
 export interface NodeNames extends LayerNodes {
@@ -53,7 +54,7 @@ const loopMakers = new Set(['Loop', 'Scan', 'If', 'LSTM', 'GRU', 'RNN']);
  * log says of them was dropped.
  */
 export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
-  const byName = new NodesByName(graph.nodes);
+  const byName = new NodesByName(graph.nodes, untakenNodes(graph));
   const registry = new Map<string, number>();
   const records = new Map<number, ParsedNode>();
   const unmatched = register(graph, byName, parsed, registry, records);

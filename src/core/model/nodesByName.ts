@@ -22,7 +22,8 @@ export class NodesByName implements LayerNodes {
   readonly #byName = new Map<string, number[]>();
   #spelled: ReadonlyMap<string, number[]> | undefined;
 
-  constructor(nodes: Iterable<{ name: string; outputs: readonly string[] }>) {
+  /** `without`: indices of nodes that a name means only if no other node has it. */
+  constructor(nodes: Iterable<{ name: string; outputs: readonly string[] }>, without: ReadonlySet<number> = new Set()) {
     let longest = 0;
     let index = 0;
     for (const node of nodes) {
@@ -31,6 +32,11 @@ export class NodesByName implements LayerNodes {
       addTo(this.#byName, name, index++);
     }
     this.longest = longest;
+    if (without.size === 0) return;
+    for (const [name, all] of this.#byName) {
+      const kept = all.filter((node) => !without.has(node));
+      if (kept.length > 0 && kept.length < all.length) this.#byName.set(name, kept);
+    }
   }
 
   has(name: string): boolean {

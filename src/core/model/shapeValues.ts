@@ -65,7 +65,8 @@ export function valueOf(input: ValueInput): Elements | null {
 export const elementsOf = (tensor: OnnxTensor | null): Elements | null =>
   tensor?.ints && tensor.shape.length < 2 ? tensor.ints : null;
 
-function constantOf(node: OnnxNode): Elements | null {
+/** What a Constant gives, if it is a small list of integers or a bool. */
+export function constantOf(node: OnnxNode): Elements | null {
   const [attribute] = node.attributes;
   const value = attribute?.value ?? null;
   if (attribute?.name === 'value_int') return typeof value === 'number' ? [value] : null;

@@ -291,6 +291,7 @@ class Checker {
     const kinds = (this.#raw.registered.get(raw.name) ?? []).map((layer) => this.#raw.graphNodes.get(layer));
     const kind = kinds.find((found) => found !== undefined);
     // Identities come to nothing inside of a region; all else in the graph that the optimizer is given is there.
+    if (this.#isOtherBranch(raw)) return;
     if (kind && fate === 'removed' && !/^(?:IDENTITY|CAST|COPY)$/.test(kind) && !/log line \d+/.test(reason)) {
       this.#wrong('gone', id, `removed, but GRAPH NODES has it as ${kind}`);
     }

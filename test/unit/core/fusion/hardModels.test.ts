@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { checkReport } from '../../../support/checker/checkReport.ts';
 import { recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
+import { control } from '../../../support/hardModels/control.ts';
 import { generators } from '../../../support/hardModels/generators.ts';
 import { identities } from '../../../support/hardModels/identities.ts';
 import { names } from '../../../support/hardModels/names.ts';
 
 describe('builds of hard models', () => {
-  it.each([...generators, ...identities, ...names])(
+  it.each([...control, ...generators, ...identities, ...names])(
     '$name: nothing in the log contradicts the report',
     async ({ name, bytes }) => {
       const log = recordedLog(name);
@@ -79,4 +80,38 @@ describe('line breaks in names', () => {
       expect(problems).toEqual([]);
     },
   );
+});
+
+describe('branches that are not taken', () => {
+  const removed = async (name: string) =>
+    (await nodesOf(name)).filter(({ fate }) => fate === 'removed').map(({ id, exact }) => [id, exact]);
+
+  it.each([
+    ['if_true', '0/else_branch/0', true],
+    ['if_false', '0/then_branch/0', true],
+    ['if_constant_node', '1/else_branch/0', true],
+    ['if_same_names', '0/then_branch/0', true],
+    ['if_name_outside', '1/then_branch/0', true],
+    // The condition is computed: the log lists both branches among the members.
+    ['if_computed_constant', '1/else_branch/0', false],
+    ['if_not_constant', '1/then_branch/0', false],
+    ['if_shape_constant', '2/else_branch/0', false],
+  ] as const)('%s: removed', async (name, id, exact) => {
+    expect(await removed(name)).toEqual([[id, exact]]);
+  });
+
+  it('nodes of both branches have the same names: those of the other one are exact', async () => {
+    expect((await nodesOf('if_same_names_true')).map(({ fate }) => fate)).toEqual([
+      'foreign',
+      'foreign',
+      'foreign',
+      'removed',
+      'removed',
+      'foreign',
+    ]);
+  });
+
+  it.each(['if_data', 'if_captures', 'dynamic_if', 'if_data_same_names'])('%s: both are kept', async (name) => {
+    expect(await removed(name)).toEqual([]);
+  });
 });
