@@ -3,9 +3,12 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { extractPiece } from '../../src/builder/files/extractPiece.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
+import { splitFile } from '../../src/builder/files/splitFile.ts';
+import { inferTensors } from '../../src/core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../src/core/model/modelGraph.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { closed, pieceOfNodes } from '../../src/core/surgery/pieceOf.ts';
+import { suggestCuts } from '../../src/core/surgery/splitModel.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
@@ -98,4 +101,37 @@ test('a model with weights inside is referred to from the same folder, and copie
   }
   // The file beside the model has its large weights there, not in itself.
   expect(readFileSync(beside).length).toBeLessThan(readFileSync(elsewhere).length / 2);
+});
+
+test('the parts of a split model, one after the other, compute what the whole does', async () => {
+  const jobs: { whole: string; pieces: string[] }[] = [];
+  for (const name of ['vit_tiny', 'yolo_like', 'loop_if', 'fusion_zoo', 'two_inputs_multi_out']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: each has its weights
+    const whole = await fillWeights(modelPath(name));
+    // oxlint-disable-next-line no-await-in-loop
+    const graph = await graphOf(whole);
+    const cuts = suggestCuts(graph, inferTensors(graph), 2).map(({ tensor }) => tensor);
+    const out = join(folder, `split-${name}`);
+    // oxlint-disable-next-line no-await-in-loop
+    const chain = await splitFile(whole, cuts, out);
+    expect(chain.parts.length, name).toBe(cuts.length + 1);
+    // Each part gets the values of the whole: what it reads is there by then, and under the same name.
+    const there = new Set(graph.model.graph.inputs.map((input) => input.name));
+    for (const { inputs, outputs } of chain.parts) {
+      expect(inputs.filter((input) => !there.has(input.name))).toEqual([]);
+      for (const output of outputs) there.add(output.name);
+    }
+    expect(graph.model.graph.outputs.filter((output) => !there.has(output.name))).toEqual([]);
+    expect(JSON.parse(readFileSync(join(out, 'chain.json'), 'utf8'))).toEqual(chain);
+    jobs.push({ whole, pieces: chain.parts.map(({ model }) => join(out, model)) });
+  }
+  for (const [index, answers] of (await python.compareCuts(jobs)).entries())
+    for (const [piece, { checked, ran, same }] of answers.entries()) {
+      const what = jobs[index]!.pieces[piece]!;
+      expect([checked, ran], what).toEqual([true, true]);
+      expect(
+        Object.values(same).filter((difference) => difference !== 0),
+        what,
+      ).toEqual([]);
+    }
 });

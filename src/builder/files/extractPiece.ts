@@ -4,6 +4,7 @@ import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
 import {
   type BorderTensor,
+  type ExtractedModel,
   extractModel,
   type KnownTensors,
   type WeightsPlace,
@@ -31,6 +32,13 @@ export interface ExtractRequest {
   signal?: AbortSignal | undefined;
 }
 
+/** Several parts of one model, each with a file of its own. */
+export interface ExtractAllRequest extends Omit<ExtractRequest, 'pick' | 'out'> {
+  pick: (graph: ModelGraph) => Piece[] | Unfit;
+  /** Path of each part, by its place. */
+  out: (place: number) => string;
+}
+
 export interface ExtractedPiece extends WrittenModel {
   /** Ids of the extracted nodes. */
   nodes: string[];
@@ -42,24 +50,52 @@ export interface ExtractedPiece extends WrittenModel {
  * Writes a part of a model as a model of its own.
  * @throws {UserError} if the part cannot be a model, or cannot be written; nothing is left behind then
  */
-export async function extractPiece(request: ExtractRequest, files = new ParsedFiles()): Promise<ExtractedPiece> {
-  const { path, pick, out, weights = 'auto', known, signal } = request;
+export async function extractPiece(
+  { pick, out, ...request }: ExtractRequest,
+  files = new ParsedFiles(),
+): Promise<ExtractedPiece> {
+  const one = (graph: ModelGraph) => {
+    const piece = pick(graph);
+    return 'reason' in piece ? piece : [piece];
+  };
+  const [made] = await extractPieces({ ...request, pick: one, out: () => out }, files);
+  return made!;
+}
+
+/**
+ * Writes parts of a model as models of their own.
+ * @throws {UserError} if one of the parts cannot be a model; then none is written. If one cannot be written, the
+ * earlier ones stay
+ */
+export async function extractPieces(
+  { path, pick, out, weights = 'auto', known, signal }: ExtractAllRequest,
+  files = new ParsedFiles(),
+): Promise<ExtractedPiece[]> {
   const { value: model, problems } = await files.model(path, { spans: true });
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) throw new UserError(`${path}: ${error.message}`);
   const used = externalLocations(model);
-  await checkOutput(out, [path, ...weightFiles(path, used)]);
   const graph = createModelGraph(model);
-  const piece = pick(graph);
-  if ('reason' in piece) throw new UserError(`${basename(path)}: ${piece.reason}`);
+  const pieces = pick(graph);
+  if ('reason' in pieces) throw new UserError(`${basename(path)}: ${pieces.reason}`);
+  for (const place of pieces.keys()) await checkOutput(out(place), [path, ...weightFiles(path, used)]);
+  const inferred = inferTensors(graph);
   const source = await openFile(path);
   try {
-    const place = await placeOf(path, out, weights, used);
-    const made = extractModel(graph, source.size, piece, inferTensors(graph), place, known);
-    if ('reason' in made) throw new UserError(`${basename(path)}: ${made.reason}`);
-    const written = await writeModel(made, { path, source }, out, signal);
-    const nodes = piece.nodes.map((node) => graph.nodes[node]!.id);
-    return { ...written, nodes, inputs: made.inputs, outputs: made.outputs };
+    const planned: { piece: Piece; made: ExtractedModel }[] = [];
+    for (const [place, piece] of pieces.entries()) {
+      const kept = await placeOf(path, out(place), weights, used);
+      const made = extractModel(graph, source.size, piece, inferred, kept, known);
+      if ('reason' in made) throw new UserError(`${basename(path)}: ${made.reason}`);
+      planned.push({ piece, made });
+    }
+    const all: ExtractedPiece[] = [];
+    for (const [place, { piece, made }] of planned.entries()) {
+      const written = await writeModel(made, { path, source }, out(place), signal);
+      const nodes = piece.nodes.map((node) => graph.nodes[node]!.id);
+      all.push({ ...written, nodes, inputs: made.inputs, outputs: made.outputs });
+    }
+    return all;
   } finally {
     await source.close();
   }

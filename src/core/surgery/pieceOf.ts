@@ -125,13 +125,17 @@ export function pieceOf(graph: ModelGraph, picked: Iterable<number>, ends: reado
     else if (producer >= 0 || kind === 'input') inputs.push(tensor);
   }
   const isOutput = new Set(graph.graphOutputs);
+  // A constant that is read outside, too, comes along there.
+  const isConstant = (tensor: number) => graph.nodes[graph.tensors[tensor]!.producer]?.op === 'Constant';
   const outside = (tensor: number) =>
     isOutput.has(tensor) ||
-    graph.tensors[tensor]!.consumers.some((reader) => graph.owner[reader]! < 0 && !chosen.has(reader));
+    (!isConstant(tensor) &&
+      graph.tensors[tensor]!.consumers.some((reader) => graph.owner[reader]! < 0 && !chosen.has(reader)));
   const outputs = ends ? [...ends] : [...made].filter(outside);
   // Dead ends: no one reads them, but a model needs an output.
   if (outputs.length === 0)
     outputs.push(...[...made].filter((tensor) => graph.tensors[tensor]!.consumers.length === 0));
+  if (outputs.length === 0) outputs.push(...made);
   return { nodes, inputs, outputs: [...new Set(outputs)], initializers };
 }
 
