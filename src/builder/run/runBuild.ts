@@ -2,7 +2,8 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { driverPrecisions } from '../../core/build/driverCommand.ts';
-import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
+import { type CommandNote, type EngineOptions, isWarning } from '../../core/build/engineOptions.ts';
+import { shapesOfBuild } from './shapesOfBuild.ts';
 import { borrowCaches } from '../files/borrowCaches.ts';
 import { driverModules } from '../files/driverModules.ts';
 import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
@@ -177,12 +178,13 @@ class Run {
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     if (applied.rulesSha256 !== null) build.manifest.rulesSha256 = applied.rulesSha256;
-    const warnings = [...applied.notes, ...notes]
-      .filter(({ kind }) => kind === 'ignored')
-      .map(({ message }) => message);
+    const built = await shapesOfBuild(parsed, wanted);
+    if (built.shapes.length > 0) build.manifest.shapes = built.shapes;
+    const said = [...applied.notes, ...notes, ...built.notes];
+    const warnings = said.filter(isWarning).map(({ message }) => message);
     if (warnings.length > 0) build.manifest.warnings = warnings;
     await writeManifest(build);
-    this.#events.started?.(build, [...applied.notes, ...notes]);
+    this.#events.started?.(build, said);
     // A model that is gone meanwhile fails the build itself, with a better reason.
     const hashed = fingerprint(this.#options.model).catch(() => undefined);
     await this.#begin(signal);

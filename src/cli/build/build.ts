@@ -7,6 +7,8 @@ import { toViewData } from '../../builder/store/viewData.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import { shell } from '../../builder/tools/shell.ts';
 import { type BuildProgress, stageWords, type TimeLine } from '../../core/build/buildProgress.ts';
+import { shapesText } from '../../core/build/builtShapes.ts';
+import { isWarning } from '../../core/build/engineOptions.ts';
 import { buildHints } from '../../core/build/buildHints.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { progressLine } from '../../core/build/progressLine.ts';
@@ -119,13 +121,14 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
     waiting: () => terminal.note('Waiting for another build of this model to finish.'),
     started: ({ folder, manifest }, notes) => {
       begun = Date.now();
-      for (const { kind, message } of notes) {
-        noted.add(message);
-        terminal.note(`${kind === 'ignored' ? 'warning' : 'note'}: ${message}`);
+      for (const note of notes) {
+        noted.add(note.message);
+        terminal.note(`${isWarning(note) ? 'warning' : 'note'}: ${note.message}`);
       }
       const { product, version } = manifest.tensorrt;
       const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
       terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}); log in ${folder}`);
+      if (manifest.shapes?.[0]?.length) terminal.note(`Shapes: ${shapesText(manifest.shapes)}`);
       terminal.note(`Command: ${quoteCommand(manifest.command, shell)}`);
     },
     log: (text) => {

@@ -1,3 +1,4 @@
+import type { BuiltShape } from './builtShapes.ts';
 import type { TimeLine } from './buildProgress.ts';
 
 /** `manifest.json` of a build folder: everything that says what this build was. Times are ISO 8601 and seconds. */
@@ -34,6 +35,8 @@ export interface BuildManifest {
   files: { log: string | null; layers: string | null; profile: string | null; engine: string | null; choices?: string };
   /** Where the time went; not in manifests of imported builds. */
   timeLine?: TimeLine;
+  /** For which shapes it was built: of every input, a list per optimization profile; absent: the model could not be read. */
+  shapes?: BuiltShape[][];
   /** SHA-256 of the text of the override rules that it was made with; absent: with none, or not known. */
   rulesSha256?: string;
   /** What went wrong next to a build that passed, one sentence each. */

@@ -36,10 +36,13 @@ export interface CommandLine {
 export interface CommandNote {
   /**
    * `translated`: another flag does it in this version. `dropped`: an argument of our own that this version does not
-   * need. `ignored`: a request without effect; the build goes on with a warning. `refused`: without it the engine
+   * need. `ignored`: a request without effect; the build goes on with a warning. `warned`: what the build does that nobody asked for. `refused`: without it the engine
    * would be another one than asked for, don't build.
    */
-  kind: 'translated' | 'dropped' | 'ignored' | 'refused';
+  kind: 'translated' | 'dropped' | 'ignored' | 'warned' | 'refused';
   flag: string;
   message: string;
 }
+
+/** Whether a note is a warning: on stderr, and in the manifest. */
+export const isWarning = ({ kind }: CommandNote): boolean => kind === 'ignored' || kind === 'warned';

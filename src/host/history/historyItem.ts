@@ -1,5 +1,6 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
+import { shapesText } from '../../core/build/builtShapes.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { stageWords } from '../../core/build/buildProgress.ts';
 import type { ProgressState } from '../../core/build/buildProgress.ts';
@@ -127,6 +128,14 @@ function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: 
       icon: new vscode.ThemeIcon('settings'),
     }),
   );
+  const shapes = (manifest.shapes ?? []).map((inputs, index) =>
+    line(parent, `shapes-${index}`, 'Built for', shapesText([inputs]), {
+      icon: new vscode.ThemeIcon(inputs.some(({ defaulted }) => defaulted) ? 'warning' : 'symbol-array'),
+      tooltip: inputs
+        .map((one) => `${shapesText([[one]])}${one.defaulted ? ' (open dimensions are 1)' : ''}`)
+        .join('\n'),
+    }),
+  );
   const { timeLine } = manifest;
   const stages = (timeLine?.stages ?? []).map(({ stage, ms }, index) =>
     line(parent, `stage-${index}`, stageWords[stage], timeText(ms), { icon: new vscode.ThemeIcon('clock') }),
@@ -139,7 +148,7 @@ function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: 
       line(parent, `file-${kind}`, basename(name), '', { target, tooltip: path, icon: new vscode.ThemeIcon('file') }),
     ];
   });
-  return [...causes, ...options, ...stages, ...files];
+  return [...causes, ...shapes, ...options, ...stages, ...files];
 }
 
 /** A build that runs: what it does now, and what its log has said so far. */

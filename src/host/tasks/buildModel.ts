@@ -1,3 +1,4 @@
+import { shapesFirst } from './askShapes.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
@@ -8,5 +9,7 @@ export async function buildModel(parts: BuildParts, argument: unknown, more?: un
   if (uri === undefined || !(await mayBuild(parts, uri))) return;
   const randomWeights =
     typeof more === 'object' && more !== null && 'randomWeights' in more && more.randomWeights === true;
-  await startBuild(parts, uri, randomWeights ? { randomWeights } : {});
+  const profiles = await shapesFirst(uri, parts.sessions);
+  if (profiles === undefined) return;
+  await startBuild(parts, uri, { ...(randomWeights && { randomWeights }), ...(profiles.length > 0 && { profiles }) });
 }

@@ -113,6 +113,44 @@ describe('a build that passes', () => {
   });
 });
 
+describe('shapes', () => {
+  const trtexec = player('shapes', 'tensorrt-10.6.0/vit_tiny.fp16');
+
+  test('of every input are on record', async () => {
+    const { manifest } = await runBuild(options(trtexec));
+    expect(manifest.shapes).toEqual([[{ input: 'input', min: '1x3x224x224', opt: '1x3x224x224', max: '1x3x224x224' }]]);
+    expect(manifest.warnings).toBeUndefined();
+  });
+
+  test('that nobody gave are 1, with a warning that suggests others', async () => {
+    const heard: string[] = [];
+    const started = (_: unknown, notes: { kind: string; message: string }[]) =>
+      heard.push(...notes.filter(({ kind }) => kind === 'warned').map(({ message }) => message));
+    const { manifest } = await runBuild(options(trtexec, { model: modelPath('bert_base') }), { started });
+    expect(manifest.shapes![0]![0]).toEqual({
+      input: 'input_ids',
+      min: '1x1',
+      opt: '1x1',
+      max: '1x1',
+      defaulted: [0, 1],
+    });
+    expect(heard).toEqual([
+      'Built for 1 along each open dimension, because no shapes were given: batch, seq of input input_ids; batch, seq of input attention_mask. Give real sizes, for example --shapes input_ids:1x128,attention_mask:1x128.',
+    ]);
+    expect(manifest.warnings).toEqual(heard);
+    const range = { min: '1x8', opt: '4x64', max: '8x256' };
+    const profiles = [{ input_ids: range, attention_mask: range }];
+    const given = await runBuild(options(trtexec, { model: modelPath('bert_base'), profiles }));
+    expect(given.manifest.shapes).toEqual([
+      [
+        { input: 'input_ids', ...range },
+        { input: 'attention_mask', ...range },
+      ],
+    ]);
+    expect(given.manifest.warnings).toBeUndefined();
+  });
+});
+
 test('a build that fails keeps its log, says why, and has no engine', async () => {
   const trtexec = player('failing', 'tensorrt-10.6.0/unsupported_op.fp32', {
     code: 1,
