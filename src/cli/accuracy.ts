@@ -4,10 +4,13 @@ import { judgeAccuracy } from '../builder/accuracy/judgeAccuracy.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { readRules } from '../builder/files/readRules.ts';
 import { ensurePackages } from '../builder/tools/ensurePackages.ts';
+import { requireBuild } from '../builder/store/buildFolder.ts';
+import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { fileTrouble } from '../builder/userError.ts';
 import { accuracyPage } from '../core/accuracy/accuracyPage.ts';
 import { accuracyText, passesTolerance } from '../core/accuracy/accuracyText.ts';
 import { randomWarning } from '../core/accuracy/randomInputs.ts';
+import type { FusionReport } from '../core/fusion/fusionReport.ts';
 import { counted } from '../core/text/numbers.ts';
 import { namedShapes, readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -29,6 +32,10 @@ const options = {
   low: { type: 'string' },
   rules: { type: 'string' },
   output: { type: 'string', short: 'o' },
+  build: { type: 'string' },
+  layers: { type: 'string' },
+  log: { type: 'string' },
+  sensitivity: { type: 'string' },
   html: { type: 'string' },
   judge: { type: 'boolean' },
   'max-runs': { type: 'string' },
@@ -53,6 +60,9 @@ found. It writes nothing but the rules and the page.
   --judge               also judge outputs that are not floating point, by the share of elements that differ
   --max-runs N          stop the search after N runs (default 1000)
   --max-seconds N       stop the search after N seconds (default 300)
+  --build FOLDER        a build of this model: also what its kernels would give that hold values unrounded
+  --layers FILE, --log FILE   the same from layer info and log
+  --sensitivity N       also the error when only one of N nodes, an operator or a module is in low precision
   -o, --output RULES    write the rules of the fix
   --html FILE           write the report as a page
   --json                the result as one JSON document
@@ -81,6 +91,8 @@ found. It writes nothing but the rules and the page.
       low,
       rules,
       judgeAll: values.judge ?? false,
+      build: await reportOfBuild(model, values),
+      sensitivity: wholeNumber('--sensitivity', values.sensitivity),
       modelLine: modelLine(model, out),
       runtime: await runtimeFor(values, terminal),
       script: join(import.meta.dirname, 'driver', 'simulate.py'),
@@ -93,9 +105,26 @@ found. It writes nothing but the rules and the page.
     if (values.html !== undefined) await writeText(values.html, accuracyPage(report, { title: basename(model) }));
     if (values.json) await printJson(terminal, report);
     else await terminal.out(accuracyText(report));
-    return passesTolerance(report) ? exitCodes.done : exitCodes.checkFailed;
+    const basis = report.kernel ? { ...report, outputs: report.kernel.outputs } : report;
+    return passesTolerance(basis) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+interface BuildValues {
+  build?: string;
+  layers?: string;
+  log?: string;
+}
+
+/** What is known of a build of the model; undefined: none was given. */
+async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues): Promise<FusionReport | undefined> {
+  if (build !== undefined) {
+    if (layers !== undefined || log !== undefined)
+      throw new Usage('--build cannot be combined with --layers and --log');
+    return (await loadBuild(await requireBuild(build))).report;
+  }
+  return layers === undefined && log === undefined ? undefined : (await loadFiles({ onnx, layers, log })).report;
+}
 
 function precisionOf(text: string | undefined): 'fp16' | 'bf16' | undefined {
   if (text === undefined || text === 'fp16' || text === 'bf16') return text;

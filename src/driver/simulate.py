@@ -10,6 +10,7 @@ names leave. Nothing is written.
   samples   files, inputs, seed      reads the input files; inputs: see `model_samples`
   judge     pieces, feeds, keeps, drops, numbers   one chunk of a model, for all samples; numbers: names of scalar outputs
   chunk     pieces, feeds, keeps, switched, flags  adds a chunk of the model with switches
+  reset                              forgets these chunks
   reference outputs                  runs it with every node exact
   trial     exact, limit             runs it with these nodes exact, and compares with the reference
   close
@@ -103,6 +104,10 @@ class Simulation:
         self.chunks.append(chunk)
         return {}
 
+    def reset(self):
+        self.chunks, self.references = [], []
+        return {}
+
     def reference(self, outputs):
         self.outputs, self.references = outputs, []
         for sample in self.samples:
@@ -178,6 +183,7 @@ def converse(_, channel, stop):
         "samples": simulation.read_samples,
         "judge": simulation.judge,
         "chunk": simulation.chunk,
+        "reset": simulation.reset,
         "reference": simulation.reference,
         "trial": simulation.trial,
     }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
+import { loadFiles } from '../../src/builder/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { judge } from '../support/runtime.ts';
 
@@ -77,6 +78,49 @@ test('an overflow that does no harm is nobody’s fault', async () => {
   expect(overflowing).toEqual(expect.arrayContaining(overflows));
   expect(overflows.length).toBeGreaterThan(0);
   expect(report.fix!.rules).toBe('model ./model.onnx\nbase fp16\n');
+});
+
+test('a build as a second opinion: what its kernel holds explains why the engine is fine', async () => {
+  const model = fixturePath('faults/softplus_exp/model.onnx');
+  const { report: build } = await loadFiles({
+    onnx: model,
+    layers: fixturePath('faults/softplus_exp/h200.fp16_all.layers.json.gz'),
+  });
+  const report = await judgeFault('softplus_exp', { build });
+  expect(report.level).toBe('kernel');
+  expect([
+    worst(report),
+    agrees(worst(report), read<Measured>('softplus_exp', 'measured.json').variants['fp16_all']!),
+  ]).toEqual([worst(report), true]);
+  // The basis of the fix stays the node level.
+  expect(report.kernel!.outputs.find(({ name }) => name === 'scale')!.finite).toBe(false);
+  expect(report.fix!.names).toHaveLength(3);
+  const culprits = report.kernel!.held.filter(({ culprit }) => culprit);
+  expect(culprits.map(({ name, kernel }) => [name, kernel])).toEqual([
+    ['/scale_head/softplus/Exp', '__myl_CasExpAddLogCas_myl13_0'],
+    ['/scale_head/softplus/Add', '__myl_CasExpAddLogCas_myl13_0'],
+  ]);
+});
+
+test('only one operator, module or node in low precision: the worst comes first', async () => {
+  const { sensitivity, fix } = await judgeFault('ln_pow_outlier', { sensitivity: 2 });
+  const named = (kind: string) => sensitivity!.filter((one) => one.kind === kind);
+  expect(named('node')).toHaveLength(2);
+  expect(
+    named('operator')
+      .map(({ name }) => name)
+      .slice(0, 2)
+      .sort(),
+  ).toEqual(['Pow', 'ReduceMean']);
+  expect(named('module').find(({ name }) => name === '/layers.0')!.error).toBeLessThan(0.01);
+  expect(fix!.runs).toBeLessThan(60);
+});
+
+test.each([
+  ['a model in FP16 already', 'fp16_overflow_fp16', 'is in FP16 or BF16 already'],
+  ['a model with a custom operator', 'unsupported_op', 'MyCustomOp'],
+])('%s: one sentence says why not', async (_, name, words) => {
+  await expect(judge(modelPath(name), [])).rejects.toThrow(words);
 });
 
 test('BF16 reaches far but is coarse: another fix', async () => {

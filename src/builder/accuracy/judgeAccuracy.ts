@@ -1,9 +1,12 @@
 import { basename, dirname } from 'node:path';
-import type { AccuracyFix, AccuracyOutput, AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
+import type { AccuracyFix, AccuracyOutput, AccuracyReport, Sensitivity } from '../../core/accuracy/accuracyReport.ts';
 import type { ModelFile } from '../../core/accuracy/chunkPlan.ts';
 import { addedRules, fixRules, rulesText } from '../../core/accuracy/fixRules.ts';
 import { judgeChunks } from '../../core/accuracy/judgeChunks.ts';
-import { judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
+import { type JudgedNode, judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
+import { heldValues, withHeld } from '../../core/accuracy/kernelValues.ts';
+import { sensitivityGroups } from '../../core/accuracy/sensitivityGroups.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { findLowNodes, type LowModel, type LowType } from '../../core/accuracy/lowNodes.ts';
 import { errorFigure as amount } from '../../core/accuracy/accuracyText.ts';
 import { randomInput } from '../../core/accuracy/randomInputs.ts';
@@ -44,6 +47,10 @@ export interface AccuracyRequest {
   /** The search ends with the best set found after so many runs or seconds. */
   maxRuns: number;
   maxSeconds: number;
+  /** A build of the model: what it computes if its kernels hold values, as a second opinion. */
+  build?: FusionReport | undefined;
+  /** Also run so many nodes, and every operator and module, alone in low precision. */
+  sensitivity?: number | undefined;
   /** The model as the rules name it. */
   modelLine: string;
   runtime: PythonWithRuntime;
@@ -103,6 +110,13 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   const base = asked ?? (plan.base === 'keep' ? 'fp16' : plan.base);
   const choice = chooseTypes(model, { ...plan, base }, types);
   refuseErrors(path, choice.problems);
+  const half = model.nodes.find((node) =>
+    types.outputsOf(node).some((type) => type === 'float16' || type === 'bfloat16'),
+  );
+  if (half)
+    throw new UserError(
+      `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
+    );
   const name = (await isGzip(path)) ? null : basename(path);
   return { model, types, index, low: findLowNodes(choice), base, file: { size: source.size, name } };
 }
@@ -130,12 +144,14 @@ class Judge {
       .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
     const read = await this.simulation.samples(this.request.inputs, inputs);
     const measured = await this.measure(read.samples);
-    await this.prepare();
+    await this.prepare(low);
     const all = await this.simulation.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
     const fix = this.errorOf(all) <= tolerance ? null : await this.search();
     const nodes = judgeNodes(low, measured, fix?.alone ?? new Map(), tolerance);
-    return {
+    const described = this.describe(fix, outputs);
+    const sensitivity = await this.sensitivity(nodes);
+    const report: AccuracyReport = {
       low: base,
       level: 'node',
       samples: read.samples,
@@ -143,9 +159,42 @@ class Judge {
       inputs: read.inputs,
       outputs,
       nodes,
-      fix: this.describe(fix, outputs),
+      fix: described,
       reason: null,
+      ...(sensitivity && { sensitivity }),
     };
+    return this.request.build ? this.kernelLevel(report, this.request.build) : report;
+  }
+
+  /** The same model with what the kernels of a build hold left unrounded. */
+  private async kernelLevel(report: AccuracyReport, build: FusionReport): Promise<AccuracyReport> {
+    const { low } = this.subject;
+    const held = heldValues(low, build);
+    await this.simulation.reset();
+    await this.prepare(withHeld(low, held));
+    const outputs = this.outputs(await this.simulation.trial('0'.repeat(low.low.length), null));
+    const names = new Map(report.nodes.map((node) => [node.id, node]));
+    const described = held.map((value) => {
+      const node = names.get(value.node)!;
+      return { ...value, name: node.name, culprit: node.alone !== undefined };
+    });
+    return { ...report, level: 'kernel', outputs, kernel: { outputs: report.outputs, held: described } };
+  }
+
+  /** Errors of single nodes (those with the largest local errors), operators and modules alone in low precision. */
+  private async sensitivity(nodes: readonly JudgedNode[]): Promise<Sensitivity[] | undefined> {
+    const { sensitivity: count, progress } = this.request;
+    if (count === undefined) return undefined;
+    const found: Sensitivity[] = [];
+    for (const { kind, name, members } of sensitivityGroups(nodes, count)) {
+      stopIfCancelled(this.request.signal);
+      const exact = nodes.map((_, i) => (members.includes(i) ? '0' : '1')).join('');
+      const error = this.errorOf(await this.simulation.trial(exact, null));
+      this.runs++;
+      progress?.({ stage: 'searching', done: this.runs, total: null });
+      found.push({ kind, name, nodes: members.map((i) => nodes[i]!.id), error: finite(error) });
+    }
+    return found.sort((a, b) => (b.error ?? Infinity) - (a.error ?? Infinity));
   }
 
   private async measure(samples: number): Promise<MeasuredNode[][]> {
@@ -163,8 +212,8 @@ class Judge {
   }
 
   /** Makes the sessions for the search, and the reference. */
-  private async prepare(): Promise<void> {
-    const { low, types, file, model } = this.subject;
+  private async prepare(low: LowModel): Promise<void> {
+    const { types, file, model } = this.subject;
     let done = 0;
     const made = new Set<string>();
     for (const chunk of switchedChunks(low, types, file)) {
@@ -174,7 +223,12 @@ class Judge {
       done += chunk.nodes;
       this.request.progress?.({ stage: 'preparing', done, total: model.graph.nodes.length });
     }
-    await this.simulation.reference(model.graph.outputs.map(({ name }) => name).filter((name) => made.has(name)));
+    const outputs = model.graph.outputs.map(({ name }) => name).filter((name) => made.has(name));
+    for (const { name, kind, shape, nan = 0, inf = 0 } of (await this.simulation.reference(outputs)).flat())
+      if (kind === 'float' && nan + inf > 0 && nan + inf === shape.reduce((size, dim) => size * dim, 1))
+        throw new UserError(
+          `Output "${name}" is not finite in FP32 with these inputs, so there is nothing to compare with. Pass other inputs.`,
+        );
   }
 
   /** Nodes that share a name can only be kept together: rules go by name. */

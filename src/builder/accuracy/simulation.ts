@@ -25,6 +25,8 @@ export interface ComparedOutput {
   max: number | null;
   error: number | null;
   finite: boolean;
+  nan?: number;
+  inf?: number;
 }
 
 /** An input of the model, and what to make where no file is given. */
@@ -81,6 +83,11 @@ export class Simulation {
 
   add({ segments, feeds, keeps, switched, flags }: SwitchedChunk): Promise<void> {
     return this.ask({ do: 'chunk', pieces: pieces(segments), feeds, keeps, switched, flags });
+  }
+
+  /** Forgets the chunks that were added. */
+  reset(): Promise<void> {
+    return this.ask({ do: 'reset' });
   }
 
   /** Runs the chunks that were added with every node exact; the outputs, sample by sample. */

@@ -1,21 +1,39 @@
 import type { JudgedNode } from './judgement.ts';
+import type { HeldValue } from './kernelValues.ts';
 import type { RandomInput } from './randomInputs.ts';
 
 /** What `trtlens accuracy --json` prints. Errors are max|difference| / max|reference|, the worst of all samples. */
 export interface AccuracyReport {
   /** The low precision: the `base` of the rules or what was requested. */
   low: string;
-  /** `node`: every value is rounded; `kernel`: values that never leave a kernel of a build are not. */
+  /** `node`: every value is rounded; `kernel`: `outputs` are those of a build whose kernels hold values unrounded. */
   level: 'node' | 'kernel';
   samples: number;
   tolerance: number;
   inputs: InputSource[];
   outputs: AccuracyOutput[];
+  /** Level `kernel` only: what it is compared with, and why it may differ. */
+  kernel?: {
+    /** The outputs at node level, to which nodes and fix belong. */
+    outputs: AccuracyOutput[];
+    /** Values that never leave a kernel, so that they may stay unrounded: a hypothesis until a run confirms it. */
+    held: (HeldValue & { name: string; culprit: boolean })[];
+  };
+  /** Error of the outputs when only this node, operator or module is in low precision, the worst first. */
+  sensitivity?: Sensitivity[];
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
   /** null: there is none, see `reason`. Without nodes: nothing to fix. */
   fix: AccuracyFix | null;
   reason: string | null;
+}
+
+/** What is in low precision alone, and the error that it gives; null: not finite. */
+export interface Sensitivity {
+  kind: 'node' | 'operator' | 'module';
+  name: string;
+  nodes: string[];
+  error: number | null;
 }
 
 /** Where the values of an input come from; `values`: what random ones are. */

@@ -63,6 +63,10 @@ export function accuracyText(report: AccuracyReport): string {
     ...outputs.map((output) => outputLine(output, tolerance)),
     '',
   ];
+  lines.push(...kernelLines(report));
+  for (const { kind, name, error } of report.sensitivity?.slice(0, 20) ?? [])
+    lines.push(`  only ${kind} ${name} in ${type}: error ${errorFigure(error)}`);
+  if (report.sensitivity) lines.push('');
   const roots = nodes.filter(({ role }) => role === 'root');
   if (roots.length > 0) {
     lines.push(`${counted(roots.length, 'node')} to blame:`);
@@ -96,4 +100,17 @@ function outputLine({ name, max, error, finite, judged }: AccuracyOutput, tolera
   }
   const verdict = finite && error !== null && error <= tolerance ? 'passes' : 'fails';
   return `  ${name}: ${verdict}, error ${errorFigure(error)} (largest value ${magnitude(max)})`;
+}
+
+/** What a build's kernels hold, and what that changes. */
+function kernelLines({ kernel, tolerance, outputs }: AccuracyReport): string[] {
+  if (!kernel) return [];
+  const lines = [
+    `The kernels of the build hold ${counted(kernel.held.length, 'value')}; above is what that would give. It is a hypothesis: confirm it with trtlens run. If every value is rounded:`,
+    ...kernel.outputs.map((output) => outputLine(output, tolerance)),
+  ];
+  const differs = kernel.outputs.some(({ error }, i) => error !== outputs[i]!.error);
+  for (const { name, kernel: by } of differs ? kernel.held.filter(({ culprit }) => culprit) : [])
+    lines.push(`  ${name}: held by ${by}`);
+  return [...lines, ''];
 }

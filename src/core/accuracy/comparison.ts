@@ -74,6 +74,14 @@ export function compareRuns(
     };
     return { at: maker?.at ?? Infinity, tensor: found };
   });
+  for (const { name, agrees: fits } of all.map(({ tensor }) => tensor)) {
+    const held = prediction?.kernel?.held.filter(({ culprit }) => culprit) ?? [];
+    const other = prediction?.kernel?.outputs.find((output) => output.name === name);
+    const measured = tensors.find((tensor) => tensor.name === name)!;
+    if (!fits || !other || agrees(other.error, measured) || held.length === 0) continue;
+    const why = held.map(({ name: node, kernel }) => `${node} in ${kernel}`).join(', ');
+    notes.push(`${name} is better than if every value were rounded, because kernels hold culprits: ${why}`);
+  }
   const ordered = model ? all.toSorted((a, b) => a.at - b.at) : all;
   return { tolerance, runs, tensors: ordered.map(({ tensor }) => tensor), onlyA, onlyB, notes };
 }

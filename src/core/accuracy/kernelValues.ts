@@ -1,0 +1,61 @@
+import type { FusionReport } from '../fusion/fusionReport.ts';
+import { parserName } from '../model/parserName.ts';
+import type { LowModel, LowNode } from './lowNodes.ts';
+
+/** A value that a build's kernel computes and uses itself, so that it may never be stored in low precision. */
+export interface HeldValue {
+  tensor: string;
+  /** Id of the node that makes it. */
+  node: string;
+  /** The kernel, by its name in the engine. */
+  kernel: string;
+}
+
+/**
+ * Values of the main graph that never leave a kernel of a build: one kernel makes them, and the same one alone reads
+ * them, as TensorRT itself says. The report may be of a rewritten copy of the model: nodes are found by name.
+ */
+export function heldValues({ low, model }: LowModel, report: FusionReport): HeldValue[] {
+  const kernels = new Map<string, number | null>();
+  for (const { name, layers, exact } of report.nodes) {
+    // Two nodes of one name cannot be told apart.
+    const own = exact && layers.length === 1 && name !== '' && !kernels.has(name) ? layers[0]! : null;
+    kernels.set(name, own);
+  }
+  const readers = new Map<string, (number | null)[]>();
+  const add = (tensor: string, kernel: number | null) => readers.set(tensor, [...(readers.get(tensor) ?? []), kernel]);
+  const kernelOf = (node: { name: string; outputs: readonly string[] }) => kernels.get(parserName(node)) ?? null;
+  for (const node of model.graph.nodes) {
+    for (const tensor of new Set(node.inputs)) add(tensor, kernelOf(node));
+    // What a body reads is read by whatever runs the body.
+    for (const { graph } of node.subgraphs)
+      for (const one of graph.nodes) for (const tensor of one.inputs) add(tensor, null);
+  }
+  for (const { name } of model.graph.outputs) add(name, null);
+  const names = new Map(report.layers.map(({ id, name }) => [id, name]));
+  return low.flatMap(({ node, graph, outputs }) => {
+    const kernel = graph === '' ? kernelOf(node) : null;
+    if (kernel === null) return [];
+    return outputs.flatMap((i): HeldValue[] => {
+      const tensor = node.outputs[i]!;
+      const all = readers.get(tensor) ?? [];
+      const stays = all.length > 0 && all.every((one) => one === kernel);
+      return stays ? [{ tensor, node: node.id, kernel: names.get(kernel) ?? `${kernel}` }] : [];
+    });
+  });
+}
+
+/** The same model, where held values are not rounded: what this build computes if its kernels hold them in FP32. */
+export function withHeld(model: LowModel, held: readonly HeldValue[]): LowModel {
+  const kept = new Set(held.map(({ tensor }) => tensor));
+  const low = model.low.map((one): LowNode => {
+    if (one.graph !== '') return one;
+    const { inputs, outputs } = one.node;
+    return {
+      ...one,
+      inputs: one.inputs.filter((i) => !kept.has(inputs[i]!)),
+      outputs: one.outputs.filter((i) => !kept.has(outputs[i]!)),
+    };
+  });
+  return { ...model, low, byId: new Map(low.map((one) => [one.node.id, one])) };
+}
