@@ -12,7 +12,7 @@ export interface Chain {
   /** The tensors where it was cut. */
   at: string[];
   parts: {
-    /** File beside the chain. */
+    /** File next to the chain. */
     model: string;
     nodes: number;
     /** Inputs of the model, and outputs of earlier parts. */
