@@ -49,7 +49,7 @@ Needs --layers, --log or both; each file may be gzip-compressed.
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
-  --profile FILE   layer times: trtexec --exportProfile
+  --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (nsys export --type sqlite)
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbours
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes

@@ -10,8 +10,8 @@ export const inspect: Command = {
   summary: 'identify a file by its content',
   help: `trtlens inspect FILE [--json]
 
-Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, times, a tactic
-replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
+Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
+Nsight Systems, times, a tactic replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, { json: { type: 'boolean' } }, ['FILE']);

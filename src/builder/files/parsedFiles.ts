@@ -5,7 +5,9 @@ import type { LayerInfo } from '../../core/engine/layerInfo.ts';
 import type { Profile } from '../../core/engine/profile.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { readLayerInfo } from '../../core/engine/readLayerInfo.ts';
+import { readNsysTrace } from '../../core/engine/readNsysTrace.ts';
 import { readProfile } from '../../core/engine/readProfile.ts';
+import { SqliteFile } from '../../core/engine/sqliteFile.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
@@ -124,9 +126,16 @@ export class ParsedFiles {
     return this.#parse('layers', path, (source) => parseText(source, path, readLayerInfo));
   }
 
-  /** @throws {UserError} if it cannot be opened */
+  /**
+   * Layer times: a profile, or a trace of Nsight Systems as SQLite.
+   * @throws {UserError} if it cannot be opened
+   */
   profile(path: string): Promise<Read<Profile>> {
-    return this.#parse('profile', path, (source) => parseText(source, path, readProfile));
+    return this.#parse('profile', path, async (source) => {
+      if (!SqliteFile.sniff(await source.read(0, 16))) return parseText(source, path, readProfile);
+      const { value, problems } = await readNsysTrace(source);
+      return { value, problems: named(path, problems) };
+    });
   }
 
   /**

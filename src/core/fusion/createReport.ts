@@ -17,6 +17,7 @@ import { modelProblem, noteUnbuilt } from './modelDifferences.ts';
 import { findProblems, noEngineReason, otherBuildProblem, otherModel } from './reportProblems.ts';
 import { claimWitnessed } from './witnessedNodes.ts';
 import { reportTensors } from './reportTensors.ts';
+import { joinTrace } from './traceJoin.ts';
 import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
 
 /**
@@ -37,8 +38,7 @@ export function createReport(input: ReportInput): FusionReport {
   const { resolution, other } = resolve(input, log, createResolution(graph, names, view, roles));
   const noEngine = other ? 'The inputs belong to another model.' : noEngineReason(view, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
-  const rows = input.profile?.rows ?? log?.profile ?? [];
-  const times = joinProfile(view.layers, rows);
+  const times = layerTimes(view, input);
   const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times));
   const layers = view.layers.map((_, index) => layerOf(resolution, index, times));
   const report: FusionReport = {
@@ -51,6 +51,7 @@ export function createReport(input: ReportInput): FusionReport {
     nodes,
     tensors: reportTensors(resolution),
     accounting: accountingOf(nodes),
+    ...(times.traced && { profile: times.traced.profile }),
     funnel: (view.phase?.funnel ?? []).map(({ stage, layers: count }) => ({ stage, layers: count })),
     remarks: [],
     problems: [
@@ -84,6 +85,9 @@ function resolve(
   claimWitnessed(empty);
   return { resolution: empty, other };
 }
+
+const layerTimes = ({ layers }: EngineView, { profile, log }: ReportInput): ProfileJoin =>
+  profile?.trace ? joinTrace(layers, profile.trace) : joinProfile(layers, profile?.rows ?? log?.profile ?? []);
 
 /** Tensors that the host computes and a layer copies to the device. */
 const copiedFromHost = (view: EngineView): string[] =>
@@ -123,6 +127,7 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLay
     nodes: idsOf(from.graph, nodes),
     evidence: [...evidence],
     averageMs: rounded(times.averageMs[index]),
+    ...times.traced?.layers[index],
     percent: rounded(times.percent[index]),
     tactic: layer.tacticName ?? layer.tactic,
     inputs: layer.inputs,

@@ -21,6 +21,8 @@ export interface FusionReport {
   tensors: ReportTensor[];
   /** How many nodes have which fate. */
   accounting: Accounting;
+  /** Where the times come from, if from a trace of the GPU; left out otherwise. */
+  profile?: TracedProfile;
   /** How many layers the network had after each stage of the optimizer, as the log counts them. */
   funnel: { stage: string; layers: number }[];
   /** Why a boundary is where it is, or what helped or hindered; each with its evidence. Never invented. */
@@ -109,6 +111,20 @@ export interface ReportBuild {
   line: number;
 }
 
+/** What the times of layers were taken from: the kernels of a trace. */
+export interface TracedProfile {
+  /** What recorded the trace: Nsight Systems. */
+  source: 'nsys';
+  /** How many kernels ran. */
+  kernels: number;
+  /** How many of them a layer launched; by correlation id and NVTX range, of a CUDA graph by the order of its capture. */
+  attributed: number;
+  /** Time of all other kernels in milliseconds, in the whole trace. */
+  otherMs: number;
+  /** Passes through an engine: enqueues that ran kernels, and launches of CUDA graphs. */
+  passes: number;
+}
+
 /** A layer of the engine. */
 export interface ReportLayer {
   /** Position in `layers`, from 0. */
@@ -125,8 +141,14 @@ export interface ReportLayer {
   nodes: string[];
   /** How the report knows `nodes`. */
   evidence: Evidence[];
-  /** Average time in milliseconds; null: not timed. */
+  /** Average time in milliseconds; null: not timed. From a trace: of the passes in which it launched kernels. */
   averageMs: number | null;
+  /** Median time of a pass in milliseconds (nearest rank); only from a trace. */
+  p50?: number;
+  /** The time in milliseconds that 99 % of the passes do not exceed (nearest rank); only from a trace. */
+  p99?: number;
+  /** How many kernels it launched in the whole trace; only from a trace. */
+  launches?: number;
   /** Share of the total time in percent, as the profile says; null: not timed. */
   percent: number | null;
   /** Name of the kernel that runs it, or the tactic's number where TensorRT gives no name; null: not given. */

@@ -1,5 +1,6 @@
 import type { ProfileRow } from '../engine/buildLog.ts';
 import type { EngineLayer } from '../engine/engineLayer.ts';
+import type { ReportLayer, TracedProfile } from './fusionReport.ts';
 import type { Problem } from '../text/problem.ts';
 import { counted, percentText, thousands } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
@@ -9,6 +10,8 @@ export interface ProfileJoin {
   /** By index of the layer; null if no row is its. */
   averageMs: (number | null)[];
   percent: (number | null)[];
+  /** What only a trace says, of each layer that launched kernels and of all. */
+  traced?: { layers: (Pick<ReportLayer, 'p50' | 'p99' | 'launches'> | undefined)[]; profile: TracedProfile };
   problems: Problem[];
 }
 

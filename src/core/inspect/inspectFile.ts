@@ -1,6 +1,8 @@
 import type { Inspection } from './inspection.ts';
 import type { ByteSource } from '../text/byteSource.ts';
 import { BuildLogReader } from '../engine/readBuildLog.ts';
+import { readNsysTrace } from '../engine/readNsysTrace.ts';
+import { SqliteFile } from '../engine/sqliteFile.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
 import { encodingOf, Utf8Decoder } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
@@ -39,11 +41,22 @@ async function inspectContent(source: ByteSource, name: string): Promise<Inspect
   const head = await source.read(0, Math.min(HEAD, source.size));
   if (head[0] === 0x1f && head[1] === 0x8b)
     return unknown('A gzip-compressed file', 'compressed', 'The file is compressed with gzip. Unpack it first.');
+  if (SqliteFile.sniff(head)) return inspectTrace(source);
   const binary = inspectBinary(head, source.size);
   if (binary !== null) return binary;
   // Text may happen to read as the first fields of a model, but no model is text throughout.
   if (!isText(head)) return (await inspectModel(source, head)) ?? inspectUnknownBinary(source.size);
   return (await inspectText(source)) ?? (await inspectModel(source, head)) ?? unknownText();
+}
+
+async function inspectTrace(source: ByteSource): Promise<Inspection> {
+  const { value, problems } = await readNsysTrace(source);
+  if (!value?.trace) return inspection('unknown', 'An SQLite file without kernels of Nsight Systems', { problems });
+  const { kernels, passes } = value.trace;
+  return inspection('trace', `Trace of Nsight Systems: ${counted(kernels, 'kernel')}`, {
+    counts: { kernels, passes },
+    problems,
+  });
 }
 
 function inspectEmpty(name: string): Inspection {

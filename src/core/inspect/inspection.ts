@@ -5,6 +5,7 @@ export type FileKind =
   | 'layer-info'
   | 'build-log'
   | 'profile'
+  | 'trace'
   | 'timing'
   | 'replay'
   | 'choices'

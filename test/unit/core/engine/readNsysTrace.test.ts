@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
+import type { KernelTrace } from '../../../../src/core/engine/profile.ts';
+import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readNsysTrace } from '../../../../src/core/engine/readNsysTrace.ts';
+import { joinTrace } from '../../../../src/core/fusion/traceJoin.ts';
+import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readFixture } from '../../../support/fixtures.ts';
+
+interface Sums {
+  kernels: number;
+  ns: number;
+  /** By name of the innermost range; graphs are not among them. */
+  ranges: Record<string, number>;
+}
+const text = (path: string): string => new TextDecoder().decode(readFixture(path));
+const sums = JSON.parse(text('traces/sums.json')) as Record<string, Sums>;
+const read = (name: string) => readNsysTrace(bytesOf(readFixture(`traces/${name}`)));
+const layersOf = (engine: string): EngineLayer[] =>
+  readLayerInfo(text(`traces/${engine}/layers.json.gz`)).value!.layers;
+const total = (trace: KernelTrace, name: string): number =>
+  trace.groups
+    .filter(({ ranges }) => ranges[0]!.name === name)
+    .reduce((sum, { passNs }) => sum + passNs.reduce((all, ns) => all + ns, 0), 0);
+
+describe.each(Object.keys(sums))('%s', (name) => {
+  const [engine, kind] = name.split('/') as [string, string];
+
+  test('every launch belongs to a layer, and times are those that SQL adds up', async () => {
+    const { value, problems } = await read(`${name}.sqlite.gz`);
+    const { kernels, ns, ranges } = sums[name]!;
+    const layers = layersOf(engine);
+    const join = joinTrace(layers, value!.trace!);
+    expect(problems).toEqual([]);
+    expect(join.problems).toEqual([]);
+    expect(join.traced!.profile).toEqual({
+      source: 'nsys',
+      kernels,
+      attributed: kernels,
+      otherMs: 0,
+      passes: kind === 'plain' ? 3 : 4,
+    });
+    const whole = join.averageMs.reduce<number>((sum, ms) => sum + (ms ?? 0), 0) * join.traced!.profile.passes;
+    expect(whole).toBeCloseTo(ns / 1e6, 9);
+    expect(join.percent.reduce<number>((sum, percent) => sum + (percent ?? 0), 0)).toBeCloseTo(100, 9);
+    if (kind === 'plain')
+      for (const [range, time] of Object.entries(ranges))
+        expect([range, total(value!.trace!, range)]).toEqual([range, time]);
+  });
+});
+
+test.each(['bert_base.fp16', 'fusion_zoo.fp32', 'vit_tiny.fp16'])(
+  'a CUDA graph of %s gives each layer the launches that it has without one',
+  async (engine) => {
+    const launches = async (kind: string): Promise<(number | undefined)[]> => {
+      const { value } = await read(`${engine}/${kind}.sqlite.gz`);
+      const { traced } = joinTrace(layersOf(engine), value!.trace!);
+      return traced!.layers.map((layer) => layer && layer.launches / traced!.profile.passes);
+    };
+    expect(await launches('graph')).toEqual(await launches('plain'));
+  },
+);
+
+test('median and 99th percentile are times of passes', () => {
+  const trace: KernelTrace = {
+    kernels: 200,
+    ms: 0.02,
+    passes: 100,
+    groups: [
+      {
+        ranges: [{ name: 'inner', turn: 0 }, { name: 'conv', turn: 0 }],
+        launches: 200,
+        passes: Array.from({ length: 100 }, (_, pass) => pass),
+        passNs: Array.from({ length: 100 }, (_, pass) => 1000 * (100 - pass)),
+      },
+    ],
+    occurrences: new Map([['conv', { least: 1, most: 1 }]]),
+  }; // prettier-ignore
+  const layer = { name: 'conv' } as EngineLayer;
+  const { averageMs, traced } = joinTrace([layer], trace);
+  expect([averageMs, traced!.layers]).toEqual([[0.0505], [{ p50: 0.05, p99: 0.099, launches: 200 }]]);
+  // Two layers of the name, one range of it in each pass: which of the two ran is not known.
+  const unclear = joinTrace([layer, layer], trace);
+  expect([unclear.averageMs, unclear.traced!.profile.attributed]).toEqual([[null, null], 0]);
+  expect(unclear.problems.map(({ code }) => code)).toEqual(['trace-order']);
+});
+
+test('small pages, long texts, large ids, several processes and threads, ranges that overlap', async () => {
+  const { value, problems } = await read('odd.sqlite');
+  expect(problems).toEqual([]);
+  const { groups, kernels, ms } = value!.trace!;
+  const found = groups.map(({ ranges, passNs }) => [ranges[0]!.name.slice(0, 30), passNs]);
+  expect(found).toEqual([
+    [`layer_${'x'.repeat(24)}`, [1]],
+    ['overlapping', [10]],
+    ['second thread', [100]],
+    ['second process', [1000]],
+    ['ExecutionContext::enqueue', [10_000]],
+  ]);
+  expect([kernels, ms]).toEqual([6, 0.111111]);
+});
+
+describe('what cannot be read', () => {
+  test('says why', async () => {
+    const codes = async (bytes: Uint8Array) => (await readNsysTrace(bytesOf(bytes))).problems.map(({ code }) => code);
+    expect(await codes(readFixture('traces/wal.sqlite'))).toEqual(['sqlite-wal']);
+    expect(await codes(readFixture('traces/rowid.sqlite'))).toEqual(['no-profile']);
+    expect(await codes(new TextEncoder().encode('SQLite format 3\0'))).toEqual(['damaged']);
+    expect(await codes(new TextEncoder().encode('{}'))).toEqual(['no-sqlite']);
+  });
+
+  test('inspect names a trace, and a database that is none', async () => {
+    const kind = async (name: string) => (await inspectFile(bytesOf(readFixture(`traces/${name}`)))).kind;
+    expect(await kind('odd.sqlite')).toBe('trace');
+    expect(await kind('rowid.sqlite')).toBe('unknown');
+  });
+
+  test('a truncated or mutated trace never fails or hangs', async () => {
+    const whole = readFixture('traces/odd.sqlite');
+    const { kernels } = (await readNsysTrace(bytesOf(whole))).value!.trace!;
+    let damaged = 0;
+    let seed = 1;
+    const random = (below: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    for (let round = 0; round < 1500; round++) {
+      const bytes = round % 3 === 0 ? whole.slice(0, random(whole.length)) : whole.slice();
+      if (round % 3 > 0)
+        for (let change = 0; change < 1 + random(20); change++) bytes[random(bytes.length)] = random(256);
+      // oxlint-disable-next-line no-await-in-loop -- one case after the other
+      const { value, problems } = await readNsysTrace(bytesOf(bytes));
+      if (problems.length > 0) damaged++;
+      expect(value !== undefined || problems.length > 0).toBe(true);
+      expect(value?.trace?.kernels ?? 0).toBeLessThanOrEqual(100 * kernels);
+    }
+    expect(damaged).toBeGreaterThan(500);
+  });
+});
