@@ -1,8 +1,8 @@
 import type { Inspection } from './inspection.ts';
 import type { ByteSource } from '../text/byteSource.ts';
 import { BuildLogReader } from '../engine/readBuildLog.ts';
-import { readNsysTrace } from '../engine/readNsysTrace.ts';
-import { SqliteFile } from '../engine/sqliteFile.ts';
+import { readNsysTrace } from '../engine/trace/readNsysTrace.ts';
+import { SqliteFile } from '../engine/trace/sqliteFile.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
 import { encodingOf, Utf8Decoder } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';

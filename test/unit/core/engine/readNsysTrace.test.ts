@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
 import type { KernelTrace } from '../../../../src/core/engine/profile.ts';
 import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readNsysTrace } from '../../../../src/core/engine/readNsysTrace.ts';
+import { readNsysTrace } from '../../../../src/core/engine/trace/readNsysTrace.ts';
 import { joinTrace } from '../../../../src/core/fusion/traceJoin.ts';
 import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
@@ -56,7 +56,7 @@ test.each(['bert_base.fp16', 'fusion_zoo.fp32', 'vit_tiny.fp16'])(
     const launches = async (kind: string): Promise<(number | undefined)[]> => {
       const { value } = await read(`${engine}/${kind}.sqlite.gz`);
       const { traced } = joinTrace(layersOf(engine), value!.trace!);
-      return traced!.layers.map((layer) => layer && layer.launches / traced!.profile.passes);
+      return traced!.layers.map((layer) => layer && layer.launches! / traced!.profile.passes);
     };
     expect(await launches('graph')).toEqual(await launches('plain'));
   },

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '../text/utf8Decoder.ts';
+import { decodeUtf8 } from '../../text/utf8Decoder.ts';
 
 /** A value of a row. Integers beyond 2⁵³ are bigints, so that they stay distinct; blobs are null: nobody asks for one. */
 export type SqliteValue = number | bigint | string | null;

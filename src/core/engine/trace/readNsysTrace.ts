@@ -1,8 +1,8 @@
-import type { ByteSource } from '../text/byteSource.ts';
-import type { Problem, Read } from '../text/problem.ts';
+import type { ByteSource } from '../../text/byteSource.ts';
+import type { Problem, Read } from '../../text/problem.ts';
 import { float64Column, int32Column } from './growingColumn.ts';
 import { joinLaunches, type LaunchRows, type RangeRows } from './nsysLaunches.ts';
-import type { Profile } from './profile.ts';
+import type { Profile } from '../profile.ts';
 import { SqliteFile } from './sqliteFile.ts';
 import type { SqliteValue } from './sqliteRecord.ts';
 

@@ -1,5 +1,5 @@
-import type { ByteSource } from '../text/byteSource.ts';
-import type { Problem, Read } from '../text/problem.ts';
+import type { ByteSource } from '../../text/byteSource.ts';
+import type { Problem, Read } from '../../text/problem.ts';
 import { SqliteRecord, type SqliteValue, columnsOf, integerAt, varintAt, varintLength } from './sqliteRecord.ts';
 
 /** A table of the file: where its rows begin and what its columns are called. */

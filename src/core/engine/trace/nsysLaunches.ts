@@ -1,8 +1,8 @@
-import type { Problem } from '../text/problem.ts';
-import { counted } from '../text/numbers.ts';
+import type { Problem } from '../../text/problem.ts';
+import { counted } from '../../text/numbers.ts';
 import { orderOf } from './growingColumn.ts';
 import { graphLaunches } from './nsysGraphs.ts';
-import type { KernelGroup, KernelTrace } from './profile.ts';
+import type { KernelGroup, KernelTrace } from '../profile.ts';
 import type { KernelRows } from './readNsysTrace.ts';
 import type { SqliteValue } from './sqliteRecord.ts';
 
