@@ -10,7 +10,24 @@ interface SqliteTable {
   rowNumber: number;
 }
 
-const magic = 'SQLite format 3\0';
+const magic = Uint8Array.of(
+  0x53,
+  0x51,
+  0x4c,
+  0x69,
+  0x74,
+  0x65,
+  0x20,
+  0x66,
+  0x6f,
+  0x72,
+  0x6d,
+  0x61,
+  0x74,
+  0x20,
+  0x33,
+  0,
+); // 'SQLite format 3'
 /** Bytes that are read at a time: several pages. */
 const chunkBytes = 1 << 18;
 const keptChunks = 4;
@@ -35,7 +52,7 @@ export class SqliteFile {
 
   /** Whether the bytes start as an SQLite file does. */
   static sniff(head: Uint8Array): boolean {
-    return [...magic].every((char, index) => head[index] === char.charCodeAt(0));
+    return magic.every((byte, index) => head[index] === byte);
   }
 
   /** Opens a file and reads which tables it has. `value` is undefined, with the reason, if it cannot be read. */
