@@ -51,7 +51,7 @@ export interface ComparedRuns {
 /** Below this an error is the noise of another order of summation, and no prediction is compared with it. */
 const NOISE = 1e-5;
 
-/** Puts compared tensors in the model's order, names their nodes and holds a prediction against them. */
+/** Puts compared tensors in the model's order, names their nodes and compares a prediction with them. */
 export function compareRuns(
   { runs, tensors, onlyA, onlyB, notes }: ComparedRuns,
   tolerance: number,

@@ -18,7 +18,7 @@ export interface HeldValue {
 export function heldValues({ low, model }: LowModel, report: FusionReport): HeldValue[] {
   const kernels = new Map<string, number | null>();
   for (const { name, layers, exact } of report.nodes) {
-    // Two nodes of one name cannot be told apart.
+    // Two nodes of one name cannot be distinguished.
     const own = exact && layers.length === 1 && name !== '' && !kernels.has(name) ? layers[0]! : null;
     kernels.set(name, own);
   }

@@ -8,7 +8,7 @@ export interface SensitivityGroup {
   members: number[];
 }
 
-/** As many modules as a person reads. */
+/** As many modules as the user reads. */
 const MODULES = 40;
 
 /**

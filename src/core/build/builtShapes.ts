@@ -16,8 +16,8 @@ export interface BuiltShape {
 }
 
 /**
- * The shapes for which a build makes its engine: one list an optimization profile, of every input of the model. Inputs of
- * unknown rank are left out.
+ * The shapes for which a build makes its engine: one list an optimization profile, of every input of the model. Inputs
+ * of unknown rank are omitted.
  */
 export function builtShapes(
   { graph }: OnnxModel,

@@ -36,8 +36,8 @@ export interface CommandLine {
 export interface CommandNote {
   /**
    * `translated`: another flag does it in this version. `dropped`: an argument of our own that this version does not
-   * need. `ignored`: a request without effect; the build goes on with a warning. `warned`: what the build does that nobody asked for. `refused`: without it the engine
-   * would be another one than asked for, don't build.
+   * need. `ignored`: a request without effect; the build goes on with a warning. `warned`: what the build does that no
+   * one asked for. `refused`: without it the engine would be another one than asked for, don't build.
    */
   kind: 'translated' | 'dropped' | 'ignored' | 'warned' | 'refused';
   flag: string;

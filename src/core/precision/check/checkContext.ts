@@ -15,7 +15,7 @@ export interface CheckContext {
   problems: PrecisionProblem[];
 }
 
-/** What the checks look at that hold rules against each other. */
+/** What the checks look at that compare rules with each other. */
 export interface FileContext extends CheckContext {
   file: OverrideFile;
   resolution: ResolvedRules;
