@@ -1,4 +1,5 @@
 import { extractPiece } from '../../builder/files/extractPiece.ts';
+import { loggedTensors } from '../../builder/files/loggedTensors.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { UserError } from '../../builder/userError.ts';
@@ -21,6 +22,7 @@ const options = {
   around: { type: 'string' },
   embed: { type: 'boolean' },
   references: { type: 'boolean' },
+  log: { type: 'string' },
   output: { type: 'string', short: 'o' },
   json: { type: 'boolean' },
 } as const;
@@ -29,7 +31,7 @@ export const extract: Command = {
   name: 'extract',
   summary: 'write a part of a model as a separate model',
   help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
-                [--around K] [--embed | --references] -o OUT.onnx [--json]
+                [--around K] [--log F] [--embed | --references] -o OUT.onnx [--json]
 
 Writes the selected nodes as a separate model and keeps all names. If OUT is in the model's folder, weights stay where
 they are; otherwise only the used ranges are copied to OUT.data.
@@ -41,6 +43,7 @@ they are; otherwise only the used ranges are copied to OUT.data.
   --from TENSOR      where the part begins; may be repeated. You can omit the inputs of the model
   --to TENSOR        where the part ends; may be repeated
   --around K         also the nodes up to K edges away
+  --log F            a verbose build log of the model: types and shapes that the model does not give
   --embed            put the weights into OUT
   --references       never copy weights
   --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }
@@ -54,6 +57,7 @@ they are; otherwise only the used ranges are copied to OUT.data.
       pick: await picker(values, positionals[0]!),
       out: values.output,
       weights: values.embed ? 'embed' : values.references ? 'references' : 'auto',
+      known: values.log === undefined ? undefined : await loggedTensors(values.log),
       signal: terminal.signal,
     });
     const bytes = files.reduce((sum, { size }) => sum + size, 0);

@@ -19,7 +19,7 @@ export interface BorderTensor {
 }
 
 /** What else says the types of tensors, such as a build log: by the tensor's name. shape null: rank unknown. */
-export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: number[] | null }>;
+export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: readonly (number | null)[] | null }>;
 
 /**
  * Where the weights of an extracted model are:
@@ -121,7 +121,9 @@ function borderTensor(
   const type = types[tensor] ?? logged?.type ?? null;
   if (type === null || dataTypeNumber(type) === undefined) return name;
   const shape = shapes[tensor] ?? logged?.shape ?? null;
-  return { name, type, shape: shape && [...shape] };
+  // What the model leaves open may be known to the log.
+  const sizes = logged?.shape?.length === shape?.length ? logged?.shape : null;
+  return { name, type, shape: shape && shape.map((dim, axis) => dim ?? sizes?.[axis] ?? null) };
 }
 
 const newValue = ({ name, type, shape }: BorderTensor): NewValue => ({ name, newType: type, ...(shape && { shape }) });

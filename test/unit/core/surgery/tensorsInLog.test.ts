@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
+import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { extractModel, type KnownTensors } from '../../../../src/core/surgery/extractModel.ts';
+import { pieceBetween, type Piece } from '../../../../src/core/surgery/pieceOf.ts';
+import { TensorsInLog } from '../../../../src/core/surgery/tensorsInLog.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { captureText, modelPath } from '../../../support/fixtures.ts';
+import { modelOf } from '../fusion/loadCapture.ts';
+
+function read(text: string) {
+  const found = new TensorsInLog();
+  for (const line of text.split('\n')) found.push(line);
+  return found.known;
+}
+
+test.each([
+  ['tensorrt-10.6.0/bert_base.fp32', 'bert_base'],
+  ['tensorrt-8.6.1/bert_base.fp16', 'bert_base'],
+  ['tensorrt-11.2.1/deep_encoder_11k.typed', 'deep_encoder_11k'],
+])('the log of %s says what inference finds', async (capture, model) => {
+  const known = read(captureText(`${capture}/log.txt`)!);
+  const graph = createModelGraph((await modelOf(model))!);
+  const { types, shapes } = inferTensors(graph);
+  let compared = 0;
+  for (const [name, { type, shape }] of known) {
+    const tensor = graph.byName.get(name);
+    if (tensor === undefined || types[tensor] === null) continue;
+    compared += 1;
+    expect(type, name).toBe(types[tensor]);
+    const inferred = shapes[tensor];
+    if (!inferred) continue;
+    expect(shape.length, name).toBe(inferred.length);
+    for (const [axis, dim] of shape.entries())
+      if (dim !== null && typeof inferred[axis] === 'number') expect(dim, name).toBe(inferred[axis]);
+  }
+  expect(compared).toBeGreaterThan(300);
+});
+
+test('names with brackets and arrows, scalars, sizes known at runtime only, ambiguous types', () => {
+  const known = read(
+    '[V] [TRT] n [Op] outputs: [a[0] -> b -> (2, -1)[HALF]], [c -> ()[BOOL]], [d -> (3)[INT32]], \nno tensors here: [x -> (1)[FLOAT]]',
+  );
+  expect([...known]).toEqual([
+    ['a[0] -> b', { type: 'float16', shape: [2, null] }],
+    ['c', { type: 'bool', shape: [] }],
+  ]);
+});
+
+test('what the model does not say about a border comes from the log', async () => {
+  const bytes = readFileSync(modelPath('unsupported_op'));
+  const { value: model } = await readModel(bytesOf(bytes), { spans: true });
+  const graph = createModelGraph(model!);
+  const inferred = inferTensors(graph);
+  const custom = graph.nodes.findIndex(({ op }) => op === 'MyCustomOp');
+  const tensor = graph.outputs[custom]![0]!;
+  const { name } = graph.tensors[tensor]!;
+  const piece = pieceBetween(graph, [], [name]) as Piece;
+  const cut = (known?: KnownTensors) =>
+    extractModel(graph, bytes.length, piece, inferred, { kind: 'references', modelFile: 'whole.onnx' }, known);
+  expect(cut()).toEqual({
+    reason: `The type of tensor "${name}" is unknown. Cut elsewhere, or pass a verbose build log of the model`,
+  });
+  const known = read(`[V] [TRT] custom [MyCustomOp] outputs: [${name} -> (1, -1, 4)[HALF]], `);
+  expect(cut(known)).toMatchObject({ outputs: [{ name, type: 'float16', shape: [1, null, 4] }] });
+});
