@@ -21,7 +21,7 @@ export interface FusionReport {
   tensors: ReportTensor[];
   /** How many nodes have which fate. */
   accounting: Accounting;
-  /** Where the times come from, if from a trace of the GPU; left out otherwise. */
+  /** Where the times come from, if from a trace of the GPU; omitted otherwise. */
   profile?: TracedProfile;
   /** How many layers the network had after each stage of the optimizer, as the log counts them. */
   funnel: { stage: string; layers: number }[];

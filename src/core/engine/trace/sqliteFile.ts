@@ -36,7 +36,7 @@ const interior = 5;
 
 /**
  * Reads the tables of an SQLite 3 file (https://www.sqlite.org/fileformat2.html) from its first row to its last, only
- * the columns that are asked for, page by page: a trace may be larger than memory. It knows no index, no query, no
+ * the columns that are requested, page by page: a trace may be larger than memory. It knows no index, no query, no
  * write-ahead log and no table WITHOUT ROWID.
  */
 export class SqliteFile {

@@ -1,6 +1,8 @@
 import { decodeUtf8 } from '../../text/utf8Decoder.ts';
 
-/** A value of a row. Integers beyond 2⁵³ are bigints, so that they stay distinct; blobs are null: nobody asks for one. */
+/**
+ * A value of a row. Integers beyond 2⁵³ are bigints, so that they stay distinct; blobs are null: no one asks for one.
+ */
 export type SqliteValue = number | bigint | string | null;
 
 /** Decodes the wanted columns of one record after the other. */
@@ -18,7 +20,7 @@ export class SqliteRecord {
     });
   }
 
-  /** Reads a record; false if it is damaged: values that do not lie inside it are null. */
+  /** Reads a record; false if it is damaged: values outside it are null. */
   read(record: Uint8Array): boolean {
     this.values.fill(null);
     const head = varintAt(record, 0);
