@@ -1,6 +1,7 @@
 import type { ReportLayer } from '../fusion/fusionReport.ts';
 import type { Change } from './buildDiff.ts';
 import { delta } from './changeWords.ts';
+import { tacticOf } from './groups.ts';
 
 /** Something about the layers of one cluster that differs between two builds. */
 export interface Aspect {
@@ -92,9 +93,7 @@ const types = (layers: readonly ReportLayer[]): string | null =>
   sorted(layers.flatMap(({ outputs }) => (outputs.length === 0 ? [null] : outputs.map(({ type }) => type))));
 
 const kernels = (layers: readonly ReportLayer[]): string | null =>
-  layers.some(({ kind }) => kind === 'foreign')
-    ? null
-    : sorted(layers.map(({ tactic }) => tactic && plainTactic(tactic)));
+  layers.some(({ kind }) => kind === 'foreign') ? null : sorted(layers.map((layer) => plainTactic(tacticOf(layer))));
 
 /** Inside ForeignNodes TensorRT writes the type in the place of a format. */
 const formats = (layers: readonly ReportLayer[]): string | null =>
@@ -105,4 +104,5 @@ const formats = (layers: readonly ReportLayer[]): string | null =>
   );
 
 /** Hashes in the names of generated kernels change with the model's constants. */
-const plainTactic = (tactic: string): string => tactic.replaceAll(/_0x[0-9a-f]{16,}/g, '').replaceAll(/_myl\w*$/g, '');
+const plainTactic = (tactic: string | null): string | null =>
+  tactic && tactic.replaceAll(/_0x[0-9a-f]{16,}/g, '').replaceAll(/_myl\w*$/g, '');

@@ -2,7 +2,7 @@ import { timeText } from '../text/numbers.ts';
 import type { ReportNode } from '../fusion/fusionReport.ts';
 import type { ChangeKind } from './buildDiff.ts';
 import type { Cluster } from './clusters.ts';
-import type { Group } from './groups.ts';
+import { type Group, tacticOf } from './groups.ts';
 
 /** Nodes as a sentence names them: up to two by name, then their number. */
 export function nodeWords(nodes: readonly Pick<ReportNode, 'id' | 'name' | 'op'>[]): string {
@@ -16,7 +16,7 @@ export const clusterWords = ({ a, b }: Cluster): [string, string] => [groupWords
 
 function groupWords(groups: readonly Group[]): string {
   const names = groups.map(({ layers, foreign, whole }) => {
-    const name = layers[0] ? (layers[0].tactic ?? layers[0].name) : 'a ForeignNode';
+    const name = layers[0] ? (tacticOf(layers[0]) ?? layers[0].name) : 'a ForeignNode';
     return whole ? 'one ForeignNode' : foreign ? `kernel ${name}` : `layer ${name}`;
   });
   if (names.length <= 2) return names.join(' and ');

@@ -77,3 +77,7 @@ export function timeOf(layers: readonly ReportLayer[]): number | null {
   const timed = layers.filter(({ averageMs }) => averageMs !== null);
   return timed.length === 0 ? null : timed.reduce((sum, { averageMs }) => sum + averageMs!, 0);
 }
+
+/** The kernel's name; null where none is said. TensorRT-RTX without a GPU writes a stub for kernels that its JIT chooses. */
+export const tacticOf = ({ tactic }: Pick<ReportLayer, 'tactic'>): string | null =>
+  tactic === null || tactic === '' || tactic === '__myelin_CASK_STUB' ? null : tactic;

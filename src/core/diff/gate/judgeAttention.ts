@@ -94,7 +94,7 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
   }
   const total = counted(found.length, 'attention');
   if (broken.length > 0) {
-    const kernels = broken[0]!.layers.map((id) => layers.get(id)?.tactic ?? layers.get(id)?.name).filter(Boolean);
+    const kernels = broken[0]!.layers.map((id) => layers.get(id)?.tactic || layers.get(id)?.name).filter(Boolean);
     const where = kernels[0] ? ` For example, ${broken[0]!.name || 'the first'} is computed by ${kernels[0]}.` : '';
     return {
       kept: false,

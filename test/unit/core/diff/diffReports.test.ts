@@ -83,6 +83,11 @@ describe('what one side cannot know', () => {
     expect(time).toEqual({ aMs: null, bMs: null, attributedMs: null });
   });
 
+  test('a kernel that only the JIT compiler will choose is no other kernel', () => {
+    const with_ = (tactic: string) => reportWith(['Conv1'], [{ nodes: ['Conv1'], tactic }]);
+    for (const tactic of ['', '__myelin_CASK_STUB']) expect(diff(with_('sm80'), with_(tactic)).changes).toEqual([]);
+  });
+
   test('unknown in A is not comparable, unknown in B is news', () => {
     const [known, unknown] = [
       reportWith(['Conv1'], [{ nodes: ['Conv1'] }]),

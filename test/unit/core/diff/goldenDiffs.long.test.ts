@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { networkOf } from '../../../../src/core/diff/diffInput.ts';
+import { diffReports } from '../../../../src/core/diff/diffReports.ts';
+import { diffText } from '../../../../src/core/diff/output/diffText.ts';
+import { expectGoldenText } from '../../../support/golden.ts';
+import { inputOf, reportOf } from '../fusion/loadCapture.ts';
+
+async function side(source: string) {
+  const [report, input] = [await reportOf(source), await inputOf(source)];
+  expect(report && input, source).toBeTruthy();
+  return { source, report: report!, network: networkOf(input!.model) };
+}
+
+test.each([
+  // FP16 merges attention and GELU into one kernel each, saves a reformat, and the last Gemm shares a kernel with a Cast.
+  ['vit_tiny-fp32-fp16', 'tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-10.6.0/vit_tiny.fp16'],
+  // 8.6 does not list kernels: the ForeignNodes are compared as a whole, and kernels are no change.
+  ['vit_tiny-8.6-10.6', 'tensorrt-8.6.1/vit_tiny.fp16', 'tensorrt-10.6.0/vit_tiny.fp16'],
+  // FP32 rules on two Softmax and a LayerNormalization: nodes around the norm move, the attentions stay fused as they were.
+  ['vit_tiny-rules', 'tensorrt-10.6.0/vit_tiny.fp16', 'tensorrt-10.6.0/vit_tiny.prec_obey'],
+  // Three tensors became outputs: only what they cross is split.
+  ['fusion_zoo-outputs', 'tensorrt-rtx-1.7.1/fusion_zoo', 'tensorrt-rtx-1.7.1/fusion_zoo_mark3'],
+  // Another product: TensorRT-RTX compiles ahead of time, with other kernels around the same ForeignNode.
+  ['resnet18-10.6-rtx', 'tensorrt-10.6.0/resnet18.fp32', 'tensorrt-rtx-1.7.1/resnet18'],
+])('%s', async (name, a, b) => {
+  expectGoldenText(`diff/${name}.txt`, diffText(diffReports(await side(a), await side(b)), 60));
+});
