@@ -89,9 +89,11 @@ run(process.argv.slice(2), terminal).then(
     process.exitCode = aborted ? (reason === 'SIGTERM' ? 143 : 130) : code;
   },
   (error: unknown) => {
-    terminal.note(
-      `trtlens: internal error; please report it with this text: ${error instanceof Error ? error.stack : String(error)}`,
-    );
     process.exitCode = exitCodes.cannot;
+    if (error instanceof UserError) terminal.note(`trtlens: ${oneLine(error.message)}`);
+    else
+      terminal.note(
+        `trtlens: internal error; please report it with this text: ${error instanceof Error ? error.stack : String(error)}`,
+      );
   },
 );

@@ -1,6 +1,37 @@
+import { fstatSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { UserError } from '../builder/userError.ts';
+import { errorText } from '../core/text/errorText.ts';
 import type { Terminal } from './terminal.ts';
 import { visibleText } from './visibleText.ts';
+
+/**
+ * Writes all of a text.
+ * @throws {UserError} when there is no room for it. `trtlens … | head` is no error: the reader has enough.
+ */
+async function writeAll(stdout: NodeJS.WriteStream & { fd: number }, text: string): Promise<void> {
+  try {
+    if (isFile(stdout.fd)) writeToFile(stdout.fd, Buffer.from(text));
+    else
+      await new Promise<void>((resolve, reject) => stdout.write(text, (error) => (error ? reject(error) : resolve())));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
+    throw new UserError(`the output cannot be written: ${errorText(error)}`);
+  }
+}
+
+/** Of a disk that fills up, Node's own stream takes what fits for all of it. */
+function writeToFile(descriptor: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+}
+
+function isFile(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
@@ -13,20 +44,14 @@ export function processTerminal(): Terminal {
   };
   // A second Ctrl-C must still kill a process that does not stop by itself.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => abort.abort(name));
-  // `trtlens … | head`: the reader has enough.
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  // Each write reports its own error.
+  stdout.on('error', () => {});
   return {
     signal: abort.signal,
-    out: (text) =>
-      new Promise((resolve, reject) => {
-        clear();
-        stdout.write(stdout.isTTY ? visibleText(text) : text, (error) => {
-          if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error);
-          else resolve();
-        });
-      }),
+    out: async (text) => {
+      clear();
+      await writeAll(stdout, stdout.isTTY ? visibleText(text) : text);
+    },
     note: (line) => {
       clear();
       stderr.write(`${stderr.isTTY ? visibleText(line) : line}\n`);

@@ -101,11 +101,15 @@ function addDocument(info: LayerInfo, document: unknown, problems: Problem[]): n
       problems.push({
         severity: 'warning',
         code: 'layer-unreadable',
-        message: `An entry of "Layers" is neither a name nor a layer: ${String(layer).slice(0, 80)}`,
+        message: `An entry of "Layers" is neither a name nor a layer: ${briefly(layer)}.`,
       });
   }
   return names;
 }
+
+/** A list may be nested deeper than a text of it can be made. */
+const briefly = (value: unknown): string =>
+  Array.isArray(value) ? 'a list' : value === null ? 'null' : `${typeof value} ${String(value).slice(0, 80)}`;
 
 function layersOf(document: unknown, depth = 0): unknown[] | undefined {
   if (Array.isArray(document)) return document.length > 0 && document.every(isLayer) ? document : undefined;

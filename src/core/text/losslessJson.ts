@@ -37,6 +37,8 @@ class JsonReader {
   readonly #lines: LineIndex;
   readonly #problems: Problem[] = [];
   #at = 0;
+  /** The rest is not read. */
+  #ended = false;
 
   constructor(text: string, options: JsonOptions) {
     this.#text = text;
@@ -136,6 +138,8 @@ class JsonReader {
       this.#at,
     );
     this.#at = this.#text.length;
+    // What is open is not missing its end: nobody looked.
+    this.#ended = true;
     return undefined;
   }
 
@@ -210,6 +214,7 @@ class JsonReader {
       this.#at++;
       return true;
     }
+    if (char === undefined && this.#ended) return true;
     if (char === undefined || (bracket === ']' ? char === '}' : char === ']')) {
       const { line, column } = this.#lines.placeOf(opened);
       const code = char === undefined ? 'json-end' : 'json-syntax';

@@ -157,6 +157,28 @@ describe('fusion', () => {
     expect({ ...model, file: named.file }).toEqual(named);
   });
 
+  describe.runIf(process.platform === 'linux')('a disk that is full', () => {
+    const into = (script: string, ...args: string[]) =>
+      spawnSync('bash', ['-c', script, process.execPath, file('dist/cli.js'), ...args], { encoding: 'utf8' });
+    const full = /^trtlens[^\n]*: the output cannot be written: [^\n]*\n$/;
+
+    test.each([[['--help']], [['fusion', ...vit, ...vitLog]], [['fusion', ...vit, ...vitLog, '--json']]])(
+      'from the first byte on: %j ends with 2 and one line',
+      (args) => {
+        const { status, stderr } = into('"$0" "$@" > /dev/full', ...args);
+        expect(status).toBe(2);
+        expect(stderr).toMatch(full);
+      },
+    );
+
+    test('half-way: never a part of the JSON with exit status 0', () => {
+      const script = `ulimit -f 8; trap '' XFSZ; "$0" "$@" > ${file('half.json')}`;
+      const { status, stderr } = into(script, 'fusion', ...vit, ...vitLog, '--json');
+      expect(status).toBe(2);
+      expect(stderr).toMatch(full);
+    });
+  });
+
   test('megabytes arrive whole in a pipe whose reader is slow', async () => {
     const log = capture('tensorrt-rtx-1.7.1/deep_encoder_11k/log.txt.gz');
     const ran = await trtlens(['fusion', '--onnx', modelPath('deep_encoder_11k'), '--log', log, '--json'], {

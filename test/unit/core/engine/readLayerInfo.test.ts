@@ -286,3 +286,14 @@ test('mutated files never make it throw', () => {
     { numRuns: 300 },
   );
 });
+
+test('what is nested 10,000 deep, and nothing else, is a problem of its own', () => {
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+  const { value, problems } = readLayerInfo(`{"Layers":[${deep},{"Name":"a","LayerType":"x","Inputs":${deep}}]}`);
+  expect(problems[0]).toMatchObject({ code: 'layer-unreadable', message: expect.stringContaining('a list') as string });
+  expect(value!.layers.map(({ name }) => name)).toEqual(['a']);
+  // Where it is cut off, too: one problem for the depth, none for each bracket.
+  const codes = readLayerInfo(`{"Layers":[${deep.slice(0, 9000)}`).problems.map(({ code }) => code);
+  expect(codes).toContain('json-depth');
+  expect(codes).not.toContain('json-end');
+});
