@@ -9,7 +9,8 @@ type Options = NonNullable<ParseArgsConfig['options']>;
  * @param positionals names of the positional arguments; one in brackets may be omitted
  */
 export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
-  const parse = () => parseArgs({ args, options, allowPositionals: true, strict: true });
+  const parse = () =>
+    parseArgs({ args: withJoinedValues(args, options), options, allowPositionals: true, strict: true });
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse();
@@ -22,6 +23,30 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
   const extra = parsed.positionals[positionals.length];
   if (extra !== undefined) throw new Usage(`unexpected argument '${extra}'`);
   return parsed;
+}
+
+/**
+ * `--argument --fp16` as `--argument=--fp16`: Node takes a value that begins with a dash only so. What is an option of the
+ * command itself stays one, but for `--argument`, whose value is for another program.
+ */
+function withJoinedValues(args: readonly string[], options: Options): string[] {
+  const shorts = new Map(Object.entries(options).flatMap(([name, { short }]) => (short ? [[`-${short}`, name]] : [])));
+  const nameOf = (argument: string) =>
+    shorts.get(argument) ?? (argument.startsWith('--') ? argument.slice(2).split('=', 1)[0]! : '');
+  const joined: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const argument = args[i]!;
+    if (argument === '--') return [...joined, ...args.slice(i)];
+    const name = nameOf(argument);
+    const next = args[i + 1];
+    const takes = options[name]?.type === 'string' && !argument.includes('=');
+    const isValue = next?.startsWith('-') === true && (name === 'argument' || !options[nameOf(next)]);
+    if (takes && isValue && next !== '--') {
+      joined.push(`--${name}=${next}`);
+      i++;
+    } else joined.push(argument);
+  }
+  return joined;
 }
 
 /** An option's integer, or a Usage error that names the option. */
