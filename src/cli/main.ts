@@ -79,6 +79,9 @@ async function keepYoungGenerationSmall(): Promise<void> {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
+/** Exit status of a process that a signal ended. */
+const signalCodes: Record<string, number> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
 const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ');
 
 const terminal = processTerminal();
@@ -86,7 +89,7 @@ run(process.argv.slice(2), terminal).then(
   (code) => {
     // Never process.exit here: megabytes may still be on their way into a pipe.
     const { aborted, reason } = terminal.signal;
-    process.exitCode = aborted ? (reason === 'SIGTERM' ? 143 : 130) : code;
+    process.exitCode = aborted ? (signalCodes[String(reason)] ?? 130) : code;
   },
   (error: unknown) => {
     process.exitCode = exitCodes.cannot;

@@ -43,7 +43,7 @@ export function processTerminal(): Terminal {
     shown = false;
   };
   // A second Ctrl-C must still kill a process that does not stop by itself.
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => abort.abort(name));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort(name));
   // Each write reports its own error.
   stdout.on('error', () => {});
   return {

@@ -8,7 +8,7 @@ export interface Terminal {
   status: (line: string | null) => void;
   /** Asks a yes-or-no question; undefined if not interactive. */
   ask: (question: string) => Promise<boolean | undefined>;
-  /** Aborted by Ctrl-C or SIGTERM. */
+  /** Aborted by Ctrl-C, SIGTERM, or SIGHUP (the terminal was closed). */
   signal: AbortSignal;
 }
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { runBuild } from '../../src/builder/run/runBuild.ts';
-import { captureText, modelPath } from '../support/fixtures.ts';
+import { requireBuild } from '../../src/builder/store/buildFolder.ts';
+import { captureText, fixturePath, modelPath } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runningWith } from '../support/runningWith.ts';
 
@@ -123,4 +124,38 @@ test.runIf(process.platform === 'linux')('nor do 50 kills of the program that ru
     expect(existsSync(join(folder, name, 'timing.cache'))).toBe(true);
   });
   expect(runningWith(folder)).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux').each([
+  ['SIGHUP', 129],
+  ['SIGKILL', null],
+] as const)('a %s leaves no typed copy, and a manifest that says how the build ended', async (signal, status) => {
+  const name = `typed-${signal}`;
+  const { folder: builds, cache } = options(name);
+  const model = fixturePath('builds/qdq/model.onnx');
+  const rules = join(folder, name, 'rules.trtprec');
+  writeFileSync(rules, 'base fp16\n');
+  const args = ['build', model, '--backend', 'trtexec', '--trtexec', tool, '--folder', builds, '--verbose'];
+  args.push('--strongly-typed', '--overrides', rules);
+  const child = spawn(process.execPath, [cli, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, TENSORRT_LENS_CACHE: cache },
+  });
+  let begun = 0;
+  const code = await new Promise((resolve) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (!text.includes('[TRT]') || begun > 0) return;
+      begun = Date.now();
+      child.kill(signal);
+    });
+    child.once('close', resolve);
+  });
+  expect(begun).toBeGreaterThan(0);
+  expect(code).toBe(status);
+  const [build] = readdirSync(builds);
+  const left = () => readdirSync(join(builds, build!)).sort();
+  const whole = ['build.log', 'manifest.json', 'overrides.json'];
+  while (left().join() !== whole.join() && Date.now() - begun < 5000) await wait(20);
+  expect(left()).toEqual(whole);
+  expect((await requireBuild(join(builds, build!))).manifest.result).toBe('cancelled');
 });

@@ -6,6 +6,7 @@ import {
   mkdir,
   mkdtemp,
   open,
+  readdir,
   rename,
   rm,
   statfs,
@@ -17,6 +18,7 @@ import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { byteLength } from '../../core/onnx/tensorTypes.ts';
 import { fingerprint } from './fingerprint.ts';
+import { isAlive } from './folderLock.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { isGzip, openFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';
@@ -40,7 +42,8 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
   const places = await externalPlaces(model);
   if (places.length === 0 && !(await isGzip(model))) return resolve(model);
   await mkdir(dirname(folder), { recursive: true });
-  const temporary = await mkdtemp(`${folder}.tmp-`);
+  await removeAbandoned(dirname(folder));
+  const temporary = await mkdtemp(`${folder}.tmp-${process.pid}-`);
   try {
     await checkSpace(temporary, places);
     await writeWeights(temporary, places, signal);
@@ -56,6 +59,14 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
     throw error instanceof UserError ? error : fileTrouble(folder, error);
   } finally {
     await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Copies that a program began to write which is gone: they are as large as the weights. */
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = /\.tmp-(\d+)-[^-]*$/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true });
   }
 }
 

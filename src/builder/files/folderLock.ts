@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -65,6 +66,20 @@ async function dropStale(lock: string, aside: string): Promise<void> {
 async function hasLiveOwner(lock: string): Promise<boolean> {
   const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
   return owner > 0 && isAlive(owner);
+}
+
+/**
+ * Whether the process that did something at a time still runs: ids are used again, and a process that began later is
+ * another one.
+ */
+export function isStillAlive(pid: number, since: Date): boolean {
+  if (!isAlive(pid)) return false;
+  try {
+    // A second for clocks that are read at different moments.
+    return statSync(`/proc/${pid}`).ctimeMs <= since.getTime() + 1000;
+  } catch {
+    return true;
+  }
 }
 
 /** Whether a process with this id runs on this machine. */

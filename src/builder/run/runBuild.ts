@@ -68,7 +68,7 @@ async function runAlone(
 ): Promise<Build> {
   stopIfCancelled(signal);
   const parent = options.folder ?? buildsFolder(options.model, options.cache);
-  const earlier = await removeCutOff(parent, names.partial);
+  const earlier = await removeCutOff(parent, halfWritten(options.model));
   const expected = expectedSeconds(earlier, resolve(options.model), plan.backend, chosenOptions(options));
   const started = new Date();
   const { id, folder } = await newBuildFolder(parent, started);
@@ -117,6 +117,10 @@ const names = {
 
 /** What is half written while the program runs. */
 const temporary = [names.partial, 'timingCache.tmp', 'calibrationCache.tmp'];
+/** The file that a compressed model is unpacked to. */
+const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');
+/** What nobody needs when a build was interrupted. A model that is not compressed has no copy of its name. */
+const halfWritten = (model: string): string[] => [...temporary, typedCopyFolder, unpackedName(model)];
 /** What it leaves, as far as it was asked to. */
 const results = (folder: string): string[] =>
   [...temporary, names.layers, names.profile, names.times, names.choices].map((name) => join(folder, name));
@@ -221,7 +225,7 @@ class Run {
         ...(!this.#launch && { environment: this.#environment }),
         stdout: (line) => this.#output.stdout(line),
         stderr: (line) => this.#output.stderr(line),
-        leftovers: temporary.map((name) => join(this.#folder, name)),
+        leftovers: halfWritten(this.#options.model).map((name) => join(this.#folder, name)),
         ...(signal && { signal }),
       });
     } finally {
@@ -259,7 +263,7 @@ class Run {
     if (randomWeights) return fillWeights(model, cache, signal);
     if (!(await isGzip(model))) return resolve(model);
     const source = await openFile(model);
-    const unpacked = join(this.#folder, basename(model).replace(/\.gz$/i, ''));
+    const unpacked = join(this.#folder, unpackedName(model));
     try {
       await writeFile(unpacked, await source.read(0, source.size));
     } finally {

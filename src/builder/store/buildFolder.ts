@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
+import { isStillAlive } from '../files/folderLock.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 
@@ -44,14 +45,23 @@ export async function newBuildFolder(parent: string, started: Date): Promise<{ i
 export const writeManifest = ({ folder, manifest }: Build): Promise<void> =>
   writeWhole(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
-/** The build in a folder; undefined if it contains none that can be read. */
+/**
+ * The build in a folder; undefined if it contains none that can be read. A build whose process is gone without a word
+ * is given as cancelled.
+ */
 export async function readBuildFolder(folder: string): Promise<Build | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BuildManifest;
-    return manifest.schema === 1 && isWhole(manifest) ? { folder, manifest } : undefined;
+    return manifest.schema === 1 && isWhole(manifest) ? { folder, manifest: ended(manifest) } : undefined;
   } catch {
     return undefined;
   }
+}
+
+function ended(manifest: BuildManifest): BuildManifest {
+  const { result, pid, started } = manifest;
+  if (result !== 'running' || (pid !== undefined && isStillAlive(pid, new Date(started)))) return manifest;
+  return { ...manifest, result: 'cancelled', error: 'interrupted: the program that ran the build is gone' };
 }
 
 /** It may have been written by hand, or by someone else. */

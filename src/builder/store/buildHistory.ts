@@ -2,9 +2,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { Backend } from '../../core/build/engineOptions.ts';
-import { type Build, buildsFolder, readBuildFolder } from './buildFolder.ts';
+import { type Build, buildsFolder, readBuildFolder, writeManifest } from './buildFolder.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { isAlive } from '../files/folderLock.ts';
 
 /**
  * The builds of a model, newest first. A build whose process is gone without a warning is given as cancelled. Never
@@ -36,15 +35,22 @@ export async function trimBuilds(builds: Build[], keep: number): Promise<number>
 }
 
 /**
- * Removes what a build whose process is gone left half written in its folder: `partial` and temporary files.
+ * Removes what builds whose process is gone left half written in their folders, and notes in their manifests how they
+ * ended.
+ * @param halfWritten names of such files and folders, beside those that end in `.tmp`
  * @returns the builds of that folder, newest first
  */
-export async function removeCutOff(parent: string, partial: string): Promise<Build[]> {
+export async function removeCutOff(parent: string, halfWritten: readonly string[]): Promise<Build[]> {
   const builds = await readAll(parent);
-  for (const { folder, manifest } of builds)
-    if (manifest.pid !== undefined && manifest.result === 'cancelled')
-      for (const name of await readdir(folder).catch(() => []))
-        if (name === partial || name.endsWith('.tmp')) await rm(join(folder, name), { force: true });
+  for (const { folder, manifest } of builds) {
+    if (manifest.pid === undefined || manifest.result !== 'cancelled') continue;
+    for (const name of await readdir(folder).catch(() => []))
+      if (halfWritten.includes(name) || name.endsWith('.tmp'))
+        await rm(join(folder, name), { recursive: true, force: true });
+    const { pid: _, ...ended } = manifest;
+    // A folder that cannot be written to says the same when it is read.
+    await writeManifest({ folder, manifest: ended }).catch(() => {});
+  }
   return builds;
 }
 
@@ -68,23 +74,11 @@ export function expectedSeconds(
 
 async function readAll(parent: string): Promise<Build[]> {
   const builds = await Promise.all((await foldersIn(parent)).map(readBuildFolder));
-  return builds
-    .filter((build) => build !== undefined)
-    .map(cutOff)
-    .sort(newestFirst);
+  return builds.filter((build) => build !== undefined).sort(newestFirst);
 }
 
 const newestFirst = (a: Build, b: Build): number =>
   b.manifest.started.localeCompare(a.manifest.started) || b.manifest.id.localeCompare(a.manifest.id);
-
-function cutOff(build: Build): Build {
-  const { manifest } = build;
-  if (manifest.result !== 'running' || (manifest.pid !== undefined && isAlive(manifest.pid))) return build;
-  return {
-    ...build,
-    manifest: { ...manifest, result: 'cancelled', error: 'interrupted: the program that ran the build is gone' },
-  };
-}
 
 async function foldersIn(folder: string): Promise<string[]> {
   try {

@@ -47,7 +47,7 @@ async function cancel(graceMs) {
 async function ended(code, signal) {
   group('SIGKILL');
   if (asked) await sweep();
-  if (abandoned) for (const path of task.leftovers) try { fs.rmSync(path, { force: true }); } catch {}
+  if (abandoned) for (const path of task.leftovers) try { fs.rmSync(path, { recursive: true, force: true }); } catch {}
   say({ code, signal });
   process.exit(0);
 }

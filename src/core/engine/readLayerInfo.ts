@@ -107,9 +107,12 @@ function addDocument(info: LayerInfo, document: unknown, problems: Problem[]): n
   return names;
 }
 
-/** A list may be nested deeper than a text of it can be made. */
-const briefly = (value: unknown): string =>
-  Array.isArray(value) ? 'a list' : value === null ? 'null' : `${typeof value} ${String(value).slice(0, 80)}`;
+/** What an entry is, in words: a list may be nested deeper than a text of it can be made. */
+function briefly(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return value === null ? 'null' : 'an object';
+}
 
 function layersOf(document: unknown, depth = 0): unknown[] | undefined {
   if (Array.isArray(document)) return document.length > 0 && document.every(isLayer) ? document : undefined;

@@ -2,8 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Build } from '../../../src/builder/store/buildFolder.ts';
-import { deleteBuild, listAllBuilds, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
+import { type Build, requireBuild } from '../../../src/builder/store/buildFolder.ts';
+import {
+  deleteBuild,
+  listAllBuilds,
+  listBuilds,
+  removeCutOff,
+  trimBuilds,
+} from '../../../src/builder/store/buildHistory.ts';
 import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { UserError } from '../../../src/builder/userError.ts';
@@ -262,19 +268,39 @@ describe('the history of a model', () => {
     expect(await listBuilds('other.onnx', { cache })).toEqual([]);
   });
 
-  test('gives a build as cancelled whose process is gone', async () => {
+  test('gives a build as cancelled whose process is gone, also where its id is in use again', async () => {
     put('d', '2026-04-01T00:00:00.000Z', { result: 'running', pid: 2 ** 30 });
-    put('e', '2026-05-01T00:00:00.000Z', { result: 'running', pid: process.pid });
-    const [e, d] = await listBuilds('net.onnx', { folder: parent });
-    expect([e!.manifest.result, d!.manifest.result]).toEqual(['running', 'cancelled']);
+    put('e', new Date().toISOString(), { result: 'running', pid: process.pid });
+    // This process began after that build did.
+    put('f', '2026-04-02T00:00:00.000Z', { result: 'running', pid: process.pid });
+    const found = await listBuilds('net.onnx', { folder: parent });
+    const results = Object.fromEntries(found.map(({ manifest }) => [manifest.id, manifest.result]));
+    expect(results).toMatchObject({ d: 'cancelled', e: 'running' });
+    if (process.platform === 'linux') expect(results).toMatchObject({ f: 'cancelled' });
+    expect((await requireBuild(join(parent, 'd'))).manifest).toMatchObject({
+      result: 'cancelled',
+      error: expect.stringContaining('interrupted') as string,
+    });
+  });
+
+  test('what an interrupted build left half written goes before the next build, and its manifest says how it ended', async () => {
+    for (const name of ['typed', 'net.onnx']) mkdirSync(join(parent, 'd', name));
+    writeFileSync(join(parent, 'd', 'typed', 'net.onnx.data'), 'weights');
+    writeFileSync(join(parent, 'd', 'cache.tmp'), 'half');
+    await removeCutOff(parent, ['typed', 'net.onnx']);
+    expect(readdirSync(join(parent, 'd'))).toEqual(['manifest.json']);
+    const manifest = JSON.parse(readFileSync(join(parent, 'd', 'manifest.json'), 'utf8')) as Record<string, unknown>;
+    expect(manifest).toMatchObject({ result: 'cancelled' });
+    expect(manifest).not.toHaveProperty('pid');
+    expect((await requireBuild(join(parent, 'e'))).manifest.result).toBe('running');
   });
 
   test('is trimmed from its old end; what runs stays', async () => {
-    put('0', '2025-01-01T00:00:00.000Z', { result: 'running', pid: process.pid });
-    expect(await trimBuilds(await listBuilds('net.onnx', { folder: parent }), 2)).toBe(3);
-    expect(ids(await listBuilds('net.onnx', { folder: parent }))).toEqual(['e', 'd', '0']);
+    expect(await trimBuilds(await listBuilds('net.onnx', { folder: parent }), 2)).toBe(4);
+    expect(ids(await listBuilds('net.onnx', { folder: parent }))).toEqual(['e', 'f']);
+    expect(await trimBuilds(await listBuilds('net.onnx', { folder: parent }), 0)).toBe(1);
     await deleteBuild((await listBuilds('net.onnx', { folder: parent }))[0]!);
-    expect(ids(await listBuilds('net.onnx', { folder: parent }))).toEqual(['d', '0']);
+    expect(ids(await listBuilds('net.onnx', { folder: parent }))).toEqual([]);
   });
 });
 
