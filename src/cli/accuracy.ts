@@ -154,7 +154,7 @@ export function runtimeFor(values: { python?: string | undefined; yes?: boolean 
 }
 
 /** The model as seen from the rules: next to them where they are not written. */
-function modelLine(model: string, out: string | undefined): string {
+export function modelLine(model: string, out: string | undefined): string {
   const path = out === undefined ? basename(model) : relative(dirname(resolve(out)), resolve(model));
   const portable = path.replaceAll('\\', '/');
   return portable.startsWith('.') || portable.startsWith('/') ? portable : `./${portable}`;

@@ -19,6 +19,7 @@ const commands: Record<string, () => Promise<Command>> = {
   gate: async () => (await import('./diff/gate.ts')).gate,
   diagnose: async () => (await import('./diagnose.ts')).diagnose,
   accuracy: async () => (await import('./accuracy.ts')).accuracy,
+  ladder: async () => (await import('./ladder.ts')).ladder,
   compare: async () => (await import('./compare.ts')).compare,
   run: async () => (await import('./run.ts')).run,
   precision: async () => (await import('./precision/precision.ts')).precision,

@@ -13,6 +13,8 @@ names leave. Nothing is written.
   reset                              forgets these chunks
   reference outputs                  runs it with every node exact
   trial     exact, limit             runs it with these nodes exact, and compares with the reference
+  other     model, folder            runs another model file, and compares with the reference
+  measured  path                     compares stored outputs with the reference
   close
 """
 
@@ -59,14 +61,18 @@ class Simulation:
             raise Refused("inputs", str(error)) from error
         return {"samples": len(self.samples), "inputs": sources}
 
-    def _session(self, pieces):
+    def _options(self, folder):
         options = ort.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = self.threads
         options.enable_cpu_mem_arena = False
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.add_session_config_entry("session.model_external_initializers_file_folder_path", self.folder)
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+        return options
+
+    def _session(self, pieces):
+        options = self._options(self.folder)
         try:
             return ort.InferenceSession(self._joined(pieces), options, providers=["CPUExecutionProvider"])
         except Exception as error:
@@ -141,6 +147,36 @@ class Simulation:
         return {"samples": answers}
 
 
+    def other(self, model, folder):
+        """The outputs of another model file, such as a Q/DQ copy, against the reference."""
+        options = self._options(folder)
+        try:
+            session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise refusal(error) from error
+        names = {one.name for one in session.get_inputs()}
+        missing = names - set(self.samples[0])
+        if missing:
+            raise Refused("inputs", f"{model} has other inputs than the FP32 model: {', '.join(sorted(missing))}")
+        outputs = [one.name for one in session.get_outputs() if one.name in self.outputs]
+        answers = []
+        for sample, reference in zip(self.samples, self.references):
+            values = run(session, outputs, {name: sample[name] for name in names})
+            answers.append([compare(name, reference[name], value) for name, value in zip(outputs, values)])
+        return {"samples": answers}
+
+    def measured(self, path):
+        """What an engine gave, as `run_engine.py` and other tools write it, against the reference of the first sample."""
+        try:
+            values = tensor_files.read_samples(path)[0]
+        except tensor_files.Unfit as error:
+            raise Refused("inputs", str(error)) from error
+        found = [name for name in self.outputs if name in values and isinstance(values[name], np.ndarray)]
+        if not found:
+            raise Refused("inputs", f"{path} holds none of the outputs {', '.join(self.outputs)}")
+        return {"samples": [[compare(name, self.references[0][name], values[name]) for name in found]]}
+
+
 class Overlay:
     """Values of this run where it has any, else those of the reference."""
 
@@ -186,6 +222,8 @@ def converse(_, channel, stop):
         "reset": simulation.reset,
         "reference": simulation.reference,
         "trial": simulation.trial,
+        "other": simulation.other,
+        "measured": simulation.measured,
     }
     for line in stop.lines():
         request = json.loads(line)

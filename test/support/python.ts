@@ -116,6 +116,11 @@ export class PythonTools {
     this.site = site;
   }
 
+  /** To run other scripts with: it has ONNX Runtime, NumPy and onnx. */
+  get runtime(): { python: string; environment: Record<string, string> } {
+    return { python: this.python.path, environment: { PYTHONPATH: this.site } };
+  }
+
   /** Answers of check_models.py, in the order of the jobs. */
   async check(jobs: ModelJob[]): Promise<ModelAnswer[]> {
     const answers = (await this.run('check_models.py', [], jobs)) as ModelAnswer[];

@@ -26,7 +26,7 @@ import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/rewriteModel.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
-import { type ComparedOutput, type PythonWithRuntime, Simulation } from './simulation.ts';
+import { type ComparedOutput, type DeclaredInput, type PythonWithRuntime, Simulation } from './simulation.ts';
 
 /** What to judge, and how long to search. */
 export interface AccuracyRequest {
@@ -88,6 +88,37 @@ export async function judgeAccuracy(request: AccuracyRequest): Promise<AccuracyR
   }
 }
 
+/** The reference of a model on its samples, with which other runs can be compared. */
+export interface OtherRun {
+  samples: number;
+  inputs: DeclaredInput[];
+  /** The reference itself. */
+  exact: AccuracyOutput[];
+  /** The outputs of another model file. */
+  other: (path: string) => Promise<AccuracyOutput[]>;
+  /** Stored outputs of an engine. */
+  measured: (path: string) => Promise<AccuracyOutput[]>;
+}
+
+/**
+ * Runs the FP32 model, and `work` with its outputs as the reference.
+ * @throws {UserError} if the model cannot be read or run, or the inputs do not fit it
+ */
+export async function withReference(request: AccuracyRequest, work: (run: OtherRun) => Promise<void>): Promise<void> {
+  const source = await openFile(request.model);
+  try {
+    const subject = await readSubject(request, source);
+    const simulation = new Simulation(request.runtime, request.script, request.signal);
+    try {
+      await work(await new Judge(request, subject, simulation).reference());
+    } finally {
+      await simulation.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
 /** The model under its rules. */
 interface Subject {
   model: OnnxModel;
@@ -134,15 +165,9 @@ class Judge {
   }
 
   async report(): Promise<AccuracyReport> {
-    const { low, base, model } = this.subject;
+    const { low, base } = this.subject;
     const { tolerance } = this.request;
-    await this.simulation.open(this.request.model, dirname(this.request.model));
-    const constants = new Set(model.graph.initializers.map(({ name }) => name));
-    const shapes = this.request.shapes ?? new Map<string, number[]>();
-    const inputs = model.graph.inputs
-      .filter(({ name }) => !constants.has(name))
-      .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
-    const read = await this.simulation.samples(this.request.inputs, inputs);
+    const { read } = await this.begin();
     const measured = await this.measure(read.samples);
     await this.prepare(low);
     const all = await this.simulation.trial('0'.repeat(low.low.length), null);
@@ -164,6 +189,33 @@ class Judge {
       ...(sensitivity && { sensitivity }),
     };
     return this.request.build ? this.kernelLevel(report, this.request.build) : report;
+  }
+
+  /** Opens the model and reads its samples. */
+  private async begin() {
+    const { model } = this.subject;
+    await this.simulation.open(this.request.model, dirname(this.request.model));
+    const constants = new Set(model.graph.initializers.map(({ name }) => name));
+    const shapes = this.request.shapes ?? new Map<string, number[]>();
+    const inputs = model.graph.inputs
+      .filter(({ name }) => !constants.has(name))
+      .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
+    const read = await this.simulation.samples(this.request.inputs, inputs);
+    return { read, inputs };
+  }
+
+  /** The exact run alone. */
+  async reference(): Promise<OtherRun> {
+    const { read, inputs } = await this.begin();
+    await this.prepare({ ...this.subject.low, low: [], byId: new Map(), following: new Map() });
+    const exact = this.outputs(await this.simulation.trial('', null));
+    return {
+      samples: read.samples,
+      inputs,
+      exact,
+      other: async (path) => this.outputs(await this.simulation.other(path, dirname(path))),
+      measured: async (path) => this.outputs(await this.simulation.measured(path)),
+    };
   }
 
   /** The same model with what the kernels of a build hold left unrounded. */

@@ -95,6 +95,16 @@ export class Simulation {
     return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'reference', outputs })).samples;
   }
 
+  /** The outputs of another model file, such as a Q/DQ copy, compared with the reference. */
+  async other(model: string, folder: string): Promise<ComparedOutput[][]> {
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'other', model, folder })).samples;
+  }
+
+  /** Outputs that an engine gave, of the first sample, compared with the reference. */
+  async measured(path: string): Promise<ComparedOutput[][]> {
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'measured', path })).samples;
+  }
+
   /** The outputs when these nodes are exact (a character a node, `1` or `0`), up to the first sample above `limit`. */
   async trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
     return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit })).samples;

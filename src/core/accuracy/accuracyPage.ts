@@ -1,6 +1,6 @@
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
-import { errorFigure, evidence, passesTolerance, verdictOf } from './accuracyText.ts';
+import { errorFigure, evidence, passesTolerance, accuracyVerdict } from './accuracyText.ts';
 import type { JudgedNode } from './judgement.ts';
 import { randomWarning } from './randomInputs.ts';
 
@@ -37,7 +37,7 @@ export function accuracyPage(report: AccuracyReport, { title, links = [], nodeLi
 </head>
 <body>
 <h1>${escaped(title)} in ${type}</h1>
-<p class="verdict ${passesTolerance(report) ? 'good' : 'bad'}">${escaped(verdictOf(report))}</p>
+<p class="verdict ${passesTolerance(report) ? 'good' : 'bad'}">${escaped(accuracyVerdict(report))}</p>
 ${links.length > 0 ? `<p>${links.map(({ label, href }) => `<a class="action" href="${escaped(href)}">${escaped(label)}</a>`).join(' ')}</p>` : ''}
 ${warning === null ? '' : `<p class="warning">Warning: ${escaped(warning)}.</p>`}
 <h2>Outputs</h2>

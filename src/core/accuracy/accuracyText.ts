@@ -43,7 +43,7 @@ export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean
   outputs.every(({ judged, finite, error }) => !judged || (finite && error !== null && error <= tolerance));
 
 /** The result in one sentence. */
-export function verdictOf(report: AccuracyReport): string {
+export function accuracyVerdict(report: AccuracyReport): string {
   const { low, outputs, fix, tolerance } = report;
   const judged = outputs.filter((output) => output.judged);
   const worst = judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));

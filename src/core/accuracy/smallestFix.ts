@@ -1,12 +1,12 @@
 /** A run that the search asks for: these nodes exact, all others in low precision. Positions are the search's own. */
-export interface Trial {
+export interface SearchTrial {
   exact: ReadonlySet<number>;
   /** Asked for the error that these exact nodes leave, or for what the others do alone. */
   about: 'alone' | 'repair';
 }
 
 /** The answer to a trial: the worst error of the outputs (Infinity: not finite), and whether time or runs are used up. */
-export interface TrialResult {
+export interface SearchAnswer {
   error: number;
   stop: boolean;
 }
@@ -39,7 +39,7 @@ export function* searchFix(
   count: number,
   tolerance: number,
   preference: (node: number) => number = () => 0,
-): Generator<Trial, PrecisionFix, TrialResult> {
+): Generator<SearchTrial, PrecisionFix, SearchAnswer> {
   const all = Array.from({ length: count }, (_, i) => i);
   const alone = new Map<number, number>();
   const without = new Map<number, number>();
@@ -47,7 +47,10 @@ export function* searchFix(
   const harm = all.map(() => Infinity);
   let stopped = false;
 
-  function* errorOf(exact: Iterable<number>, about: Trial['about']): Generator<Trial, number, TrialResult> {
+  function* errorOf(
+    exact: Iterable<number>,
+    about: SearchTrial['about'],
+  ): Generator<SearchTrial, number, SearchAnswer> {
     const { error, stop } = yield { exact: new Set(exact), about };
     stopped ||= stop;
     return error;
@@ -59,7 +62,7 @@ export function* searchFix(
   };
 
   /** Nodes of a block that alone miss the tolerance. `known`: the block does. */
-  function* culprits(block: readonly number[], known: boolean): Generator<Trial, void, TrialResult> {
+  function* culprits(block: readonly number[], known: boolean): Generator<SearchTrial, void, SearchAnswer> {
     if (stopped || block.length === 0) return;
     if (block.length > 1 && known) {
       const half = block.length >> 1;
@@ -79,10 +82,10 @@ export function* searchFix(
   if (!passes(error)) ({ exact, error } = yield* join(exact));
 
   /** Adds nodes to the exact ones until the rest passes: the rest grows, block by block. */
-  function* join(sure: readonly number[]): Generator<Trial, { exact: number[]; error: number }, TrialResult> {
+  function* join(sure: readonly number[]): Generator<SearchTrial, { exact: number[]; error: number }, SearchAnswer> {
     const low: number[] = [];
     let last = 0;
-    function* grow(block: readonly number[], known: boolean): Generator<Trial, void, TrialResult> {
+    function* grow(block: readonly number[], known: boolean): Generator<SearchTrial, void, SearchAnswer> {
       if (stopped || block.length === 0) return;
       const result = known ? Infinity : yield* errorOf(outside([...low, ...block]), 'repair');
       if (passes(result)) {
@@ -105,7 +108,7 @@ export function* searchFix(
   }
 
   /** Leaves out what can be omitted; true where a whole round changed nothing. */
-  function* shrink(size: number): Generator<Trial, boolean, TrialResult> {
+  function* shrink(size: number): Generator<SearchTrial, boolean, SearchAnswer> {
     const order = exact.toSorted((a, b) => preference(b) - preference(a) || b - a);
     let changed = false;
     for (let at = 0; at < order.length && !stopped; at += size) {

@@ -4,7 +4,7 @@ import { type AccuracyProgress, judgeAccuracy } from '../../builder/accuracy/jud
 import { ensurePackages, NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { Cancelled, UserError } from '../../builder/userError.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
-import { passesTolerance, verdictOf } from '../../core/accuracy/accuracyText.ts';
+import { passesTolerance, accuracyVerdict } from '../../core/accuracy/accuracyText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -131,7 +131,7 @@ export async function tellFound(
   show: () => void,
   addRules: () => Promise<void>,
 ): Promise<void> {
-  const verdict = verdictOf(report);
+  const verdict = accuracyVerdict(report);
   const rules = report.fix?.without.length ?? 0;
   const add = `Add ${counted(rules, 'Rule')}`;
   if (passesTolerance(report)) {

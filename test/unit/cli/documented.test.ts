@@ -5,6 +5,7 @@ import { accuracy } from '../../../src/cli/accuracy.ts';
 import { build } from '../../../src/cli/build/build.ts';
 import { compare } from '../../../src/cli/compare.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
+import { ladder } from '../../../src/cli/ladder.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
 import { run } from '../../../src/cli/run.ts';
 import { setup } from '../../../src/cli/setup.ts';
@@ -13,7 +14,7 @@ const docs = ['command-line.md', 'matrix.md']
   .map((name) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8'))
   .join('\n');
 
-test.each([accuracy, build, compare, run, diagnose, matrix, setup])(
+test.each([accuracy, build, compare, ladder, run, diagnose, matrix, setup])(
   'every option of trtlens $name is documented',
   ({ help, name }) => {
     const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];

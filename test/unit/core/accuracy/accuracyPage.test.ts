@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { accuracyPage } from '../../../../src/core/accuracy/accuracyPage.ts';
 import type { AccuracyReport } from '../../../../src/core/accuracy/accuracyReport.ts';
-import { accuracyText, verdictOf } from '../../../../src/core/accuracy/accuracyText.ts';
+import { accuracyText, accuracyVerdict } from '../../../../src/core/accuracy/accuracyText.ts';
 import type { JudgedNode } from '../../../../src/core/accuracy/judgement.ts';
 
 const judged = (id: string, more: Partial<JudgedNode> = {}): JudgedNode => ({
@@ -46,7 +46,7 @@ const report = (more: Partial<AccuracyReport> = {}): AccuracyReport => ({
 
 test('the verdict, the culprit with its evidence, and what its rule buys', () => {
   const page = accuracyPage(report(), { title: 'm.onnx' });
-  expect(verdictOf(report())).toBe('FP16 gives outputs that are not finite; with 1 node in FP32 it is 0.0009.');
+  expect(accuracyVerdict(report())).toBe('FP16 gives outputs that are not finite; with 1 node in FP32 it is 0.0009.');
   for (const words of ['largest result 4.4e+11, FP16 ends at 65,504', '/pow fp32', 'error without it'])
     expect(page).toContain(words);
   expect(accuracyText(report())).toContain('/pow fp32  # without: not finite');
@@ -78,6 +78,6 @@ test('thousands of nodes are drawn in a bounded number of columns', () => {
 test('within the tolerance there is nothing to fix', () => {
   const outputs = [{ name: 'y', max: 2, error: 0.002, finite: true, judged: true, mean: 0.002 }];
   const fix = { ...report().fix!, nodes: [], names: [], without: [] };
-  expect(verdictOf(report({ outputs, fix }))).toBe('FP16 gives an error of 0.002, within the tolerance of 0.01.');
+  expect(accuracyVerdict(report({ outputs, fix }))).toBe('FP16 gives an error of 0.002, within the tolerance of 0.01.');
   expect(accuracyPage(report({ outputs, fix }), { title: 'm.onnx' })).toContain('Nothing to fix.');
 });

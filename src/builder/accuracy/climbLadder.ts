@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { type Ladder, type LadderPrecision, type Rung, rungOf } from '../../core/accuracy/ladder.ts';
+import { readModel } from '../../core/onnx/readModel.ts';
+import { externalPath } from '../files/externalFile.ts';
+import { openFile } from '../files/fileSource.ts';
+import { externalLocations } from '../files/writeModel.ts';
+import { refuseErrors } from '../files/rewriteModel.ts';
+import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
+import { UserError } from '../userError.ts';
+import { type AccuracyRequest, judgeAccuracy, type OtherRun, withReference } from './judgeAccuracy.ts';
+
+export interface LadderRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
+  precisions: readonly LadderPrecision[];
+  /** A Q/DQ model for INT8; default: one made with `calibration`. */
+  quantised?: string | undefined;
+  /** Files with calibration data. */
+  calibration: string[];
+  /** Stored outputs of engines, by precision. */
+  measured: ReadonlyMap<LadderPrecision, string>;
+}
+
+/**
+ * Judges a model in one precision after the other, each compared with FP32.
+ * @throws {UserError} if the model cannot be read or run; a precision that cannot be run has the reason in its rung
+ */
+export async function climbLadder(request: LadderRequest): Promise<Ladder> {
+  const rungs: Rung[] = [];
+  let samples = 0;
+  await withReference(request, async (run) => {
+    samples = run.samples;
+    for (const precision of request.precisions) {
+      const path = request.measured.get(precision);
+      const measured = path === undefined ? null : await run.measured(path);
+      if (precision === 'fp32') rungs.push({ ...blank(precision), predicted: run.exact, measured });
+      else if (precision === 'int8') rungs.push({ ...(await quantisedRung(request, run)), measured });
+      else rungs.push(rungOf(precision, await judgeAccuracy({ ...request, low: precision }), measured));
+    }
+  });
+  return { tolerance: request.tolerance, samples, rungs };
+}
+
+const blank = (precision: LadderPrecision): Rung => ({
+  precision,
+  predicted: null,
+  measured: null,
+  lowNodes: precision === 'fp32' ? 0 : null,
+  culprits: [],
+  fix: null,
+  reason: null,
+});
+
+/** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
+async function quantisedRung(request: LadderRequest, run: OtherRun): Promise<Rung> {
+  const { quantised, calibration } = request;
+  if (quantised !== undefined) return compareQuantised(quantised, run);
+  if (calibration.length === 0)
+    return {
+      ...blank('int8'),
+      reason: 'not run: pass a Q/DQ model (--int8 MODEL) or calibration data (--calibration)',
+    };
+  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-int8-'));
+  const out = join(folder, 'model.onnx');
+  try {
+    const { model, runtime, signal } = request;
+    const script = join(dirname(request.script), 'quantize.py');
+    await runPythonJob({ ...runtime, script, request: { model, out, files: calibration, inputs: run.inputs }, signal });
+    return await compareQuantised(out, run);
+  } catch (error) {
+    if (!(error instanceof JobFailed)) throw error;
+    return { ...blank('int8'), reason: `not run: ${error.message}` };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function compareQuantised(path: string, run: OtherRun): Promise<Rung> {
+  const source = await openFile(path);
+  try {
+    const { value: model, problems } = await readModel(source);
+    refuseErrors(path, problems);
+    if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
+    for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+    const made = new Set(model.nodes.filter(({ op }) => op === 'DequantizeLinear').flatMap(({ outputs }) => outputs));
+    const low = model.nodes.filter(
+      ({ op, inputs }) => op !== 'QuantizeLinear' && inputs.some((name) => made.has(name)),
+    );
+    if (made.size === 0)
+      throw new UserError(`${basename(path)} has no DequantizeLinear node, so nothing in it is INT8`);
+    return { ...blank('int8'), predicted: await run.other(path), lowNodes: low.length };
+  } finally {
+    await source.close();
+  }
+}

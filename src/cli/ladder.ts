@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { climbLadder } from '../builder/accuracy/climbLadder.ts';
+import { type Ladder, type LadderPrecision, ladderPrecisions, ladderText, worstOf } from '../core/accuracy/ladder.ts';
+import { randomWarning } from '../core/accuracy/randomInputs.ts';
+import { modelLine, runtimeFor, runtimeOptions, shapesOf, toleranceOf } from './accuracy.ts';
+import { readArguments, wholeNumber } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { printJson } from './terminal.ts';
+
+const options = {
+  ...runtimeOptions,
+  precisions: { type: 'string' },
+  int8: { type: 'string' },
+  calibration: { type: 'string', multiple: true },
+  measured: { type: 'string', multiple: true },
+  'max-runs': { type: 'string' },
+  'max-seconds': { type: 'string' },
+} as const;
+
+export const ladder: Command = {
+  name: 'ladder',
+  summary: 'compare the accuracy of FP32, FP16, BF16 and INT8 in one table, without a GPU',
+  help: `trtlens ladder MODEL [--inputs F]... [--precisions fp32,fp16,bf16,int8] [--int8 QDQ | --calibration F] [--json]
+
+Simulates a model in each precision as trtlens accuracy does and compares with FP32: error, nodes to blame, what repairs
+it. Exit status 1: a precision misses the tolerance.
+
+  --inputs FILE         input values, as for trtlens accuracy; may be repeated
+  --shapes INPUT:1x128[,…]   shapes of random inputs
+  --precisions LIST     the precisions, separated by commas (default fp32,fp16,bf16,int8)
+  --int8 MODEL          a Q/DQ model for INT8
+  --calibration FILE    calibration data: ONNX Runtime's quantize_static makes the Q/DQ model (needs Python's onnx)
+  --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
+  --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --max-runs N          stop each search after N runs (default 1000)
+  --max-seconds N       stop each search after N seconds (default 300)
+  --json                the result as one JSON document
+  --python PROGRAM      the Python interpreter to use
+  -y, --yes             download ONNX Runtime without asking
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const model = positionals[0]!;
+    const result = await climbLadder({
+      model,
+      inputs: values.inputs ?? [],
+      shapes: shapesOf(values.shapes),
+      tolerance: toleranceOf(values.tolerance),
+      maxRuns: wholeNumber('--max-runs', values['max-runs']) ?? 1000,
+      maxSeconds: wholeNumber('--max-seconds', values['max-seconds']) ?? 300,
+      precisions: precisionsOf(values.precisions),
+      quantised: values.int8,
+      calibration: values.calibration ?? [],
+      measured: measuredOf(values.measured ?? []),
+      modelLine: modelLine(model, undefined),
+      runtime: await runtimeFor(values, terminal),
+      script: join(import.meta.dirname, 'driver', 'simulate.py'),
+      signal: terminal.signal,
+      progress: ({ stage, done }) => terminal.status(`${stage}: ${done}`),
+    }).finally(() => terminal.status(null));
+    if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
+    if (values.json) await printJson(terminal, result);
+    else await terminal.out(ladderText(result));
+    return passes(result) ? exitCodes.done : exitCodes.checkFailed;
+  },
+};
+
+function passes({ rungs, tolerance }: Ladder): boolean {
+  const errors = rungs.flatMap(({ predicted }) => (predicted === null ? [] : [worstOf(predicted)]));
+  return errors.every((error) => error !== null && error <= tolerance);
+}
+
+function precisionsOf(text: string | undefined): LadderPrecision[] {
+  if (text === undefined) return [...ladderPrecisions];
+  return text.split(',').map((word) => precisionOf('--precisions', word));
+}
+
+function precisionOf(option: string, word: string): LadderPrecision {
+  const found = ladderPrecisions.find((one) => one === word);
+  if (found === undefined)
+    throw new Usage(`${option}: unknown value '${word}'; expected ${ladderPrecisions.join(', ')}`);
+  return found;
+}
+
+/** `fp16:out.npz`, one each. */
+function measuredOf(texts: string[]): Map<LadderPrecision, string> {
+  return new Map(
+    texts.map((text) => {
+      const [word, path] = [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)];
+      if (!text.includes(':') || path === '') throw new Usage(`--measured: '${text}' does not have the form fp16:FILE`);
+      return [precisionOf('--measured', word), path];
+    }),
+  );
+}

@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { climbLadder, type LadderRequest } from '../../src/builder/accuracy/climbLadder.ts';
+import { type Ladder, ladderText, worstOf } from '../../src/core/accuracy/ladder.ts';
+import { fixturePath } from '../support/fixtures.ts';
+import { pythonForTests } from '../support/python.ts';
+import { runtimeForTests } from '../support/runtime.ts';
+
+const fault = (name: string, file: string): string => fixturePath(join('faults', name, file));
+
+async function climb(name: string, more: Partial<LadderRequest> = {}): Promise<Ladder> {
+  return climbLadder({
+    model: fault(name, 'model.onnx'),
+    inputs: [fault(name, 'inputs.npz')],
+    tolerance: 0.01,
+    maxRuns: 1000,
+    maxSeconds: 200,
+    modelLine: './model.onnx',
+    precisions: ['fp32', 'fp16', 'bf16', 'int8'],
+    calibration: [],
+    measured: new Map(),
+    runtime: await runtimeForTests(),
+    script: fileURLToPath(new URL('../../src/driver/simulate.py', import.meta.url)),
+    ...more,
+  });
+}
+
+test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it needs', async () => {
+  const measured = new Map([['fp16', fault('cumsum_phase', 'h200.fp16_all.npz')]] as const);
+  const ladder = await climb('cumsum_phase', { measured });
+  const [fp32, fp16, bf16, int8] = ladder.rungs;
+  expect(worstOf(fp32!.predicted!)).toBe(0);
+  expect(worstOf(fp16!.predicted!)).toBeCloseTo(worstOf(fp16!.measured!)!, 2);
+  expect(fp16!.fix!.nodes).toBe(4);
+  expect(fp16!.culprits).toContain('/source/CumSum');
+  expect(bf16!.fix!.rules).toContain('base bf16');
+  expect([int8!.predicted, int8!.reason]).toEqual([null, expect.stringMatching(/not run: .*--calibration/)]);
+  expect(
+    ladderText(ladder)
+      .split('\n')
+      .filter((line) => /^(?:FP32|FP16|BF16|INT8) /.test(line)),
+  ).toHaveLength(4);
+});
+
+test('INT8 from calibration data, where the environment has onnx; without it, the reason', async () => {
+  const request = { precisions: ['int8'] as const, calibration: [fault('gelu_tanh_cube_harmless', 'inputs.npz')] };
+  const { runtime } = await pythonForTests();
+  const [made] = (await climb('gelu_tanh_cube_harmless', { ...request, runtime })).rungs;
+  expect(made!.reason).toBeNull();
+  expect(made!.lowNodes).toBeGreaterThan(10);
+  const error = worstOf(made!.predicted!)!;
+  expect([error > 1e-4, error < 1]).toEqual([true, true]);
+  const [missing] = (await climb('gelu_tanh_cube_harmless', request)).rungs;
+  expect([missing!.predicted, missing!.reason]).toEqual([null, expect.stringContaining('package onnx')]);
+});
+
+test('a model without Q/DQ nodes is not taken for INT8', async () => {
+  const quantised = fault('gram_large_k', 'model.onnx');
+  await expect(climb('gram_large_k', { precisions: ['int8'], quantised })).rejects.toThrow(
+    'has no DequantizeLinear node',
+  );
+});
