@@ -209,8 +209,6 @@ function memberReason(from: Resolution, index: number): string {
       return `Nodes of its body are in ${name}.`;
     case 'owner':
       return `It is in the body of ${quote(from.graph.nodes[basis.node]!.name || from.graph.nodes[basis.node]!.op)}, which is in ${name}.`;
-    case 'split':
-      return `Layer ${basis.layer} computes a part of it; the rest is inside ${name}, behind a tensor that TensorRT added.`;
     case 'neighbours':
       return `Derived: it can only belong to ${name}.`;
     default:

@@ -90,14 +90,10 @@ function walkRegion(
     if (seen.has(tensor) || (!start.has(tensor) && stopsAt(walk, tensor))) continue;
     seen.add(tensor);
     const node = to.graph.tensors[tensor]!.producer;
-    if (node < 0) continue;
-    if (isFree(to, node)) {
-      if (!isPassed(to, node)) continue;
-      if (to.roles[node] === 'data' && !to.gone.has(node)) join(to, region, node, false, basis);
-      stack.push(...readsOf(to.graph, node));
-    } else if (to.regionOf[node]! < 0) {
-      joinSplit(to, region, node, tensor, border);
-    }
+    // What a layer's own metadata or name has is that layer's, though its last part may be in the region.
+    if (node < 0 || !isFree(to, node) || !isPassed(to, node)) continue;
+    if (to.roles[node] === 'data' && !to.gone.has(node)) join(to, region, node, false, basis);
+    stack.push(...readsOf(to.graph, node));
   }
 }
 
@@ -113,11 +109,17 @@ function nativeReaders(to: Resolution): Map<string, number[]> {
 
 /**
  * Where a region gives a tensor that TensorRT made to a native layer, the walk begins at what the nodes of that layer
- * read: one of those is the tensor, under its name in the model.
+ * read: one of those is the tensor, under its name in the model. A layer of no node, such as a shuffle, hands it on.
  */
 function readBehind(to: Resolution, region: number, readers: Map<string, number[]>): number[] {
   const made = to.view.regions[region]!.outputs.filter((name) => modelTensor(to, name) < 0);
   const layers = new Set(made.flatMap((name) => readers.get(name) ?? []));
+  for (const layer of layers) {
+    if (to.layerNodes[layer]!.size > 0) continue;
+    for (const { name } of to.view.layers[layer]!.outputs) {
+      for (const reader of readers.get(outsideName(to.view, name)) ?? []) layers.add(reader);
+    }
+  }
   return [...layers]
     .toSorted((a, b) => a - b)
     .flatMap((layer) => {
@@ -135,27 +137,6 @@ const isPassed = (to: Resolution, node: number): boolean => {
 };
 
 /**
- * A node of a native layer whose result no layer writes: its last part (the bias of a Gemm, the transpose after a
- * NonMaxSuppression) happens inside the region, at whose border TensorRT made a tensor of its own.
- */
-function joinSplit(
-  to: Resolution,
-  region: number,
-  node: number,
-  tensor: number,
-  border: Map<number, Set<number>>,
-): void {
-  if (border.has(tensor)) return;
-  const unresolved = new Set(to.view.regions[region]!.inputs.filter((name) => modelTensor(to, name) < 0));
-  const layer = to.nodeLayers[node]!.find(
-    (index) =>
-      to.view.names[index]!.kind !== 'horizontal' &&
-      to.view.layers[index]!.outputs.some(({ name }) => unresolved.has(name)),
-  );
-  if (layer !== undefined) join(to, region, node, false, { by: 'split', region, layer });
-}
-
-/**
  * Nodes that no name contains but that a native layer's tensors enclose: data movement that it took up, and before
  * 8.6, which has no metadata, biases and similar nodes.
  */
@@ -170,7 +151,8 @@ function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number
   const walk: Walk = { writer: layer, inputs: given, border };
   const start = new Set(written);
   const stack = [...written];
-  for (const node of nodes) stack.push(...readsOf(to.graph, node));
+  // An input that TensorRT made is one of the tensors on the way, and nothing says which.
+  if (!inputs.some(({ name }) => isMade(to, name))) for (const node of nodes) stack.push(...readsOf(to.graph, node));
   const seen = new Set<number>();
   while (stack.length > 0) {
     const tensor = stack.pop()!;
@@ -184,6 +166,10 @@ function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number
     stack.push(...readsOf(to.graph, node));
   }
 }
+
+/** A tensor of data that TensorRT made; constants of its own are no way into a layer. */
+const isMade = (to: Resolution, name: string): boolean =>
+  modelTensor(to, name) < 0 && !/\[Constant\]|_constant/.test(name);
 
 /** A Loop or an If belongs where its body does, and what no one names of a body belongs where its owner does. */
 function joinOwners(to: Resolution): void {

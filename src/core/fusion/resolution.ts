@@ -20,8 +20,6 @@ export type Basis =
   | { by: 'neighbours'; region: number }
   /** Its owner's, or its body's. */
   | { by: 'owner' | 'body'; region: number; node: number }
-  /** One part of the node is a layer of its own, another is inside the ForeignNode. */
-  | { by: 'split'; region: number; layer: number }
   /** A kernel of the loop or conditional that TensorRT made of it. */
   | { by: 'loop'; layer: number }
   /** The log says that TensorRT fused it with a node that is there. */

@@ -237,7 +237,7 @@ describe('regions at borders that TensorRT made', () => {
     ],
   });
 
-  it('hold the rest of a node whose first part is a native layer', () => {
+  it('leave a node to the native layer whose metadata has it, though its end is inside', () => {
     const report = reportOn(model, [
       engineLayer('conv', { inputs: ['x'], outputs: ['a'], metadata: printMetadata(['conv']) }),
       engineLayer('fc', {
@@ -252,8 +252,8 @@ describe('regions at borders that TensorRT made', () => {
       }),
       engineLayer('last', { inputs: ['n'], outputs: ['y'], metadata: printMetadata(['last']) }),
     ]);
-    expect(report.foreignNodes[0]!.nodes).toEqual(['1', '2', '3']);
-    expect(fateOf(report, 'fc')).toMatchObject({ fate: 'foreign', layers: [1], exact: false });
+    expect(report.foreignNodes[0]!.nodes).toEqual(['2', '3']);
+    expect(fateOf(report, 'fc')).toMatchObject({ fate: 'single', layers: [1], exact: true });
     expect(fateOf(report, 'last')).toMatchObject({ fate: 'single', layers: [3] });
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BuildPhase, FusionEvent } from '../../../../src/core/engine/buildLog.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel } from './buildModel.ts';
 
@@ -109,5 +110,50 @@ describe('nodes that the parser registers no layer for', () => {
 
   it('may be layers without a name where the network has more than are registered', () => {
     expect(fateOf(reportOn(logWith(5)), 'fill')).toMatchObject({ fate: 'foreign', exact: false });
+  });
+});
+
+describe('native layers beside a ForeignNode', () => {
+  it('keep the node in their metadata, though its end is inside the ForeignNode', () => {
+    const model = buildModel({
+      inputs: ['x'],
+      outputs: ['y'],
+      nodes: [
+        ['nz', 'NonZero', ['x'], ['i']],
+        ['cast', 'Cast', ['i'], ['y']],
+      ],
+    });
+    const made = '(Unnamed Layer* 1) [NonZero]_output';
+    const layers = [
+      engineLayer('nz', { type: 'NonZero', inputs: ['x'], outputs: [made], metadata: printMetadata(['nz']) }),
+      engineLayer('{ForeignNode[(Unnamed Layer* 2) [Shuffle]...cast]}', { inputs: [made], outputs: ['y'] }),
+    ];
+    const report = createReport({ model, modelFile: 'm', layerInfo: layerInfo(layers) });
+    expect(fateOf(report, 'nz')).toMatchObject({ fate: 'single', layers: [0], foreignNode: null, exact: true });
+    expect(fateOf(report, 'cast')).toMatchObject({ fate: 'foreign', foreignNode: 0 });
+    expect(report.foreignNodes[0]!.nodes).toEqual(['1']);
+  });
+
+  it('get no node by way of a tensor that TensorRT made', () => {
+    const model = buildModel({
+      inputs: ['boxes', 'x'],
+      outputs: ['chosen'],
+      nodes: [
+        ['sigmoid', 'Sigmoid', ['x'], ['scores']],
+        ['nms', 'NonMaxSuppression', ['boxes', 'scores'], ['chosen']],
+      ],
+    });
+    const layers = [
+      engineLayer('{ForeignNode[(Unnamed Layer* 0) [Shuffle]...(Unnamed Layer* 1) [Shuffle]]}', {
+        inputs: ['x'],
+        outputs: ['made'],
+      }),
+      engineLayer('(Unnamed Layer* 2) [Shuffle]', { inputs: ['made'], outputs: ['also made'] }),
+      engineLayer('nms', { type: 'NMS', inputs: ['boxes', 'also made'], outputs: ['chosen'] }),
+    ];
+    const report = createReport({ model, modelFile: 'm', layerInfo: layerInfo(layers) });
+    expect(fateOf(report, 'nms')).toMatchObject({ fate: 'single', layers: [2] });
+    expect(report.layers[2]!.nodes).toEqual(['1']);
+    expect(fateOf(report, 'sigmoid')).toMatchObject({ fate: 'foreign', foreignNode: 0, exact: false });
   });
 });
