@@ -92,8 +92,8 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await told.waitFor();
   // What stands in a file makes no link in a message.
   const said = await told.innerText();
-  assert.match(said, /Line 4 .*"\[fp23\]\u200b\(command:undo\)" is no type/);
-  assert.match(said, /no option for layers' output types: 4 of them are left out/);
+  assert.match(said, /Line 4 is ignored: "\[fp23\]\u200b\(command:undo\)" is not a type/);
+  assert.match(said, /no option for output types of layers; 4 of them are omitted/);
   await w.shot('flags-2-copied');
   const copied = await w.page.evaluate(() => navigator.clipboard.readText());
   assert.match(
@@ -109,7 +109,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.page.keyboard.press('Enter');
   const written = w.toast('Wrote fp16_overflow.typed.onnx');
   await written.waitFor();
-  assert.match(await written.innerText(), /Line 4 is left out: "\[fp23\]\u200b\(command:undo\)" is no type/);
+  assert.match(await written.innerText(), /Line 4 is ignored: "\[fp23\]\u200b\(command:undo\)" is not a type/);
   await w.shot('flags-3-written');
   await w.page.keyboard.press('Escape');
   await w.page.keyboard.press('Escape');
@@ -123,7 +123,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.shot('flags-4-import');
   await w.page.keyboard.press('Enter');
   await w.line(/^head fp32/).waitFor();
-  await w.line(/^# "x:fp23" has no type of override files/).waitFor();
+  await w.line(/^# "x:fp23": "fp23" is not a type of override files/).waitFor();
   await w.shot('flags-5-imported');
 
   // Anything else is refused, with what is missing.

@@ -22,6 +22,6 @@ test('an untrusted workspace shows models and builds nothing', async () => {
   await w.view.locator('#root > *').first().waitFor();
   await w.runCommand('TensorRT: Open Graph');
   await w.showSideBar();
-  await w.page.locator('.sidebar', { hasText: 'needs a trusted workspace' }).waitFor();
+  await w.page.locator('.sidebar', { hasText: 'need a trusted workspace' }).waitFor();
   await w.shot('untrusted');
 });
