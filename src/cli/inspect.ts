@@ -2,23 +2,39 @@ import { basename } from 'node:path';
 import { openFile } from '../builder/files/fileSource.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { readArguments } from './arguments.ts';
-import { type Command, exitCodes } from './command.ts';
+import { readTarget } from './buildContext.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 
 export const inspect: Command = {
   name: 'inspect',
   summary: 'identify a file by its content',
-  help: `trtlens inspect FILE [--json]
+  help: `trtlens inspect FILE [--tensorrt VERSION] [--compute-capability 8.9] [--json]
 
 Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
 Nsight Systems, times, a tactic replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
+Of an engine it says what its header has, and whether it loads in another version or on another GPU.
+
+  --tensorrt VERSION        the version that is to run the engine: 10.6.0, or rtx-1.7.1
+  --compute-capability N    the GPU that is to run it
 `,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, { json: { type: 'boolean' } }, ['FILE']);
+    const options = {
+      json: { type: 'boolean' },
+      tensorrt: { type: 'string' },
+      'compute-capability': { type: 'string' },
+    } as const;
+    const { values, positionals } = readArguments(args, options, ['FILE']);
+    const computeCapability = values['compute-capability'] ?? null;
+    if (computeCapability !== null && !/^\d+\.\d$/.test(computeCapability))
+      throw new Usage(`--compute-capability: '${computeCapability}' does not have the form 8.9`);
+    const product = values.tensorrt === undefined ? null : readTarget(values.tensorrt).product;
+    const version = /\d+(?:\.\d+)*$/.exec(values.tensorrt ?? '')?.[0] ?? null;
+    const target = { product, version, computeCapability };
     const path = positionals[0]!;
     const source = await openFile(path);
     try {
-      const found = await inspectFile(source, { name: basename(path) });
+      const found = await inspectFile(source, { name: basename(path), target });
       if (values.json) await printJson(terminal, found);
       else await terminal.out(text(basename(path), found));
     } finally {
@@ -28,11 +44,15 @@ Nsight Systems, times, a tactic replay, recorded choices, a calibration or timin
   },
 };
 
-function text(name: string, { kind, tensorrt, counts, problems }: Awaited<ReturnType<typeof inspectFile>>): string {
+function text(
+  name: string,
+  { kind, tensorrt, counts, engine, problems }: Awaited<ReturnType<typeof inspectFile>>,
+): string {
   const made = tensorrt?.version ? `, ${tensorrt.product ?? 'tensorrt'} ${tensorrt.version}` : '';
   const lines = Object.entries(counts).map(([what, count]) => `  ${what}: ${String(count)}`);
   const trouble = problems.map(
     ({ severity, line, message }) => `  ${severity}${line ? ` on line ${line}` : ''}: ${message}`,
   );
-  return [`${name}: ${kind}${made}`, ...lines, ...trouble, ''].join('\n');
+  const checks = (engine?.portability ?? []).map(({ check, verdict, message }) => `  ${check}: ${verdict}: ${message}`);
+  return [`${name}: ${kind}${made}`, ...lines, ...checks, ...trouble, ''].join('\n');
 }

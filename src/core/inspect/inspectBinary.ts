@@ -1,6 +1,7 @@
 import type { Inspection } from './inspection.ts';
 import type { Problem } from '../text/problem.ts';
 import { inspection } from './inspection.ts';
+import { capabilitiesOf, type EngineFacts, type EngineTarget, portabilityOf } from './portability.ts';
 import { counted } from '../text/numbers.ts';
 
 /**
@@ -14,9 +15,33 @@ const MAX_WRAPPER = 1 << 20;
 
 /**
  * Recognises engines and timing caches by their first bytes (64 KB are plenty); null for anything else. `size` is the
- * file's whole size in bytes.
+ * file's whole size in bytes, `target` where an engine is to run.
  */
-export function inspectBinary(head: Uint8Array, size: number): Inspection | null {
+export function inspectBinary(head: Uint8Array, size: number, target: EngineTarget): Inspection | null {
+  const found = inspectHead(head, size);
+  if (found?.kind !== 'engine') return found;
+  const { product, version } = found.tensorrt;
+  const facts = { product, version, ...headerFacts(head, product, version) };
+  const isWhole = !found.problems.some(({ code }) => code === 'truncated');
+  return { ...found, engine: { ...facts, portability: portabilityOf(facts, isWhole, target) } };
+}
+
+/** What a plan's header has besides the version. */
+function headerFacts(
+  head: Uint8Array,
+  product: EngineFacts['product'],
+  version: string | null,
+): Pick<EngineFacts, 'buildNumber' | 'computeCapabilities'> {
+  const start = planStart(head) ?? 0;
+  if (version === null || magicAt(head, start) === 'ptrt') return { buildNumber: null, computeCapabilities: null };
+  const hasMask = product === 'tensorrt-rtx' && magicAt(head, start + 28) === 'vtrt' && head.length >= start + 40;
+  return {
+    buildNumber: head[start + 27] ?? null,
+    computeCapabilities: hasMask ? capabilitiesOf(number32(head, start + 32)) : null,
+  };
+}
+
+function inspectHead(head: Uint8Array, size: number): Inspection | null {
   const start = planStart(head);
   if (start === null) return null;
   const magic = magicAt(head, start)!;

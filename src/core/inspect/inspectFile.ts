@@ -6,12 +6,14 @@ import { SqliteFile } from '../engine/trace/sqliteFile.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
 import { encodingOf, Utf8Decoder } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
+import type { EngineTarget } from './portability.ts';
 import { inspection } from './inspection.ts';
 import { inspectJson } from './inspectJson.ts';
 import { inspectCalibration, inspectLog, inspectOverrides } from './inspectText.ts';
 import { errorText } from '../text/errorText.ts';
 import { counted } from '../text/numbers.ts';
 
+const nowhere: EngineTarget = { product: null, version: null, computeCapability: null };
 const HEAD = 1 << 16;
 const CHUNK = 1 << 20;
 /** Longest text that is read as a whole; a longer one can only be a log. */
@@ -24,9 +26,12 @@ const MAX_SMALL = 64 << 20;
  * layer info that trtexec leaves when the engine keeps none. The source holds the file unpacked (no gzip). Never throws
  * on content; a source that fails makes it `unknown` with the problem `unreadable`.
  */
-export async function inspectFile(source: ByteSource, options: { name?: string } = {}): Promise<Inspection> {
+export async function inspectFile(
+  source: ByteSource,
+  { name = '', target = nowhere }: { name?: string; target?: EngineTarget } = {},
+): Promise<Inspection> {
   try {
-    return await inspectContent(source, options.name ?? '');
+    return await inspectContent(source, name, target);
   } catch (error) {
     return unknown('The file cannot be read', 'unreadable', `The file cannot be read: ${errorText(error)}`);
   }
@@ -36,13 +41,13 @@ function unknown(summary: string, code: string, message: string): Inspection {
   return inspection('unknown', summary, { problems: [{ severity: 'error', code, message }] });
 }
 
-async function inspectContent(source: ByteSource, name: string): Promise<Inspection> {
+async function inspectContent(source: ByteSource, name: string, target: EngineTarget): Promise<Inspection> {
   if (source.size === 0) return inspectEmpty(name);
   const head = await source.read(0, Math.min(HEAD, source.size));
   if (head[0] === 0x1f && head[1] === 0x8b)
     return unknown('A gzip-compressed file', 'compressed', 'The file is compressed with gzip. Unpack it first.');
   if (SqliteFile.sniff(head)) return inspectTrace(source);
-  const binary = inspectBinary(head, source.size);
+  const binary = inspectBinary(head, source.size, target);
   if (binary !== null) return binary;
   // Text may happen to read as the first fields of a model, but no model is text throughout.
   if (!isText(head)) return (await inspectModel(source, head)) ?? inspectUnknownBinary(source.size);

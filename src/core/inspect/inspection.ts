@@ -1,4 +1,5 @@
 import type { Problem } from '../text/problem.ts';
+import type { EngineFacts, PortabilityCheck } from './portability.ts';
 
 export type FileKind =
   | 'onnx'
@@ -23,6 +24,8 @@ export interface Inspection {
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
   /** Numbers of what it contains: `nodes`, `layers`, `rows`, `tensors`, `bytes`, … */
   counts: Record<string, number>;
+  /** Of an engine: what its header says, and whether it loads there. */
+  engine?: EngineFacts & { portability: PortabilityCheck[] };
   problems: Problem[];
 }
 
