@@ -8,7 +8,7 @@ import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 function header(magic: 'ftrt' | 'vtrt', version: number[], mask = 0): Uint8Array {
   const bytes = new Uint8Array(64);
   const view = new DataView(bytes.buffer);
-  const tag = [...magic].map((char) => char.codePointAt(0)!);
+  const tag = new TextEncoder().encode(magic);
   bytes.set(tag);
   view.setUint32(8, magic === 'vtrt' ? 2 : 0, true);
   view.setUint32(16, 64, true);
