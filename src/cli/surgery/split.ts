@@ -1,25 +1,32 @@
 import { join } from 'node:path';
-import { splitFile } from '../../builder/files/splitFile.ts';
+import { type Chain, splitFile } from '../../builder/files/splitFile.ts';
+import { buildParts, type PartBuild } from '../../builder/run/buildParts.ts';
+import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
-import { counted, sizeText } from '../../core/text/numbers.ts';
+import { counted, sizeText, timeText } from '../../core/text/numbers.ts';
 import { readArguments } from '../arguments.ts';
+import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
+import { confirmDownload } from '../confirmDownload.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
+// Nothing is left of the engines that are built.
+const { engine: _, ...buildFlags } = buildArguments;
 const options = {
+  ...buildFlags,
   at: { type: 'string', multiple: true },
   suggest: { type: 'boolean' },
-  output: { type: 'string', short: 'o' },
-  json: { type: 'boolean' },
+  out: { type: 'string', short: 'o' },
+  build: { type: 'boolean' },
 } as const;
 
 export const split: Command = {
   name: 'split',
   summary: 'cut a model at tensors into models that run one after the other',
-  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--json]
+  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--json]
 trtlens split MODEL.onnx --suggest [--json]
 
 Writes part-0.onnx, part-1.onnx … and chain.json. The first part is all that the first tensor needs, the next what the
@@ -28,31 +35,55 @@ stay, so the outputs of one part are the inputs of the same name of the next one
 
   --at TENSOR,…  where to cut; may be repeated, for names with commas, too
   -o DIR         folder for the parts; weights stay where they are if it is the model's folder
+  --build        build the model and each part, and compare their layers; options of trtlens build apply to all
   --suggest      list the cheapest places to cut, and write nothing
-  --json         what chain.json has; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
+  --json         what chain.json has, with --build also "builds"; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
 `,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    const model = positionals[0]!;
-    if (values.suggest) {
-      if (values.at !== undefined || values.output !== undefined)
-        throw new Usage('--suggest cannot be combined with --at or -o');
-      return suggest(model, values.json === true, terminal);
+    const read = readArguments(args, options, ['MODEL.onnx']);
+    const values: BuildValues = read.values;
+    const model = read.positionals[0]!;
+    const [at, out, json] = [values['at'] as string[] | undefined, textOf(values, 'out'), values['json'] === true];
+    if (values['suggest'] === true) {
+      if (at !== undefined || out !== undefined) throw new Usage('--suggest cannot be combined with --at or -o');
+      return suggest(model, json, terminal);
     }
-    if (values.at === undefined) throw new Usage('give --at TENSOR, or --suggest');
-    if (values.output === undefined) throw new Usage('-o DIR is missing');
-    const chain = await splitFile(model, await tensorsIn(model, values.at), values.output, terminal.signal);
-    if (values.json) await printJson(terminal, chain);
-    else
-      for (const { model: name, nodes, inputs, outputs, bytes } of chain.parts) {
-        const ends = (tensors: { name: string }[]) => tensors.map((tensor) => tensor.name).join(', ');
-        await terminal.out(
-          `${join(values.output, name)}: ${counted(nodes, 'node')}, ${sizeText(bytes)}\n  in  ${ends(inputs)}\n  out ${ends(outputs)}\n`,
-        );
-      }
+    if (at === undefined) throw new Usage('give --at TENSOR, or --suggest');
+    if (out === undefined) throw new Usage('-o DIR is missing');
+    const chain = await splitFile(model, await tensorsIn(model, at), out, terminal.signal);
+    if (!json) await terminal.out(chain.parts.map((part) => partText(out, part)).join(''));
+    const builds =
+      values['build'] === true
+        ? await buildParts(buildOptions(model, values, terminal), chain, out, terminal.status, terminal.signal).finally(
+            () => terminal.status(null),
+          )
+        : null;
+    if (json) await printJson(terminal, { ...chain, ...(builds && { builds }) });
+    else if (builds) await terminal.out(builds.map(buildLine).join(''));
     return exitCodes.done;
   },
 };
+
+const partText = (folder: string, { model, nodes, inputs, outputs, bytes }: Chain['parts'][number]): string => {
+  const ends = (tensors: readonly { name: string }[]) => tensors.map(({ name }) => name).join(', ');
+  return `${join(folder, model)}: ${counted(nodes, 'node')}, ${sizeText(bytes)}\n  in  ${ends(inputs)}\n  out ${ends(outputs)}\n`;
+};
+
+const buildLine = ({ model, error, seconds, layers, foreignNodes, layerMs }: PartBuild): string => {
+  if (error !== null) return `${model}: does not build: ${error}\n`;
+  const time = layerMs === null ? '' : `, layers take ${timeText(layerMs)}`;
+  const fusion = `${counted(layers ?? 0, 'layer')}, ${counted(foreignNodes ?? 0, 'ForeignNode')}`;
+  return `${model}: built in ${timeText((seconds ?? 0) * 1000)}: ${fusion}${time}\n`;
+};
+
+const buildOptions = (model: string, values: BuildValues, terminal: Terminal): BuildOptions => ({
+  backend: 'auto',
+  ...readBuildOptions(values),
+  model,
+  driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
+  confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
+  setUpProgress: (line) => terminal.note(line),
+});
 
 /** Commas separate tensors, unless a tensor has that very name. */
 async function tensorsIn(model: string, given: readonly string[]): Promise<string[]> {
@@ -70,7 +101,7 @@ async function suggest(model: string, json: boolean, terminal: Terminal): Promis
 
 function cutLine({ tensor, crossing, bytes, exact, nodes: [before, behind], module }: CutPoint): string {
   const others = crossing.length > 1 ? ` with ${counted(crossing.length - 1, 'other tensor')}` : '';
-  const size = `${sizeText(bytes)}${exact ? '' : ' (symbolic dimensions as 1)'}`;
+  const size = `${sizeText(bytes)}${exact ? '' : ' (unknown dimensions as 1)'}`;
   const end = module === null ? '' : `, end of ${module}`;
   return `${tensor}${others}: ${size} cross; ${before} + ${behind} nodes${end}\n`;
 }

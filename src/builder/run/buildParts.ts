@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { partProfiles } from '../../core/surgery/partProfiles.ts';
+import { cacheFolder } from '../files/cacheFolder.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import type { Chain } from '../files/splitFile.ts';
+import { loadBuild } from '../store/loadBuild.ts';
+import { Cancelled } from '../userError.ts';
+import { type BuildOptions, runBuild } from './runBuild.ts';
+
+/** What became of a model, or of one of its parts. */
+export interface PartBuild {
+  /** File name. */
+  model: string;
+  /** Why it does not build, in one line; null: it does. */
+  error: string | null;
+  seconds: number | null;
+  /** Counts of the engine; null: it does not build. */
+  layers: number | null;
+  foreignNodes: number | null;
+  /** Sum of the layers' average times in milliseconds; null: no profile, as without a GPU. */
+  layerMs: number | null;
+}
+
+/**
+ * Builds a model and its parts with the same options, one after the other. The builds are removed at the end.
+ * @param options of the whole; its profiles are carried over to the parts
+ * @param folder where the parts of the chain are
+ * @param begin called with the file name before each build
+ */
+export async function buildParts(
+  options: BuildOptions,
+  chain: Chain,
+  folder: string,
+  begin: (model: string) => void = () => {},
+  signal?: AbortSignal,
+): Promise<PartBuild[]> {
+  const parent = join(options.cache ?? cacheFolder(), 'split');
+  await mkdir(parent, { recursive: true });
+  const temporary = await mkdtemp(join(parent, 'try-'));
+  const files = new ParsedFiles();
+  const { inputs } = (await files.model(options.model)).value.graph;
+  const { profiles, randomWeights: _, ...rest } = options;
+  const parts = chain.parts.map((part) => ({
+    ...rest,
+    ...(profiles && { profiles: partProfiles(profiles, inputs, part.inputs) }),
+    model: resolve(folder, part.model),
+  }));
+  try {
+    const built: PartBuild[] = [];
+    for (const one of [options, ...parts]) {
+      const model = basename(one.model);
+      begin(model);
+      // oxlint-disable-next-line no-await-in-loop -- each build takes the whole machine
+      const made = await runBuild({ ...one, folder: temporary }, {}, signal);
+      const { result, error, seconds } = made.manifest;
+      if (result === 'cancelled') throw new Cancelled();
+      // oxlint-disable-next-line no-await-in-loop
+      const report = result === 'passed' ? (await loadBuild(made, { onnx: one.model, files })).report : null;
+      const times = report?.layers.flatMap(({ averageMs }) => averageMs ?? []) ?? [];
+      built.push({
+        model,
+        error: report ? null : (error ?? result),
+        seconds,
+        layers: report?.layers.length ?? null,
+        foreignNodes: report?.foreignNodes.length ?? null,
+        layerMs: times.length > 0 ? times.reduce((sum, ms) => sum + ms) : null,
+      });
+    }
+    return built;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
