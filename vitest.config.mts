@@ -18,7 +18,7 @@ export default defineConfig({
       // Whole captures, random cases by the thousand, whole processes: the same modules, but minutes.
       project('long', { testTimeout: 120_000, setupFiles, include: ['test/unit/**/*.long.test.ts'] }),
       project('rules', { testTimeout: 60_000 }),
-      project('webview', { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }),
+      project('webview', { testTimeout: 120_000, hookTimeout: 120_000 }),
       project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
       project('samples', { testTimeout: 300_000, setupFiles }),
       project('real', { testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),

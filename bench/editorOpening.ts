@@ -16,7 +16,8 @@ interface Server {
 }
 /** The parts of the user interface's tests that start the editor; they are plain scripts. */
 interface Runtime {
-  startServer: (options: { vsix: string; env: Record<string, string> }) => Promise<Server>;
+  installExtension: (vsix: string, extensions: string) => void;
+  startServer: (options: { extensions: string; env: Record<string, string> }) => Promise<Server>;
   launchBrowser: () => Promise<Browser>;
   newPage: (browser: Browser) => Promise<Page>;
 }
@@ -90,13 +91,15 @@ async function main(): Promise<object[]> {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (status !== 0) throw new Error('VS Code could not be installed.');
-  const [{ startServer }, { launchBrowser, newPage }] = await Promise.all([runtime('server'), runtime('browser')]);
+  const [{ installExtension, startServer }, { launchBrowser, newPage }] = await Promise.all([runtime('server'), runtime('browser')]);
   const parent = mkdtempSync(join(tmpdir(), 'tensorrt-lens-bench-'));
   const folder = join(parent, 'models');
   const cache = join(parent, 'cache');
   mkdirSync(folder);
   await fill(folder, cache);
-  const server = await startServer({ vsix, env: { TENSORRT_LENS_CACHE: cache } });
+  const extensions = join(parent, 'extensions');
+  installExtension(vsix, extensions);
+  const server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache } });
   const browser = await launchBrowser();
   try {
     const page = await newPage(browser);

@@ -16,6 +16,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { installExtension } from './runtime/server.cjs';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 const [kind, ...names] = process.argv.slice(2);
@@ -43,11 +44,8 @@ async function runHost() {
   for (const path of ['package.json', 'media', 'syntaxes', 'schemas', 'dist'])
     cpSync(path, join(extension, path), { recursive: true });
   await bundleTests('out/host/tests');
-  // The packages are there before the first test: nobody is there to agree to their download. They are kept for the next run,
-  // what the tests build is not.
-  const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
-  for (const packages of ['tensorrt-rtx', 'onnxruntime'])
-    run(node, ['dist/cli.js', 'setup', packages, '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: kept } });
+  // The packages are there before the first test: nobody is there to agree to their download.
+  const kept = keptPackages(['tensorrt-rtx', 'onnxruntime']);
   const cache = join(folder, 'cache');
   mkdirSync(cache);
   for (const name of readdirSync(kept))
@@ -72,19 +70,29 @@ async function runHost() {
 
 async function runUi() {
   run(node, ['scripts/package.mjs'], { quiet: true });
-  const vsix = join(folder, 'extension.vsix');
-  cpSync('dist/tensorrt-lens.vsix', vsix);
+  // Installed once, for the servers of all test files.
+  const extensions = join(folder, 'extensions');
+  installExtension('dist/tensorrt-lens.vsix', extensions);
   const files = chosen('test/host/ui', '.test.mjs').map((file) => `test/host/ui/${file}`);
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
   // One window after the other: they share two cores, and a loaded machine makes every wait longer.
   const args = ['--test', '--test-concurrency=1', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
-  const status = await runAside(node, args, { VSIX: vsix });
+  const env = { EXTENSIONS: extensions, PACKAGES: keptPackages(['tensorrt-rtx']) };
+  const status = await runAside(node, args, env);
   const tap = existsSync(results) ? readFileSync(results, 'utf8') : '';
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
   const bad = count('fail') + count('cancelled') + count('skipped') + count('todo');
   return { passed: count('pass'), failed: Math.max(bad, status === 0 ? 0 : 1) };
+}
+
+/** Installs packages where they are kept for the next run, unlike what the tests build. Gives that folder. */
+function keptPackages(sets) {
+  const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
+  for (const set of sets)
+    run(node, ['dist/cli.js', 'setup', set, '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: kept } });
+  return kept;
 }
 
 /** The test files of a folder that the arguments name; all, when they name none. */

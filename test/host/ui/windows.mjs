@@ -1,6 +1,6 @@
 // A browser, servers and windows for the tests of one file; each test gets a window of its own, so that one failure
 // does not bring down the tests after it.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before } from 'node:test';
@@ -14,23 +14,28 @@ const models = fileURLToPath(new URL('../../fixtures/models/', import.meta.url))
 /**
  * Call once at the top of a test file. `options` are those of startServer; `files` are models to copy to the folder that
  * the windows show. Gives `open()`, which resolves to a new Workbench,
- * and the paths `folder` and `cache`.
+ * `install()`, after which TensorRT-RTX is there without a download, and the paths `folder` and `cache`.
  */
 export function windows({ files, ...options }) {
-  const vsix = process.env.VSIX;
-  if (!vsix) throw new Error('VSIX names no package: run these tests by `node test/host/run.mjs ui`');
+  const { EXTENSIONS: extensions, PACKAGES: packages } = process.env;
+  if (!extensions) throw new Error('EXTENSIONS is not set: run these tests by `node test/host/run.mjs ui`');
   const parent = mkdtempSync(join(tmpdir(), 'tensorrt-lens-ui-'));
   const folder = join(parent, 'models');
   mkdirSync(folder);
   for (const file of files) copyFileSync(join(models, file), join(folder, file));
-  // Nothing is set up yet in this cache: the first build of a file asks before it downloads.
+  // Nothing is set up yet in this cache: the first build of a file asks before it downloads, unless `install` was called.
   const cache = join(parent, 'cache');
+  const install = () => {
+    mkdirSync(cache, { recursive: true });
+    for (const name of readdirSync(packages))
+      if (/^tensorrt-rtx-.*(?<!\.lock)$/.test(name)) symlinkSync(join(packages, name), join(cache, name));
+  };
   let server;
   let browser;
   let workbench;
 
   before(async () => {
-    server = await startServer({ vsix, env: { TENSORRT_LENS_CACHE: cache }, ...options });
+    server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache }, ...options });
     browser = await launchBrowser();
   });
   after(async () => {
@@ -49,5 +54,5 @@ export function windows({ files, ...options }) {
     await workbench.open(server, folder);
     return workbench;
   };
-  return { open, folder, cache };
+  return { open, install, folder, cache };
 }
