@@ -91,7 +91,10 @@ async function main(): Promise<object[]> {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (status !== 0) throw new Error('VS Code could not be installed.');
-  const [{ installExtension, startServer }, { launchBrowser, newPage }] = await Promise.all([runtime('server'), runtime('browser')]);
+  const [{ installExtension, startServer }, { launchBrowser, newPage }] = await Promise.all([
+    runtime('server'),
+    runtime('browser'),
+  ]);
   const parent = mkdtempSync(join(tmpdir(), 'tensorrt-lens-bench-'));
   const folder = join(parent, 'models');
   const cache = join(parent, 'cache');
