@@ -119,7 +119,7 @@ const names = {
 const temporary = [names.partial, 'timingCache.tmp', 'calibrationCache.tmp'];
 /** The file that a compressed model is unpacked to. */
 const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');
-/** What nobody needs when a build was interrupted. A model that is not compressed has no copy of its name. */
+/** Files that an interrupted build leaves and no later step reads. A model that is not compressed has no copy of its name. */
 const halfWritten = (model: string): string[] => [...temporary, typedCopyFolder, unpackedName(model)];
 /** What it leaves, as far as it was asked to. */
 const results = (folder: string): string[] =>

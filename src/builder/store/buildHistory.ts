@@ -37,7 +37,7 @@ export async function trimBuilds(builds: Build[], keep: number): Promise<number>
 /**
  * Removes what builds whose process is gone left half written in their folders, and notes in their manifests how they
  * ended.
- * @param halfWritten names of such files and folders, beside those that end in `.tmp`
+ * @param halfWritten names of such files and folders, in addition to those that end in `.tmp`
  * @returns the builds of that folder, newest first
  */
 export async function removeCutOff(parent: string, halfWritten: readonly string[]): Promise<Build[]> {

@@ -138,7 +138,7 @@ class JsonReader {
       this.#at,
     );
     this.#at = this.#text.length;
-    // What is open is not missing its end: nobody looked.
+    // What is open is not missing its end: the reader did not look.
     this.#ended = true;
     return undefined;
   }
