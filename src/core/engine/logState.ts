@@ -251,6 +251,7 @@ export function currentPhase(state: LogState, line: number): BuildPhase {
 }
 
 export function startPhase(state: LogState, line: number): BuildPhase {
+  if (state.phase?.calibration) forgetEngine(state);
   const phase: BuildPhase = {
     line,
     calibration: state.calibrating,
@@ -271,6 +272,14 @@ export function startPhase(state: LogState, line: number): BuildPhase {
   state.foreignByName = new Map();
   state.restartFinalLayers = true;
   return phase;
+}
+
+/** What was listed is the engine of the network that the calibration built. */
+function forgetEngine(state: LogState): void {
+  state.log.finalLayers = [];
+  forget(state.room.finalLayers);
+  state.builderList = null;
+  state.inspectorList = null;
 }
 
 /** Handles a message that starts with a known phrase; `at` is the first character after it. */

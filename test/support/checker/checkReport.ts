@@ -35,6 +35,10 @@ class Checker {
   readonly #named = new Map<string, number[]>();
   /** Nodes that a `ForeignNode … metadata:` line lists. */
   readonly #listed = new Set<string>();
+  /** Into what the log absorbs each name. */
+  readonly #absorbedInto = new Map<string, string>();
+  /** The layer that writes each tensor, unless it only moves what another one wrote. */
+  readonly #writers = new Map<string, RawLayer>();
 
   constructor(report: FusionReport, model: RawModel, raw: RawEvidence) {
     this.#report = report;
@@ -47,6 +51,14 @@ class Checker {
         if (node) this.#named.set(node.id, [...(this.#named.get(node.id) ?? []), index]);
       }
     });
+    for (const { line, into, absorbed } of raw.fusions) {
+      if (!line.includes(' into ')) continue;
+      for (const name of absorbed) this.#absorbedInto.set(name.replace(/_clone_\d+$/, ''), into);
+    }
+    for (const layer of raw.layers ?? []) {
+      if (layer.name.startsWith('Reformatting CopyNode') || /Shape|^Constant$/.test(layer.type)) continue;
+      for (const { name } of layer.outputs) this.#writers.set(name, layer);
+    }
     for (const tokens of raw.foreign.values()) {
       for (const token of tokens) {
         const node = this.#unique(token);
@@ -274,11 +286,8 @@ class Checker {
       this.#wrong('gone', id, `${fate}, but layer "${writer.name}" writes ${raw.outputs.join(', ')}`);
     const isOne = this.#model.byName.get(raw.name)!.length === 1;
     if (!isOne) return;
-    const fusion = this.#raw.fusions.find(
-      ({ absorbed, line }) =>
-        / into /.test(line) && absorbed.some((name) => name === raw.name || name.startsWith(`${raw.name}_clone_`)),
-    );
-    if (fusion && fate === 'removed') this.#wrong('gone', id, `removed, but the log fuses it into ${fusion.into}`);
+    const fusion = this.#absorbedInto.get(raw.name);
+    if (fusion && fate === 'removed') this.#wrong('gone', id, `removed, but the log fuses it into ${fusion}`);
     if (this.#raw.layers === null && fate === 'removed' && raw.op === 'Concat') {
       const copy = this.#raw.copies.find(({ to }) => raw.outputs.includes(to));
       if (copy) this.#wrong('gone', id, `removed, but the log copies ${copy.from} to ${copy.to}`);
@@ -304,12 +313,7 @@ class Checker {
   #writerOf(node: RawNode): RawLayer | undefined {
     if (node.owner !== null) return undefined;
     const own = node.outputs.filter((output) => output !== '' && this.#model.producers.get(output) === node);
-    return this.#raw.layers?.find(
-      ({ name, type, outputs }) =>
-        !name.startsWith('Reformatting CopyNode') &&
-        !/Shape|^Constant$/.test(type) &&
-        outputs.some((tensor) => own.includes(tensor.name)),
-    );
+    return own.map((output) => this.#writers.get(output)).find((layer) => layer !== undefined);
   }
 
   /** A branch of an If that no kernel names, while kernels name the other. */

@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { loadFiles } from '../../src/builder/store/loadBuild.ts';
+import { checkReport } from '../support/checker/checkReport.ts';
+import { samplesPath } from '../support/samples.ts';
+
+/** Captures whose models or layers are not ours to ship, beside the samples. */
+const root = samplesPath('../captures');
+const builds = readdirSync(root)
+  .filter((version) => version.startsWith('tensorrt-'))
+  .flatMap((version) => readdirSync(`${root}/${version}`).map((name) => `${version}/${name}`))
+  .filter((name) => existsSync(`${root}/${name}/meta.json`))
+  .toSorted();
+
+const pathOf = (path: string): string | undefined => [path, `${path}.gz`].find((one) => existsSync(one));
+
+function textOf(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const bytes = readFileSync(path);
+  return new TextDecoder().decode(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+}
+
+it.each(builds)('nothing in the inputs of %s contradicts its report', async (build) => {
+  const folder = `${root}/${build}`;
+  const { model } = JSON.parse(readFileSync(`${folder}/meta.json`, 'utf8')) as { model?: string };
+  const onnx = `${root}/models/${model ?? ''}.onnx`;
+  const log = pathOf(`${folder}/log.txt`) ?? pathOf(`${folder}/log0.txt`);
+  const layers = pathOf(`${folder}/layers.json`);
+  if (!existsSync(onnx) || (log === undefined && layers === undefined)) return;
+  const { report } = await loadFiles({ onnx, log, layers });
+  const input = { model: readFileSync(onnx), log: textOf(log), layerInfo: textOf(layers) };
+  expect(checkReport(report, input)).toEqual([]);
+});
