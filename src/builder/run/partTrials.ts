@@ -18,7 +18,7 @@ import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
 
 /** A build that was tried, and what its log says went wrong. */
-export interface Trial {
+export interface PartTrial {
   built: Build;
   found: Diagnosis[];
   /** The model that was built. */
@@ -70,7 +70,7 @@ export class PartTrials {
    * @param log where to keep the log
    * @throws {Cancelled} through `signal`
    */
-  async build(options: BuildOptions, signal: AbortSignal | undefined, log?: string): Promise<Trial> {
+  async build(options: BuildOptions, signal: AbortSignal | undefined, log?: string): Promise<PartTrial> {
     this.builds += 1;
     const folder = join(this.#folder, `build-${this.builds}`);
     try {

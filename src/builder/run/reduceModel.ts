@@ -12,7 +12,7 @@ import { openFile } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { shell } from '../tools/shell.ts';
 import { Cancelled, UserError } from '../userError.ts';
-import { PartTrials, type Trial } from './partTrials.ts';
+import { PartTrials, type PartTrial } from './partTrials.ts';
 import type { BuildOptions } from './runBuild.ts';
 
 export interface ReduceRequest {
@@ -140,7 +140,7 @@ async function search(
 }
 
 /** The error that is to be kept. */
-function causeIn({ built, found }: Trial, model: string, code: string | undefined): Diagnosis {
+function causeIn({ built, found }: PartTrial, model: string, code: string | undefined): Diagnosis {
   if (built.manifest.result === 'passed')
     throw new UserError(`${model} builds with these options: there is no failure to reduce`);
   const errors = found.filter(({ severity }) => severity === 'error');
@@ -155,7 +155,7 @@ function causeIn({ built, found }: Trial, model: string, code: string | undefine
 }
 
 /** The command of a build as it can be run in the folder of the result. */
-const commandIn = (out: string, { built }: Trial): string[] =>
+const commandIn = (out: string, { built }: PartTrial): string[] =>
   built.manifest.command.map((argument) =>
     [built.folder, resolve(out)]
       .reduce((text, folder) => text.replaceAll(`${folder}${sep}`, ''), argument)

@@ -17,13 +17,13 @@ export interface KernelTrace {
   /** How many passes through an engine there are: enqueues that ran kernels, and launches of CUDA graphs. */
   passes: number;
   /** Launches that were made inside NVTX ranges, those of CUDA graphs included. */
-  groups: KernelGroup[];
+  groups: TimedKernels[];
   /** How often a range of each name occurs in a pass that has any: as seen from all passes. */
   occurrences: Map<string, { least: number; most: number }>;
 }
 
 /** Kernels that were launched in the same place of each pass. */
-export interface KernelGroup {
+export interface TimedKernels {
   /** The ranges around, innermost first, and which of its name in the pass each is, from 0. */
   ranges: { name: string; turn: number }[];
   launches: number;

@@ -1,5 +1,5 @@
 import type { EngineLayer } from '../engine/engineLayer.ts';
-import type { KernelGroup, KernelTrace } from '../engine/profile.ts';
+import type { TimedKernels, KernelTrace } from '../engine/profile.ts';
 import { counted } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
 import type { ProfileJoin } from './profileJoin.ts';
@@ -14,7 +14,7 @@ const withoutPlace = (name: string): string => name.replace(/_myl\d+_\d+$/, '');
  */
 export function joinTrace(layers: readonly EngineLayer[], trace: KernelTrace): ProfileJoin {
   const byName = layersByName(layers);
-  const groupsOf: KernelGroup[][] = layers.map(() => []);
+  const groupsOf: TimedKernels[][] = layers.map(() => []);
   const unclear = new Set<string>();
   let attributed = 0;
   let ns = 0;
@@ -80,7 +80,7 @@ function layersByName(layers: readonly EngineLayer[]): Map<string, number[]> {
 }
 
 /** The times of the passes in which a layer launched kernels. */
-function timesOf(groups: readonly KernelGroup[]): { averageMs: number; p50: number; p99: number; launches: number } {
+function timesOf(groups: readonly TimedKernels[]): { averageMs: number; p50: number; p99: number; launches: number } {
   const byPass = new Map<number, number>();
   let launches = 0;
   for (const group of groups) {

@@ -121,7 +121,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.shot('flags-4-import');
   await w.page.keyboard.press('Enter');
   await w.line(/^head fp32/).waitFor();
-  await w.line(/^# "x": "fp23" is not a type of override files/).waitFor();
+  await w.line(/^# "x:fp23" has no type of override files/).waitFor();
   await w.shot('flags-5-imported');
 
   // Anything else is refused, with what is missing.

@@ -2,7 +2,7 @@ import type { Problem } from '../../text/problem.ts';
 import { counted } from '../../text/numbers.ts';
 import { orderOf } from './growingColumn.ts';
 import { graphLaunches } from './nsysGraphs.ts';
-import type { KernelGroup, KernelTrace } from '../profile.ts';
+import type { TimedKernels, KernelTrace } from '../profile.ts';
 import type { KernelRows } from './readNsysTrace.ts';
 import type { SqliteValue } from './sqliteRecord.ts';
 
@@ -65,7 +65,7 @@ export function joinLaunches(
   const places = new Places(ranges.names);
   const found = sweep(kernels.keys.sorted.length, calls, ranges, places);
   const graphs = graphLaunches(kernels, found.captures, found.passes);
-  const groups = new Map<number, KernelGroup>();
+  const groups = new Map<number, TimedKernels>();
   const problems: Problem[] = [];
   let ns = 0;
   let lost = 0;
@@ -133,8 +133,8 @@ class Places {
   }
 
   /** Innermost first. */
-  ranges(place: number): KernelGroup['ranges'] {
-    const ranges: KernelGroup['ranges'] = [];
+  ranges(place: number): TimedKernels['ranges'] {
+    const ranges: TimedKernels['ranges'] = [];
     for (let at = place; at !== NOWHERE; at = this.#around[at]!)
       ranges.push({ name: this.#names[this.#name[at]!]!, turn: this.#turn[at]! });
     return ranges;

@@ -67,13 +67,13 @@ export interface KernelRows {
   key: Int32Array;
   /** Index in `graphNodes`; -1: no CUDA graph ran it. */
   graphNode: Int32Array;
-  graphNodes: GraphNode[];
+  graphNodes: CapturedNode[];
   /** The distinct calls that the kernels come from, ascending. */
   keys: CallKeys;
 }
 
 /** A kernel's node of a CUDA graph. */
-export interface GraphNode {
+export interface CapturedNode {
   /** CUPTI's: the graph's id in the upper 32 bits, its nodes count below. */
   id: number;
   /** When it ran first. */
@@ -141,7 +141,7 @@ function processOf(id: SqliteValue | undefined): SqliteValue {
 async function readKernels(file: SqliteFile): Promise<KernelRows> {
   const [duration, key, graphNode] = [float64Column(), float64Column(), int32Column()];
   const nodes = new Interned<number>();
-  const graphNodes: GraphNode[] = [];
+  const graphNodes: CapturedNode[] = [];
   const processes = new Interned<SqliteValue>();
   const byProcess = file.hasColumn(KERNELS, 'globalPid');
   const columns = ['start', 'end', 'correlationId', 'globalPid', 'graphNodeId'];

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../text/byteSource.ts';
 import type { Problem, Read } from '../../text/problem.ts';
-import { SqliteRecord, type SqliteValue, columnsOf, integerAt, varintAt, varintLength } from './sqliteRecord.ts';
+import { SqliteRecord, type SqliteValue, sqliteColumns, integerAt, varintAt, varintLength } from './sqliteRecord.ts';
 
 /** A table of the file: where its rows begin and what its columns are called. */
 interface SqliteTable {
@@ -118,7 +118,7 @@ export class SqliteFile {
       const [type, name, root, sql] = record.values;
       if (type !== 'table' || typeof name !== 'string' || typeof root !== 'number' || typeof sql !== 'string') return;
       if (/\)[^)]*\bWITHOUT\s+ROWID\b[^)]*$/i.test(sql)) return;
-      const columns = columnsOf(sql);
+      const columns = sqliteColumns(sql);
       this.#tables.set(name, {
         root,
         columns: columns.map((column) => column.name),
