@@ -17,6 +17,7 @@ import { readModel } from '../../core/onnx/readModel.ts';
 import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import { resolveOverrides } from '../../core/precision/language/resolveOverrides.ts';
+import { standardOpset } from '../../core/model/opset.ts';
 import { inferTypes, type TensorTypes } from '../../core/model/tensorTypes.ts';
 import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
 import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
@@ -141,6 +142,11 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   const base = asked ?? (plan.base === 'keep' ? 'fp16' : plan.base);
   const choice = chooseTypes(model, { ...plan, base }, types);
   refuseErrors(path, choice.problems);
+  const opset = standardOpset(model);
+  if (opset < 9)
+    throw new UserError(
+      `${path} has opset ${opset}; the simulation needs 9 or later. Convert it first (onnx.version_converter).`,
+    );
   const half = model.nodes.find((node) =>
     types.outputsOf(node).some((type) => type === 'float16' || type === 'bfloat16'),
   );
@@ -255,7 +261,9 @@ class Judge {
     let done = 0;
     for (const chunk of judgeChunks(low, types, file)) {
       stopIfCancelled(this.request.signal);
-      const answers = await this.simulation.judge(chunk);
+      // Constants alone, for instance: nothing is measured, and no one reads it.
+      const isIdle = chunk.keeps.length + chunk.measures.length === 0;
+      const answers = isIdle ? [] : await this.simulation.judge(chunk);
       for (const [sample, nodes] of answers.entries()) measured[sample]!.push(...nodes);
       done += chunk.nodes;
       this.request.progress?.({ stage: 'judging', done, total: model.graph.nodes.length });

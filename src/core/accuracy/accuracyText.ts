@@ -1,4 +1,4 @@
-import { counted, thousands } from '../text/numbers.ts';
+import { counted, percentText, thousands } from '../text/numbers.ts';
 import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import type { JudgedNode } from './judgement.ts';
 import { largest } from './measures.ts';
@@ -95,7 +95,7 @@ export function accuracyText(report: AccuracyReport): string {
 
 function outputLine({ name, max, error, finite, judged }: AccuracyOutput, tolerance: number): string {
   if (max === null) {
-    const share = `${errorFigure(error)} of its elements differ`;
+    const share = `${percentText(100 * (error ?? 0))} of its elements differ`;
     return `  ${name}: ${finite ? share : 'its shape differs'}${judged ? '' : ' (not judged)'}`;
   }
   const verdict = finite && error !== null && error <= tolerance ? 'passes' : 'fails';
