@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { judgeAccuracy } from '../builder/accuracy/judgeAccuracy.ts';
+import { judgeAccuracy, type LowPrecision } from '../builder/accuracy/judgeAccuracy.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { readRules } from '../builder/files/readRules.ts';
 import { ensurePackages } from '../builder/tools/ensurePackages.ts';
@@ -45,7 +45,7 @@ const options = {
 export const accuracy: Command = {
   name: 'accuracy',
   summary: 'find the nodes that lose accuracy in FP16 or BF16, and the smallest fix, without a GPU',
-  help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16] [--rules RULES] [-o RULES] [--json]
+  help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16|int8|fp8] [--rules RULES] [-o RULES] [--json]
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
 of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
@@ -54,7 +54,8 @@ found. It writes nothing but the rules and the page.
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                         samples; may be repeated. Without it, inputs are random and the result can mislead
   --shapes INPUT:1x128[,…]   shapes of random inputs
-  --low fp16|bf16       the low precision (default: the line 'base' in the rules, otherwise fp16)
+  --low PRECISION       fp16, bf16, or int8 and fp8 as the Q/DQ nodes of the model say (default: the line 'base' in the
+                        rules, otherwise fp16)
   --rules RULES         the override rules (*.trtprec) of the build
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
   --judge               also judge outputs that are not floating point, by the share of elements that differ
@@ -126,9 +127,12 @@ async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues):
   return layers === undefined && log === undefined ? undefined : (await loadFiles({ onnx, layers, log })).report;
 }
 
-function precisionOf(text: string | undefined): 'fp16' | 'bf16' | undefined {
-  if (text === undefined || text === 'fp16' || text === 'bf16') return text;
-  throw new Usage(`--low: unknown value '${text}'; expected one of fp16, bf16`);
+function precisionOf(text: string | undefined): LowPrecision | undefined {
+  const known = ['fp16', 'bf16', 'int8', 'fp8'] as const;
+  const found = known.find((one) => one === text);
+  if (text !== undefined && found === undefined)
+    throw new Usage(`--low: unknown value '${text}'; expected one of ${known.join(', ')}`);
+  return found;
 }
 
 /** A tolerance, or a Usage error. */

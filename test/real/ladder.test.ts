@@ -2,11 +2,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { climbLadder, type LadderRequest } from '../../src/builder/accuracy/climbLadder.ts';
+import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
 import { type Ladder, ladderText, worstOf } from '../../src/core/accuracy/ladder.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { pythonForTests } from '../support/python.ts';
-import { runtimeForTests } from '../support/runtime.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+import { judge, runtimeForTests } from '../support/runtime.ts';
 
+const temporary = temporaryFolder();
 const fault = (name: string, file: string): string => fixturePath(join('faults', name, file));
 
 async function climb(name: string, more: Partial<LadderRequest> = {}): Promise<Ladder> {
@@ -53,6 +56,24 @@ test('INT8 from calibration data, where the environment has onnx; without it, th
   expect([error > 1e-4, error < 1]).toEqual([true, true]);
   const [missing] = (await climb('gelu_tanh_cube_harmless', request)).rungs;
   expect([missing!.predicted, missing!.reason]).toEqual([null, expect.stringContaining('package onnx')]);
+});
+
+test('a Q/DQ model: the nodes that read quantised data, judged against the same model without Q and DQ', async () => {
+  const { runtime } = await pythonForTests();
+  const script = fileURLToPath(new URL('../../src/driver/quantize.py', import.meta.url));
+  const [model, inputs] = [fault('softmax_no_max', 'model.onnx'), fault('softmax_no_max', 'inputs.npz')];
+  const out = join(temporary, 'qdq.onnx');
+  const declared = [{ name: 'x', type: 'float', shape: [1, 16, 32], random: { shape: [], values: 'normal' } }];
+  await runPythonJob({ ...runtime, script, request: { model, out, files: [inputs], inputs: declared } });
+  const report = await judge(out, [inputs], { low: 'int8', maxRuns: 60 });
+  expect(new Set(report.nodes.map(({ type }) => type))).toEqual(new Set(['int8']));
+  // The same error as against the FP32 model itself, but for the weights.
+  const [int8] = (await climb('softmax_no_max', { precisions: ['int8'], quantised: out })).rungs;
+  const [own, whole] = [worstOf(report.outputs)!, worstOf(int8!.predicted!)!];
+  expect([own > whole / 3, own < whole * 3]).toEqual([true, true]);
+  expect(report.fix!.error).toBeLessThanOrEqual(0.01);
+  expect(report.fix!.rules).toContain('base keep');
+  await expect(judge(out, [inputs], { low: 'fp8' })).rejects.toThrow('no Q/DQ nodes in FP8');
 });
 
 test('a model without Q/DQ nodes is not taken for INT8', async () => {

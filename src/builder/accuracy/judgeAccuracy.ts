@@ -7,7 +7,7 @@ import { type JudgedNode, judgeNodes, type MeasuredNode } from '../../core/accur
 import { heldValues, withHeld } from '../../core/accuracy/kernelValues.ts';
 import { sensitivityGroups } from '../../core/accuracy/sensitivityGroups.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { findLowNodes, type LowModel, type LowType } from '../../core/accuracy/lowNodes.ts';
+import { findLowNodes, findQuantisedNodes, type LowModel } from '../../core/accuracy/lowNodes.ts';
 import { errorFigure as amount } from '../../core/accuracy/accuracyText.ts';
 import { randomInput } from '../../core/accuracy/randomInputs.ts';
 import { type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
@@ -29,6 +29,9 @@ import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { type ComparedOutput, type DeclaredInput, type PythonWithRuntime, Simulation } from './simulation.ts';
 
+/** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
+export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';
+
 /** What to judge, and how long to search. */
 export interface AccuracyRequest {
   /** Path of the model; its external data is next to it. */
@@ -38,7 +41,7 @@ export interface AccuracyRequest {
   /** Shapes of random inputs, by name; default: those of the model, small ones for open dimensions. */
   shapes?: ReadonlyMap<string, number[]> | undefined;
   /** Default: the rules' base, else fp16. */
-  low?: 'fp16' | 'bf16' | undefined;
+  low?: LowPrecision | undefined;
   /** Text of override rules that the model is built with. */
   rules?: string | undefined;
   /** Largest error of an output that passes. */
@@ -126,7 +129,7 @@ interface Subject {
   types: TensorTypes;
   index: NodeIndex;
   low: LowModel;
-  base: 'fp16' | 'bf16';
+  base: LowPrecision;
   file: ModelFile;
 }
 
@@ -140,8 +143,8 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   const overrides = readOverrides(rules ?? '');
   const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
   const base = asked ?? (plan.base === 'keep' ? 'fp16' : plan.base);
-  const choice = chooseTypes(model, { ...plan, base }, types);
-  refuseErrors(path, choice.problems);
+  const name = (await isGzip(path)) ? null : basename(path);
+  const subject = { model, types, index, base, file: { size: source.size, name } };
   const opset = standardOpset(model);
   if (opset < 9)
     throw new UserError(
@@ -154,8 +157,15 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
     throw new UserError(
       `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
     );
-  const name = (await isGzip(path)) ? null : basename(path);
-  return { model, types, index, low: findLowNodes(choice), base, file: { size: source.size, name } };
+  if (base === 'fp16' || base === 'bf16') {
+    const choice = chooseTypes(model, { ...plan, base }, types);
+    refuseErrors(path, choice.problems);
+    return { ...subject, low: findLowNodes(choice) };
+  }
+  const low = findQuantisedNodes(model, types, base === 'int8' ? 'int8' : 'float8');
+  if (low.low.length === 0)
+    throw new UserError(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantise the model first`);
+  return { ...subject, low };
 }
 
 class Judge {
@@ -374,7 +384,9 @@ class Judge {
     const comments = [
       `Found by simulation: error ${amount(error)} instead of ${before} (tolerance ${this.request.tolerance})`,
     ];
-    const type: LowType = base === 'fp16' ? 'float16' : 'bfloat16';
+    const isQdq = base === 'int8' || base === 'fp8';
+    if (isQdq && rules.length > 0)
+      comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantise the model');
     const given = this.request.rules;
     const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
     return {
@@ -386,7 +398,7 @@ class Judge {
       added,
       rules:
         given === undefined
-          ? rulesText({ model: this.request.modelLine, low: type, comments }, rules, notes)
+          ? rulesText({ model: this.request.modelLine, base: isQdq ? 'keep' : base, comments }, rules, notes)
           : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`,
       without: without.map(({ worst, ...rule }) => ({ ...rule, error: finite(worst) })),
     };

@@ -44,7 +44,7 @@ ${warning === null ? '' : `<p class="warning">Warning: ${escaped(warning)}.</p>`
 <table><tr><th>output</th><th class="n">error</th><th class="n">mean</th><th class="n">largest value</th></tr>
 ${outputs.map((one) => `<tr class="${one.judged && (one.error === null || one.error > tolerance) ? 'bad' : ''}"><td>${escaped(one.name)}</td><td class="n">${errorFigure(one.error)}</td><td class="n">${errorFigure(one.mean)}</td><td class="n">${one.max === null ? '' : errorFigure(one.max)}</td></tr>`).join('\n')}
 </table>
-<p class="note">Error: max|difference| / max|reference| of ${counted(samples, 'sample')}, in a simulation that rounds every value to ${type} and computes in FP32 inside of a node. Tolerance ${tolerance}. This is what a strongly typed engine gives; with a flag such as --${escaped(low)} TensorRT keeps some nodes in FP32 by itself, so that it is the worst case there.</p>
+<p class="note">Error: max|difference| / max|reference| of ${counted(samples, 'sample')}. Tolerance ${tolerance}. ${escaped(howSimulated(low))}</p>
 <h2>Error over depth</h2>
 ${strip(nodes, tolerance)}
 <p class="note">From left to right ${counted(nodes.length, 'node')} in the model's order. Line: error in the ${type} run. Bars: what the node alone loses on exact inputs. Marks at the top: not finite. Red: to blame.</p>
@@ -62,6 +62,14 @@ ${fix && fix.nodes.length > 0 ? `<pre>${escaped(fix.rules)}</pre>` : ''}
 </body>
 </html>
 `;
+}
+
+/** What the numbers are, for a low precision. */
+function howSimulated(low: string): string {
+  const type = low.toUpperCase();
+  if (low !== 'fp16' && low !== 'bf16')
+    return `The Q/DQ nodes of the model make ${type}; without them, a node is exact.`;
+  return `Every value is rounded to ${type}, and computed in FP32 inside of a node. This is what a strongly typed engine gives; with a flag such as --${low} TensorRT keeps some nodes in FP32 by itself, so that it is the worst case there.`;
 }
 
 function fixText({ fix, reason }: AccuracyReport): string {

@@ -18,7 +18,7 @@ function magnitude(value: number): string {
   return rounded >= 1000 ? thousands(Math.round(rounded)) : String(rounded);
 }
 
-const words = { float16: 'FP16', bfloat16: 'BF16' } as const;
+const words = { float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' } as const;
 
 /** Why a node is to blame, in one sentence without its name. */
 export function evidence({ max, overflow, underflow, localError, alone, type, role }: JudgedNode): string {
@@ -85,11 +85,12 @@ export function accuracyText(report: AccuracyReport): string {
       `  ${selector} fp32${what}${error === null && !fix.minimal ? '' : `  # without: ${errorFigure(error)}`}`,
     );
   }
-  lines.push(
-    '',
-    `This predicts strongly typed engines. With a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case.`,
-    '',
-  );
+  if (low === 'fp16' || low === 'bf16')
+    lines.push(
+      '',
+      `This predicts strongly typed engines. With a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case.`,
+    );
+  lines.push('');
   return lines.join('\n');
 }
 

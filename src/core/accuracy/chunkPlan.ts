@@ -4,7 +4,7 @@ import type { OnnxGraph, OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
 import type { Segment } from '../onnx/segment.ts';
 import type { TensorTypes } from '../model/tensorTypes.ts';
 import { isContainer } from '../model/outputTypes.ts';
-import type { LowModel } from './lowNodes.ts';
+import { isQuantised, type LowModel } from './lowNodes.ts';
 import type { Values } from './runWriter.ts';
 
 /**
@@ -57,7 +57,11 @@ export class ChunkPlan {
     const constants = new Set(this.graph.initializers.map(({ name }) => name));
     const inputs = this.graph.inputs.filter(({ name }) => !constants.has(name));
     this.inputs = new Map(inputs.map((input) => [input.name, input]));
-    this.reads = this.graph.nodes.map((node) => readsOf(node));
+    this.reads = this.graph.nodes.map((node) => {
+      const found = low.byId.get(node.id);
+      const sources = found && isQuantised(found) ? [...found.sources.values(), found.bypass ?? ''] : [];
+      return new Set([...readsOf(node), ...sources].filter((name) => name !== ''));
+    });
     for (const [position, reads] of this.reads.entries()) for (const name of reads) this.lastRead.set(name, position);
     if (keepOutputs) for (const { name } of this.graph.outputs) this.lastRead.set(name, Infinity);
   }

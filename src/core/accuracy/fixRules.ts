@@ -1,6 +1,5 @@
 import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isBareName, writeName, writePath } from '../precision/language/quoteName.ts';
-import type { LowType } from './lowNodes.ts';
 
 /** One rule of a fix, and the nodes that it selects (positions in the index). */
 export interface FixRule {
@@ -41,18 +40,18 @@ export function fixRules(nodes: readonly number[], index: NodeIndex): FixRule[] 
 export interface RulesHead {
   /** The model as a `model` line names it. */
   model: string;
-  low: LowType;
+  /** Its line `base`. */
+  base: 'fp16' | 'bf16' | 'keep';
   /** Comment lines, without `#`. */
   comments: string[];
 }
 
 /** The text of an override file with the rules of a fix; `notes` become comments after them. */
 export function rulesText(
-  { model, low, comments }: RulesHead,
+  { model, base, comments }: RulesHead,
   rules: readonly FixRule[],
   notes: readonly string[],
 ): string {
-  const base = low === 'float16' ? 'fp16' : 'bf16';
   return `model ${writePath(model)}\nbase ${base}\n${rules.length > 0 ? `\n${addedRules(comments, rules, notes)}` : ''}`;
 }
 

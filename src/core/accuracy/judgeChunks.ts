@@ -1,7 +1,7 @@
 import type { NewNode } from '../onnx/writeParts.ts';
 import type { TensorTypes } from '../model/tensorTypes.ts';
 import { type Chunk, ChunkPlan, type ModelFile } from './chunkPlan.ts';
-import type { LowModel } from './lowNodes.ts';
+import { isQuantised, type LowModel } from './lowNodes.ts';
 import { type Measures, writeMeasures } from './measures.ts';
 import { Names, RunWriter, type Sheet, Values } from './runWriter.ts';
 
@@ -33,8 +33,9 @@ export function* judgeChunks(low: LowModel, types: TensorTypes, file: ModelFile)
       const readsSame = [...plan.reads[position]!].every(isSame);
       exact.node(node, { nodes, values: new Values() });
       const found = low.byId.get(node.id);
-      for (const name of found?.inputs.map((i) => node.inputs[i]!) ?? [])
-        rounded.rounded(name, found!.type, isSame(name) ? shared : shadows);
+      const isRounded = found !== undefined && !isQuantised(found);
+      for (const name of isRounded ? found.inputs.map((at) => node.inputs[at]!) : [])
+        rounded.rounded(name, isRounded ? found.type : 'float16', isSame(name) ? shared : shadows);
       if (found || !readsSame || node.subgraphs.length > 0) rounded.node(node, run, true);
       if (!found) continue;
       const shadow: Sheet = { nodes, values: new Values(shadows.values) };

@@ -1,6 +1,6 @@
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import { parserName } from '../model/parserName.ts';
-import type { LowModel, LowNode } from './lowNodes.ts';
+import { isQuantised, type LowModel, type LowNode } from './lowNodes.ts';
 
 /** A value that a build's kernel computes and uses itself, so that it may never be stored in low precision. */
 export interface HeldValue {
@@ -49,7 +49,7 @@ export function heldValues({ low, model }: LowModel, report: FusionReport): Held
 export function withHeld(model: LowModel, held: readonly HeldValue[]): LowModel {
   const kept = new Set(held.map(({ tensor }) => tensor));
   const low = model.low.map((one): LowNode => {
-    if (one.graph !== '') return one;
+    if (one.graph !== '' || isQuantised(one)) return one;
     const { inputs, outputs } = one.node;
     return {
       ...one,

@@ -1,17 +1,38 @@
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
 import { followsType, outputFollows, type RealType } from '../precision/plan/opTyping.ts';
+import type { TensorTypes } from '../model/tensorTypes.ts';
 import type { ChosenType, TypeChoice } from '../precision/rewrite/rewriteTypes.ts';
 
 /** The types that are simulated by rounding FP32 values. */
 export type LowType = Exclude<RealType, 'float'>;
 
-/** A node that computes in a low precision under the rules: what of it is rounded. */
-export interface LowNode {
+/** The types that Q/DQ nodes make. */
+export type QuantisedType = 'int8' | 'float8';
+
+/** A node in low precision: rounded under the rules, or fed by Q/DQ nodes. */
+export type LowNode = RoundedNode | QuantisedNode;
+
+interface AnyLowNode {
   /** Position among all low nodes, which the search refers to. */
   index: number;
   node: OnnxNode;
   /** Path of its graph. */
   graph: string;
+}
+
+/** A node whose inputs come from Q/DQ nodes: exactly, it reads what these were given. */
+export interface QuantisedNode extends AnyLowNode {
+  type: QuantisedType;
+  /** Positions of these inputs, and the tensors before the Q nodes. */
+  sources: Map<number, string>;
+  /** A DequantizeLinear that makes an output of the model: exactly, it gives this tensor on. null: any other node. */
+  bypass: string | null;
+  /** Positions of its outputs. Nothing rounds them but the next Q node. */
+  outputs: number[];
+}
+
+/** A node that computes in FP16 or BF16 under the rules: what of it is rounded. */
+export interface RoundedNode extends AnyLowNode {
   type: LowType;
   /** Positions of the inputs and outputs that are rounded. */
   inputs: number[];
@@ -58,7 +79,7 @@ export function findLowNodes({ model, types, nodes }: TypeChoice): LowModel {
   };
   const addLow = (chosen: ChosenType, type: LowType, scope: Scope, isFloat: (name: string) => boolean): void => {
     const { node } = chosen;
-    const low: LowNode = {
+    const low: RoundedNode = {
       index: found.low.length,
       node,
       graph: scope.path,
@@ -82,6 +103,40 @@ export function findLowNodes({ model, types, nodes }: TypeChoice): LowModel {
     found.following.set(node.id, { makers: data.map((i) => scope.makerOf(node.inputs[i]!)), constants });
   };
   walk(model.graph, null);
+  return found;
+}
+
+/** Whether Q/DQ nodes put a node into low precision. */
+export const isQuantised = (low: LowNode): low is QuantisedNode => low.type === 'int8' || low.type === 'float8';
+
+/**
+ * Finds the nodes of the main graph that read what Q/DQ nodes made of floating-point numbers. Weights that are stored
+ * quantised have no other values: they are part of the reference, too.
+ */
+export function findQuantisedNodes(model: OnnxModel, types: TensorTypes, type: QuantisedType): LowModel {
+  const found: LowModel = { model, low: [], byId: new Map(), following: new Map() };
+  const { nodes } = model.graph;
+  const quantised = new Map(nodes.filter(({ op }) => op === 'QuantizeLinear').map((node) => [node.outputs[0]!, node]));
+  const sources = new Map<string, string>();
+  const given = new Set(model.graph.outputs.map(({ name }) => name));
+  for (const { op, inputs, outputs } of nodes) {
+    const before = op === 'DequantizeLinear' ? quantised.get(inputs[0]!) : undefined;
+    const made = types.typeOf('', inputs[0] ?? '') ?? '';
+    const isOfType = type === 'float8' ? made.startsWith('float8') : /^u?int(?:8|16|4)$/.test(made);
+    if (before && isOfType) sources.set(outputs[0]!, before.inputs[0]!);
+  }
+  for (const node of nodes) {
+    const own = new Map(
+      node.inputs.flatMap((name, i) => (sources.has(name) ? [[i, sources.get(name)!] as const] : [])),
+    );
+    const ends = given.has(node.outputs[0] ?? '') ? (sources.get(node.outputs[0]!) ?? null) : null;
+    const bypass = node.op === 'DequantizeLinear' ? ends : null;
+    if ((own.size === 0 && bypass === null) || node.op === 'QuantizeLinear') continue;
+    const outputs = positions(node.outputs, (name) => name !== '' && types.typeOf('', name) === 'float');
+    const low: QuantisedNode = { index: found.low.length, node, graph: '', type, sources: own, bypass, outputs };
+    found.low.push(low);
+    found.byId.set(node.id, low);
+  }
   return found;
 }
 

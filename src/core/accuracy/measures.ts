@@ -1,5 +1,5 @@
 import type { NewNode } from '../onnx/writeParts.ts';
-import type { LowNode, LowType } from './lowNodes.ts';
+import type { LowNode } from './lowNodes.ts';
 import type { RunWriter } from './runWriter.ts';
 
 /** Names of the numbers that are measured of one output of a low-precision node. */
@@ -26,8 +26,14 @@ export interface Measured {
   runSum: number;
 }
 
-/** Largest finite number of a low type. */
-export const largest: Readonly<Record<LowType, number>> = { float16: 65504, bfloat16: 3.3895313892515355e38 };
+/** From which magnitude on a low type has no finite number. */
+export const largest: Readonly<Record<LowNode['type'], number>> = {
+  float16: 65504,
+  bfloat16: 3.3895313892515355e38,
+  // What is out of the range of a scale becomes its end, not infinity.
+  int8: Infinity,
+  float8: Infinity,
+};
 
 /** Writes the nodes that measure one output; what they give are scalars. */
 export function writeMeasures(

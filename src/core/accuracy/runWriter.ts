@@ -1,6 +1,14 @@
 import type { NewNode, NewTensor } from '../onnx/writeParts.ts';
 import type { DataType, OnnxGraph, OnnxNode } from '../onnx/onnxModel.ts';
-import type { FollowingNode, LowModel, LowNode, LowType } from './lowNodes.ts';
+import {
+  type FollowingNode,
+  isQuantised,
+  type LowModel,
+  type LowNode,
+  type LowType,
+  type QuantisedNode,
+  type RoundedNode,
+} from './lowNodes.ts';
 import { cast, lowDivision, lowRunningSum } from './ownArithmetic.ts';
 
 /** How a node computes: exactly, in its low precision, or as a Boolean tensor says (true: exactly). */
@@ -90,6 +98,7 @@ export class RunWriter {
     });
     const low = this.low.byId.get(node.id);
     const mode = low ? this.modeOf(low) : 'exact';
+    if (low && isQuantised(low)) return this.quantisedNode(low, mode, inputs, outputs, sheet);
     if (low && mode !== 'exact') return this.lowNode(low, mode, inputs, outputs, sheet);
     const following = this.low.following.get(node.id);
     const read = following ? this.followed(following, inputs, sheet) : inputs;
@@ -114,7 +123,41 @@ export class RunWriter {
     return { name, nodes: sheet.nodes, inputs, outputs, initializers };
   }
 
-  private lowNode(low: LowNode, mode: Exclude<Mode, 'exact'>, inputs: string[], outputs: string[], sheet: Sheet): void {
+  /** A node behind Q/DQ nodes; exactly, it reads what was in front of them. */
+  private quantisedNode(low: QuantisedNode, mode: Mode, inputs: string[], outputs: string[], sheet: Sheet): void {
+    if (low.bypass !== null) return this.bypassed(low, low.bypass, mode, inputs, outputs, sheet);
+    const read = inputs.map((name, i) => {
+      const source = low.sources.get(i);
+      if (source === undefined || mode === 'low') return name;
+      const exact = sheet.values.of(source);
+      return mode === 'exact' ? exact : this.select(mode.exactIf, exact, name, this.names.fresh('s'), sheet);
+    });
+    this.plain(low.node, read, outputs, sheet);
+  }
+
+  private bypassed(
+    low: QuantisedNode,
+    source: string,
+    mode: Mode,
+    inputs: string[],
+    [output = '']: string[],
+    sheet: Sheet,
+  ): void {
+    const exact = sheet.values.of(source);
+    if (mode === 'low') return this.plain(low.node, inputs, [output], sheet);
+    if (mode === 'exact') return void sheet.nodes.push(this.copy(exact, output));
+    const raw = this.names.fresh('r');
+    this.plain(low.node, inputs, [raw], sheet);
+    this.select(mode.exactIf, exact, raw, output, sheet);
+  }
+
+  private lowNode(
+    low: RoundedNode,
+    mode: Exclude<Mode, 'exact'>,
+    inputs: string[],
+    outputs: string[],
+    sheet: Sheet,
+  ): void {
     const { type } = low;
     const read = inputs.map((name, i) => (low.inputs.includes(i) ? this.read(name, type, mode, sheet) : name));
     const raw = outputs.map((name, i) => (low.outputs.includes(i) ? this.names.fresh('r') : name));
@@ -129,7 +172,7 @@ export class RunWriter {
     return this.select(mode.exactIf, name, rounded, this.names.fresh('s'), sheet);
   }
 
-  private store(low: LowNode, index: number, mode: Mode, raw: string, output: string, sheet: Sheet): void {
+  private store(low: RoundedNode, index: number, mode: Mode, raw: string, output: string, sheet: Sheet): void {
     const asked = low.outputTypes[index] ?? null;
     const lowest = this.rounded(raw, low.type, sheet);
     const stored = asked === null || asked === 'float' ? lowest : this.rounded(lowest, asked, sheet);
@@ -140,7 +183,7 @@ export class RunWriter {
   }
 
   /** The node itself, and where TensorRT computes in the low type itself, that arithmetic. */
-  private compute(low: LowNode, mode: Exclude<Mode, 'exact'>, read: string[], raw: string[], sheet: Sheet): void {
+  private compute(low: RoundedNode, mode: Exclude<Mode, 'exact'>, read: string[], raw: string[], sheet: Sheet): void {
     const own = this.ownArithmetic(low, read, sheet);
     if (own === null) return this.plain(low.node, read, raw, sheet);
     if (mode === 'low') return void sheet.nodes.push(this.copy(own, raw[0]!));
@@ -149,7 +192,7 @@ export class RunWriter {
     this.select(mode.exactIf, exact, own, raw[0]!, sheet);
   }
 
-  private ownArithmetic(low: LowNode, read: string[], sheet: Sheet): string | null {
+  private ownArithmetic(low: RoundedNode, read: string[], sheet: Sheet): string | null {
     const { node, type } = low;
     const fresh = (what: string) => this.names.fresh(what);
     const round = (name: string) => this.rounded(name, type, sheet);

@@ -30,7 +30,7 @@ test('a pattern stands for nodes that differ by a number, where it selects no ot
   const nodes = index('/step.0/Add', '/step.1/Add', '/layers.0/norm/Pow', '/layers.1/norm/Pow', '/layers.2/norm/Pow');
   const rules = fixRules([0, 1, 2, 4], nodes);
   expect(rules.map(({ selector }) => selector)).toEqual(['/step.*/Add', '/layers.0/norm/Pow', '/layers.2/norm/Pow']);
-  const head = { model: './m.onnx', low: 'float16' as const, comments: ['why'] };
+  const head = { model: './m.onnx', base: 'fp16' as const, comments: ['why'] };
   expect(selected(rulesText(head, rules, []), nodes)).toEqual([0, 1, 2, 4]);
 });
 
