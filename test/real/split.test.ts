@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { splitFile } from '../../src/builder/files/splitFile.ts';
-import { buildParts } from '../../src/builder/run/buildParts.ts';
+import { buildEachPart } from '../../src/builder/run/buildEachPart.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
@@ -13,7 +13,7 @@ test('the whole and its parts are built, and a part that does not build says why
   const model = await fillWeights(modelPath('unsupported_op'));
   const chain = await splitFile(model, ['/b3/relu/Relu_output_0'], folder);
   const begun: string[] = [];
-  const builds = await buildParts(
+  const builds = await buildEachPart(
     { model, backend: 'rtx', driver: driverPath, confirm: () => Promise.reject(new Error('asked')) },
     chain,
     folder,

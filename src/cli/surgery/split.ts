@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Chain, splitFile } from '../../builder/files/splitFile.ts';
-import { buildParts, type PartBuild } from '../../builder/run/buildParts.ts';
+import { buildEachPart, type PartBuild } from '../../builder/run/buildEachPart.ts';
 import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
@@ -54,9 +54,13 @@ stay, so the outputs of one part are the inputs of the same name of the next one
     if (!json) await terminal.out(chain.parts.map((part) => partText(out, part)).join(''));
     const builds =
       values['build'] === true
-        ? await buildParts(buildOptions(model, values, terminal), chain, out, terminal.status, terminal.signal).finally(
-            () => terminal.status(null),
-          )
+        ? await buildEachPart(
+            buildOptions(model, values, terminal),
+            chain,
+            out,
+            terminal.status,
+            terminal.signal,
+          ).finally(() => terminal.status(null))
         : null;
     if (json) await printJson(terminal, { ...chain, ...(builds && { builds }) });
     else if (builds) await terminal.out(builds.map(buildLine).join(''));

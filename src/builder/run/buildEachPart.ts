@@ -28,7 +28,7 @@ export interface PartBuild {
  * @param folder where the parts of the chain are
  * @param begin called with the file name before each build
  */
-export async function buildParts(
+export async function buildEachPart(
   options: BuildOptions,
   chain: Chain,
   folder: string,
