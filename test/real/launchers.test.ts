@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { loadBuild } from '../../src/builder/store/loadBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
 import { type Launcher, readLauncher } from '../../src/core/build/launcher.ts';
-import { modelPath } from '../support/fixtures.ts';
+import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { playerTool, type Played } from '../support/playerTool.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 import { runningWith } from '../support/runningWith.ts';
@@ -108,6 +108,39 @@ describe('ssh', () => {
     expect(left()).toEqual([]);
   });
 
+  test.each(['a cancel', 'SIGHUP', 'SIGKILL'])('%s leaves no typed copy of the model, here or there', async (how) => {
+    const own = join(folder, `typed-${how.replace(' ', '-')}`);
+    mkdirSync(own);
+    const overrides = join(own, 'rules.trtprec');
+    writeFileSync(overrides, 'base fp16\n');
+    const model = fixturePath('builds/qdq/model.onnx');
+    const launcher = bySsh(played({ seconds: 60 }));
+    if (how === 'a cancel') {
+      const abort = new AbortController();
+      const more = { model, overrides, stronglyTyped: true, folder: join(own, 'builds') };
+      await build(launcher, more, { log: () => abort.abort() }, abort.signal);
+    } else {
+      const file = join(own, 'launcher.yaml');
+      writeFileSync(file, JSON.stringify(launcher));
+      const args = [join(import.meta.dirname, '../../dist/cli.js'), 'build', model, '--launcher', file, '--verbose'];
+      args.push('--backend', 'trtexec', '--strongly-typed', '--overrides', overrides, '--folder', join(own, 'builds'));
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+      await new Promise((resolve) => {
+        child.stderr
+          .setEncoding('utf8')
+          .on('data', (text: string) => text.includes('[TRT]') && child.kill(how as NodeJS.Signals));
+        child.once('close', resolve);
+      });
+    }
+    const [made] = readdirSync(join(own, 'builds'));
+    const left = () => [
+      ...readdirSync(join(folder, 'there')),
+      ...readdirSync(join(own, 'builds', made!)).filter((name) => !/^(?:build\.log|\w+\.json)$/.test(name)),
+    ];
+    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
+    expect(left()).toEqual([]);
+  });
+
   test('the Python driver runs there for real', async () => {
     const rtx = await rtxForTests();
     const { manifest, folder: made } = await build(bySsh(rtx.python), {
@@ -183,6 +216,30 @@ describe('containers and clusters: stand-ins for their programs, which keep to t
     expect(manifest).toMatchObject({ result: 'passed', files: { engine: 'model.engine', layers: 'layers.json' } });
     expect(readFileSync(join(made, 'model.engine'), 'utf8')).toContain('whole');
     expect(readFileSync(join(bin, 'calls'), 'utf8')).toContain(`${first} `);
+  });
+
+  test('docker, with a build folder given relative to here, and with random weights', async () => {
+    const launcher = {
+      command: [
+        join(bin, 'docker'),
+        'run',
+        '-v',
+        `{folder}:${there}/b`,
+        '-v',
+        `{modelFolder}:${there}/m`,
+        'image',
+        '{command}',
+      ],
+      paths: [
+        { here: '{folder}', there: `${there}/b` },
+        { here: '{modelFolder}', there: `${there}/m` },
+      ],
+      program: played(),
+    };
+    const relativeFolder = relative(process.cwd(), join(folder, 'relative'));
+    const { manifest } = await build(launcher, { folder: relativeFolder, randomWeights: true });
+    expect(manifest).toMatchObject({ result: 'passed', files: { engine: 'model.engine' } });
+    expect(manifest.command.filter((one) => one.endsWith('/b')).every((one) => one.startsWith('/'))).toBe(true);
   });
 
   test('a file that no path covers is refused before anything runs', async () => {

@@ -26,7 +26,8 @@ export class Launch {
     this.#launcher = launcher;
     this.#places = {
       id: `${basename(folder)}-${randomUUID().slice(0, 8)}`,
-      folder,
+      // A container takes a relative path for the name of a volume.
+      folder: resolve(folder),
       modelFolder: dirname(resolve(model)),
       driverFolder: dirname(resolve(driver)),
     };

@@ -172,7 +172,7 @@ class Run {
     const precisions = driverPrecisions(wanted);
     this.#copy = model;
     const caches = await borrowCaches(this.#options, this.#plan.backend, this.#folder);
-    const planned = await this.#planned({ ...wanted, ...caches.options, model }, files);
+    const planned = await this.#planned({ ...wanted, ...caches.options, model }, files, parsed);
     const { args, notes, environment } = this.#plan.command(planned.options, planned.files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new UserError(refused.join(' '));
@@ -238,10 +238,12 @@ class Run {
   async #planned(
     options: EngineOptions,
     files: BuildFilePaths,
+    parsed: string,
   ): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
-    const { launcher, model, driver } = this.#options;
+    const { launcher, model, driver, randomWeights } = this.#options;
     if (!launcher) return { options, files };
-    this.#launch = new Launch(launcher, this.#folder, model, driver);
+    // With random weights it is another file, in the cache: its folder is the model's there.
+    this.#launch = new Launch(launcher, this.#folder, randomWeights ? parsed : model, driver);
     if (this.#plan.output === 'log') return this.#launch.map(options, files);
     for (const name of driverModules) this.#launch.there(join(dirname(driver), name));
     return this.#launch.map(options, { ...files, driver });
