@@ -34,7 +34,6 @@ export class LogWrapper {
       return undefined;
     }
     const head = text.slice(from, Math.min(to, from + mostLength * 2));
-    if (head.startsWith('{"log":"')) return unpackLine(cursor);
     const found = this.#match(cursor, head);
     if (found !== null) return found;
     if (this.#looks <= 0 || this.#forms.length >= mostForms) return undefined;
@@ -133,19 +132,6 @@ function patternOf(wrapper: string): RegExp | null {
     return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
   });
   return new RegExp(`^${source.join('')}`);
-}
-
-/** `{"log":"[V] [TRT] text\n","stream":"stdout",…}`, as Docker keeps the output of containers. */
-function unpackLine(cursor: LogCursor): undefined {
-  try {
-    const { log } = JSON.parse(cursor.text.slice(cursor.from, cursor.to)) as { log?: unknown };
-    if (typeof log !== 'string') return;
-    cursor.text = log.replace(/\r?\n$/, '');
-    cursor.from = 0;
-    cursor.to = cursor.text.length;
-  } catch {
-    // A line that only looks like it stays as it is.
-  }
 }
 
 function uncolour(cursor: LogCursor): void {

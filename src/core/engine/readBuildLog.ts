@@ -22,6 +22,7 @@ import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
 import { readDriverLine } from './readDriverLine.ts';
 import { readLogPrefix } from './readLogPrefix.ts';
 import { goOn, heldLine, isOpen } from './brokenNames.ts';
+import { DockerLog } from './dockerLog.ts';
 import { LogWrapper } from './logWrapper.ts';
 import { ownText } from '../text/ownText.ts';
 
@@ -70,6 +71,7 @@ export function readBuildLog(text: string): BuildLogRead {
 export class BuildLogReader {
   readonly #state: LogState;
   readonly #cursor: LogCursor = emptyCursor();
+  readonly #docker = new DockerLog();
   readonly #wrapper = new LogWrapper();
   /** Pieces of a line whose end has not come yet. */
   #pieces: string[] = [];
@@ -118,6 +120,7 @@ export class BuildLogReader {
     if (this.#pieces.length > 0) this.#line(this.#pieces.join(''), 0, this.#length);
     this.#pieces = [];
     this.#length = 0;
+    if (this.#docker.rest(this.#cursor)) this.#read();
     const state = this.#state;
     readHeld(state);
     const { log } = state;
@@ -153,8 +156,14 @@ export class BuildLogReader {
     cursor.to = to;
     cursor.line = this.#lines;
     cursor.cut = cut;
-    const severity = this.#wrapper.unwrap(cursor);
-    readLine(this.#state, cursor, severity);
+    const entry = this.#docker.unpack(cursor);
+    if (entry === 'line') this.#wrapper.see(cursor.text);
+    if (entry !== 'held') this.#read();
+  }
+
+  #read(): void {
+    const cursor = this.#cursor;
+    readLine(this.#state, cursor, this.#wrapper.unwrap(cursor));
   }
 
   #problems(): Problem[] {

@@ -22,6 +22,10 @@ const around: Record<string, (text: string) => string> = {
   "Docker's own files": eachLine((line) =>
     JSON.stringify({ log: `${line}\n`, stream: 'stdout', time: '2026-11-21T09:29:17Z' }),
   ),
+  'Docker entries with blanks, the text last': eachLine(
+    (line) => `{"time": "2026-11-21T09:29:17Z", "stream": "stdout", "log": ${JSON.stringify(`${line}\r\n`)}}`,
+  ),
+  'Docker entries with colours': eachLine((line) => JSON.stringify({ log: `\u001b[32m${line}\u001b[0m\n` })),
   'Kubernetes nodes': eachLine((line, i) => `2026-11-21T09:29:17.${1_000_000 + i}Z stdout F ${line}`),
   'a CI service': eachLine((line, i) => `2026-11-21T09:29:17.${1_000_000 + i}Z ${line}`),
   'ROS launch': eachLine((line) => `[trt_node-1] ${line}`),
@@ -98,6 +102,28 @@ it('errors keep their severity where the wrapper has it', () => {
       .join('\n'),
   );
   expect(value.messages).toMatchObject([{ severity: 'error', text: '4: Could not build', line: 2 }]);
+});
+
+it.each([captures[0]!, captures[2]!])('%s: lines that Docker cut into entries are put together', (capture) => {
+  const text = captureText(`${capture}/log.txt`)!;
+  const entry = (log: string) => JSON.stringify({ log, stream: 'stdout', time: '2026-11-21T09:29:17Z' });
+  const entries = text
+    .split('\n')
+    .flatMap((line) => `${line}\n`.match(/[^]{1,40}/g)!)
+    .map(entry);
+  // Lines are counted as they are in the file.
+  const toldBy = (log: string) =>
+    JSON.parse(JSON.stringify(told(readBuildLog(log).value)), (key, value: unknown) =>
+      key.toLowerCase().endsWith('line') ? null : value,
+    ) as unknown;
+  expect(toldBy(entries.join('\n'))).toEqual(toldBy(text));
+});
+
+it('a last line that Docker did not end is read, too', () => {
+  const text = ['[V] [TRT] Parsing node: a [Relu]\n', '[E] 4: Could not', ' build'].map((log) =>
+    JSON.stringify({ log }),
+  );
+  expect(readBuildLog(text.join('\n')).value.messages).toMatchObject([{ text: '4: Could not build' }]);
 });
 
 it('a wrapper is learned from pieces of a stream, too', () => {

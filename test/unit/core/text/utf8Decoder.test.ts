@@ -6,8 +6,8 @@ import { decodeUtf8, Utf8Decoder } from '../../../../src/core/text/utf8Decoder.t
 const text =
   '&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec\n[V] [TRT] Parsing node: /é/日本 [Relu]\n';
 
-const utf16 = (order: 'le' | 'be'): Uint8Array => {
-  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+const utf16 = (order: 'le' | 'be', mark = '\ufeff'): Uint8Array => {
+  const bytes = Buffer.from(mark + text, 'utf16le');
   return order === 'le' ? bytes : bytes.swap16();
 };
 
@@ -16,11 +16,13 @@ it.each([
   ['UTF-8 with a mark', Buffer.from(`\ufeff${text}`)],
   ['UTF-16, as PowerShell writes it', utf16('le')],
   ['UTF-16, big end first', utf16('be')],
+  ['UTF-16 without a mark', utf16('le', '')],
+  ['UTF-16 without a mark, big end first', utf16('be', '')],
 ])('%s is read, whole and in pieces', async (_, bytes) => {
   expect(decodeUtf8(bytes)).toBe(text);
   const decoder = new Utf8Decoder();
   const parts: string[] = [];
-  for (let at = 0; at < bytes.length; at += 7) parts.push(decoder.push(bytes.subarray(at, at + 7)));
+  for (let at = 0; at < bytes.length; at += 17) parts.push(decoder.push(bytes.subarray(at, at + 17)));
   expect(parts.join('') + decoder.end()).toBe(text);
   expect(await inspectFile(bytesOf(bytes))).toMatchObject({ kind: 'build-log', tensorrt: { version: '10.6.0' } });
 });
