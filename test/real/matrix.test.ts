@@ -148,7 +148,8 @@ test('Kubernetes Indexed Jobs: a stand-in for kubectl runs what the manifest say
     file('bin/kubectl'),
     `#!${process.execPath}
 const [verb, , path] = process.argv.slice(2);
-const { kind, spec } = JSON.parse(require('fs').readFileSync(path, 'utf8'));
+const { kind, metadata, spec } = JSON.parse(require('fs').readFileSync(path, 'utf8'));
+if (!/^trtlens-h100-[0-9a-f]{8}$/.test(metadata.name)) process.exit(1);
 if (verb !== 'create' || kind !== 'Job' || spec.completionMode !== 'Indexed') process.exit(1);
 const [{ command, image, volumeMounts }] = spec.template.spec.containers;
 if (!image || volumeMounts[0].mountPath !== '/shared') process.exit(1);

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { access, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { arrayScript, kubernetesJob, slurmScript } from '../../core/build/clusterScripts.ts';
+import { arrayScript, kubernetesJob, kubernetesName, slurmScript } from '../../core/build/clusterScripts.ts';
 import { driverCommand, driverPrecisions } from '../../core/build/driverCommand.ts';
 import type { Backend, CommandLine, EngineOptions } from '../../core/build/engineOptions.ts';
 import { pathThere } from '../../core/build/launcher.ts';
@@ -130,7 +131,8 @@ function kubernetesText(
   if (!kubernetes) throw new UserError('The matrix has no "kubernetes". Add the volume claim that the nodes share.');
   if (!target.image)
     throw new UserError(`The target "${target.name}" has no "image". Add the container image to run in.`);
-  return `${JSON.stringify(kubernetesJob(target, kubernetes, script, count, concurrency), null, 2)}\n`;
+  const name = kubernetesName(target.name, randomBytes(4).toString('hex'), count);
+  return `${JSON.stringify(kubernetesJob(name, target, kubernetes, script, count, concurrency), null, 2)}\n`;
 }
 
 class Place {

@@ -40,11 +40,22 @@ export function slurmScript({ name, sbatch = [] }: MatrixTarget, count: number, 
 }
 
 /**
+ * The name of a Kubernetes Indexed Job: its pods are called after it and their index, in 63 characters at most.
+ * @param id tells apart the jobs of all matrices in a namespace
+ */
+export function kubernetesName(target: string, id: string, count: number): string {
+  const most = 63 - `-${count - 1}`.length - `-${id}`.length;
+  return `${`trtlens-${target}`.slice(0, most).replace(/-+$/, '')}-${id}`;
+}
+
+/**
  * A Kubernetes Indexed Job as an object.
+ * @param name see `kubernetesName`
  * @param script path of run.sh in the pod
  */
 export function kubernetesJob(
-  { name, image }: MatrixTarget,
+  name: string,
+  { image }: MatrixTarget,
   { claim, mount, namespace, gpus = 1 }: MatrixKubernetes,
   script: string,
   count: number,
@@ -53,7 +64,7 @@ export function kubernetesJob(
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { name: `trtlens-${name}`, ...(namespace && { namespace }) },
+    metadata: { name, ...(namespace && { namespace }) },
     spec: {
       completionMode: 'Indexed',
       completions: count,

@@ -116,7 +116,7 @@ export function matrixJobs({ models, precisions: wanted, targets, options, exclu
           (rule.target ?? target.name) === target.name,
       ),
   );
-  const taken = new Map<string, number>();
+  const taken = new Set<string>();
   return jobs.map((job) => {
     const stem = job.model
       .split(/[\\/]/)
@@ -124,9 +124,10 @@ export function matrixJobs({ models, precisions: wanted, targets, options, exclu
       .replace(/(\.onnx)?(\.gz)?$/i, '')
       .replaceAll(/[^\w.-]/g, '_');
     const plain = `${stem}-${job.precision}-${job.target.name}`;
-    const count = (taken.get(plain) ?? 0) + 1;
-    taken.set(plain, count);
-    return { name: count === 1 ? plain : `${plain}-${count}`, ...job };
+    let name = plain;
+    for (let count = 2; taken.has(name); count++) name = `${plain}-${count}`;
+    taken.add(name);
+    return { name, ...job };
   });
 }
 

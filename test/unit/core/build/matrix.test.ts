@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { arrayScript, kubernetesJob, slurmScript } from '../../../../src/core/build/clusterScripts.ts';
+import { arrayScript, kubernetesJob, kubernetesName, slurmScript } from '../../../../src/core/build/clusterScripts.ts';
 import { type Matrix, matrixJobs, readMatrix } from '../../../../src/core/build/matrix.ts';
 
 const read = (value: unknown): Matrix => {
@@ -81,16 +81,39 @@ it('runs the n-th command with exactly its arguments, and keeps what came of it'
   }
 });
 
+it.each([
+  ['h100', 6, 'trtlens-h100-0badcafe'],
+  ['a-target-'.repeat(10), 1, `trtlens-${'a-target-'.repeat(5)}-0badcafe`.replace('--', '-')],
+  ['t'.repeat(100), 12_345, `trtlens-${'t'.repeat(63 - 8 - 9 - 6)}-0badcafe`],
+])('%s, %i pods: names of pods are DNS labels', (target, count, expected) => {
+  const name = kubernetesName(target, '0badcafe', count);
+  expect(name).toBe(expected);
+  expect(`${name}-${count - 1}`).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
+});
+
+it('names no two jobs alike', () => {
+  const matrix = readMatrix({ models: ['a.onnx', 'b/a.onnx'], targets: [{ name: 'h' }, { name: 'h-2' }] });
+  const names = matrixJobs(matrix as Matrix).map(({ name }) => name);
+  expect(names).toEqual(['a-fp32-h', 'a-fp32-h-2', 'a-fp32-h-2-2', 'a-fp32-h-2-3']);
+});
+
 it('writes what sbatch and kubectl take', () => {
   const target = { name: 'h100', sbatch: ['--gres=gpu:h100:1'], image: 'trt:10' };
   expect(slurmScript(target, 6, 2)).toBe(
     '#!/bin/sh\n#SBATCH --job-name=trtlens-h100\n#SBATCH --array=0-5%2\n#SBATCH --output=slurm-%A_%a.txt\n#SBATCH --gres=gpu:h100:1\nexec sh ./run.sh\n',
   );
   expect(
-    kubernetesJob(target, { claim: 'data', mount: '/shared', namespace: 'ml' }, '/shared/run.sh', 6, 20),
+    kubernetesJob(
+      'trtlens-h100-1',
+      target,
+      { claim: 'data', mount: '/shared', namespace: 'ml' },
+      '/shared/run.sh',
+      6,
+      20,
+    ),
   ).toMatchObject({
     kind: 'Job',
-    metadata: { name: 'trtlens-h100', namespace: 'ml' },
+    metadata: { name: 'trtlens-h100-1', namespace: 'ml' },
     spec: {
       completionMode: 'Indexed',
       completions: 6,
