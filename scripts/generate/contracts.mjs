@@ -18,6 +18,12 @@ const contracts = [
     title: 'Build manifest of TensorRT Lens',
     page: 'docs/build-folder.md',
   },
+  {
+    file: 'src/core/diff/buildDiff.ts',
+    type: 'BuildDiff',
+    schema: 'diff',
+    title: 'Comparison of two builds by TensorRT Lens',
+  },
 ];
 
 /** @type {import('../generate.mjs').Producer} */

@@ -2,14 +2,19 @@ import type { Accounting } from '../fusion/fusionReport.ts';
 
 /** What changed between two builds: `trtlens diff A B --json`. Fields may be added; these keep their names and meaning. */
 export interface BuildDiff {
+  /** Version of this format. */
   schema: 1;
+  /** The first build. */
   a: DiffSide;
+  /** The second build. */
   b: DiffSide;
   /** Which nodes of A are which nodes of B. */
   matched: MatchedNodes;
   /** What changed, the largest change of time first, then by kind and position. Empty: nothing that both sides know differs. */
   changes: Change[];
+  /** Times of all layers. */
   time: DiffTime;
+  /** Counts and figures of both sides. */
   totals: DiffTotals;
 }
 
@@ -17,9 +22,13 @@ export interface BuildDiff {
 export interface DiffSide {
   /** The build folder or report file, as given. */
   source: string;
+  /** File name of the model. */
   model: string;
+  /** null: not known. */
   product: 'tensorrt' | 'tensorrt-rtx' | null;
+  /** Version of TensorRT; null: not known. */
   version: string | null;
+  /** null: not known. */
   gpu: string | null;
 }
 
@@ -50,6 +59,7 @@ export type ChangeKind =
 
 /** One change, of one cluster: nodes that are computed together in either build. */
 export interface Change {
+  /** What kind of change it is. */
   kind: ChangeKind;
   /** Ids of A's nodes that it concerns. */
   nodesA: string[];
@@ -74,6 +84,7 @@ export interface Change {
 export interface DiffTime {
   /** Sum over all layers; null without a profile. */
   aMs: number | null;
+  /** Sum over all layers of B; null without a profile. */
   bMs: number | null;
   /** Sum of `deltaMs` over all changes. */
   attributedMs: number | null;
@@ -81,34 +92,52 @@ export interface DiffTime {
 
 /** What happened to a node of A or B; every node of both sides is in exactly one state, matched nodes count once. */
 export interface NodeStates {
+  /** Computed together with the same nodes, or not computed on either side. */
   same: number;
+  /** Computed together with fewer nodes. */
   split: number;
+  /** Computed together with more nodes. */
   merged: number;
+  /** Computed together with other nodes, or inside instead of outside of a ForeignNode. */
   moved: number;
+  /** Computed in A only. */
   folded: number;
+  /** Computed in B only. */
   computed: number;
+  /** Known in A, unknown in B. */
   unknown: number;
   /** Unknown in A, so that nothing can be said. */
   notComparable: number;
+  /** Not in the model of B. */
   onlyA: number;
+  /** Not in the model of A. */
   onlyB: number;
 }
 
 /** A number of both sides; null if a side does not know it. */
 export interface Both {
+  /** Of A; null: not known. */
   a: number | null;
+  /** Of B; null: not known. */
   b: number | null;
 }
 
 export interface DiffTotals {
+  /** How many nodes are in which state. */
   states: NodeStates;
   /** Matched nodes whose groups were compared kernel by kernel, and those compared by whole ForeignNodes because one side does not list kernels. */
   comparedBy: { kernels: number; foreignNodes: number };
+  /** Nodes of the model. */
   nodes: Both;
+  /** Layers and kernels that the report lists. */
   layers: Both;
+  /** Layers and kernels; null where a ForeignNode does not list its kernels. */
   kernels: Both;
+  /** ForeignNodes of the engine. */
   foreignNodes: Both;
+  /** Reformat layers. */
   reformats: Both;
+  /** Nodes by fate, of both reports. */
   accounting: { a: Accounting; b: Accounting };
   /** Bytes. */
   activationMemory: Both;
@@ -116,6 +145,8 @@ export interface DiffTotals {
   weightsMemory: Both;
   /** Bytes. */
   engineSize: Both;
+  /** Seconds that the builds took. */
   buildSeconds: Both;
+  /** Warnings in the build logs. */
   warnings: Both;
 }

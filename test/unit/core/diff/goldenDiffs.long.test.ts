@@ -3,6 +3,7 @@ import { networkOf } from '../../../../src/core/diff/diffInput.ts';
 import { diffReports } from '../../../../src/core/diff/diffReports.ts';
 import { diffText } from '../../../../src/core/diff/output/diffText.ts';
 import { expectGoldenText } from '../../../support/golden.ts';
+import { readSchema, schemaViolations, withoutOtherFields } from '../../../support/jsonSchema.ts';
 import { inputOf, reportOf } from '../fusion/loadCapture.ts';
 
 async function side(source: string) {
@@ -23,5 +24,7 @@ test.each([
   // Another product: TensorRT-RTX compiles ahead of time, with other kernels around the same ForeignNode.
   ['resnet18-10.6-rtx', 'tensorrt-10.6.0/resnet18.fp32', 'tensorrt-rtx-1.7.1/resnet18'],
 ])('%s', async (name, a, b) => {
-  expectGoldenText(`diff/${name}.txt`, diffText(diffReports(await side(a), await side(b)), 60));
+  const diff = diffReports(await side(a), await side(b));
+  expect(schemaViolations(diff, withoutOtherFields(readSchema('diff')))).toEqual([]);
+  expectGoldenText(`diff/${name}.txt`, diffText(diff, 60));
 });
