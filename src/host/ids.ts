@@ -35,6 +35,7 @@ export const commands = {
   findCulprits: 'tensorrtLens.findCulprits',
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
   addFix: 'tensorrtLens.addFix',
+  runEngine: 'tensorrtLens.runEngine',
   recordReplay: 'tensorrtLens.recordReplay',
   pinLayer: 'tensorrtLens.pinLayer',
   freeLayer: 'tensorrtLens.freeLayer',

@@ -94,7 +94,11 @@ function progressText({ stage, done, total }: AccuracyProgress): string {
 const inputsKey = (model: vscode.Uri): string => `tensorrtLens.accuracyInputs ${model.toString()}`;
 
 /** Paths of input files; none: random values. undefined: the user chose nothing. */
-async function askForInputs(model: vscode.Uri, memory: vscode.Memento): Promise<string[] | undefined> {
+export async function askForInputs(
+  model: vscode.Uri,
+  memory: vscode.Memento,
+  offerRandom = true,
+): Promise<string[] | undefined> {
   const last = memory.get<string[]>(inputsKey(model)) ?? [];
   const shown = (path: string) => {
     const near = relative(dirname(model.fsPath), path);
@@ -110,7 +114,7 @@ async function askForInputs(model: vscode.Uri, memory: vscode.Memento): Promise<
     description: '.npz, .npy, Polygraphy or trtexec JSON',
   };
   const random = { label: '$(question) Random Values', description: 'can miss faults: real inputs reach other values' };
-  const items = [...(last.length > 0 ? [again] : []), choose, random];
+  const items = [...(last.length > 0 ? [again] : []), choose, ...(offerRandom ? [random] : [])];
   const answer = await vscode.window.showQuickPick(items, { placeHolder: 'Select the input values to judge with' });
   if (answer === undefined || answer === again) return answer && last;
   if (answer === random) return [];

@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import { counted } from '../../core/text/numbers.ts';
+import type { HistoryItem } from '../history/historyItem.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
@@ -11,6 +13,7 @@ import { pickModel } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { AccuracyPages } from './accuracyPages.ts';
 import { addFix } from './addFix.ts';
+import { runBuildEngine } from './runBuildEngine.ts';
 import { type AccuracySubject, findCulprits, type FoundAccuracy, tellFound } from './findCulprits.ts';
 
 /** What the feature needs of the extension. */
@@ -58,6 +61,10 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
         const result = await known(argument);
         if (result !== undefined) pages.show(result, true);
       },
+      [commands.runEngine]: async (argument) => {
+        const build = buildOf(argument);
+        if (build !== undefined) await runBuildEngine(context, build, log);
+      },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);
         if (result !== undefined) await addFix(result);
@@ -68,8 +75,8 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
 
 /** The model and rules that a command is about: an override file with its model, a build of the history, or a model. */
 async function subjectOf(argument: unknown, { sessions, feed }: AccuracyParts): Promise<AccuracySubject | undefined> {
-  const build = buildModel(argument);
-  if (build !== undefined) return { model: build, rules: undefined };
+  const build = buildOf(argument);
+  if (build !== undefined) return { model: vscode.Uri.file(build.manifest.model.file), rules: undefined };
   const target = commandTarget(argument)?.uri;
   if (target?.path.toLowerCase().endsWith('.trtprec') !== true) {
     const model = await pickModel(argument, sessions);
@@ -88,12 +95,9 @@ async function subjectOf(argument: unknown, { sessions, feed }: AccuracyParts): 
 const isPaths = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** The model of a line of the build history. */
-function buildModel(argument: unknown): vscode.Uri | undefined {
-  const build = (argument as { build?: { manifest?: { model?: { file?: unknown } } } } | undefined)?.build;
-  const file = build?.manifest?.model?.file;
-  return typeof file === 'string' ? vscode.Uri.file(file) : undefined;
-}
+/** The build of a line of the build history. */
+const buildOf = (argument: unknown): Build | undefined =>
+  (argument as Partial<Pick<HistoryItem, 'build'>> | undefined)?.build ?? undefined;
 
 /** "Add the 3 rules that repair this", while the rules are those that were judged. */
 class RepairActions implements vscode.CodeActionProvider {
