@@ -46,7 +46,8 @@ describe('builds of other versions', () => {
       ['{ForeignNode[gemm1.weight...ONNXTRT_castHelper_9]} [profile 1]', tail, true, 6],
     ]);
     expect(report.accounting).toMatchObject({ foreign: 6, fused: 4, single: 2, unknown: 0 });
-    expect(report.problems).toEqual([]);
+    // The cookbook's program builds the same network once for each verbosity.
+    expect(report.problems.map(({ code }) => code)).toEqual(['several-builds']);
   });
 
   it('10.16 with several backend strategies: the last one is told', () => {
