@@ -1,3 +1,4 @@
+import { expandFunctions } from '../model/expandFunctions.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { OnnxAttribute, OnnxModel, OnnxTensor } from '../onnx/onnxModel.ts';
 
@@ -40,7 +41,8 @@ export interface NetworkNode {
 }
 
 /** The nodes of a model, in the order of a report on it. */
-export function networkOf({ nodes, graph }: OnnxModel): NetworkNode[] {
+export function networkOf(model: OnnxModel): NetworkNode[] {
+  const { nodes, graph } = expandFunctions(model);
   const shapes = new Map<string, string>();
   const addAll = (tensors: readonly OnnxTensor[]) => {
     for (const { name, shape } of tensors) shapes.set(name, `[${shape.join(',')}]`);

@@ -4,6 +4,7 @@ import { claimGone } from './eliminatedNodes.ts';
 import { createEngineView, outsideName, type EngineView } from './engineView.ts';
 import type { FusionReport, LayerKind, ReportForeignNode, ReportLayer } from './fusionReport.ts';
 import { claimLoggedFusions } from './loggedFusions.ts';
+import { expandFunctions } from '../model/expandFunctions.ts';
 import { createModelGraph, readsOf, type ModelGraph } from '../model/modelGraph.ts';
 import { claimNamed } from './namedMembers.ts';
 import { accountingOf, nodeFates } from './nodeFates.ts';
@@ -26,7 +27,8 @@ import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } f
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
 export function createReport(input: ReportInput): FusionReport {
-  const { model, layerInfo } = input;
+  const { layerInfo } = input;
+  const model = expandFunctions(input.model);
   // What one build says of another is wrong.
   const log = otherBuildProblem(input) ? undefined : input.log;
   const graph = createModelGraph(model);

@@ -36,19 +36,22 @@ export interface FusionReport {
  * the others.
  */
 export type Fate =
-  /** fused into a ForeignNode (Myelin) */
+  /** fused into a ForeignNode (Myelin): TensorRT lists or names it as a member, or it is derived */
   | 'foreign'
   /** computed by an engine layer together with other nodes */
   | 'fused'
   /** computed by an engine layer of its own */
   | 'single'
-  /** constant-folded: a constant, or a node that depends only on constants */
+  /** constant-folded: a constant, a node that depends only on constants, or on shapes where the engine's shapes are fixed */
   | 'folded'
-  /** needs no work in this engine: an identity, a dead node, a cast or reshape without effect, a pair that cancels out */
+  /**
+   * needs no work in this engine: an identity, a dead node, a cast or reshape without effect, a pair that cancels out, a
+   * branch that is not taken; never a node that a layer names or whose output a layer writes
+   */
   | 'removed'
-  /** computes shapes on the host */
+  /** computes shapes on the host, because shapes in the engine are dynamic */
   | 'shape'
-  /** the inputs don't say what happened to it */
+  /** the inputs don't say what happened to it, or the model that was built did not have it */
   | 'unknown';
 
 /** How the report knows which nodes a layer computes. */
@@ -187,7 +190,10 @@ export interface ReportForeignNode {
 
 /** A node of the model and what happened to it. */
 export interface ReportNode {
-  /** Position in its graph; in a subgraph the owner's id, the attribute and the position, as `20/then_branch/3`. */
+  /**
+   * Position in its graph; in a subgraph the owner's id, the attribute and the position, as `20/then_branch/3`. The nodes
+   * of a local function count for each call: the call's id, the function and the position, as `7/Gelu/2`.
+   */
   id: string;
   /** The name in the model; '' for none. */
   name: string;
@@ -199,7 +205,7 @@ export interface ReportNode {
   layers: number[];
   /** Id of the ForeignNode that it is in; null: in none. */
   foreignNode: number | null;
-  /** true: TensorRT itself says so; false: derived, or not known. */
+  /** true: TensorRT's output or the model itself says so; false: derived from them, or not known. */
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
   reason: string;

@@ -157,7 +157,7 @@ function nodesOfToken(
   owners: () => ReadonlyMap<string, number>,
 ): readonly number[] {
   const whole = nodesOf(token.text);
-  if (whole.length > 0 || token.parts.length === 1) return whole;
+  if (whole.length > 0 || token.parts.length === 1) return outsideFunctions(graph, whole);
   // `node | graph (attribute) | owner (If) | …`, the name itself perhaps with ` | `: longest first.
   let end = token.text.length;
   for (let length = token.parts.length - 1; length > 0; length--) {
@@ -173,6 +173,23 @@ function nodesOfToken(
     return behindOwner(graph, nodes, path, owners());
   }
   return noNodes;
+}
+
+/** A node inside a function always comes with its path: a name alone is another node's, if there is one. */
+function outsideFunctions(graph: ModelGraph, nodes: readonly number[]): readonly number[] {
+  if (nodes.length < 2 || graph.model.functions.length === 0) return nodes;
+  const outside = nodes.filter((node) => !isInFunction(graph, node));
+  return outside.length > 0 ? outside : nodes;
+}
+
+function isInFunction(graph: ModelGraph, node: number): boolean {
+  const owner = graph.owner[node]!;
+  if (owner < 0) return false;
+  const { op, subgraphs } = graph.nodes[owner]!;
+  // Also a node that is not ONNX's own may have a graph as its attribute.
+  const isCall =
+    graph.model.functions.some(({ name }) => name === op) && subgraphs.some(({ attribute }) => attribute === op);
+  return isCall || isInFunction(graph, owner);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { OnnxAttribute, OnnxGraph, OnnxModel, OnnxTensor } from '../../onnx/onnxModel.ts';
+import { expandFunctions } from '../../model/expandFunctions.ts';
 import type { GraphData, GraphTensor } from '../panel/viewData.ts';
 
 /** Longest attribute text that is kept: enough for kernel shapes and short lists, not for tables. */
@@ -9,7 +10,8 @@ const longestAttribute = 120;
  * main graph's inputs and outputs, and every tensor of any graph whose type, shape or being an initializer is known.
  * Never fails: a model with nothing in it gives empty lists.
  */
-export function toGraphData(model: OnnxModel): GraphData {
+export function toGraphData(given: OnnxModel): GraphData {
+  const model = expandFunctions(given);
   const tensors = new Map<string, GraphTensor>();
   collectTensors(model.graph, tensors, new Set());
   const ports = (values: OnnxGraph['inputs']): GraphTensor[] =>

@@ -46,8 +46,8 @@ describe('models built for the purpose', () => {
     // A shared name leaves open which of its nodes is meant.
     const derived = ['dupconv', 'tied_dups'].includes(name);
     expect(foreignNodes.map(({ exact }) => exact)).toEqual([!derived]);
-    // The owner of a body is where its body is.
-    const owners = ['Loop', 'If', 'Scan'];
+    // The owner of a body is where its body is, and so is the call of a function.
+    const owners = ['Loop', 'If', 'Scan', 'Outer', 'Inner'];
     const sure = new Set(nodes.filter(({ exact, op }) => exact || owners.includes(op)).map(({ id }) => id));
     for (const { exact, nodes: members } of foreignNodes)
       if (exact) expect(members.filter((id) => !sure.has(id))).toEqual([]);
@@ -155,8 +155,19 @@ describe('models built for the purpose', () => {
     ]);
   });
 
-  it('nodes of functions belong to the calls, not to a node of their name', async () => {
+  it('nodes of functions count for every call, apart from a node of their name', async () => {
     const report = await reportOf('functions2');
-    expect(report.layers.map(({ nodes }) => nodes)).toEqual([['0'], ['1'], ['2', '3']]);
+    const outer = (call: number) => [
+      `${call}/Outer/0`,
+      `${call}/Outer/1/Inner/0`,
+      `${call}/Outer/1/Inner/1`,
+      `${call}/Outer/2`,
+    ];
+    expect(report.layers.map(({ nodes }) => nodes)).toEqual([
+      outer(0),
+      outer(1),
+      [...outer(2), '3/Inner/0', '3/Inner/1'],
+    ]);
+    expect(report.accounting).toMatchObject({ total: 21, foreign: 21 });
   });
 });

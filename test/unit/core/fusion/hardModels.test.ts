@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 import { checkReport } from '../../../support/checker/checkReport.ts';
+import { x, y } from '../../../support/hardModels/hardModel.ts';
+import { writeModel, type LocalFunction } from '../../../support/hardModels/onnxWriter.ts';
 import { recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
-import { control } from '../../../support/hardModels/control.ts';
-import { generators } from '../../../support/hardModels/generators.ts';
-import { identities } from '../../../support/hardModels/identities.ts';
-import { names } from '../../../support/hardModels/names.ts';
+import { hardModels } from '../../../support/hardModels/hardModels.ts';
 
 describe('builds of hard models', () => {
-  it.each([...control, ...generators, ...identities, ...names])(
-    '$name: nothing in the log contradicts the report',
-    async ({ name, bytes }) => {
-      const log = recordedLog(name);
-      expect(checkReport(await reportOnBuild(name, log), { model: bytes, log })).toEqual([]);
-    },
-  );
+  it.each(hardModels)('$name: nothing in the log contradicts the report', async ({ name, bytes }) => {
+    const log = recordedLog(name);
+    expect(checkReport(await reportOnBuild(name, log), { model: bytes, log })).toEqual([]);
+  });
 });
 
 const nodesOf = async (name: string) => (await reportOnBuild(name)).nodes;
@@ -113,5 +112,51 @@ describe('branches that are not taken', () => {
 
   it.each(['if_data', 'if_captures', 'dynamic_if', 'if_data_same_names'])('%s: both are kept', async (name) => {
     expect(await removed(name)).toEqual([]);
+  });
+});
+
+describe('local functions', () => {
+  it('have their nodes counted for each call, each with its kernel', async () => {
+    const { nodes, accounting, model } = await reportOnBuild('function_twice');
+    expect(model.nodes).toBe(7);
+    expect(accounting.total).toBe(7);
+    expect(nodes.map(({ id, exact, layers }) => [id, exact, layers])).toEqual([
+      ['0', false, []],
+      ['0/Gate/0', true, [0]],
+      ['0/Gate/1', true, [0]],
+      ['1', false, []],
+      ['1/Gate/0', true, [0]],
+      ['1/Gate/1', true, [0]],
+      ['2', true, [0]],
+    ]);
+  });
+
+  it('are told apart from nodes outside by the path in the metadata', async () => {
+    expect((await nodesOf('function_name_outside')).filter(({ name }) => name === 'sig')).toMatchObject([
+      { id: '0', op: 'Relu', exact: true },
+      { id: '1/Gate/0', op: 'Sigmoid', exact: true },
+    ]);
+  });
+
+  it('may call one another, and may be called without end', async () => {
+    expect((await nodesOf('function_nested')).map(({ id }) => id)).toEqual([
+      '0',
+      '0/Twice/0',
+      '0/Twice/0/Gate/0',
+      '0/Twice/0/Gate/1',
+      '0/Twice/1',
+      '0/Twice/1/Gate/0',
+      '0/Twice/1/Gate/1',
+      '1',
+    ]);
+    const again: LocalFunction = {
+      name: 'Again',
+      inputs: ['a'],
+      outputs: ['b'],
+      nodes: [['', 'local.Again', ['a'], ['b']]],
+    };
+    const bytes = writeModel({ inputs: [x], outputs: [y], nodes: [['', 'local.Again', ['x'], ['y']]] }, [again]);
+    const { value: model } = await readModel(bytesOf(bytes));
+    expect(createReport({ model: model!, modelFile: 'm' }).accounting.total).toBe(33);
   });
 });
