@@ -3,6 +3,8 @@ import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import type { RewrittenModel } from '../../src/builder/files/rewriteModel.ts';
+import { readModel } from '../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { UserError } from '../../src/builder/userError.ts';
 import type { OnnxNode } from '../../src/core/onnx/onnxModel.ts';
 import { halfSince } from '../../src/core/precision/plan/opTypes.ts';
@@ -30,6 +32,18 @@ function rewrite(model: string, rules: string, options: RewriteOptions = {}): Pr
 }
 
 const pathOf = ({ files }: RewrittenModel): string => files[0]!.path;
+
+/** Whether rules take a node out of INT8: what it reads is neither rounded nor clipped by a pair any more. */
+async function readsAroundPairs(model: string, { rewrite: { inputs, casts } }: RewrittenModel): Promise<boolean> {
+  const { value } = await readModel(bytesOf(readFileSync(model)));
+  const producer = new Map(value!.nodes.flatMap(({ op, outputs }) => outputs.map((output) => [output, op])));
+  const nodes = new Map(value!.nodes.map((node) => [node.id, node]));
+  return inputs.some(({ node, index, tensor }) => {
+    const old = nodes.get(node)?.inputs[index] ?? '';
+    const source = casts.find(({ output }) => output === tensor)?.input ?? tensor;
+    return producer.get(old) === 'DequantizeLinear' && source !== old;
+  });
+}
 
 async function answersOf(jobs: ModelJob[]): Promise<Map<ModelJob, ModelAnswer>> {
   const answers = await python.check(jobs);
@@ -151,8 +165,11 @@ describe('captured models', () => {
       ['** fp32', {}, 0.1],
     ];
     const jobs: ModelJob[] = [{ model, run: !large, shapes }];
+    let around = false;
     for (const [rules, options] of large ? mixtures.slice(0, 2) : mixtures) {
-      const path = pathOf(await rewrite(model, rules, options));
+      const made = await rewrite(model, rules, options);
+      const path = pathOf(made);
+      around = await readsAroundPairs(model, made);
       // BF16 is for GPUs: ONNX Runtime's CPU provider has next to nothing in it.
       jobs.push({ model: path, run: !large && !rules.includes('bf16'), shapes, against: model });
     }
@@ -167,7 +184,7 @@ describe('captured models', () => {
       if (mixtures[i]![1].io === 'follow') continue;
       expect([answer.inputs, answer.declared]).toEqual([before!.inputs, before!.declared]);
     }
-    if (!known || large) return;
+    if (!known || large || around) return;
     const exact = name.includes('fp16') ? 0.1 : 0;
     for (const { error = 0, largest = 0 } of Object.values(after.at(-1)!.outputs!))
       expect(error).toBeLessThanOrEqual(exact * largest);
@@ -219,7 +236,7 @@ test('a quantised network whose rules read around Q/DQ pairs: valid, and of the 
 
 test('random graphs with random rules: valid, of the same inputs and outputs, and of the same meaning', async () => {
   const models: string[] = [];
-  const jobs: (ModelJob & { before: string; rules: string })[] = [];
+  const jobs: (ModelJob & { before: string; rules: string; around: boolean })[] = [];
   const random = randomRules(7);
   for (let seed = 0; seed < 150; seed++) {
     const { bytes, weights, names } = randomModel(seed);
@@ -240,6 +257,7 @@ test('random graphs with random rules: valid, of the same inputs and outputs, an
         against: model,
         before: model,
         rules,
+        around: await readsAroundPairs(model, made),
       });
     }
   }
@@ -249,7 +267,7 @@ test('random graphs with random rules: valid, of the same inputs and outputs, an
   const wrong: string[] = [];
   let compared = 0;
   for (const [job, { checked, ran, inputs, declared, outputs }] of await answersOf(jobs)) {
-    const { before: model, rules } = job as (typeof jobs)[0];
+    const { before: model, rules, around } = job as (typeof jobs)[0];
     const old = before.get(model)!;
     expect([model, old.checked]).toEqual([model, true]);
     const what = `${job.model} of ${model} with ${JSON.stringify(rules)}`;
@@ -261,7 +279,7 @@ test('random graphs with random rules: valid, of the same inputs and outputs, an
       wrong.push(`${what}: types`);
     else
       for (const [name, { finite, error, largest }] of Object.entries(outputs!))
-        if (finite === false || (error ?? 0) > 0.12 * Math.max(1, largest!))
+        if (finite === false || (!around && (error ?? 0) > 0.12 * Math.max(1, largest!)))
           wrong.push(`${what}: ${name} is off by ${error} of ${largest}`);
   }
   expect(wrong.slice(0, 5)).toEqual([]);

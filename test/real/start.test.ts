@@ -46,7 +46,7 @@ test('a model that cannot be built is an error, never the recorded build', () =>
   const { status, stdout, stderr } = run(['bare.onnx', '--no-serve']);
   expect(status).toBe(2);
   expect(stdout).toBe('');
-  expect(stderr).toMatch(/bare\.onnx: the weights file .*weights\.bin.*--random-weights/);
+  expect(stderr).toMatch(/bare\.onnx: The weights file .*weights\.bin.*--random-weights/);
 });
 
 test('where the wheels cannot be had it shows the recorded build and says so', () => {
