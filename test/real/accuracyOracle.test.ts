@@ -6,7 +6,7 @@ import { judge } from '../support/runtime.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 
 const TOLERANCE = 0.01;
-const MODELS = 40;
+const MODELS = 80;
 
 /** An error at the tolerance itself may fall on either side: ONNX Runtime and NumPy sum in different orders. */
 const near = (error: number) => error > TOLERANCE * 0.8 && error < TOLERANCE * 1.25;
