@@ -1,6 +1,6 @@
 import type { LoggedTimingCache } from './buildLog.ts';
 import type { EngineLayer } from './engineLayer.ts';
-import type { LogCursor } from './logCursor.ts';
+import type { LogCursor } from './log/logCursor.ts';
 import type { LayerList, LogState, PhraseHandler, Room } from './logState.ts';
 import { enterStage, forget, keep, kept, own } from './logState.ts';
 import { bareLayer, readDetailedLayer, readNativeLayer } from './readLayerLine.ts';

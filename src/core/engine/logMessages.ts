@@ -1,5 +1,5 @@
 import type { LogMessage, PrecisionLine } from './buildLog.ts';
-import type { LogCursor } from './logCursor.ts';
+import type { LogCursor } from './log/logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { findNode } from './logParser.ts';
 import { keep, own } from './logState.ts';

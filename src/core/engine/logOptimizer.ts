@@ -1,5 +1,5 @@
 import type { FusionEvent, LoggedForeignNode } from './buildLog.ts';
-import type { LogCursor } from './logCursor.ts';
+import type { LogCursor } from './log/logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { currentPhase, enterStage, keep, kept, startPhase, own } from './logState.ts';
 

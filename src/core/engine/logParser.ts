@@ -1,6 +1,6 @@
 import { appended } from '../text/addTo.ts';
 import type { ParsedNode } from './buildLog.ts';
-import type { LogCursor } from './logCursor.ts';
+import type { LogCursor } from './log/logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { enterStage, forget, keep, kept } from './logState.ts';
 

@@ -11,9 +11,9 @@ import type {
   TimedLayer,
   TimedOperation,
 } from './buildLog.ts';
-import { BrokenNames, type HeldLine } from './brokenNames.ts';
-import type { LogCursor } from './logCursor.ts';
-import { LogBuilds } from './logBuilds.ts';
+import { BrokenNames, type HeldLine } from './log/brokenNames.ts';
+import type { LogCursor } from './log/logCursor.ts';
+import { LogBuilds } from './log/logBuilds.ts';
 import { ownText } from '../text/ownText.ts';
 
 /** Where in a build the log is: lines without a keyword at their start mean something in one section only. */

@@ -1,9 +1,9 @@
 import type { BuildEvent } from './buildEvent.ts';
 import type { BuildLogRead, LoggedBuild } from './buildLog.ts';
-import type { LogCursor, LogSeverity } from './logCursor.ts';
+import type { LogCursor, LogSeverity } from './log/logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import type { Problem } from '../text/problem.ts';
-import { emptyCursor } from './logCursor.ts';
+import { emptyCursor } from './log/logCursor.ts';
 import {
   ENGINE_PHRASES,
   finishLists,
@@ -13,17 +13,17 @@ import {
   openList,
   resumeList,
 } from './logEngine.ts';
-import { finishOutcome, finishProduct, FRAME_PHRASES } from './logFrame.ts';
+import { finishOutcome, finishProduct, FRAME_PHRASES } from './log/logFrame.ts';
 import { addMessage, onMessage, onMessageContinued, PRECISION_PHRASES } from './logMessages.ts';
 import { onForeignNodeContinued, onFusion, onGraphNode, OPTIMIZER_PHRASES } from './logOptimizer.ts';
 import { onNodeInputs, PARSER_PHRASES } from './logParser.ts';
 import { droppedOf, newLogState } from './logState.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './logTactics.ts';
 import { readDriverLine } from './readDriverLine.ts';
-import { readLogPrefix } from './readLogPrefix.ts';
-import { goOn, heldLine, isOpen } from './brokenNames.ts';
-import { DockerLog } from './dockerLog.ts';
-import { LogWrapper } from './logWrapper.ts';
+import { readLogPrefix } from './log/readLogPrefix.ts';
+import { goOn, heldLine, isOpen } from './log/brokenNames.ts';
+import { DockerLog } from './log/dockerLog.ts';
+import { LogWrapper } from './log/logWrapper.ts';
 import { ownText } from '../text/ownText.ts';
 
 /** Longest line that is read whole, in characters; what is longer is cut, and a problem says so. */

@@ -1,4 +1,4 @@
-import type { LogCursor } from './logCursor.ts';
+import type { LogCursor } from './log/logCursor.ts';
 
 const LETTERS: Record<string, string> = { VERBOSE: 'V', INFO: 'I', WARNING: 'W', ERROR: 'E', INTERNAL_ERROR: 'E' };
 

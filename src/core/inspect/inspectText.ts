@@ -2,7 +2,7 @@ import type { Inspection } from './inspection.ts';
 import type { BuildLog, LogEvidence } from '../engine/buildLog.ts';
 import type { Problem } from '../text/problem.ts';
 import { inspection } from './inspection.ts';
-import { decodeVersion } from '../engine/logFrame.ts';
+import { decodeVersion } from '../engine/log/logFrame.ts';
 import { readOverrides } from '../precision/language/readOverrides.ts';
 import { counted } from '../text/numbers.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BuildEvent } from '../../../../src/core/engine/buildEvent.ts';
 import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { decodeVersion } from '../../../../src/core/engine/logFrame.ts';
+import { decodeVersion } from '../../../../src/core/engine/log/logFrame.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
 const read = (text: string): BuildLog => readBuildLog(text).value;

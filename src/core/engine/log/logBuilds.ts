@@ -1,4 +1,4 @@
-import type { LoggedBuild } from './buildLog.ts';
+import type { LoggedBuild } from '../buildLog.ts';
 
 /**
  * Finds where builds begin in a log that may contain several: a task that ran twice, `cat a.log b.log`, the iterations

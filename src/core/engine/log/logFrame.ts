@@ -1,7 +1,7 @@
-import type { BuildLog, LogRun } from './buildLog.ts';
+import type { BuildLog, LogRun } from '../buildLog.ts';
 import type { LogCursor } from './logCursor.ts';
-import type { LogState, PhraseHandler } from './logState.ts';
-import { enterStage, keep, kept } from './logState.ts';
+import type { LogState, PhraseHandler } from '../logState.ts';
+import { enterStage, keep, kept } from '../logState.ts';
 
 /** What only Polygraphy says; a log of it need not hold a build. */
 const TOOL_PHRASES: [string, PhraseHandler][] = [
