@@ -5,7 +5,7 @@ import { UserError } from '../builder/userError.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import { targetOf } from '../core/precision/plan/tensorrtTarget.ts';
 import { checkReplay } from '../core/replay/checkReplay.ts';
-import { diffReplays } from '../core/replay/diffReplays.ts';
+import { diffReplays, ignoredText } from '../core/replay/diffReplays.ts';
 import { offersFor } from '../core/replay/alternatives.ts';
 import { choicesOfLog, type Choices, readChoices } from '../core/replay/readChoices.ts';
 import { choicesOfMismatches, readMismatches } from '../core/replay/readMismatches.ts';
@@ -137,10 +137,12 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, { json: { type: 'boolean' } }, ['BEFORE', 'AFTER']);
   const before = await readReplayFile(positionals[0]!, terminal);
   const after = await readReplayFile(positionals[1]!, terminal);
-  const { differences, same } = diffReplays(before, after);
+  const found = diffReplays(before, after);
+  const { differences, same, ignored } = found;
   if (values.json) {
     await printJson(terminal, {
       same,
+      ignored,
       differences: differences.map(({ layer, kind, changes }) => ({ layer, kind, changes })),
     });
   } else {
@@ -149,7 +151,8 @@ async function diff(args: string[], terminal: Terminal): Promise<number> {
       ...changes.map((one) => `    ${one}`),
     ]);
     const unchanged = `${counted(same, 'layer')} ${same === 1 ? 'is' : 'are'} the same`;
-    await terminal.out(`${[...text.flat(), unchanged].join('\n')}\n`);
+    const note = ignoredText(found);
+    await terminal.out(`${[...text.flat(), unchanged, ...(note === null ? [] : [note])].join('\n')}\n`);
   }
   return exitCodes.done;
 }

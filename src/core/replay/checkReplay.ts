@@ -7,9 +7,11 @@ import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { targetName, targetOfBuild } from '../precision/plan/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../precision/plan/tensorrtTarget.ts';
 import { sameAlgorithm, sameFormats, sameTypes, tacticId, typeSignature } from './algorithm.ts';
+import type { TensorFormat } from './algorithm.ts';
 import { alternatives, bestOfEachType, offerFor, offersFor } from './alternatives.ts';
 import type { Offer } from './alternatives.ts';
 import { choiceTitle, isMyelin, titlesOf } from './describeChoice.ts';
+import { checkTensors } from './checkTensors.ts';
 import { replaceAlgorithm } from './editReplay.ts';
 import { logTypes } from './readChoices.ts';
 import type { Choices } from './readChoices.ts';
@@ -61,6 +63,8 @@ class Checker {
   private readonly namesForeign: boolean;
   /** The last build, where it was by a TensorRT that loads replays: others name their layers otherwise. */
   private readonly build: BuildFacts | null;
+  /** The TensorRT that should load the replay, as far as known. */
+  private readonly target: TensorrtTarget | null;
 
   constructor(text: string, file: ReplayFile, context: ReplayContext) {
     this.text = text;
@@ -70,6 +74,7 @@ class Checker {
     const { choices } = context;
     const build = context.build && loadsReplays(targetOfBuild(context.build)) ? context.build : null;
     this.build = build;
+    this.target = context.target ?? (context.build ? targetOfBuild(context.build) : null);
     this.layers = new Set();
     this.asked = new Set();
     for (const { offered, chosen } of choices) {
@@ -86,6 +91,9 @@ class Checker {
     this.checkFile();
     for (const entry of this.file.entries) {
       this.checkLayer(entry);
+      checkTensors(entry, this.target, this.file.variant, (span, severity, code, message, fixes) =>
+        this.add(span, severity, code, message, entry, fixes),
+      );
       if (entry.whole) {
         this.checkForeign(entry);
         this.checkOffer(entry);
@@ -95,8 +103,8 @@ class Checker {
   }
 
   private checkFile(): void {
-    const { build, recorded, mismatches } = this.context;
-    const target = this.context.target ?? (build ? targetOfBuild(build) : null);
+    const { target } = this;
+    const { recorded, mismatches } = this.context;
     const first = this.file.entries[0]?.key ?? { start: this.file.span.start, end: this.file.span.start + 1 };
     if (target && !loadsReplays(target)) {
       const message = `${targetName(target)} cannot load a tactic replay, because TensorRT 11 removed the algorithm selector that replays need. Pin tactics with an editable timing cache, and types with an override file.`;
@@ -105,8 +113,9 @@ class Checker {
     const { variant } = this.file;
     if (variant === 'A' || variant === 'B') {
       const message =
-        'Polygraphy before 0.46 wrote this format, and later versions cannot load it. Record the replay again with the version that will load it.';
-      this.add(first, 'info', 'old-form', message);
+        'Polygraphy before 0.46 wrote this format, and later versions refuse it. Record the replay again with the version that will load it.';
+      const isLoaded = mismatches.some(({ inReplay }) => inReplay?.inputs.some(isNamed));
+      this.add(first, isLoaded ? 'info' : 'error', 'old-form', message);
     }
     if (recorded && this.build) this.checkOrigin(first, recorded, this.build);
     if (this.asked.size === 0) this.checkRounded();
@@ -359,5 +368,8 @@ const release = (version: string): string => version.split('.').slice(0, 3).join
 
 const loadsReplays = ({ product, version }: TensorrtTarget): boolean =>
   product !== 'tensorrt-rtx' && (version === null || before(version, [11, 0, 0]));
+
+/** As Polygraphy before 0.46 prints it: a build that says so has loaded its form. */
+const isNamed = ({ format, components }: TensorFormat): boolean => format !== null && components === null;
 
 const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');

@@ -41,6 +41,8 @@ export function readReplay(text: string): ReplayRead {
 
 const marker = 'polygraphy_class';
 const encoded = '__polygraphy_encoded_';
+/** The value of those of the old form. */
+const encodedValue = 'polygraphy_serialized_json_type';
 
 /** Problems that leave values without a place of their own. */
 const gaps = new Set(['bad-entry', 'bad-class', 'missing-member', 'bad-tensor']);
@@ -205,8 +207,8 @@ export class ReplayReader {
       return node ? spanOf(node) : null;
     }
     for (const item of node.items) {
-      const tensor = readTensorFormat(item, (span, code, message, fixes) =>
-        this.add(span, 'error', code, message, fixes),
+      const tensor = readTensorFormat(item, (span, code, message, fixes, severity = 'error') =>
+        this.add(span, severity, code, message, fixes),
       );
       if (!tensor) continue;
       into.push(tensor.format);
@@ -219,9 +221,15 @@ export class ReplayReader {
 
   /** Polygraphy takes an object for what its mark says, and loads no file if one is missing. */
   private mark(node: JsonObject, name: string, place: Span): void {
+    const isText = ({ value }: JsonObject['members'][number], text: string) =>
+      value.kind === 'string' && value.value === text;
+    // A mark of the old form with its value comes first for Polygraphy, too.
+    const olds = node.members.filter(({ key }) => key.startsWith(encoded));
+    const old = olds.find((member) => isText(member, encodedValue)) ?? olds.find(({ key }) => key === encoded + name);
     const own = node.members.findLast(({ key }) => key === marker);
-    const old = memberOf(node, `${encoded}${name}`);
-    if (own ? own.value.kind === 'string' && own.value.value === name : old) return;
+    const hasOld = old !== undefined && isText(old, encodedValue);
+    if (hasOld ? old.key === encoded + name : own && isText(own, name)) return;
+    if (old && (hasOld || !own)) return this.markOld(old, name);
     const wanted = JSON.stringify(name);
     const last = node.members.at(-1);
     const gap = last ? /\s*$/.exec(this.text.slice(0, last.keyStart))![0] : '';
@@ -235,6 +243,15 @@ export class ReplayReader {
     const message = `Polygraphy does not recognise this as ${name} without "${marker}", so the build fails. Add "${marker}": ${wanted}.`;
     const fixes = own || closed ? [{ title, edits: [edit], preferred: true }] : [];
     this.add(own ? spanOf(own.value) : place, 'error', 'bad-class', message, fixes);
+  }
+
+  private markOld({ keyStart, key, value }: JsonObject['members'][number], name: string): void {
+    const wanted = `${JSON.stringify(encoded + name)}: ${JSON.stringify(encodedValue)}`;
+    const span = key === encoded + name ? spanOf(value) : { start: keyStart, end: value.end };
+    const text = key === encoded + name ? JSON.stringify(encodedValue) : wanted;
+    const message = `Polygraphy does not recognise this as ${name} without ${wanted}, so the build fails.`;
+    const fixes = [{ title: `Change to ${text}`, edits: [{ ...span, text }], preferred: true }];
+    this.add(span, 'error', 'bad-class', message, fixes);
   }
 
   private variant(file: ReplayFile, variant: ReplayVariant, span: Span): void {

@@ -20,13 +20,31 @@ export const dataTypes: readonly string[] = [
   'E8M0',
 ];
 
+/** TensorRT's formats in the order of its own list. */
+const formats: readonly string[] = [
+  'LINEAR',
+  'CHW2',
+  'HWC8',
+  'CHW4',
+  'CHW16',
+  'CHW32',
+  'DHWC8',
+  'CDHW32',
+  'HWC',
+  'DLA_LINEAR',
+  'DLA_HWC4',
+  'HWC16',
+  'DHWC',
+];
+
 export interface ReadTensor {
   format: TensorFormat;
   places: TensorPlaces;
   variant: ReplayVariant;
 }
 
-type Report = (span: Span, code: string, message: string, fixes?: ReplayFix[]) => void;
+/** Default severity: error. */
+type Report = (span: Span, code: string, message: string, fixes?: ReplayFix[], severity?: 'error' | 'warning') => void;
 
 /** Reads one input or output in any of the four forms; null otherwise. */
 export function readTensorFormat(node: JsonNode, report: Report): ReadTensor | null {
@@ -55,7 +73,7 @@ function readList(node: JsonArray, report: Report): ReadTensor | null {
   return {
     format: {
       dtype: dataType(dtype.value, spanOf(dtype), report),
-      format: format.value.replace(/^TensorFormat\./, ''),
+      format: formatOf(format.value, spanOf(format), 'B', report),
       strides: numbers,
       vectorizedDim: null,
       components: null,
@@ -96,7 +114,7 @@ function readObject(node: JsonObject, report: Report): ReadTensor | null {
   return {
     format: {
       dtype: dataType(dtype.value, spanOf(dtype), report),
-      format: format?.kind === 'string' ? format.value.replace(/^TensorFormat\./, '') : null,
+      format: format?.kind === 'string' ? formatOf(format.value, spanOf(format), 'C', report) : null,
       strides: list ? readStrides(list, report) : null,
       vectorizedDim: dim.value,
       components: components.value,
@@ -134,23 +152,42 @@ function integer(node: JsonObject, key: string, report: Report): { value: number
 }
 
 function dataType(text: string, span: Span, report: Report): string {
-  const word = text.replace(/^DataType\./, '');
-  if (!dataTypes.includes(word) || text === word) {
-    const near = dataTypes.includes(word) ? [word] : closestWords(word.toUpperCase(), dataTypes, 2);
-    const known = near.length > 0 ? near : ['FLOAT', 'HALF'];
-    const fixes = known.map((type, i) => ({
-      title: `Change to DataType.${type}`,
-      edits: [{ ...span, text: JSON.stringify(`DataType.${type}`) }],
-      preferred: i === 0,
-    }));
+  const { word, fixes } = wordOf(text, 'DataType', dataTypes, span);
+  if (fixes)
     report(
       span,
       'unknown-type',
       `"${text}" is not a TensorRT data type. Data types are DataType.FLOAT, DataType.HALF, DataType.INT8, …`,
       fixes,
     );
-  }
   return word;
+}
+
+function formatOf(text: string, span: Span, variant: ReplayVariant, report: Report): string {
+  const { word, fixes } = wordOf(text, 'TensorFormat', formats, span);
+  if (!fixes) return word;
+  const who = variant === 'C' ? ' Polygraphy up to 0.49.0 cannot load it; later versions ignore "tensor_format".' : '';
+  const message = `"${text}" is not a TensorRT format. Formats are TensorFormat.LINEAR, TensorFormat.CHW32, TensorFormat.HWC8, …${who}`;
+  report(span, 'unknown-format', message, fixes, variant === 'C' ? 'warning' : 'error');
+  return word;
+}
+
+/** A value of one of TensorRT's enums; `fixes` where it is none. */
+function wordOf(
+  text: string,
+  kind: string,
+  words: readonly string[],
+  span: Span,
+): { word: string; fixes?: ReplayFix[] } {
+  const word = text.startsWith(`${kind}.`) ? text.slice(kind.length + 1) : text;
+  if (words.includes(word) && text !== word) return { word };
+  const near = words.includes(word) ? [word] : closestWords(word.toUpperCase(), words, 2);
+  const fixes = (near.length > 0 ? near : words.slice(0, 2)).map((one, i) => ({
+    title: `Change to ${kind}.${one}`,
+    edits: [{ ...span, text: JSON.stringify(`${kind}.${one}`) }],
+    preferred: i === 0,
+  }));
+  return { word, fixes };
 }
 
 function spanOf({ start, end }: JsonNode): Span {

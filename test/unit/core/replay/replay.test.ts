@@ -108,6 +108,22 @@ describe('reading', () => {
     expect(file(old)).toMatchObject({ marker: 'encoded', entries: [{ layer: 'conv' }] });
   });
 
+  test.each([
+    ['another value', (old: string) => old.replace('"polygraphy_serialized_json_type"', '"constant"')],
+    ['no text', (old: string) => old.replace('"polygraphy_serialized_json_type"', 'true')],
+    ['another class', (old: string) => old.replace('_encoded_Algorithm"', '_encoded_TensorInfo"')],
+  ])('an old class marker with %s is wrong, and put right', (_, change) => {
+    const old = inForm('').replaceAll(
+      /"polygraphy_class": "(\w+)"/g,
+      '"__polygraphy_encoded_$1": "polygraphy_serialized_json_type"',
+    );
+    const broken = change(old);
+    expect(broken).not.toBe(old);
+    const { problems } = readReplay(broken);
+    expect(problems).toMatchObject([{ severity: 'error', code: 'bad-class' }]);
+    expect(applySpanEdits(broken, problems[0]!.fixes[0]!.edits)).toBe(old);
+  });
+
   test('every capture reads without a problem', () => {
     for (const version of ['8.6.1', '10.6.0']) {
       for (const model of ['vit_tiny', 'fp16_overflow']) {
@@ -128,6 +144,9 @@ describe('reading', () => {
     [inForm(forms.D, '14666461089709386752'), ['bad-id']],
     [inForm(forms.D).replace('DataType.FLOAT', 'DataType.FLOOT'), ['unknown-type']],
     [inForm(forms.D).replace('"DataType.FLOAT"', '"FLOAT"'), ['unknown-type']],
+    [inForm(forms.A).replace('TensorFormat.LINEAR', 'TensorFormat.LINEAL'), ['unknown-format']],
+    [inForm(forms.B).replace('TensorFormat.LINEAR', 'LINEAR'), ['unknown-format']],
+    [inForm(forms.C).replace('TensorFormat.LINEAR', 'TensorFormat.CHW64'), ['unknown-format']],
     [inForm(forms.D).replace('"implementation": -2147483638, ', ''), ['missing-member']],
     [inForm(`${forms.D}, ${forms.B}`), ['mixed-variants', 'mixed-variants']],
     [inForm(forms.D).replace('[784, 784, 28, 1]', '"x"'), ['bad-tensor']],
@@ -742,7 +761,7 @@ describe('in words', () => {
 
   test('a diff by meaning', () => {
     const a = file(recorded());
-    expect(diffReplays(a, file(recorded().replace(/\n\s*/g, '')))).toEqual({ differences: [], same: 2 });
+    expect(diffReplays(a, file(recorded().replace(/\n\s*/g, '')))).toEqual({ differences: [], same: 2, ignored: 0 });
     const { differences, same } = diffReplays(a, file(edited()));
     expect(same).toBe(0);
     expect(differences.map(({ kind, changes }) => [kind, changes])).toEqual([
@@ -762,7 +781,7 @@ describe('in words', () => {
     ]);
     const signed = file(inForm(forms.D));
     const unsigned = file(inForm(forms.C).replace('-2147483638', '2147483658'));
-    expect(diffReplays(signed, unsigned)).toEqual({ differences: [], same: 1 });
+    expect(diffReplays(signed, unsigned)).toEqual({ differences: [], same: 1, ignored: 0 });
     expect(diffReplays(a, signed).differences.map(({ kind }) => kind)).toEqual(['removed', 'removed', 'added']);
   });
 
