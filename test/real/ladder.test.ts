@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { climbLadder, type LadderRequest } from '../../src/builder/accuracy/climbLadder.ts';
 import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
-import { type Ladder, ladderText, worstOf } from '../../src/core/accuracy/ladder.ts';
+import { type Ladder, ladderText } from '../../src/core/accuracy/ladder.ts';
+import { worstError } from '../../src/core/accuracy/outputErrors.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -33,8 +34,8 @@ test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it n
   const measured = new Map([['fp16', fault('cumsum_phase', 'h200.fp16_all.npz')]] as const);
   const ladder = await climb('cumsum_phase', { measured });
   const [fp32, fp16, bf16, int8] = ladder.rungs;
-  expect(worstOf(fp32!.predicted!)).toBe(0);
-  expect(worstOf(fp16!.predicted!)).toBeCloseTo(worstOf(fp16!.measured!)!, 2);
+  expect(worstError(fp32!.predicted!)).toBe(0);
+  expect(worstError(fp16!.predicted!)).toBeCloseTo(worstError(fp16!.measured!)!, 2);
   expect(fp16!.fix!.nodes).toBe(4);
   expect(fp16!.culprits).toContain('/source/CumSum');
   expect(bf16!.fix!.rules).toContain('base bf16');
@@ -52,7 +53,7 @@ test('INT8 from calibration data, where the environment has onnx; without it, th
   const [made] = (await climb('gelu_tanh_cube_harmless', { ...request, runtime })).rungs;
   expect(made!.reason).toBeNull();
   expect(made!.lowNodes).toBeGreaterThan(10);
-  const error = worstOf(made!.predicted!)!;
+  const error = worstError(made!.predicted!)!;
   expect([error > 1e-4, error < 1]).toEqual([true, true]);
   const [missing] = (await climb('gelu_tanh_cube_harmless', request)).rungs;
   expect([missing!.predicted, missing!.reason]).toEqual([null, expect.stringContaining('package onnx')]);
@@ -69,7 +70,7 @@ test('a Q/DQ model: the nodes that read quantised data, judged against the same 
   expect(new Set(report.nodes.map(({ type }) => type))).toEqual(new Set(['int8']));
   // The same error as against the FP32 model itself, but for the weights.
   const [int8] = (await climb('softmax_no_max', { precisions: ['int8'], quantised: out })).rungs;
-  const [own, whole] = [worstOf(report.outputs)!, worstOf(int8!.predicted!)!];
+  const [own, whole] = [worstError(report.outputs)!, worstError(int8!.predicted!)!];
   expect([own > whole / 3, own < whole * 3]).toEqual([true, true]);
   expect(report.fix!.error).toBeLessThanOrEqual(0.01);
   expect(report.fix!.rules).toContain('base keep');

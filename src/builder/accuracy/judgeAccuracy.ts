@@ -1,14 +1,14 @@
 import { basename, dirname } from 'node:path';
-import type { AccuracyFix, AccuracyOutput, AccuracyReport, Sensitivity } from '../../core/accuracy/accuracyReport.ts';
+import type { AccuracyOutput, AccuracyReport, Sensitivity } from '../../core/accuracy/accuracyReport.ts';
 import type { ModelFile } from '../../core/accuracy/chunkPlan.ts';
-import { addedRules, fixRules, rulesText } from '../../core/accuracy/fixRules.ts';
+import { describeFix } from '../../core/accuracy/describeFix.ts';
 import { judgeChunks } from '../../core/accuracy/judgeChunks.ts';
 import { type JudgedNode, judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
 import { heldValues, withHeld } from '../../core/accuracy/kernelValues.ts';
 import { sensitivityGroups } from '../../core/accuracy/sensitivityGroups.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { findLowNodes, findQuantisedNodes, type LowModel } from '../../core/accuracy/lowNodes.ts';
-import { errorFigure as amount } from '../../core/accuracy/accuracyText.ts';
+import { type ComparedOutput, finiteOrNull, outputErrors, trialError } from '../../core/accuracy/outputErrors.ts';
 import { randomInput } from '../../core/accuracy/randomInputs.ts';
 import { type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import { switchedChunks } from '../../core/accuracy/switchedChunks.ts';
@@ -27,7 +27,7 @@ import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/rewriteModel.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
-import { type ComparedOutput, type DeclaredInput, type PythonWithRuntime, Simulation } from './simulation.ts';
+import { type DeclaredInput, type PythonWithRuntime, Simulation } from './simulation.ts';
 
 /** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
 export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';
@@ -181,7 +181,7 @@ class Judge {
   }
 
   async report(): Promise<AccuracyReport> {
-    const { low, base } = this.subject;
+    const { low, index, base } = this.subject;
     const { tolerance } = this.request;
     const { read } = await this.begin();
     const measured = await this.measure(read.samples);
@@ -190,7 +190,9 @@ class Judge {
     const outputs = this.outputs(all);
     const fix = this.errorOf(all) <= tolerance ? null : await this.search();
     const nodes = judgeNodes(low, measured, fix?.alone ?? new Map(), tolerance);
-    const described = this.describe(fix, outputs);
+    const { modelLine, rules: given } = this.request;
+    const { runs } = this;
+    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine });
     const sensitivity = await this.sensitivity(nodes);
     const report: AccuracyReport = {
       low: base,
@@ -260,7 +262,7 @@ class Judge {
       const error = this.errorOf(await this.simulation.trial(exact, null));
       this.runs++;
       progress?.({ stage: 'searching', done: this.runs, total: null });
-      found.push({ kind, name, nodes: members.map((i) => nodes[i]!.id), error: finite(error) });
+      found.push({ kind, name, nodes: members.map((i) => nodes[i]!.id), error: finiteOrNull(error) });
     }
     return found.sort((a, b) => (b.error ?? Infinity) - (a.error ?? Infinity));
   }
@@ -338,76 +340,11 @@ class Judge {
     return { ...fix, exact, without: spread(fix.without), alone: spread(fix.alone) };
   }
 
-  private isJudged({ kind }: ComparedOutput): boolean {
-    return kind === 'float' || this.request.judgeAll === true;
-  }
-
-  /** The worst error of the outputs that count; Infinity: not finite. */
   private errorOf(samples: ComparedOutput[][]): number {
-    const judged = samples.flat().filter((output) => this.isJudged(output));
-    return Math.max(0, ...judged.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
+    return trialError(samples, this.request.judgeAll ?? false);
   }
 
   private outputs(samples: ComparedOutput[][]): AccuracyOutput[] {
-    return samples[0]!.map((first, i) => {
-      const all = samples.map((sample) => sample[i]!);
-      const finite = all.every((one) => one.finite);
-      const errors = all.map(({ error }) => error ?? 0);
-      const sum = errors.reduce((a, b) => a + b, 0);
-      return {
-        name: first.name,
-        max: first.kind === 'float' ? Math.max(...all.map(({ max }) => max ?? 0)) : null,
-        error: finite ? Math.max(...errors) : null,
-        finite,
-        judged: this.isJudged(first),
-        mean: finite ? sum / errors.length : null,
-      };
-    });
-  }
-
-  private describe(fix: PrecisionFix | null, outputs: AccuracyOutput[]): AccuracyFix {
-    const { low, index, base } = this.subject;
-    const positions = new Map(index.nodes.map(({ id }, position) => [id, position]));
-    const found = (fix?.exact ?? []).map((own) => ({ own, position: positions.get(low.low[own]!.node.id)! }));
-    const ownOf = new Map(found.map(({ own, position }) => [position, own]));
-    const rules = fixRules(
-      found.map(({ position }) => position),
-      index,
-    );
-    const without = rules.map(({ selector, nodes }) => {
-      const errors = nodes.flatMap((position) => fix?.without.get(ownOf.get(position)!) ?? []);
-      return { selector, nodes: nodes.map((i) => index.nodes[i]!.id), worst: Math.max(...errors) };
-    });
-    const notes = without.map(({ worst }) => (worst === -Infinity ? '' : `without: ${amount(finite(worst))}`));
-    const before = amount(this.worst(outputs));
-    const error = fix?.error ?? this.worst(outputs) ?? 0;
-    const comments = [
-      `Found by simulation: error ${amount(error)} instead of ${before} (tolerance ${this.request.tolerance})`,
-    ];
-    const isQdq = base === 'int8' || base === 'fp8';
-    if (isQdq && rules.length > 0)
-      comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantise the model');
-    const given = this.request.rules;
-    const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
-    return {
-      nodes: found.map(({ position }) => index.nodes[position]!.id),
-      names: found.map(({ position }) => index.names[position]!),
-      error,
-      minimal: fix?.minimal ?? true,
-      runs: this.runs,
-      added,
-      rules:
-        given === undefined
-          ? rulesText({ model: this.request.modelLine, base: isQdq ? 'keep' : base, comments }, rules, notes)
-          : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`,
-      without: without.map(({ worst, ...rule }) => ({ ...rule, error: finite(worst) })),
-    };
-  }
-
-  private worst(outputs: AccuracyOutput[]): number | null {
-    const judged = outputs.filter((output) => output.judged);
-    return judged.some((output) => !output.finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+    return outputErrors(samples, this.request.judgeAll ?? false);
   }
 }
-
-const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);

@@ -1,6 +1,7 @@
 import type { Chunk } from '../../core/accuracy/chunkPlan.ts';
 import type { JudgeChunk } from '../../core/accuracy/judgeChunks.ts';
 import type { InputSource } from '../../core/accuracy/accuracyReport.ts';
+import type { ComparedOutput } from '../../core/accuracy/outputErrors.ts';
 import type { RandomInput } from '../../core/accuracy/randomInputs.ts';
 import type { MeasuredNode } from '../../core/accuracy/judgement.ts';
 import type { Measured } from '../../core/accuracy/measures.ts';
@@ -14,19 +15,6 @@ import { UserError } from '../userError.ts';
 export interface PythonWithRuntime {
   python: string;
   environment?: Record<string, string>;
-}
-
-/** How far one output is from the reference; see `compare_tensors.py`. */
-export interface ComparedOutput {
-  name: string;
-  kind: 'float' | 'other';
-  shape: number[];
-  /** Largest magnitude of the reference. */
-  max: number | null;
-  error: number | null;
-  finite: boolean;
-  nan?: number;
-  inf?: number;
 }
 
 /** An input of the model, and what to make where no file is given. */

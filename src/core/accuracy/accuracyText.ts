@@ -2,6 +2,7 @@ import { counted, percentText, thousands } from '../text/numbers.ts';
 import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import type { JudgedNode } from './judgement.ts';
 import { largest } from './measures.ts';
+import { worstError } from './outputErrors.ts';
 
 /** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. */
 export function errorFigure(error: number | null): string {
@@ -45,8 +46,7 @@ export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean
 /** The result in one sentence. */
 export function accuracyVerdict(report: AccuracyReport): string {
   const { low, outputs, fix, tolerance } = report;
-  const judged = outputs.filter((output) => output.judged);
-  const worst = judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+  const worst = worstError(outputs);
   const found = `${low.toUpperCase()} gives ${worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`}`;
   if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
   if (!fix) return `${found}; there is no fix.`;

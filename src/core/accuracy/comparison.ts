@@ -2,19 +2,12 @@ import type { OnnxModel } from '../onnx/onnxModel.ts';
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
 import { errorFigure } from './accuracyText.ts';
+import type { ComparedOutput } from './outputErrors.ts';
 
 /** One tensor of two runs, as `compare_runs.py` compares it; `a` is the reference. */
-export interface ComparedTensor {
-  name: string;
+export interface ComparedTensor extends ComparedOutput {
   /** Its name in b. */
   other: string;
-  kind: 'float' | 'other';
-  shape: number[];
-  max: number | null;
-  error: number | null;
-  finite: boolean;
-  nan?: number;
-  inf?: number;
   /** Only minimum and maximum are known of one side, and only these are compared. */
   range?: true;
   /** The shapes of a and b, where they differ. */

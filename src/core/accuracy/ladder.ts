@@ -1,6 +1,7 @@
 import { counted } from '../text/numbers.ts';
 import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import { errorFigure } from './accuracyText.ts';
+import { worstError } from './outputErrors.ts';
 
 export const ladderPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
 export type LadderPrecision = (typeof ladderPrecisions)[number];
@@ -43,18 +44,12 @@ export function rungOf(precision: LadderPrecision, report: AccuracyReport, measu
   };
 }
 
-/** The worst error of the outputs that count: null: not finite. */
-export function worstOf(outputs: readonly AccuracyOutput[]): number | null {
-  const judged = outputs.filter((output) => output.judged);
-  return judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
-}
-
 /** The ladder as a table. */
 export function ladderText({ rungs, tolerance, samples }: Ladder): string {
   const rows = rungs.map(({ precision, predicted, measured, lowNodes, culprits, fix, reason }) => [
     precision.toUpperCase(),
-    predicted === null ? 'not run' : errorFigure(worstOf(predicted)),
-    measured === null ? '-' : errorFigure(worstOf(measured)),
+    predicted === null ? 'not run' : errorFigure(worstError(predicted)),
+    measured === null ? '-' : errorFigure(worstError(measured)),
     lowNodes === null ? '-' : String(lowNodes),
     fix ? `${counted(fix.nodes, 'node')} in FP32: ${errorFigure(fix.error)}` : '-',
     reason ?? culprits.slice(0, 3).join(', ') + (culprits.length > 3 ? ', …' : ''),

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { accuracy } from '../../../src/cli/accuracy.ts';
+import { accuracy } from '../../../src/cli/accuracy/accuracy.ts';
 import { build } from '../../../src/cli/build/build.ts';
-import { compare } from '../../../src/cli/compare.ts';
+import { compare } from '../../../src/cli/accuracy/compare.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
-import { ladder } from '../../../src/cli/ladder.ts';
+import { ladder } from '../../../src/cli/accuracy/ladder.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
-import { run } from '../../../src/cli/run.ts';
+import { run } from '../../../src/cli/accuracy/run.ts';
 import { setup } from '../../../src/cli/setup.ts';
 
 const docs = ['command-line.md', 'matrix.md']

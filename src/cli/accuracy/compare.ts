@@ -1,22 +1,19 @@
 import { join } from 'node:path';
-import { ParsedFiles } from '../builder/files/parsedFiles.ts';
-import { readTextBytes } from '../builder/files/readTextBytes.ts';
-import { runPythonJob } from '../builder/tools/runPythonJob.ts';
-import { UserError } from '../builder/userError.ts';
-import type { AccuracyReport } from '../core/accuracy/accuracyReport.ts';
-import { type ComparedRuns, compareRuns, comparedText } from '../core/accuracy/comparison.ts';
-import { runtimeFor, toleranceOf } from './accuracy.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, exitCodes } from './command.ts';
-import { printJson } from './terminal.ts';
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { readTextBytes } from '../../builder/files/readTextBytes.ts';
+import { runPythonJob } from '../../builder/tools/runPythonJob.ts';
+import { UserError } from '../../builder/userError.ts';
+import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
+import { type ComparedRuns, compareRuns, comparedText } from '../../core/accuracy/comparison.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes } from '../command.ts';
+import { printJson } from '../terminal.ts';
+import { comparisonOptions, runtimeFor, toleranceOf } from './simulationOptions.ts';
 
 const options = {
   onnx: { type: 'string' },
   prediction: { type: 'string' },
-  tolerance: { type: 'string' },
-  python: { type: 'string' },
-  yes: { type: 'boolean', short: 'y' },
-  json: { type: 'boolean' },
+  ...comparisonOptions,
 } as const;
 
 export const compare: Command = {

@@ -1,20 +1,19 @@
-import { join } from 'node:path';
-import { climbLadder } from '../builder/accuracy/climbLadder.ts';
-import { type Ladder, type LadderPrecision, ladderPrecisions, ladderText, worstOf } from '../core/accuracy/ladder.ts';
-import { randomWarning } from '../core/accuracy/randomInputs.ts';
-import { modelLine, runtimeFor, runtimeOptions, shapesOf, toleranceOf } from './accuracy.ts';
-import { readArguments, wholeNumber } from './arguments.ts';
-import { type Command, exitCodes, Usage } from './command.ts';
-import { printJson } from './terminal.ts';
+import { climbLadder } from '../../builder/accuracy/climbLadder.ts';
+import { type Ladder, type LadderPrecision, ladderPrecisions, ladderText } from '../../core/accuracy/ladder.ts';
+import { worstError } from '../../core/accuracy/outputErrors.ts';
+import { randomWarning } from '../../core/accuracy/randomInputs.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { printJson } from '../terminal.ts';
+import { modelLine } from './accuracy.ts';
+import { simulationOptions, simulationRequest } from './simulationOptions.ts';
 
 const options = {
-  ...runtimeOptions,
+  ...simulationOptions,
   precisions: { type: 'string' },
   int8: { type: 'string' },
   calibration: { type: 'string', multiple: true },
   measured: { type: 'string', multiple: true },
-  'max-runs': { type: 'string' },
-  'max-seconds': { type: 'string' },
 } as const;
 
 export const ladder: Command = {
@@ -42,20 +41,12 @@ it. Exit status 1: a precision misses the tolerance.
     const { values, positionals } = readArguments(args, options, ['MODEL']);
     const model = positionals[0]!;
     const result = await climbLadder({
-      model,
-      inputs: values.inputs ?? [],
-      shapes: shapesOf(values.shapes),
-      tolerance: toleranceOf(values.tolerance),
-      maxRuns: wholeNumber('--max-runs', values['max-runs']) ?? 1000,
-      maxSeconds: wholeNumber('--max-seconds', values['max-seconds']) ?? 300,
       precisions: precisionsOf(values.precisions),
       quantised: values.int8,
       calibration: values.calibration ?? [],
       measured: measuredOf(values.measured ?? []),
       modelLine: modelLine(model, undefined),
-      runtime: await runtimeFor(values, terminal),
-      script: join(import.meta.dirname, 'driver', 'simulate.py'),
-      signal: terminal.signal,
+      ...(await simulationRequest(model, values, terminal)),
       progress: ({ stage, done }) => terminal.status(`${stage}: ${done}`),
     }).finally(() => terminal.status(null));
     if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
@@ -66,7 +57,7 @@ it. Exit status 1: a precision misses the tolerance.
 };
 
 function passes({ rungs, tolerance }: Ladder): boolean {
-  const errors = rungs.flatMap(({ predicted }) => (predicted === null ? [] : [worstOf(predicted)]));
+  const errors = rungs.flatMap(({ predicted }) => (predicted === null ? [] : [worstError(predicted)]));
   return errors.every((error) => error !== null && error <= tolerance);
 }
 

@@ -1,34 +1,23 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { judgeAccuracy, type LowPrecision } from '../builder/accuracy/judgeAccuracy.ts';
-import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
-import { readRules } from '../builder/files/readRules.ts';
-import { ensurePackages } from '../builder/tools/ensurePackages.ts';
-import { requireBuild } from '../builder/store/buildFolder.ts';
-import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
-import { fileTrouble } from '../builder/userError.ts';
-import { accuracyPage } from '../core/accuracy/accuracyPage.ts';
-import { accuracyText, passesTolerance } from '../core/accuracy/accuracyText.ts';
-import { randomWarning } from '../core/accuracy/randomInputs.ts';
-import type { FusionReport } from '../core/fusion/fusionReport.ts';
-import { counted } from '../core/text/numbers.ts';
-import { namedShapes, readArguments, wholeNumber } from './arguments.ts';
-import { type Command, exitCodes, Usage } from './command.ts';
-import { confirmDownload } from './confirmDownload.ts';
-import { printJson, type Terminal } from './terminal.ts';
-
-/** Options of every command that runs models with ONNX Runtime. */
-export const runtimeOptions = {
-  inputs: { type: 'string', multiple: true },
-  shapes: { type: 'string' },
-  tolerance: { type: 'string' },
-  python: { type: 'string' },
-  yes: { type: 'boolean', short: 'y' },
-  json: { type: 'boolean' },
-} as const;
+import { basename, dirname, relative, resolve } from 'node:path';
+import { judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
+import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import { readRules } from '../../builder/files/readRules.ts';
+import { requireBuild } from '../../builder/store/buildFolder.ts';
+import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
+import { fileTrouble } from '../../builder/userError.ts';
+import { accuracyPage } from '../../core/accuracy/accuracyPage.ts';
+import { accuracyText, passesTolerance } from '../../core/accuracy/accuracyText.ts';
+import { randomWarning } from '../../core/accuracy/randomInputs.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { counted } from '../../core/text/numbers.ts';
+import { readArguments, wholeNumber } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { printJson } from '../terminal.ts';
+import { simulationOptions, simulationRequest } from './simulationOptions.ts';
 
 const options = {
-  ...runtimeOptions,
+  ...simulationOptions,
   low: { type: 'string' },
   rules: { type: 'string' },
   output: { type: 'string', short: 'o' },
@@ -38,8 +27,6 @@ const options = {
   sensitivity: { type: 'string' },
   html: { type: 'string' },
   judge: { type: 'boolean' },
-  'max-runs': { type: 'string' },
-  'max-seconds': { type: 'string' },
 } as const;
 
 export const accuracy: Command = {
@@ -75,29 +62,17 @@ found. It writes nothing but the rules and the page.
     const model = positionals[0]!;
     const low = precisionOf(values.low);
     const out = values.output;
-    const limits = {
-      tolerance: toleranceOf(values.tolerance),
-      maxRuns: wholeNumber('--max-runs', values['max-runs']) ?? 1000,
-      maxSeconds: wholeNumber('--max-seconds', values['max-seconds']) ?? 300,
-    };
-    const shapes = shapesOf(values.shapes);
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
     for (const written of [out, values.html])
       if (written !== undefined) await checkOutput(written, [...(await filesOfModel(model)), values.rules]);
     const report = await judgeAccuracy({
-      ...limits,
-      model,
-      inputs: values.inputs ?? [],
-      shapes,
       low,
       rules,
       judgeAll: values.judge ?? false,
       build: await reportOfBuild(model, values),
       sensitivity: wholeNumber('--sensitivity', values.sensitivity),
       modelLine: modelLine(model, out),
-      runtime: await runtimeFor(values, terminal),
-      script: join(import.meta.dirname, 'driver', 'simulate.py'),
-      signal: terminal.signal,
+      ...(await simulationRequest(model, values, terminal)),
       progress: ({ stage, done, total }) => terminal.status(progressText(stage, done, total)),
     }).finally(() => terminal.status(null));
     const warning = randomWarning(report.inputs);
@@ -133,28 +108,6 @@ function precisionOf(text: string | undefined): LowPrecision | undefined {
   if (text !== undefined && found === undefined)
     throw new Usage(`--low: unknown value '${text}'; expected one of ${known.join(', ')}`);
   return found;
-}
-
-/** A tolerance, or a Usage error. */
-export function toleranceOf(text: string | undefined): number {
-  const value = text === undefined ? 0.01 : Number(text);
-  if (text?.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new Usage(`--tolerance: '${text}' is not a number greater than or equal to 0`);
-  return value;
-}
-
-export function shapesOf(text: string | undefined): Map<string, number[]> {
-  return new Map(namedShapes('--shapes', text).map(([name, shape]) => [name, shape.split('x').map(Number)]));
-}
-
-/** ONNX Runtime in the private environment, set up after consent. */
-export function runtimeFor(values: { python?: string | undefined; yes?: boolean | undefined }, terminal: Terminal) {
-  return ensurePackages('onnxruntime', {
-    confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
-    progress: (line) => terminal.note(line),
-    signal: terminal.signal,
-    python: values.python,
-  });
 }
 
 /** The model as seen from the rules: next to them where they are not written. */

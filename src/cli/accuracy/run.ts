@@ -1,10 +1,10 @@
-import { runEngine } from '../builder/accuracy/runEngine.ts';
-import { requireBuild } from '../builder/store/buildFolder.ts';
-import { counted, timeText } from '../core/text/numbers.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, exitCodes, Usage } from './command.ts';
-import { printJson } from './terminal.ts';
-import { readLauncherFile } from './yamlFile.ts';
+import { runEngine } from '../../builder/accuracy/runEngine.ts';
+import { requireBuild } from '../../builder/store/buildFolder.ts';
+import { counted, timeText } from '../../core/text/numbers.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { printJson } from '../terminal.ts';
+import { readLauncherFile } from '../yamlFile.ts';
 
 const options = {
   inputs: { type: 'string', multiple: true },

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
+import { confirmDownload } from '../confirmDownload.ts';
+import { namedShapes, wholeNumber } from '../arguments.ts';
+import { Usage } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Options of every command that compares values with the help of ONNX Runtime or NumPy. */
+export const comparisonOptions = {
+  tolerance: { type: 'string' },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+  json: { type: 'boolean' },
+} as const;
+
+/** Options of every command that judges a model by simulation. */
+export const simulationOptions = {
+  ...comparisonOptions,
+  inputs: { type: 'string', multiple: true },
+  shapes: { type: 'string' },
+  'max-runs': { type: 'string' },
+  'max-seconds': { type: 'string' },
+} as const;
+
+interface RuntimeValues {
+  python?: string | undefined;
+  yes?: boolean | undefined;
+}
+
+interface SimulationValues extends RuntimeValues {
+  inputs?: string[] | undefined;
+  shapes?: string | undefined;
+  tolerance?: string | undefined;
+  'max-runs'?: string | undefined;
+  'max-seconds'?: string | undefined;
+}
+
+/** What these options ask for; checks them all before it sets up ONNX Runtime after consent. */
+export async function simulationRequest(model: string, values: SimulationValues, terminal: Terminal) {
+  const request = {
+    model,
+    inputs: values.inputs ?? [],
+    shapes: new Map(
+      namedShapes('--shapes', values.shapes).map(([name, shape]) => [name, shape.split('x').map(Number)]),
+    ),
+    tolerance: toleranceOf(values.tolerance),
+    maxRuns: wholeNumber('--max-runs', values['max-runs']) ?? 1000,
+    maxSeconds: wholeNumber('--max-seconds', values['max-seconds']) ?? 300,
+    script: join(import.meta.dirname, 'driver', 'simulate.py'),
+    signal: terminal.signal,
+  };
+  return { ...request, runtime: await runtimeFor(values, terminal) };
+}
+
+/** A tolerance, or a Usage error. */
+export function toleranceOf(text: string | undefined): number {
+  const value = text === undefined ? 0.01 : Number(text);
+  if (text?.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new Usage(`--tolerance: '${text}' is not a number greater than or equal to 0`);
+  return value;
+}
+
+/** ONNX Runtime in the private environment, set up after consent. */
+export function runtimeFor(values: RuntimeValues, terminal: Terminal) {
+  return ensurePackages('onnxruntime', {
+    confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
+    progress: (line) => terminal.note(line),
+    signal: terminal.signal,
+    python: values.python,
+  });
+}

@@ -1,0 +1,52 @@
+import type { AccuracyOutput } from './accuracyReport.ts';
+
+/** How far one tensor is from the reference; see `compare_tensors.py`. */
+export interface ComparedOutput {
+  name: string;
+  kind: 'float' | 'other';
+  shape: number[];
+  /** Largest magnitude of the reference. */
+  max: number | null;
+  /** max|difference| / max|reference|; for other types than floating point the share of elements that differ. */
+  error: number | null;
+  /** Finite where the reference is. */
+  finite: boolean;
+  nan?: number;
+  inf?: number;
+}
+
+/** A number as a report gives it; null: not finite. */
+export const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+/** Outputs of floating-point types count for the tolerance, with `judgeAll` the others, too. */
+const isJudged = ({ kind }: ComparedOutput, judgeAll: boolean): boolean => kind === 'float' || judgeAll;
+
+/** The worst error of all samples' outputs that count; Infinity: not finite. */
+export function trialError(samples: readonly ComparedOutput[][], judgeAll: boolean): number {
+  const judged = samples.flat().filter((output) => isJudged(output, judgeAll));
+  return Math.max(0, ...judged.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
+}
+
+/** Each output over its samples (at least one), which have the same outputs in the same order. */
+export function outputErrors(samples: readonly ComparedOutput[][], judgeAll: boolean): AccuracyOutput[] {
+  return samples[0]!.map((first, i) => {
+    const all = samples.map((sample) => sample[i]!);
+    const finite = all.every((one) => one.finite);
+    const errors = all.map(({ error }) => error ?? 0);
+    const sum = errors.reduce((a, b) => a + b, 0);
+    return {
+      name: first.name,
+      max: first.kind === 'float' ? Math.max(...all.map(({ max }) => max ?? 0)) : null,
+      error: finite ? Math.max(...errors) : null,
+      finite,
+      judged: isJudged(first, judgeAll),
+      mean: finite ? sum / errors.length : null,
+    };
+  });
+}
+
+/** The worst error of the outputs that count; null: not finite. */
+export function worstError(outputs: readonly AccuracyOutput[]): number | null {
+  const judged = outputs.filter((output) => output.judged);
+  return judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+}
