@@ -1,5 +1,7 @@
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import type { GraphIndex } from './graphIndex.ts';
+import { matcher, wordsOf } from './searchWords.ts';
+import type { Match } from './searchWords.ts';
 
 export interface SearchResult {
   /** Points that match, in the graph's order. */
@@ -7,8 +9,6 @@ export interface SearchResult {
   /** What is wrong with the query, as text; '' otherwise. */
   problem: string;
 }
-
-type Match = (text: string) => boolean;
 
 /** Words before a colon that say where to look; without one, names and operators are searched. */
 export const searchFields = ['op', 'name', 'tensor', 'layer', 'fate', 'id'] as const;
@@ -24,7 +24,7 @@ export function searchGraph(graph: GraphIndex, report: FusionReport | null, quer
   for (const word of wordsOf(query)) {
     const [field, text] = fieldOf(word);
     if (text === '') continue;
-    const match = matcher(text, field);
+    const match = matcher(text, field === 'op' || field === 'fate' || field === 'id');
     if (match === null) return { points: [], problem: `${text} is not a regular expression` };
     tests.push({ field, match });
   }
@@ -37,32 +37,10 @@ export function searchGraph(graph: GraphIndex, report: FusionReport | null, quer
   return { points, problem: '' };
 }
 
-/** Words are separated by spaces; an expression between slashes may hold spaces. */
-function wordsOf(query: string): string[] {
-  return query.match(/(?:\w+:)?\/(?:\\.|[^/\\])+\/(?=\s|$)|\S+/g) ?? [];
-}
-
 function fieldOf(word: string): [Field | null, string] {
   const at = word.indexOf(':');
   const field = searchFields.find((name) => name === word.slice(0, Math.max(0, at)).toLowerCase());
   return field === undefined ? [null, word] : [field, word.slice(at + 1)];
-}
-
-function matcher(text: string, field: Field | null): Match | null {
-  const expression = /^\/(.+)\/$/.exec(text)?.[1];
-  // A name may itself begin and end with slashes; without any special sign it is meant as text.
-  if (expression !== undefined && /[\\^$*+?()[\]{}|]/.test(expression)) {
-    try {
-      const compiled = new RegExp(expression, 'i');
-      return (value) => compiled.test(value);
-    } catch {
-      return null;
-    }
-  }
-  const wanted = text.toLowerCase();
-  return field === 'op' || field === 'fate' || field === 'id'
-    ? (value) => value.toLowerCase() === wanted
-    : (value) => value.toLowerCase().includes(wanted);
 }
 
 /** What the report says is looked up by layer and by fate, which are fewer than nodes: the ids of all nodes that match. */

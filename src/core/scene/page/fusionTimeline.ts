@@ -18,25 +18,32 @@ export interface TimelineBar {
  */
 export function toTimeline(report: FusionReport, most: number): TimelineBar[] {
   const step = Math.max(1, Math.ceil(report.layers.length / Math.max(1, most)));
+  const timeOf = (layer: ReportLayer) => layerMs(report, layer) ?? 0;
   const bars: TimelineBar[] = [];
   for (let start = 0; start < report.layers.length; start += step) {
     const run = report.layers.slice(start, start + step);
     const [first] = run;
     if (first === undefined) continue;
-    const largest = run.reduce((best, layer) => (timeOf(report, layer) > timeOf(report, best) ? layer : best), first);
+    const largest = run.reduce((best, layer) => (timeOf(layer) > timeOf(best) ? layer : best), first);
     bars.push({
       layers: run.map(({ id }) => id),
       name: run.length === 1 ? first.name : largest.name,
       kind: largest.kind,
       foreignNode: largest.foreignNode,
-      ms: run.reduce((sum, layer) => sum + timeOf(report, layer), 0),
+      ms: run.reduce((sum, layer) => sum + timeOf(layer), 0),
     });
   }
   return bars;
 }
 
-function timeOf(report: FusionReport, { averageMs, kind, foreignNode }: ReportLayer): number {
-  if (averageMs !== null) return averageMs;
-  if (kind !== 'foreign' || foreignNode === null) return 0;
-  return report.foreignNodes.find(({ id }) => id === foreignNode)?.averageMs ?? 0;
+/**
+ * Milliseconds of a layer; null: not timed. A layer that stands for a whole ForeignNode without a time of its own has the
+ * ForeignNode's.
+ */
+export function layerMs(
+  report: FusionReport,
+  { averageMs, kind, foreignNode }: Pick<ReportLayer, 'averageMs' | 'kind' | 'foreignNode'>,
+): number | null {
+  if (averageMs !== null || kind !== 'foreign' || foreignNode === null) return averageMs;
+  return report.foreignNodes.find(({ id }) => id === foreignNode)?.averageMs ?? null;
 }

@@ -1,0 +1,98 @@
+import { tensorPrecision } from '../../engine/tensorPrecision.ts';
+import type { EngineTensor } from '../../engine/engineLayer.ts';
+import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import { layerLabel } from '../../report/labels.ts';
+import { engineMs } from '../../report/times.ts';
+import type { Cell, Column } from './tableRows.ts';
+import { layerMs } from './fusionTimeline.ts';
+
+/** One engine layer or kernel as a line of a table. */
+export interface LayerRow {
+  /** Position in the order of execution. */
+  position: number;
+  layer: ReportLayer;
+  name: string;
+  /** Nodes that it computes, completely or in part. */
+  nodes: number;
+  /** Types of what it writes, widest use first: `fp16`, `fp16, fp32`; '' where the layer info does not say. */
+  precision: string;
+  /** Memory layouts of what it writes; '' where the layer info does not say. */
+  formats: string;
+  ms: number | null;
+  /** Percent of the engine's time; null without a profile. */
+  share: number | null;
+  /** Bytes of the tensors that it reads and writes, weights excluded; null where a size or type is not known. */
+  bytes: number | null;
+}
+
+/** Every layer and kernel of a report, in the order of execution. The times add up to those of the layers. */
+export function toLayerRows(report: FusionReport): LayerRow[] {
+  const whole = engineMs(report);
+  return report.layers.map((layer, position): LayerRow => {
+    const ms = layerMs(report, layer);
+    return {
+      position,
+      layer,
+      name: layerLabel(layer),
+      nodes: layer.nodes.length,
+      precision: distinct(layer.outputs.map(tensorPrecision)),
+      // Inside ForeignNodes TensorRT writes the type in the place of a format.
+      formats: distinct(layer.outputs.map(({ format, type }) => (format === type ? null : format))),
+      ms,
+      share: ms === null || whole === null || whole <= 0 ? null : (100 * ms) / whole,
+      bytes: bytesOf([...layer.inputs, ...layer.outputs]),
+    };
+  });
+}
+
+/** The columns of the table of layers. */
+export const layerColumns: readonly Column<LayerRow>[] = [
+  column('position', 'Order', 'number', ({ position }) => position, 'Position in the order of execution, from 0'),
+  column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'),
+  column('nodes', 'Nodes', 'number', ({ nodes }) => nodes, 'ONNX nodes that it computes, completely or in part'),
+  column('type', 'Type', 'text', ({ layer }) => layer.type || null, 'Type of the layer, as TensorRT names it'),
+  column('tactic', 'Tactic', 'text', ({ layer }) => layer.tactic, 'Name or number of the kernel that runs it'),
+  column('precision', 'Precision', 'text', ({ precision }) => precision || null, 'Types of the tensors that it writes'),
+  column('formats', 'Formats', 'text', ({ formats }) => formats || null, 'Memory layouts of the tensors it writes'),
+  column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
+  column('share', 'Share', 'percent', ({ share }) => share, 'Share of the time of the whole engine'),
+  column('bytes', 'Bytes', 'bytes', ({ bytes }) => bytes, 'Size of the tensors that it reads and writes, no weights'),
+];
+
+function column(
+  id: string,
+  title: string,
+  kind: Column<LayerRow>['kind'],
+  value: (row: LayerRow) => Cell,
+  meaning: string,
+): Column<LayerRow> {
+  return { id, title, kind, value, meaning };
+}
+
+const distinct = (values: (string | null)[]): string =>
+  [...new Set(values.filter((value) => value !== null))].join(', ');
+
+/** Bits of an element, by TensorRT's name of the type. */
+const bits: Readonly<Record<string, number>> = {
+  Float: 32,
+  Half: 16,
+  BFloat16: 16,
+  FP8: 8,
+  Int8: 8,
+  UInt8: 8,
+  Bool: 8,
+  Int32: 32,
+  Int64: 64,
+  Int4: 4,
+  FP4: 4,
+};
+
+function bytesOf(tensors: readonly EngineTensor[]): number | null {
+  let sum = 0;
+  for (const { dims, type } of tensors) {
+    const width = bits[type ?? ''];
+    if (dims === null || width === undefined || dims.some((size) => size < 0)) return null;
+    sum += Math.ceil((dims.reduce((product, size) => product * size, 1) * width) / 8);
+  }
+  return tensors.length === 0 ? null : sum;
+}

@@ -1,0 +1,67 @@
+/** What a cell holds; null: not known. */
+export type Cell = number | string | null;
+
+/** One column of a table: how its cells are made, written and ordered. */
+export interface Column<Row> {
+  /** Stable: kept in what a view remembers. */
+  id: string;
+  title: string;
+  /** `ms`: milliseconds; `delta`: milliseconds with their sign; `percent`: 0 … 100; `bytes`: bytes. */
+  kind: 'text' | 'number' | 'ms' | 'delta' | 'percent' | 'bytes';
+  value: (row: Row) => Cell;
+  /** What it says, for the tooltip. */
+  meaning: string;
+}
+
+export interface SortOrder {
+  column: string;
+  descending: boolean;
+}
+
+/**
+ * Rows in the order of one column; equal ones stay in the order they have, what is not known is always last. Text is
+ * compared by its numbers, too: `conv2` before `conv10`. An unknown column leaves the order as it is.
+ */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { column, descending }: SortOrder,
+): Row[] {
+  const by = columns.find(({ id }) => id === column);
+  if (by === undefined) return [...rows];
+  const keyed = rows.map((row) => ({ row, key: by.value(row) }));
+  const known = keyed.filter(({ key }) => key !== null);
+  const unknown = keyed.filter(({ key }) => key === null);
+  if (by.kind === 'text') {
+    // Each distinct text is compared once, not in every comparison of two rows.
+    const ranks = textRanks(known.map(({ key }) => String(key)));
+    for (const one of known) one.key = ranks.get(String(one.key))!;
+  }
+  const sign = descending ? -1 : 1;
+  known.sort((a, b) => sign * (Number(a.key) - Number(b.key)));
+  return [...known, ...unknown].map(({ row }) => row);
+}
+
+/** The place of each distinct text in natural order. */
+function textRanks(texts: readonly string[]): Map<string, number> {
+  const order = [...new Set(texts)].map((text) => ({ text, key: naturalKey(text) }));
+  order.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return new Map(order.map(({ text }, index) => [text, index]));
+}
+
+/** A text whose plain comparison is natural: numbers padded, case last. */
+const naturalKey = (text: string): string =>
+  `${text.toLowerCase().replaceAll(/\d+/g, (digits) => digits.padStart(20, '0'))}\u0000${text}`;
+
+/** Lines of comma-separated values as RFC 4180 has them, the titles first; numbers plain, what is not known empty. */
+export function csvOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const line = (cells: readonly Cell[]) =>
+    `${cells.map((cell) => csvCell(cell === null ? '' : String(cell))).join(',')}\r\n`;
+  const unit = { ms: ' (ms)', delta: ' (ms)', percent: ' (%)', bytes: '', number: '', text: '' };
+  return (
+    line(columns.map(({ title, kind }) => title + unit[kind])) +
+    rows.map((row) => line(columns.map(({ value }) => value(row)))).join('')
+  );
+}
+
+const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
