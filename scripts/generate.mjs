@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildOptionFiles } from './generate/buildOptions.mjs';
 import { contractFiles } from './generate/contracts.mjs';
+import { gateSchema } from './generate/gateSchema.mjs';
 import { manifestPages } from './generate/manifestPages.mjs';
 import { format, getFileInfo, resolveConfig } from 'prettier';
 
@@ -18,7 +19,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}
  */
-const producers = [buildOptionFiles, contractFiles, manifestPages];
+const producers = [buildOptionFiles, contractFiles, gateSchema, manifestPages];
 
 /** Runs producers one after the other. Resolves to the text that each file should have, by its path. */
 export async function generate(list = producers, folder = root) {

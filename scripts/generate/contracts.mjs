@@ -24,6 +24,12 @@ const contracts = [
     schema: 'diff',
     title: 'Comparison of two builds by TensorRT Lens',
   },
+  {
+    file: 'src/core/diff/gate/gateResult.ts',
+    type: 'GateResult',
+    schema: 'gate-result',
+    title: 'Verdict of a gate of TensorRT Lens',
+  },
 ];
 
 /** @type {import('../generate.mjs').Producer} */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The part of JSON Schema that our schemas use. */
+/** The part of JSON Schema that our schemas and SARIF's use. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -13,6 +13,11 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
   items?: JsonSchema | JsonSchema[];
   anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  pattern?: string;
+  format?: string;
+  uniqueItems?: boolean;
+  minProperties?: number;
   minItems?: number;
   maxItems?: number;
   minimum?: number;
@@ -49,20 +54,34 @@ function violations(value: unknown, rule: JsonSchema, root: JsonSchema = rule, p
     if (!target) throw new Error(`${rule.$ref} is not defined`);
     return violations(value, target, root, path);
   }
-  if (rule.anyOf) return rule.anyOf.some((one) => violations(value, one, root, path).length === 0) ? [] : [path];
-  const literals = rule.const === undefined ? rule.enum : [rule.const];
-  if (literals && !literals.includes(value)) return [path];
-  const types = rule.type === undefined ? [] : [rule.type].flat();
-  if (types.length > 0 && !types.some((type) => isOf(value, type))) return [path];
-  if (typeof value === 'number' && !isWithin(value, rule)) return [path];
+  const fitting = (some: JsonSchema[]) => some.filter((one) => violations(value, one, root, path).length === 0).length;
+  if (rule.anyOf && fitting(rule.anyOf) === 0) return [path];
+  if (rule.oneOf && fitting(rule.oneOf) !== 1) return [path];
+  if (!isScalarOf(value, rule)) return [path];
   if (Array.isArray(value)) return listViolations(value, rule, root, path);
   return typeof value === 'object' && value !== null
     ? objectViolations(value as Record<string, unknown>, rule, root, path)
     : [];
 }
 
+/** Whether a value fits what a rule says of its type and itself, whatever is in it. */
+function isScalarOf(value: unknown, rule: JsonSchema): boolean {
+  const literals = rule.const === undefined ? rule.enum : [rule.const];
+  if (literals && !literals.includes(value)) return false;
+  const types = rule.type === undefined ? [] : [rule.type].flat();
+  if (types.length > 0 && !types.some((type) => isOf(value, type))) return false;
+  if (typeof value === 'number') return isWithin(value, rule);
+  return typeof value !== 'string' || isText(value, rule);
+}
+
 function isWithin(value: number, { minimum = -Infinity, maximum = Infinity }: JsonSchema): boolean {
   return minimum <= value && value <= maximum;
+}
+
+/** Formats: `uri-reference` and `uri` have no characters that a URI cannot have; others are not checked. */
+function isText(value: string, { pattern, format }: JsonSchema): boolean {
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) return false;
+  return format?.startsWith('uri') !== true || /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\dA-Fa-f]{2})*$/.test(value);
 }
 
 function isOf(value: unknown, type: string): boolean {
@@ -75,11 +94,12 @@ function isOf(value: unknown, type: string): boolean {
 
 function listViolations(
   list: unknown[],
-  { items, minItems = 0, maxItems = Infinity }: JsonSchema,
+  { items, minItems = 0, maxItems = Infinity, uniqueItems }: JsonSchema,
   root: JsonSchema,
   path: string,
 ): string[] {
   if (list.length < minItems || list.length > maxItems) return [path];
+  if (uniqueItems && new Set(list.map((one) => JSON.stringify(one))).size < list.length) return [path];
   return list.flatMap((one, i) => {
     const rule = Array.isArray(items) ? items[i] : items;
     return rule ? violations(one, rule, root, `${path}[${i}]`) : [];
@@ -95,5 +115,6 @@ function objectViolations(object: Record<string, unknown>, rule: JsonSchema, roo
     if (own === false) return [at];
     return typeof own === 'object' ? violations(value, own, root, at) : [];
   });
-  return [...missing, ...wrong];
+  const few = Object.keys(object).length < (rule.minProperties ?? 0) ? [path] : [];
+  return [...missing, ...wrong, ...few];
 }

@@ -8,7 +8,8 @@ import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts'
 import { UserError } from '../../builder/userError.ts';
 import type { GateFile } from '../../core/diff/gate/gateFile.ts';
 import { initGate } from '../../core/diff/gate/initGate.ts';
-import { type GateResult, judgeGate } from '../../core/diff/gate/judgeGate.ts';
+import type { GateResult } from '../../core/diff/gate/gateResult.ts';
+import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
 import { readGate } from '../../core/diff/gate/readGate.ts';
 import { gateCodeQuality, gateSarif, type SarifPaths } from '../../core/diff/output/gateSarif.ts';
 import { gateJunit, gateMarkdown, gateText } from '../../core/diff/output/gateText.ts';
@@ -51,7 +52,7 @@ good build by 'trtlens fusion --json'.
   --baseline F     a report or build folder instead of the baseline in FILE
   --accuracy F     the output of 'trtlens accuracy --json', for the rule accuracy
   --matrix F       the output of 'trtlens matrix --json': checks every build that passed
-  --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that formatat
+  --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that format
   --json           the result as one JSON document
   --init           write FILE and its baseline from a good build
   --update         write the baseline from a build

@@ -3,7 +3,8 @@ import type * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
-import { type GateResult, judgeGate } from '../../core/diff/gate/judgeGate.ts';
+import type { GateResult } from '../../core/diff/gate/gateResult.ts';
+import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
 import { readGate } from '../../core/diff/gate/readGate.ts';
 import { errorText } from '../../core/text/errorText.ts';
 

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { completeGate, hoverGate } from '../../core/diff/gate/completeGate.ts';
-import type { CheckResult } from '../../core/diff/gate/judgeGate.ts';
-import type { Place } from '../../core/diff/gate/gateFile.ts';
+import type { CheckResult, Place } from '../../core/diff/gate/gateResult.ts';
 import { readGate } from '../../core/diff/gate/readGate.ts';
 import { gateSummary, gateText } from '../../core/diff/output/gateText.ts';
 import type { Builds } from '../builds/builds.ts';

@@ -21,7 +21,7 @@ export function completeGate(text: string, offset: number): GateWord[] {
   if (second === undefined)
     return keys(Object.fromEntries(Object.entries(gateRules).map(([name, { about }]) => [name, about])));
   const grammar = grammarOf(second);
-  return grammar === undefined || key !== undefined ? [] : keys(keysOf(second, grammar));
+  return grammar === undefined || key !== undefined ? [] : keys(keysOf(grammar));
 }
 
 /** What the word at an offset means; null if it is not a word of gate files. */
@@ -42,12 +42,12 @@ const keys = (known: Readonly<Record<string, string>>): GateWord[] =>
 const grammarOf = (name: string): RuleGrammar | undefined =>
   Object.hasOwn(gateRules, name) ? gateRules[name as RuleName] : undefined;
 
-function keysOf(rule: string, grammar: RuleGrammar): Record<string, string> {
+function keysOf(grammar: RuleGrammar): Record<string, string> {
   const own = Object.entries(grammar.keys ?? {}).map(([name, { about }]) => [name, about]);
   return {
     ...(Object.fromEntries(own) as Record<string, string>),
     ...(grammar.words && { is: grammar.about }),
-    ...(rule === 'accuracy' && { inputs: 'Samples for the error, relative to this file.' }),
+    ...grammar.files,
     ...commonKeys,
   };
 }

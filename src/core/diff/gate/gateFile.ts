@@ -1,4 +1,5 @@
 import type { PrecisionType } from '../../precision/language/precisionType.ts';
+import type { Place } from './gateResult.ts';
 
 /** A gate file: what a build must keep to. Lines and columns count from 1. */
 export interface GateFile {
@@ -8,13 +9,6 @@ export interface GateFile {
   baseline: string | null;
   checks: Check[];
   allow: Permission[];
-}
-
-/** Where something is in the gate file; `endColumn` is exclusive. */
-export interface Place {
-  line: number;
-  column: number;
-  endColumn: number;
 }
 
 /** One thing to check: a key of a rule with its limit. */

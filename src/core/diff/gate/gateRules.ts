@@ -15,6 +15,8 @@ export interface RuleGrammar {
   patterns?: 'type' | 'ms';
   /** The key that a single value stands for: `kernels: 12`. */
   short?: string;
+  /** Keys that name files, relative to the gate file. */
+  files?: Readonly<Record<string, string>>;
 }
 
 const counts = (what: string) =>
@@ -93,6 +95,7 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     about: 'Largest error of an output compared with FP32, from `trtlens accuracy`.',
     keys: { error: { unit: 'error', about: 'Largest max|d| / max|reference| of any output.', absolute: true } },
     short: 'error',
+    files: { inputs: 'Samples for the error, relative to this file.' },
   },
 };
 

@@ -5,7 +5,8 @@ import type { DiffInput } from '../diffInput.ts';
 import { judgeAttention } from './judgeAttention.ts';
 import { judgeNumber } from './judgeNumber.ts';
 import { judgePrecision } from './judgePrecision.ts';
-import type { Check, GateFile, Permission, Place } from './gateFile.ts';
+import type { Check, GateFile } from './gateFile.ts';
+import type { CheckResult, CheckVerdict, GateResult } from './gateResult.ts';
 
 /** A build, or the baseline, as far as a gate looks at it. */
 export interface GateSide extends DiffInput {
@@ -15,50 +16,6 @@ export interface GateSide extends DiffInput {
   types?: { facts: BuildFacts; index: NodeIndex } | undefined;
   /** The largest error of an output, as `trtlens accuracy` found it; null: an output is not finite. */
   accuracy?: { error: number | null } | undefined;
-}
-
-/**
- * - `passed`, `failed`
- * - `allowed`: failed, and a permission lets it
- * - `skipped`: optional, and cannot be judged with what was given
- */
-export type CheckVerdict = 'passed' | 'failed' | 'allowed' | 'skipped';
-
-/** What happened to one check of a gate. */
-export interface CheckResult {
-  rule: string;
-  /** `kernels.max`; stable, for scripts and fingerprints. */
-  check: string;
-  verdict: CheckVerdict;
-  /** false: it cannot be judged with what was given; the message says what is missing. */
-  judged: boolean;
-  message: string;
-  limit: string;
-  /** In the rule's unit: counts, milliseconds, bytes, errors. null: no number, or not known. */
-  value: number | null;
-  baseline: number | null;
-  /** Whether it fails on the baseline, too. null: no baseline, or it cannot be judged there. */
-  failsOnBaseline: boolean | null;
-  /** Nodes to blame, as ids, and their names. */
-  nodes: string[];
-  names: string[];
-  /** Line of the build log that shows it; null: none. */
-  logLine: number | null;
-  place: Place;
-  permission: Pick<Permission, 'until' | 'why'> | null;
-}
-
-/** `trtlens gate --json`. */
-export interface GateResult {
-  schema: 1;
-  gate: string;
-  source: string;
-  model: string;
-  tensorrt: FusionReport['tensorrt'];
-  baseline: string | null;
-  passed: boolean;
-  counts: Record<CheckVerdict, number>;
-  checks: CheckResult[];
 }
 
 /** What a rule finds: whether its limit is kept, or why it cannot be said. */

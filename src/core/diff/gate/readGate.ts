@@ -2,7 +2,8 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument,
 import { closestWords } from '../../precision/language/closestWords.ts';
 import type { Problem, Read } from '../../text/problem.ts';
 import { precisionType, precisionTypes } from '../../precision/language/precisionType.ts';
-import type { Check, GateFile, Limit, Permission, Place, RuleName } from './gateFile.ts';
+import type { Check, GateFile, Limit, Permission, RuleName } from './gateFile.ts';
+import type { Place } from './gateResult.ts';
 import { commonKeys, gateKeys, gateRules, permissionKeys, type RuleGrammar } from './gateRules.ts';
 import { readLimit } from './readLimit.ts';
 
@@ -16,6 +17,8 @@ export function readGate(text: string, today: string): Read<GateFile> {
   const problems = reader.problems.toSorted((a, b) => a.line! - b.line! || a.column! - b.column!);
   return { value, problems };
 }
+
+const noRules = 'The file has no rules. Add `rules:`';
 
 class GateReader {
   readonly problems: Problem[] = [];
@@ -35,7 +38,7 @@ class GateReader {
       this.#problem('yaml', message.split('\n')[0]!, this.#place(pos[0], pos[1]));
     const root: unknown = document.contents;
     if (!isMap(root)) {
-      if (document.errors.length === 0) this.#problem('yaml', 'The file has no rules. Add `rules:`', this.#place(0, 1));
+      if (document.errors.length === 0) this.#problem('yaml', noRules, this.#place(0, 1));
       return undefined;
     }
     const file: GateFile = { model: null, baseline: null, checks: this.#checks, allow: [] };
@@ -47,6 +50,8 @@ class GateReader {
         if (path !== null) file[key as 'model' | 'baseline'] = path;
       }
     }
+    if (this.#checks.length === 0 && this.problems.length === 0)
+      this.#problem('gate-value', noRules, this.#place(0, 1));
     return file;
   }
 
@@ -67,16 +72,16 @@ class GateReader {
       return;
     }
     const optional = this.#optional(value);
-    const known = { ...grammar.keys, ...commonKeys, ...(grammar.words && { is: '' }) };
-    const entries = this.#entries(value, known, `key of ${rule}`, grammar.patterns !== undefined, ['inputs']);
+    const known = { ...grammar.keys, ...grammar.files, ...commonKeys, ...(grammar.words && { is: '' }) };
+    const entries = this.#entries(value, known, `key of ${rule}`, grammar.patterns !== undefined);
     for (const { key, value: limit, pair } of entries) {
-      if (key === 'optional' || (key === 'inputs' && rule === 'accuracy')) continue;
+      if (key === 'optional' || Object.hasOwn(grammar.files ?? {}, key)) continue;
       const text = this.#string(limit, `${rule}.${key}`, pair);
       if (text === null) continue;
       if (key === 'is' && grammar.words) this.#word(rule, grammar, text, limit, optional);
       else this.#add(rule, key, this.#limit(grammar, key, text), optional, pair.key, limit);
     }
-    if (rule === 'accuracy') this.#inputs(value);
+    if (grammar.files) this.#inputs(value);
   }
 
   /** `kernels: 12`, `attention: fused`. */
@@ -185,14 +190,8 @@ class GateReader {
   }
 
   /** The pairs of a table whose keys are known; the others are problems. */
-  #entries(
-    map: YAMLMap,
-    known: object,
-    what: string,
-    open = false,
-    more: string[] = [],
-  ): { key: string; value: unknown; pair: Pair }[] {
-    const names = [...Object.keys(known), ...(what === 'key of accuracy' ? more : [])];
+  #entries(map: YAMLMap, known: object, what: string, open = false): { key: string; value: unknown; pair: Pair }[] {
+    const names = Object.keys(known);
     return map.items.flatMap((pair) => {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       if (open || names.includes(key)) return [{ key, value: pair.value, pair }];

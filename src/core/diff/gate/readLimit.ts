@@ -1,7 +1,8 @@
 import type { Limit } from './gateFile.ts';
 import type { Unit } from './gateRules.ts';
 
-const units: Readonly<Record<Unit, Readonly<Record<string, number>>>> = {
+/** The units of each kind of number, and what they are in its own unit: milliseconds, bytes. */
+export const units: Readonly<Record<Unit, Readonly<Record<string, number>>>> = {
   count: {},
   error: {},
   ms: { ns: 1e-6, µs: 1e-3, μs: 1e-3, us: 1e-3, ms: 1, s: 1000 },

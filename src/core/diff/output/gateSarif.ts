@@ -1,6 +1,6 @@
 import { gateRules } from '../gate/gateRules.ts';
 import type { RuleName } from '../gate/gateFile.ts';
-import type { CheckResult, GateResult } from '../gate/judgeGate.ts';
+import type { CheckResult, GateResult } from '../gate/gateResult.ts';
 
 /** Files as a code host shows them: relative to the repository's root, with `/`. */
 export interface SarifPaths {
@@ -9,8 +9,35 @@ export interface SarifPaths {
   log: string | null;
 }
 
-/** GitHub shows 10 locations of a result, and takes 25,000 results of a run. */
+/** What GitHub takes: 25,000 results of a run, 1,000 locations of a result, of which it shows 100. */
+const mostResults = 25_000;
 const mostNodes = 100;
+
+/** One finding of a gate that a code host shows. */
+interface Shown {
+  check: CheckResult;
+  result: GateResult;
+  paths: SarifPaths;
+  /** The same for the same check of the same model, whatever its line and value; unique in a file. */
+  fingerprint: string;
+}
+
+/** What failed or was allowed to fail, failures first. */
+function shown(results: readonly { result: GateResult; paths: SarifPaths }[], hash: (text: string) => string): Shown[] {
+  const seen = new Map<string, number>();
+  const all = results.flatMap(({ result, paths }) =>
+    result.checks
+      .filter(({ verdict }) => verdict === 'failed' || verdict === 'allowed')
+      .map((check) => {
+        const key = `${paths.gate}\n${result.model}\n${check.check}`;
+        const count = (seen.get(key) ?? 0) + 1;
+        seen.set(key, count);
+        // Builds of one model by several versions, in the order of the matrix.
+        return { check, result, paths, fingerprint: hash(count === 1 ? key : `${key}\n${count}`) };
+      }),
+  );
+  return all.toSorted((a, b) => Number(a.check.verdict === 'allowed') - Number(b.check.verdict === 'allowed'));
+}
 
 /**
  * SARIF 2.1.0 of what failed or was allowed to fail: the rule's line in the gate file, the nodes as logical locations, the log's
@@ -28,6 +55,8 @@ export function gateSarif(
     shortDescription: { text: about },
     defaultConfiguration: { level: 'error' },
   }));
+  const all = shown(results, hash);
+  const text = `${all.length - mostResults} of ${all.length} results are omitted: GitHub accepts ${mostResults} of a run`;
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -35,22 +64,18 @@ export function gateSarif(
       {
         tool: { driver: { name: 'trtlens gate', version, rules } },
         columnKind: 'utf16CodeUnits',
-        results: results.flatMap(({ result, paths }) =>
-          result.checks
-            .filter(({ verdict }) => verdict === 'failed' || verdict === 'allowed')
-            .map((check) => sarifResult(check, result, paths, hash)),
-        ),
+        ...(all.length > mostResults && {
+          invocations: [
+            { executionSuccessful: true, toolExecutionNotifications: [{ level: 'warning', message: { text } }] },
+          ],
+        }),
+        results: all.slice(0, mostResults).map(sarifResult),
       },
     ],
   };
 }
 
-function sarifResult(
-  check: CheckResult,
-  result: GateResult,
-  paths: SarifPaths,
-  hash: (text: string) => string,
-): object {
+function sarifResult({ check, result, paths, fingerprint }: Shown): object {
   const { line, column, endColumn } = check.place;
   const name = `${result.model}, TensorRT ${result.tensorrt.version ?? ''}`.trim();
   return {
@@ -81,7 +106,8 @@ function sarifResult(
           },
         ],
       }),
-    partialFingerprints: { 'trtlensCheck/v1': hash(`${paths.gate}\n${result.model}\n${check.check}`) },
+    // GitHub looks at the first only, and would compute it from the line's text.
+    partialFingerprints: { primaryLocationLineHash: fingerprint, 'trtlensCheck/v1': fingerprint },
     ...(check.failsOnBaseline !== null && { baselineState: check.failsOnBaseline ? 'unchanged' : 'new' }),
     ...(check.permission && {
       suppressions: [
@@ -99,15 +125,11 @@ export function gateCodeQuality(
   results: readonly { result: GateResult; paths: SarifPaths }[],
   hash: (text: string) => string,
 ): object[] {
-  return results.flatMap(({ result, paths }) =>
-    result.checks
-      .filter(({ verdict }) => verdict === 'failed' || verdict === 'allowed')
-      .map((check) => ({
-        description: `${check.check} (${result.model}): ${check.message}`,
-        check_name: `trtlens-${check.rule}`,
-        fingerprint: hash(`${paths.gate}\n${result.model}\n${check.check}`),
-        severity: check.verdict === 'failed' ? 'major' : 'info',
-        location: { path: paths.gate, lines: { begin: check.place.line } },
-      })),
-  );
+  return shown(results, hash).map(({ check, result, paths, fingerprint }) => ({
+    description: `${check.check} (${result.model}): ${check.message}`,
+    check_name: `trtlens-${check.rule}`,
+    fingerprint,
+    severity: check.verdict === 'failed' ? 'major' : 'info',
+    location: { path: paths.gate, lines: { begin: check.place.line } },
+  }));
 }

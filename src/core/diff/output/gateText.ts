@@ -1,5 +1,5 @@
 import { counted } from '../../text/numbers.ts';
-import type { CheckResult, CheckVerdict, GateResult } from '../gate/judgeGate.ts';
+import type { CheckResult, CheckVerdict, GateResult } from '../gate/gateResult.ts';
 import { escapeCell, escapeXml } from './escapes.ts';
 
 const signs: Record<CheckVerdict, string> = { passed: '✓', failed: '✗', allowed: '!', skipped: '–' };
