@@ -1,5 +1,5 @@
 import type { Message } from './rpc.ts';
-import type { ViewHost } from './views.ts';
+import type { ViewCommand, ViewHost } from './views.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -31,12 +31,26 @@ function isSelection(value: unknown): boolean {
   }
 }
 
+const viewCommands: Record<ViewCommand, true> = {
+  openFusion: true,
+  openGraph: true,
+  keepFp32: true,
+  randomWeights: true,
+  shapes: true,
+  buildAs: true,
+  build: true,
+  profile: true,
+  attach: true,
+  log: true,
+  cancel: true,
+};
+
 const parameters: Record<keyof ViewHost, Check[]> = {
   ready: [],
   selected: [isSelection],
-  openLine: [oneOf('log', 'overrides'), isCount],
+  openLine: [oneOf('log', 'failedLog', 'overrides'), isCount],
   exportPicture: [oneOf('svg', 'png'), isText, isText],
-  run: [oneOf('build', 'openLog', 'openFusion', 'openGraph', 'keepFp32'), listOf(isText)],
+  run: [oneOf(...Object.keys(viewCommands)), listOf(isText)],
   failed: [isText],
 };
 

@@ -1,8 +1,12 @@
+import type { BuildStep } from '../core/diagnose/buildState.ts';
 import type { PanelSelection } from '../core/scene/panel/fusionPanel.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 
 /** What the user points at, the same in every view. Ids as in the fusion report. */
 export type Selection = PanelSelection;
+
+/** What a view may ask of the extension, in addition to selecting and opening texts. */
+export type ViewCommand = 'openFusion' | 'openGraph' | 'keepFp32' | BuildStep;
 
 /** View → host. */
 export interface ViewHost {
@@ -10,12 +14,12 @@ export interface ViewHost {
   ready(): void;
   /** The user selected something in this view. */
   selected(selection: Selection): void;
-  /** Open the text behind a fact: a line of the build log (from 1) or of the override file. */
-  openLine(file: 'log' | 'overrides', line: number): void;
+  /** Open the text behind a fact: a line (from 1) of the build log, of that of the build that failed, or of the override file. */
+  openLine(file: 'log' | 'failedLog' | 'overrides', line: number): void;
   /** Save an exported picture; `content` is SVG text or base64 of a PNG. */
   exportPicture(kind: 'svg' | 'png', content: string, name: string): void;
-  /** Run one of the extension's commands that a view may offer, such as 'build' or 'openLog'. */
-  run(command: 'build' | 'openLog' | 'openFusion' | 'openGraph' | 'keepFp32', nodeIds: string[]): void;
+  /** Run one of the extension's commands that a view may offer. */
+  run(command: ViewCommand, nodeIds: string[]): void;
   /** An error inside the view, for the log. */
   failed(message: string): void;
 }

@@ -661,10 +661,13 @@ describe('what survives', () => {
     await show(view, shown);
     await view.post('building', { text: 'Building: timing tactics …', nodes: [shown.graph!.nodes[0]!.id] });
     await show(view, { ...shown, hints: ['A hint.'] });
-    const hints = view.page.locator('.graph-hints');
-    expect(await hints.textContent()).toBe('Building: timing tactics …');
+    const running = view.page.locator('.state-running');
+    expect(await running.textContent()).toContain('Building: timing tactics …');
+    await running.getByRole('button', { name: 'Cancel Build' }).click();
+    expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['cancel', []] });
     await view.post('building', null);
-    expect(await hints.textContent()).toBe('A hint.');
+    expect(await running.isVisible()).toBe(false);
+    expect(await view.page.locator('.graph-hints').textContent()).toBe('A hint.');
     await view.close();
   });
 });
@@ -676,7 +679,7 @@ describe('without everything', () => {
     expect(await view.page.locator('.graph-empty').textContent()).toContain('byte 12 is cut off');
     expect(await view.axe()).toEqual([]);
     await view.page.getByRole('button', { name: 'Open Build Log' }).click();
-    expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['openLog', []] });
+    expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['attach', []] });
     await view.close();
   });
 

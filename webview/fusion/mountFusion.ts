@@ -227,7 +227,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     blank.append('h1').text(message === '' ? strings.fusion.empty.noBuild : message);
     blank.append('p').attr('class', 'muted').text(strings.fusion.empty.howTo);
     const buttons = blank.append('p');
-    const command = (text: string, name: 'build' | 'openLog', style: string) =>
+    const command = (text: string, name: 'build' | 'attach', style: string) =>
       buttons
         .append('button')
         .attr('type', 'button')
@@ -235,7 +235,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
         .text(text)
         .on('click', () => host.run(name, []));
     command(strings.common.build, 'build', 'primary');
-    command(strings.common.openLog, 'openLog', '');
+    command(strings.common.openLog, 'attach', '');
   }
 }
 

@@ -91,7 +91,7 @@ function start(root: HTMLElement): void {
       if (command === 'openGraph' || command === 'openFusion') {
         header.choose(now.tab === 'both' ? 'both' : command === 'openGraph' ? 'graph' : 'fusion');
         if (nodeIds.length > 0) selected('', { kind: 'nodes', ids: nodeIds });
-      } else say(strings.playground.commands[command]);
+      } else say(strings.playground.commands[command] ?? strings.playground.inEditor);
     },
     failed: (message) => say(strings.playground.failed(message)),
   });

@@ -121,7 +121,7 @@ export const strings = {
     noData: 'No data: data.json is missing in the folder of this page.',
     badData: (reason: string) => `The data could not be read: ${reason}`,
     lineAt: (file: string, line: number) => `${file}, line ${thousands(line)}`,
-    texts: { log: 'build log', overrides: 'override file' },
+    texts: { log: 'build log', failedLog: 'build log', overrides: 'override file' },
     files: {
       open: 'Open Files…',
       hint: 'Open an ONNX model with the log, layer info and profile of its build, or drop the files on this page. They stay on this computer.',
@@ -139,10 +139,9 @@ export const strings = {
     failed: (reason: string) => `The view failed: ${reason}`,
     commands: {
       build: 'To build an engine: trtlens build MODEL.onnx',
-      openLog: 'To show another build: trtlens report --onnx MODEL.onnx --log BUILD.log',
-      openFusion: '',
-      openGraph: '',
+      attach: 'To show another build: trtlens report --onnx MODEL.onnx --log BUILD.log',
       keepFp32: 'To keep nodes in FP32, use precision overrides in the editor.',
-    },
+    } as Record<string, string>,
+    inEditor: 'This works in the editor, where models can be built.',
   },
 };

@@ -1,8 +1,10 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { stepsAfter, stepWords } from '../../core/diagnose/buildState.ts';
 import { precisionSentence, type PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
+import { takeStep } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
@@ -27,7 +29,7 @@ export async function tellOutcome(
   }
   const reason = manifest.error ?? 'see the log for the reason';
   const text = `Could not build ${name}: ${reason}`;
-  const offers = offersFor(uri, { folder, manifest }, cause, reason);
+  const offers = offersFor(uri, { folder, manifest }, cause);
   const answer = await vscode.window.showErrorMessage(plainText(text), ...offers);
   await answer?.act();
 }
@@ -35,32 +37,18 @@ export async function tellOutcome(
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
 
 /** What may help after a build that failed, the most likely first. */
-function offersFor(
-  uri: vscode.Uri,
-  { folder, manifest }: Build,
-  cause: NamedDiagnosis | undefined,
-  reason: string,
-): Offer[] {
-  const { executeCommand } = vscode.commands;
-  const offers: Offer[] = [];
-  // What TensorRT fuses depends on structure, shapes and types: a model without its weights can still be studied.
-  if (cause?.code === 'weights-missing' || /weights file .* (?:cannot be opened|is missing)/.test(reason))
-    offers.push({
-      title: 'Build with Random Weights',
-      act: () => executeCommand(commands.build, uri, { randomWeights: true }),
-    });
-  if (cause?.code === 'profile-missing')
-    offers.push({
-      title: 'Choose Shapes…',
-      act: () => executeCommand(commands.buildAs, uri, 'shapes'),
-    });
-  if ((cause?.nodes.length ?? 0) > 0)
-    offers.push({ title: 'Show in Graph', act: () => executeCommand(commands.openGraph, uri) });
+function offersFor(uri: vscode.Uri, { folder, manifest }: Build, cause: NamedDiagnosis | undefined): Offer[] {
   const { log } = manifest.files;
-  if (log !== null)
-    offers.push({
-      title: 'Open Log',
-      act: () => openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER),
-    });
-  return offers;
+  const openLog = async () => {
+    if (log !== null) await openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER);
+  };
+  const offers = stepsAfter(manifest, cause).map((step): Offer => ({
+    title: stepWords[step],
+    act: () => takeStep(step, { uri, openLog }),
+  }));
+  const show: Offer = {
+    title: 'Show in Graph',
+    act: () => vscode.commands.executeCommand(commands.openGraph, uri),
+  };
+  return (cause?.nodes.length ?? 0) > 0 ? [show, ...offers] : offers;
 }

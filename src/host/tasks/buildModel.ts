@@ -3,13 +3,17 @@ import { pickModel } from '../workspace/pickModel.ts';
 import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
 
-/** Builds a model's engine in the usual way. `more` comes from the offer after a build that lacked its weights. */
+/** Builds a model's engine in the usual way. `more` comes from a button: random weights, or times of layers. */
 export async function buildModel(parts: BuildParts, argument: unknown, more?: unknown): Promise<void> {
   const uri = await pickModel(argument, parts.sessions);
   if (uri === undefined || !(await mayBuild(parts, uri))) return;
-  const randomWeights =
-    typeof more === 'object' && more !== null && 'randomWeights' in more && more.randomWeights === true;
+  const wanted = (name: string) =>
+    typeof more === 'object' && more !== null && (more as Record<string, unknown>)[name] === true;
   const profiles = await shapesFirst(uri, parts.sessions);
   if (profiles === undefined) return;
-  await startBuild(parts, uri, { ...(randomWeights && { randomWeights }), ...(profiles.length > 0 && { profiles }) });
+  await startBuild(parts, uri, {
+    ...(wanted('randomWeights') && { randomWeights: true }),
+    ...(wanted('profileRun') && { profileRun: true, backend: 'trtexec' }),
+    ...(profiles.length > 0 && { profiles }),
+  });
 }

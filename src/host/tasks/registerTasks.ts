@@ -14,7 +14,10 @@ export function registerTasks(parts: BuildParts): vscode.Disposable {
       [commands.build]: (uri, more) => buildModel(parts, uri, more),
       [commands.buildAs]: (uri, preset) => buildAs(parts, uri, preset),
       [commands.copyBuildCommand]: (uri) => copyUsualCommand(parts, uri),
-      [commands.cancelBuild]: () => sessions.current && builds.cancel(sessions.current.uri),
+      [commands.cancelBuild]: (uri) => {
+        const model = uri instanceof vscode.Uri ? uri : sessions.current?.uri;
+        if (model !== undefined) builds.cancel(model);
+      },
     }),
   );
 }

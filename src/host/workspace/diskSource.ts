@@ -6,9 +6,12 @@ import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { realisedPrecision } from '../../builder/store/realisedPrecision.ts';
 import { hintsOf } from '../../builder/store/viewData.ts';
+import { modelChanged } from '../../builder/store/modelChanged.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
+import { buildState } from '../../core/diagnose/buildState.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
+import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
 import { originOf } from '../platform/modelSource.ts';
 import type { ShownBuild, LoadedModel } from './session.ts';
 import type { SessionSource } from './sessions.ts';
@@ -47,11 +50,12 @@ export class DiskSource implements SessionSource {
       const [newest] = ended;
       if (newest === undefined) return null;
       const chosen = ended.find(({ manifest }) => manifest.id === id);
-      if (chosen !== undefined) return await this.#chosen(uri, chosen, chosen === newest);
+      if (chosen !== undefined)
+        return await this.#withState(uri, await this.#chosen(uri, chosen, chosen === newest), chosen);
       const passed = ended.find(({ manifest }) => manifest.result === 'passed');
-      if (passed === undefined) return withoutReport(newest, outcome(newest));
+      if (passed === undefined) return await this.#withState(uri, withoutReport(newest, outcome(newest)), newest);
       const later = passed === newest ? '' : `${outcome(newest)} The newest successful build is shown.`;
-      return await this.#report(uri, passed, later);
+      return await this.#withState(uri, await this.#report(uri, passed, later), newest);
     } catch (error) {
       this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
@@ -66,6 +70,16 @@ export class DiskSource implements SessionSource {
     const loaded = await this.#report(uri, build, failed);
     // A log that ends while the model is parsed says nothing about layers: no picture is better than an empty one.
     return result !== 'passed' && loaded.report?.layers.length === 0 ? { ...loaded, report: null } : loaded;
+  }
+
+  /** Adds how the builds stand: `last` is the newest, or the one that the user chose. */
+  async #withState(uri: vscode.Uri, shown: ShownBuild, last: Build): Promise<ShownBuild> {
+    const passed = last.manifest.result === 'passed';
+    const unsuccessful = passed ? null : { manifest: last.manifest, found: await diagnoseBuild(last, this.#files) };
+    const pictured = shown.report === null ? null : shown.build;
+    const changed = pictured !== null && (await modelChanged(uri.fsPath, pictured, this.#files));
+    const failedLog = passed ? null : logOf(last);
+    return { ...shown, state: buildState({ unsuccessful, pictured, changed }), failedLog };
   }
 
   async #report(uri: vscode.Uri, build: Build, later: string): Promise<ShownBuild> {
@@ -93,8 +107,13 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild
   hints: [],
   asked: [],
   precision: null,
-  log: manifest.files.log === null ? null : join(folder, manifest.files.log),
+  log: logOf({ folder, manifest }),
+  state: { notices: [], faults: [], line: null },
+  failedLog: null,
 });
+
+const logOf = ({ folder, manifest: { files } }: Build): string | null =>
+  files.log === null ? null : join(folder, files.log);
 
 function outcome({ manifest: { result, error } }: Build, newest = true): string {
   if (!newest)

@@ -12,6 +12,12 @@ export async function openLogLine(session: Session, line: number): Promise<void>
   await openTextAt(vscode.Uri.file(log), line);
 }
 
+/** Shows the log of the build that did not pass, at a line counted from 1. */
+export async function openFailedLog(session: Session, line: number): Promise<void> {
+  const log = session.state.newest?.failedLog ?? null;
+  if (log !== null) await openTextAt(vscode.Uri.file(log), line);
+}
+
 /** Shows the override file that the session's newest build was made with, at a line counted from 1. */
 export async function openRuleLine(session: Session, line: number): Promise<void> {
   const path = session.state.newest?.build.options.overrides;

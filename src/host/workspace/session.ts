@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { BuildState } from '../../core/diagnose/buildState.ts';
 import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/panel/viewData.ts';
@@ -28,6 +29,10 @@ export interface ShownBuild {
   precision: PrecisionShare | null;
   /** Path of the build's log on disk. */
   log: string | null;
+  /** How the builds of the model stand. */
+  state: BuildState;
+  /** Path of the log of the build that did not pass, which may be a newer one. */
+  failedLog: string | null;
 }
 
 export type Origin = 'graph' | 'tree' | 'page' | 'host';
@@ -84,6 +89,7 @@ export class Session {
       hints: [...hints, ...(newest?.hints ?? [])],
       asked: newest?.asked ?? [],
       ...(judged && { accuracy: judged }),
+      ...(newest && { state: newest.state }),
     };
   }
 }

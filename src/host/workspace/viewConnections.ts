@@ -7,7 +7,8 @@ import type { Builds } from '../builds/builds.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { commands } from '../ids.ts';
 import { exportPicture } from './exportPicture.ts';
-import { openLogLine, openRuleLine } from './openLogLine.ts';
+import { takeStep } from '../builds/takeStep.ts';
+import { openFailedLog, openLogLine, openRuleLine } from './openLogLine.ts';
 import type { Origin, Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -58,7 +59,7 @@ export class ViewConnections {
       },
       selected: (selection) => sessions.select(session, selection, origin),
       openLine: (file, line) => {
-        void (file === 'log' ? openLogLine : openRuleLine)(session, line);
+        void openers[file](session, line);
       },
       exportPicture: (kind, content, name) => void exportPicture(session, kind, content, name),
       run: (command, nodeIds) => void this.#run(command, nodeIds, session),
@@ -87,12 +88,6 @@ export class ViewConnections {
 
   async #run(command: Parameters<ViewHost['run']>[0], nodeIds: string[], session: Session): Promise<void> {
     switch (command) {
-      case 'build':
-        await vscode.commands.executeCommand(commands.build, session.uri);
-        return;
-      case 'openLog':
-        await vscode.commands.executeCommand(commands.attach, session.uri);
-        return;
       case 'openFusion':
         await vscode.commands.executeCommand(commands.openFusionPage, session.uri);
         return;
@@ -101,9 +96,17 @@ export class ViewConnections {
         return;
       case 'keepFp32':
         await vscode.commands.executeCommand(commands.keepFp32, session.uri, nodeIds);
+        return;
+      default:
+        await takeStep(command, {
+          uri: session.uri,
+          openLog: () => openFailedLog(session, session.state.newest?.state.line ?? 1),
+        });
     }
   }
 }
+
+const openers = { log: openLogLine, failedLog: openFailedLog, overrides: openRuleLine } as const;
 
 /** What a running build does now, with the nodes of the layer whose tactics are being timed; null: none runs. */
 function buildingOf(builds: Builds, { uri, state }: Session): Building | null {

@@ -1,5 +1,6 @@
 import type { Brush } from './brush.ts';
 import { drawEdgeLabels, drawEdges, drawLitEdges, drawPortals } from './drawEdges.ts';
+import { drawFaults } from './drawFaults.ts';
 import { drawItems, drawMarks, drawModuleLabels, drawModules, forVisible } from './drawItems.ts';
 import { drawRegionLabels, drawRegions } from './drawRegions.ts';
 import { LabelSpace } from './drawView.ts';
@@ -21,6 +22,7 @@ export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
   const labels = new LabelSpace();
   drawLitEdges(brush, frame);
   drawMarks(brush, frame);
+  drawFaults(brush, frame);
   if (frame.camera.k > labelScale) {
     const { scene, layout } = frame.picture;
     const { k, x, y } = frame.camera;

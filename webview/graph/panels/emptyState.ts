@@ -12,7 +12,7 @@ export function emptyState(message: string, host: ViewHost): Node[] {
       {},
       button(graphStrings.empty.build, () => host.run('build', []), { class: 'primary' }),
       ' ',
-      button(graphStrings.empty.openLog, () => host.run('openLog', [])),
+      button(graphStrings.empty.openLog, () => host.run('attach', [])),
     ),
   ];
 }

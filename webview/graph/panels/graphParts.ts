@@ -1,4 +1,4 @@
-import type { ViewHost } from '../../../src/protocol/views.ts';
+import type { Selection, ViewHost } from '../../../src/protocol/views.ts';
 import { button, element } from './element.ts';
 import { GraphTree } from '../view/graphTree.ts';
 import { graphStrings } from './graphStrings.ts';
@@ -7,11 +7,14 @@ import { Inspector } from './inspector.ts';
 import type { InspectorActions } from './inspector.ts';
 import { Legend } from './legend.ts';
 import { Minimap } from './minimap.ts';
+import { StateBanner } from './stateBanner.ts';
 import { SearchBox } from './searchBox.ts';
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 
 /** What the parts of the page ask the view to do. */
 export interface GraphCommands extends InspectorActions {
+  /** Selects and brings into sight, as if another view had. */
+  select(selection: Selection): void;
   setOverlay(kind: OverlayKind): void;
   filter(): void;
   find(text: string): { hits: number; problem: string };
@@ -33,6 +36,7 @@ export interface GraphParts {
   header: HTMLElement;
   sentence: HTMLElement;
   hints: HTMLElement;
+  state: StateBanner;
   flat: HTMLButtonElement;
   tree: GraphTree;
   legend: Legend;
@@ -59,6 +63,13 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     () => tree.focus(),
   );
   const minimap = new Minimap((x, y) => commands.centre(x, y));
+  const state = new StateBanner({
+    run: (step) => host.run(step, []),
+    showNodes: (ids) => {
+      commands.select({ kind: 'nodes', ids });
+      host.selected({ kind: 'nodes', ids });
+    },
+  });
   const inspector = new Inspector(host, commands);
   const flat = button(graphStrings.flat, () => commands.setFlat(flat.getAttribute('aria-pressed') !== 'true'), {
     title: graphStrings.flatHint,
@@ -94,6 +105,22 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   const main = element('div', { class: 'graph-main' }, corner, inspector.root);
   const empty = element('div', { class: 'graph-empty' });
   root.classList.add('graph-root');
-  root.append(header, main, empty, help.root);
-  return { canvas, stage, main, empty, header, sentence, hints, flat, tree, legend, search, minimap, inspector, help };
+  root.append(header, state.root, main, empty, help.root);
+  return {
+    canvas,
+    stage,
+    main,
+    empty,
+    header,
+    sentence,
+    hints,
+    state,
+    flat,
+    tree,
+    legend,
+    search,
+    minimap,
+    inspector,
+    help,
+  };
 }

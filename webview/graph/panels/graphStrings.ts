@@ -4,8 +4,13 @@ import { counted, thousands } from '../../../src/core/text/numbers.ts';
 export const graphStrings = {
   tree: (title: string, nodes: number) => `Graph of ${title}, ${counted(nodes, 'node')}`,
   tools: 'Graph tools',
-  noReport: (nodes: number) =>
-    `${counted(nodes, 'node')}. No build is known for this model yet. Build an engine or open a log to see what TensorRT does with it.`,
+  state: 'Build state',
+  showNodes: (nodes: number) => (nodes === 1 ? 'Show Node' : `Show ${thousands(nodes)} Nodes`),
+  dismiss: 'Dismiss',
+  noReport: (nodes: number, tried: boolean) =>
+    tried
+      ? `${counted(nodes, 'node')}. No build of this model has passed yet.`
+      : `${counted(nodes, 'node')}. No build is known for this model yet. Build an engine or open a log to see what TensorRT does with it.`,
   overlay: 'Color by',
   overlays: {
     fusion: 'Fusion groups',

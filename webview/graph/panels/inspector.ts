@@ -83,6 +83,11 @@ export class Inspector {
       heading(node.op, node.domain === '' ? null : node.domain),
       element('p', { class: 'mono wrap muted' }, node.name === '' ? `${words.id} ${node.id}` : node.name),
     ];
+    for (const { severity, message, advice, line } of model.faults.get(point) ?? []) {
+      const log = button(words.logLine(line), () => this.#host.openLine('failedLog', line), { class: 'link' });
+      const texts = [element('strong', {}, message), element('p', {}, advice), log];
+      parts.push(element('div', { class: `fault ${severity}` }, ...texts));
+    }
     if (report !== null && said !== undefined) {
       parts.push(element('p', { class: `fate${said.exact ? '' : ' derived'}` }, fateSentence(report, said)));
       parts.push(this.#facts(model, point, said));

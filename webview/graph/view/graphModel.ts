@@ -20,7 +20,9 @@ import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
 import type { Scene } from '../../../src/core/scene/graph/scene.ts';
 import type { AskedPrecision, NodeAccuracy, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
+import { faultyPoints } from './faultyPoints.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
@@ -59,6 +61,8 @@ export class GraphModel {
   /** What override rules asked of nodes, by the node's id. */
   readonly asked: ReadonlyMap<string, AskedPrecision>;
   readonly judged: ReadonlyMap<string, NodeAccuracy>;
+  /** What the last build, if it did not pass, says about nodes, by their points. */
+  readonly faults: ReadonlyMap<number, NodeFault[]>;
   readonly #moduleTimes = new Map<number, number | null>();
   /** That of the picture; the next layout that is requested has `#next`. */
   hierarchy: Hierarchy;
@@ -81,6 +85,7 @@ export class GraphModel {
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.judged = new Map((data.accuracy ?? []).map((one) => [one.id, one]));
+    this.faults = faultyPoints(this.graph, data.state?.faults);
     this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked, this.judged);
     this.kernelOf = new Int32Array(this.graph.points).fill(-1);
     this.fusion.kernels.forEach(({ points }, kernel) => {

@@ -115,7 +115,8 @@ export function describeItem(model: GraphModel, item: number): string {
           : group.kind === 'foreign'
             ? `ForeignNode ${group.ref}`
             : `${group.kind}, layer ${group.ref}`;
-      return [title, shortTitle(graph, hierarchy, ref), where].filter((part) => part !== '').join(', ');
+      const faults = (model.faults.get(ref) ?? []).map(({ severity, message }) => `${severity}: ${message}`);
+      return [title, shortTitle(graph, hierarchy, ref), where, ...faults].filter((part) => part !== '').join(', ');
     }
     case 'closed':
     case 'open': {

@@ -82,13 +82,14 @@ export class GraphView implements GraphCommands, PointedView {
   }
 
   show(data: ViewData | null, message: string): void {
-    const { main, header, empty, legend, search, inspector, hints, stage } = this.#parts;
+    const { main, header, empty, legend, search, inspector, state, stage } = this.#parts;
     this.#unseen = null;
     const graph = data?.graph ?? null;
     main.hidden = header.hidden = graph === null;
     empty.hidden = graph !== null;
     if (data === null || graph === null) {
       this.#model = this.#drawn = null;
+      state.show(null);
       const why = data !== null && message === '' ? graphStrings.empty.noModel : message;
       empty.replaceChildren(...emptyState(why, this.#host));
       return;
@@ -105,7 +106,7 @@ export class GraphView implements GraphCommands, PointedView {
     this.#model = model;
     this.#describe(model);
     const look = this.#continue(model, before, last, kept);
-    showBuilding(this.#building, model, hints, this.#marks);
+    showBuilding(this.#building, model, this.#marks);
     this.#arrive = () => {
       look();
       search.refresh();
@@ -122,9 +123,13 @@ export class GraphView implements GraphCommands, PointedView {
   }
 
   #describe(model: GraphModel): void {
-    const { sentence, legend } = this.#parts;
+    const { sentence, hints, state, legend } = this.#parts;
     const { report } = model.data;
-    sentence.textContent = report === null ? graphStrings.noReport(model.graph.nodes) : summarySentence(report);
+    hints.textContent = model.data.hints.join(' ');
+    hints.hidden = model.data.hints.length === 0;
+    state.show(model);
+    sentence.textContent =
+      report === null ? graphStrings.noReport(model.graph.nodes, model.data.build !== null) : summarySentence(report);
     legend.offer('overrides', model.asked.size > 0);
     legend.offer('accuracy', model.judged.size > 0);
     legend.show(model.overlay, this.#palette);
@@ -178,7 +183,8 @@ export class GraphView implements GraphCommands, PointedView {
   /** From the host: what a running build does now, with the nodes of the layer that is being timed. */
   building(building: Building | null): void {
     this.#building = building;
-    if (showBuilding(building, this.#model, this.#parts.hints, this.#marks)) this.#redraw();
+    this.#parts.state.building(building);
+    if (showBuilding(building, this.#model, this.#marks)) this.#redraw();
   }
 
   /** Selects here and tells the host. */
@@ -225,6 +231,7 @@ export class GraphView implements GraphCommands, PointedView {
     this.#overlay = kind;
     this.#model!.setOverlay(kind);
     this.#parts.legend.show(this.#model!.overlay, this.#palette);
+    this.#parts.state.show(this.#model);
     this.filter();
     this.#keep();
   }

@@ -1,5 +1,6 @@
 import type { JudgedNode } from '../../accuracy/judgement.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
+import type { BuildState } from '../../diagnose/buildState.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 
 /** Everything a view needs, as plain JSON: what the host sends, what the plain page fetches, what the report page embeds. */
@@ -15,6 +16,8 @@ export interface ViewData {
   asked?: AskedPrecision[];
   /** What low precision does to nodes, as far as it was judged. */
   accuracy?: NodeAccuracy[];
+  /** Why the last build did not pass, and whether the picture is of the file as it is now. */
+  state?: BuildState;
 }
 
 /** What low precision does to one node; the fields are those of `JudgedNode`. */

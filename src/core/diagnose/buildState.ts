@@ -1,0 +1,169 @@
+import type { BuildManifest } from '../build/buildManifest.ts';
+import { counted } from '../text/numbers.ts';
+import { causeText } from './causeText.ts';
+import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
+
+/** What a view offers to do next. */
+export type BuildStep = 'randomWeights' | 'shapes' | 'buildAs' | 'build' | 'profile' | 'attach' | 'log' | 'cancel';
+
+/** The labels of the steps, on buttons. */
+export const stepWords: Record<BuildStep, string> = {
+  randomWeights: 'Build with Random Weights',
+  shapes: 'Set Shapes…',
+  buildAs: 'Change Build Options…',
+  build: 'Build Again',
+  profile: 'Build and Time Layers',
+  attach: 'Open Profile…',
+  log: 'Open Log',
+  cancel: 'Cancel Build',
+};
+
+/** Something about the builds of a model that its picture alone does not show. */
+export interface BuildNotice {
+  kind: 'failed' | 'cancelled' | 'stale' | 'profile';
+  /** What happened. */
+  message: string;
+  /** What helps; '' if the message says it. */
+  advice: string;
+  steps: BuildStep[];
+}
+
+/** An error or a warning of a build that did not pass, with the nodes that it names. */
+export type NodeFault = Pick<Diagnosis, 'severity' | 'message' | 'advice' | 'line' | 'nodes'>;
+
+/** How the builds of a model stand, for its views. */
+export interface BuildState {
+  notices: BuildNotice[];
+  faults: NodeFault[];
+  /** Line of the log of the build that did not pass, from 1; null: it passed, or it has no log. */
+  line: number | null;
+}
+
+/** What is known about the builds of a model. */
+export interface StateInput {
+  /** The newest build, or the one that was chosen, where it did not pass; with what its log says. */
+  unsuccessful: { manifest: BuildManifest; found: readonly Diagnosis[] } | null;
+  /** The build that the picture shows; null: the picture shows none. */
+  pictured: BuildManifest | null;
+  /** Whether the model was changed after that build. */
+  changed: boolean;
+}
+
+/** What the views say about the builds of a model: why the last one did not pass, and whether the picture is of this file. */
+export function buildState({ unsuccessful, pictured, changed }: StateInput): BuildState {
+  const notices: BuildNotice[] = [];
+  if (unsuccessful) notices.push(outcomeNotice(unsuccessful, pictured));
+  if (changed && pictured) notices.push(staleNotice(pictured));
+  const found = unsuccessful?.found ?? [];
+  const hasLog = unsuccessful !== null && unsuccessful.manifest.files.log !== null;
+  return {
+    notices,
+    faults: found.map(({ severity, message, advice, line, nodes }) => ({ severity, message, advice, line, nodes })),
+    // Without a cause, the end of the log says most.
+    line: hasLog ? (firstError(found)?.line ?? Number.MAX_SAFE_INTEGER) : null,
+  };
+}
+
+/** What may help after a build that did not pass, the most likely first. */
+export function stepsAfter(manifest: BuildManifest, cause: Diagnosis | undefined): BuildStep[] {
+  const log: BuildStep[] = manifest.files.log === null ? [] : ['log'];
+  if (manifest.result === 'cancelled') return ['build', ...log];
+  if (lacksWeights(cause, manifest.error)) return ['randomWeights', ...log];
+  const steps = cause ? (stepsFor[cause.code] ?? []) : [];
+  return [...steps.filter((step) => step !== 'shapes' || mayBeOpen(manifest)), ...log];
+}
+
+/** How to get times for a build without a profile. */
+export function profileNotice({ backend, origin, tensorrt }: BuildManifest): BuildNotice {
+  const times = backend === 'trtexec' && origin === 'built';
+  const product =
+    tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : backend === 'polygraphy' ? 'Polygraphy' : 'Python';
+  return {
+    kind: 'profile',
+    message: 'No profile, so the times of nodes are unknown.',
+    advice: times
+      ? 'Build again and time each layer on the GPU, or open a profile of this build.'
+      : origin === 'built'
+        ? `A build with ${product} does not time layers. Open a profile with the log or layer info of its build, or build with trtexec.`
+        : 'Open the profile together with the log or layer info of this build.',
+    steps: times ? ['profile', 'attach'] : ['attach'],
+  };
+}
+
+const firstError = (found: readonly Diagnosis[]): Diagnosis | undefined =>
+  found.find(({ severity }) => severity === 'error');
+
+/** Whether the model may leave sizes of its inputs open. */
+const mayBeOpen = ({ shapes, options }: BuildManifest): boolean =>
+  shapes === undefined || options['profiles'] !== undefined || shapes.flat().some(({ defaulted }) => defaulted);
+
+/** The program may have stopped at a missing file before TensorRT did. */
+const lacksWeights = (cause: Diagnosis | undefined, error: string | null): boolean =>
+  cause?.code === 'weights-missing' || /weights file .* (?:cannot be opened|is missing)/.test(error ?? '');
+
+const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
+  'profile-missing': ['shapes'],
+  'profile-inconsistent': ['shapes'],
+  'unknown-input': ['shapes'],
+  'shape-mismatch': ['shapes'],
+  'workspace-too-small': ['buildAs'],
+  'out-of-memory': ['buildAs'],
+  'no-implementation': ['buildAs'],
+  'calibration-missing': ['buildAs'],
+  'unknown-flag': ['buildAs'],
+  'bad-flag-value': ['buildAs'],
+  'cut-off': ['build'],
+};
+
+/** Where a button does what the command line would: its advice names no flags. */
+const buttonAdvice: Partial<Record<DiagnosisCode, string>> = {
+  'profile-missing': 'Set the shapes of the dynamic inputs.',
+  'profile-inconsistent': 'Set the shapes again: minimum ≤ optimum ≤ maximum along each open dimension.',
+  'workspace-too-small': 'Increase the workspace, or leave it unlimited.',
+  'weights-missing':
+    'Put the external weights next to the model. Fusion depends on structure, shapes and types, so a build with random weights shows the same groups.',
+};
+
+function outcomeNotice(
+  { manifest, found }: NonNullable<StateInput['unsuccessful']>,
+  pictured: BuildManifest | null,
+): BuildNotice {
+  const cause = firstError(found);
+  const errors = found.filter(({ severity }) => severity === 'error').length;
+  const earlier =
+    pictured !== null && pictured.id !== manifest.id ? 'The picture shows the newest successful build.' : '';
+  const cancelled = manifest.result === 'cancelled';
+  const interrupted = cancelled && manifest.error?.startsWith('interrupted') === true;
+  const message = cancelled
+    ? interrupted
+      ? 'Build interrupted: the program that ran it is gone.'
+      : 'Build cancelled.'
+    : `Build failed. ${cause?.message ?? sentence(causeText(manifest.error ?? 'The log has the reason'))}`;
+  const more = errors > 1 ? `${counted(errors - 1, 'more error')} in the Problems panel.` : '';
+  const lacks = lacksWeights(cause, manifest.error);
+  const advice = cancelled
+    ? ''
+    : lacks
+      ? buttonAdvice['weights-missing']!
+      : cause
+        ? (buttonAdvice[cause.code] ?? cause.advice)
+        : '';
+  return {
+    kind: cancelled ? 'cancelled' : 'failed',
+    message,
+    advice: [advice, more, earlier].filter((part) => part !== '').join(' '),
+    steps: stepsAfter(manifest, cause),
+  };
+}
+
+const staleNotice = ({ origin }: BuildManifest): BuildNotice => ({
+  kind: 'stale',
+  message:
+    origin === 'built'
+      ? 'The model changed after this build, so groups, layers and times may not match it.'
+      : 'The model changed after this build was opened, so groups, layers and times may not match it.',
+  advice: '',
+  steps: ['build'],
+});
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { buildState, profileNotice, stepsAfter } from '../../../../src/core/diagnose/buildState.ts';
+import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import type { Diagnosis } from '../../../../src/core/diagnose/diagnosis.ts';
+import { buildManifest } from '../../../support/buildManifest.ts';
+import { captureText } from '../../../support/fixtures.ts';
+
+const files = { log: 'build.log', layers: null, profile: null, engine: null };
+const failed = buildManifest({ id: 'two', result: 'failed', error: 'trtexec exited with 1', files });
+const foundIn = (capture: string): Diagnosis[] => diagnoseLog(readBuildLog(captureText(`${capture}/log.txt`)!).value);
+const stateOf = (capture: string) =>
+  buildState({ unsuccessful: { manifest: failed, found: foundIn(capture) }, pictured: null, changed: false });
+
+describe('buildState', () => {
+  it('names the cause of a failed build and the steps that fit it', () => {
+    const unsupported = stateOf('tensorrt-10.6.0/unsupported_op.fp32');
+    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['log'] }]);
+    expect(unsupported.notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
+    expect(unsupported.line).toBeGreaterThan(0);
+
+    const weights = stateOf('tensorrt-10.6.0/cli.missing_weights');
+    expect(weights.notices[0]!.steps).toEqual(['randomWeights', 'log']);
+    expect(weights.notices[0]!.advice).toContain('random weights');
+
+    const profile = stateOf('tensorrt-10.6.0/bert_base.badprofile');
+    expect(profile.notices[0]!.steps).toEqual(['shapes', 'log']);
+    expect(profile.notices[0]!.advice).not.toMatch(/--\w/);
+  });
+
+  it('offers no shapes where the model leaves none open', () => {
+    const fixed = [[{ input: 'x', min: '1x3', opt: '1x3', max: '1x3' }]];
+    const found = [{ code: 'shape-mismatch' }] as Diagnosis[];
+    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['log']);
+    expect(stepsAfter({ ...failed, shapes: [[{ ...fixed[0]![0]!, defaulted: [0] }]] }, found[0])).toEqual([
+      'shapes',
+      'log',
+    ]);
+  });
+
+  it('says of which build the picture is after a later one failed or was cancelled', () => {
+    const pictured = buildManifest({ id: 'one' });
+    const cancelled = { ...failed, result: 'cancelled' as const, error: 'cancelled' };
+    const { notices } = buildState({ unsuccessful: { manifest: cancelled, found: [] }, pictured, changed: true });
+    expect(notices).toMatchObject([
+      { kind: 'cancelled', message: 'Build cancelled.', steps: ['build', 'log'] },
+      { kind: 'stale', steps: ['build'] },
+    ]);
+    expect(notices[0]!.advice).toContain('newest successful build');
+    const own = buildState({ unsuccessful: { manifest: cancelled, found: [] }, pictured: cancelled, changed: false });
+    expect(own.notices[0]!.advice).toBe('');
+    const cut = { ...cancelled, error: 'interrupted: the program that ran the build is gone' };
+    const { notices: last } = buildState({ unsuccessful: { manifest: cut, found: [] }, pictured, changed: false });
+    expect(last[0]!.message).toContain('interrupted');
+  });
+
+  it('unwraps TensorRT’s own text where no cause is known', () => {
+    const error = '[optimizer.cpp::f::12] Error Code 4: API Usage Error (reason In f at /x.cpp:12)';
+    const manifest = { ...failed, error, files: { ...files, log: null } };
+    const { notices, line } = buildState({ unsuccessful: { manifest, found: [] }, pictured: null, changed: false });
+    expect(notices[0]).toMatchObject({ message: 'Build failed. reason.', steps: [] });
+    expect(line).toBeNull();
+  });
+
+  it('has nothing to say about a build that passed, and of a picture that is not there', () => {
+    const nothing = { notices: [], faults: [], line: null };
+    expect(buildState({ unsuccessful: null, pictured: buildManifest(), changed: false })).toEqual(nothing);
+    expect(buildState({ unsuccessful: null, pictured: null, changed: true })).toEqual(nothing);
+  });
+
+  it('says how to get times, by what built the engine', () => {
+    expect(profileNotice(buildManifest()).steps).toEqual(['profile', 'attach']);
+    expect(profileNotice(buildManifest({ backend: 'rtx' })).steps).toEqual(['attach']);
+    expect(profileNotice(buildManifest({ origin: 'imported' })).steps).toEqual(['attach']);
+  });
+});

@@ -1,0 +1,104 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readBuildLog } from '../../src/core/engine/readBuildLog.ts';
+import { buildState } from '../../src/core/diagnose/buildState.ts';
+import { diagnoseLog } from '../../src/core/diagnose/diagnoseLog.ts';
+import { readModel } from '../../src/core/onnx/readModel.ts';
+import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { readFileSync } from 'node:fs';
+import { buildManifest } from '../support/buildManifest.ts';
+import { captureText, modelPath } from '../support/fixtures.ts';
+import { openBrowser, openPage } from './support/browserPage.ts';
+import type { OpenPage } from './support/browserPage.ts';
+import { captureData } from './support/captureData.ts';
+import { startViewServer } from './support/viewServer.ts';
+import type { ViewServer } from './support/viewServer.ts';
+
+let browser: Browser;
+let server: ViewServer;
+beforeAll(async () => {
+  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const files = { log: 'build.log', layers: null, profile: null, engine: null };
+const open = (theme: string): Promise<OpenPage> =>
+  openPage(browser, `${server.url}/editor/graph?theme=${encodeURIComponent(theme)}`, {
+    theme: theme === 'vscode-light' ? 'light' : 'dark',
+  });
+
+/** What the views get after a build of this model failed as this capture did. */
+async function failed(model: string, capture: string) {
+  const { value } = await readModel(bytesOf(readFileSync(modelPath(model))));
+  const manifest = buildManifest({ result: 'failed', error: 'trtexec exited with 1', files });
+  const found = diagnoseLog(readBuildLog(captureText(`${capture}/log.txt`)!).value, value);
+  const state = buildState({ unsuccessful: { manifest, found }, pictured: null, changed: false });
+  return { title: `${model}.onnx`, graph: toGraphData(value!), report: null, build: manifest, hints: [], state };
+}
+
+async function painted(view: OpenPage, data: object): Promise<void> {
+  await view.post('show', data, '');
+  await view.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
+  await view.still();
+}
+
+it.each(['vscode-light', 'vscode-dark', 'vscode-high-contrast'])(
+  'a failed build names its cause, marks the node and offers the next steps in %s',
+  async (theme) => {
+    const view = await open(theme);
+    await painted(view, await failed('unsupported_op', 'tensorrt-10.6.0/unsupported_op.fp32'));
+    const notice = view.page.locator('.graph-state').getByRole('status');
+    expect(await notice.textContent()).toMatch(/Build failed\. .*operator MyCustomOp of node "\/custom\/MyCustomOp"/);
+    const node = view.page.getByRole('treeitem', { name: /MyCustomOp.*error: .*no importer/ });
+    await notice.getByRole('button', { name: 'Show Node' }).click();
+    await view.still();
+    expect(await node.getAttribute('aria-selected')).toBe('true');
+    const fault = view.page.locator('.graph-inspector .fault');
+    expect(await fault.textContent()).toMatch(/no importer for the operator MyCustomOp.*Replace the node/s);
+    await fault.getByRole('button', { name: /log: line \d+/ }).click();
+    expect((await view.sent()).at(-1)).toMatchObject({ method: 'openLine', args: ['failedLog', expect.any(Number)] });
+    await notice.getByRole('button', { name: 'Open Log' }).click();
+    expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['log', []] });
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.shot(`graph-failed-${theme}`);
+    await notice.getByRole('button', { name: 'Dismiss' }).click();
+    expect(await view.page.locator('.graph-state').isVisible()).toBe(false);
+    await view.close();
+  },
+);
+
+it('a build without a profile says under Time how to get one', async () => {
+  const view = await open('vscode-light');
+  const shown = await captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.none');
+  await painted(view, { ...shown, build: { ...shown.build, origin: 'built', backend: 'trtexec' } });
+  expect(await view.page.locator('.graph-state').isVisible()).toBe(false);
+  await view.page.locator('.graph-legend select').selectOption('time');
+  const notice = view.page.locator('.graph-state').getByRole('status');
+  if (shown.report!.layers.some(({ averageMs }) => averageMs !== null)) throw new Error('The capture has times.');
+  expect(await notice.textContent()).toContain('No profile, so the times of nodes are unknown.');
+  await notice.getByRole('button', { name: 'Build and Time Layers' }).click();
+  expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['profile', []] });
+  await view.page.locator('.graph-legend select').selectOption('fusion');
+  expect(await view.page.locator('.graph-state').isVisible()).toBe(false);
+  await view.close();
+});
+
+it('a picture of an older model says so, also at 800 pixels', async () => {
+  const view = await open('vscode-light');
+  await view.page.setViewportSize({ width: 800, height: 600 });
+  const shown = await captureData('resnet18', 'tensorrt-10.6.0/resnet18.fp32');
+  const state = buildState({ unsuccessful: null, pictured: { ...shown.build!, origin: 'built' }, changed: true });
+  await painted(view, { ...shown, state });
+  const notice = view.page.locator('.graph-state').getByRole('status');
+  expect(await notice.textContent()).toContain('The model changed after this build');
+  await notice.getByRole('button', { name: 'Build Again' }).click();
+  expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['build', []] });
+  expect(await view.axe()).toEqual([]);
+  await view.shot('graph-stale');
+  await view.close();
+});

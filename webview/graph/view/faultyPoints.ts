@@ -1,0 +1,13 @@
+import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
+import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
+
+/** What a build that did not pass says about nodes, by their points. */
+export function faultyPoints(graph: GraphIndex, faults: readonly NodeFault[] = []): Map<number, NodeFault[]> {
+  const found = new Map<number, NodeFault[]>();
+  for (const fault of faults)
+    for (const id of fault.nodes) {
+      const point = graph.byId.get(id);
+      if (point !== undefined) found.set(point, [...(found.get(point) ?? []), fault]);
+    }
+  return found;
+}
