@@ -1,12 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runBuild } from '../../src/builder/run/runBuild.ts';
 import { listBuilds } from '../../src/builder/store/buildHistory.ts';
-import { modelPath } from '../support/fixtures.ts';
+import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { playerTool } from '../support/playerTool.ts';
-import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
+import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
+import { runningWith } from '../support/runningWith.ts';
 import { slurmCluster, type SlurmCluster } from '../support/slurmCluster.ts';
 
 const folder = temporaryFolder();
@@ -40,11 +51,57 @@ beforeAll(async () => {
     copyFileSync(modelPath(model), file(`${model}.onnx`));
   mkdirSync(file('slurm'));
   cluster = await slurmCluster(file('slurm'));
-  if (!cluster.real) console.log('No SLURM can be had here: a stand-in for sbatch takes its place.');
+  if (!cluster.real) console.log('No SLURM can be had here: stand-ins for sbatch and srun take its place.');
 });
 afterAll(() => cluster.stop());
 
 const player = (model: string) => playerTool(folder, `trtexec-${model}`, { capture: `tensorrt-10.6.0/${model}` });
+
+describe('a launcher with srun', () => {
+  const command = () => {
+    const variables = Object.entries(cluster.environment).map(([name, value]) => `${name}=${value}`);
+    return ['env', ...variables, 'srun', '--quiet', '{command}'];
+  };
+  const build = (name: string, tool: string, log?: () => void, signal?: AbortSignal) => {
+    const model = file('qdq.onnx');
+    copyFileSync(fixturePath('builds/qdq/model.onnx'), model);
+    const overrides = file(`${name}.trtprec`);
+    writeFileSync(overrides, 'base fp16\n');
+    return runBuild(
+      {
+        model,
+        backend: 'trtexec',
+        driver: driverPath,
+        cache,
+        folder: file(name),
+        overrides,
+        stronglyTyped: true,
+        confirm: () => Promise.resolve(false),
+        launcher: { command: command(), paths: [{ here: folder, there: folder }], program: tool },
+      },
+      log === undefined ? {} : { log },
+      signal,
+    );
+  };
+
+  test('builds in a job', async () => {
+    const tool = playerTool(folder, 'in a job', { capture: 'tensorrt-10.6.0/vit_tiny.fp16' });
+    const { manifest, folder: made } = await build('srun-passed', tool);
+    expect(manifest).toMatchObject({ result: 'passed', error: null, tensorrt: { version: '10.6.0' } });
+    expect(readFileSync(join(made, 'model.engine'), 'utf8')).toContain('whole of vit_tiny.fp16');
+  });
+
+  test('a cancel ends the job and the program in it, and removes the typed copy', async () => {
+    const tool = playerTool(folder, 'cancelled job', { capture: 'tensorrt-10.6.0/vit_tiny.fp16', seconds: 60 });
+    const abort = new AbortController();
+    const { manifest, folder: made } = await build('srun-cancelled', tool, () => abort.abort(), abort.signal);
+    expect(manifest.result).toBe('cancelled');
+    for (let tries = 0; tries < 100 && (cluster.busy() || runningWith(tool).length > 0); tries += 1) await wait(100);
+    expect(runningWith(tool)).toEqual([]);
+    expect(cluster.busy()).toBe(false);
+    expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json', 'overrides.json']);
+  });
+});
 
 describe('a SLURM job array', () => {
   test('runs every build, real ones by TensorRT-RTX, and their results come into the history', async () => {

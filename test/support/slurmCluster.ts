@@ -9,7 +9,7 @@ import { freePort } from './freePort.ts';
 export interface SlurmCluster {
   /** Variables with which `sbatch` reaches it. */
   environment: Record<string, string>;
-  /** false: none can be had here (it needs root and Debian's packages), and a stand-in for `sbatch` runs the tasks. */
+  /** false: none can be had here (it needs root and Debian's packages), and stand-ins for `sbatch` and `srun` run the tasks. */
   real: boolean;
   /** Whether a job array is still at it. */
   busy: () => boolean;
@@ -115,5 +115,8 @@ echo 'Submitted batch job 1'
 `,
     { mode: 0o755 },
   );
+  writeFileSync(join(bin, 'srun'), '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n', {
+    mode: 0o755,
+  });
   return { environment: { PATH: `${bin}:${process.env['PATH']}` }, real: false, busy: () => false, stop: () => {} };
 }
