@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { sizesOf } from '../../core/build/builtShapes.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
 import type { LayerInfo } from '../../core/engine/layerInfo.ts';
 import type { Profile } from '../../core/engine/profile.ts';
@@ -10,6 +11,7 @@ import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
 import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
 import type { ReportBuild } from '../../core/fusion/fusionReport.ts';
+import type { ReportInput } from '../../core/fusion/reportInput.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { UserError } from '../userError.ts';
 import type { Build } from './buildFolder.ts';
@@ -56,7 +58,8 @@ export async function loadBuild(
   const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
   const overrides = await readBuildOverrides(folder);
   const given = { onnx, log: inside(log), layers: inside(layers), profile: inside(profile) };
-  return { ...(await joined(given, overrides?.added, files)), overrides, manifest };
+  const own = { added: overrides?.added, builtShapes: manifest.shapes && sizesOf(manifest.shapes) };
+  return { ...(await joined(given, own, files)), overrides, manifest };
 }
 
 /**
@@ -64,17 +67,17 @@ export async function loadBuild(
  * @throws {UserError} if a file cannot be opened, or the model cannot be read at all
  */
 export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles()): Promise<LoadedBuild> {
-  return { ...(await joined(given, undefined, files)), overrides: null, manifest: null };
+  return { ...(await joined(given, {}, files)), overrides: null, manifest: null };
 }
 
 /** One report for the same files, however often it is requested. */
 function joined(
   given: BuildFilesGiven,
-  added: readonly string[] | undefined,
+  own: Pick<ReportInput, 'added' | 'builtShapes'>,
   files: ParsedFiles,
 ): Promise<Pick<LoadedBuild, 'model' | 'log' | 'layers' | 'profile' | 'report'>> {
   const paths = [given.onnx, given.log, given.layers, given.profile];
-  const what = JSON.stringify(['report', paths.map((path) => path !== undefined), added, given.buildNumber]);
+  const what = JSON.stringify(['report', paths.map((path) => path !== undefined), own, given.buildNumber]);
   const make = async () => {
     // One after the other: all of them run in one thread, and what reading a file leaves behind can go before the next.
     const model = await files.model(given.onnx);
@@ -90,7 +93,7 @@ function joined(
         build,
         layerInfo: layers?.value,
         profile: profile?.value,
-        added,
+        ...own,
         problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
       });
     const { log, report } = whole

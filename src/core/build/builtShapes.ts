@@ -1,4 +1,5 @@
 import type { OnnxModel } from '../onnx/onnxModel.ts';
+import type { ReportShape } from '../fusion/fusionReport.ts';
 import type { ShapeRange } from './optionKind.ts';
 
 /** Shapes of one input for which an engine is built; `min`, `opt` and `max` are equal where nothing may change. */
@@ -33,6 +34,14 @@ export function builtShapes(
       const text = shape!.map((size) => (isSize(size) ? size : 1)).join('x');
       return { input: name, min: text, opt: text, max: text, ...(open.length > 0 && { defaulted: open }) };
     }),
+  );
+}
+
+/** The same as numbers, the number of its optimization profile with each. */
+export function sizesOf(shapes: readonly (readonly BuiltShape[])[]): ReportShape[] {
+  const sizes = (text: string) => (text === '' ? [] : text.split('x').map(Number));
+  return shapes.flatMap((inputs, profile) =>
+    inputs.map(({ input, min, opt, max }) => ({ input, profile, min: sizes(min), opt: sizes(opt), max: sizes(max) })),
   );
 }
 

@@ -17,6 +17,8 @@ export interface BuildLog {
   phases: BuildPhase[];
   /** The last list of engine layers; empty if the log has none. */
   engineLayers: EngineLayer[];
+  /** The shapes for which trtexec says it builds, of every input with open dimensions; omitted: it does not say. */
+  builtShapes?: LoggedShape[];
   /** Names of the engine's inputs and outputs after that list. */
   bindings: string[];
   /** Layers in final order from `Layer: X Host Persistent…`: names ForeignNodes where the list above shows their kernels. */
@@ -45,6 +47,16 @@ export interface BuildLog {
   dropped?: Record<string, number>;
   timingCache?: LoggedTimingCache;
   evidence?: LogEvidence;
+}
+
+/** Shapes of one input in one optimization profile. */
+export interface LoggedShape {
+  /** Number of the profile, from 0. */
+  profile: number;
+  input: string;
+  min: number[];
+  opt: number[];
+  max: number[];
 }
 
 /** What speaks for this text being a log of TensorRT's tools at all, in lines. */

@@ -1,4 +1,4 @@
-import type { LoggedTimingCache } from './buildLog.ts';
+import type { LoggedTimingCache, LoggedShape } from './buildLog.ts';
 import type { EngineLayer } from './engineLayer.ts';
 import type { LogCursor } from './log/logCursor.ts';
 import type { LayerList, LogState, PhraseHandler, Room } from './logState.ts';
@@ -22,6 +22,9 @@ export const ENGINE_PHRASES: [string, PhraseHandler][] = [
     (state, cursor, at) => (state.log.memory.engine = sized(cursor.text.slice(at, cursor.to))),
   ],
   ['Memory Pools', onMemoryPools],
+  ['Input build shape: ', onBuiltShape],
+  ['Input build shape (profile ', onBuiltShapeOfProfile],
+  ['Dynamic dimensions required for input: ', onDefaultedShape],
   ['Local timing cache in use', (state) => (cacheOf(state).mode = 'local')],
   ['Global timing cache in use', (state) => (cacheOf(state).mode = 'global')],
   ['Timing cache disabled', (state) => (cacheOf(state).mode = 'disabled')],
@@ -81,6 +84,40 @@ function onCacheDeleted(state: LogState, cursor: LogCursor, at: number): void {
 function onMemoryPools(state: LogState, cursor: LogCursor, at: number): void {
   const match = /workspace: ([\d.]+ \w+)/i.exec(cursor.text.slice(at, cursor.to));
   state.log.memory.workspace = match ? sized(match[1]!) : null;
+}
+
+/** trtexec's `Input build shape: x=1x8+4x64+8x256`, before TensorRT 10. */
+function onBuiltShape(state: LogState, cursor: LogCursor, at: number, profile = 0): void {
+  const match = /^(.+)=([\dx]*)\+([\dx]*)\+([\dx]*)\s*$/.exec(cursor.text.slice(at, cursor.to));
+  if (match === null) return;
+  const [, input, min, opt, max] = match;
+  addBuiltShape(state, { profile, input: input!, min: sizes(min!), opt: sizes(opt!), max: sizes(max!) });
+}
+
+/** The same of TensorRT 10: `Input build shape (profile 0): x=…`. */
+function onBuiltShapeOfProfile(state: LogState, cursor: LogCursor, at: number): void {
+  const number = /^(\d+)\): /.exec(cursor.text.slice(at, at + 20));
+  if (number !== null) onBuiltShape(state, cursor, at + number[0].length, Number(number[1]));
+}
+
+/** trtexec's `…x, but no shapes were provided. Automatically overriding shape to: 1x1`. */
+function onDefaultedShape(state: LogState, cursor: LogCursor, at: number): void {
+  const match = /^(.+), but no shapes were provided\. Automatically overriding shape to: ([\dx]*)\s*$/.exec(
+    cursor.text.slice(at, cursor.to),
+  );
+  if (match === null) return;
+  const shape = sizes(match[2]!);
+  addBuiltShape(state, { profile: 0, input: match[1]!, min: shape, opt: shape, max: shape });
+}
+
+const sizes = (text: string): number[] => (text === '' ? [] : text.split('x').map(Number));
+
+function addBuiltShape(state: LogState, shape: LoggedShape): void {
+  const others = (state.log.builtShapes ?? []).filter(
+    ({ profile, input }) => profile !== shape.profile || input !== shape.input,
+  );
+  if (keep(state.room.bindings, shape.input.length))
+    state.log.builtShapes = [...others, { ...shape, input: own(state, shape.input) }];
 }
 
 function onGenerated(state: LogState, cursor: LogCursor, at: number): void {

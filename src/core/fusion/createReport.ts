@@ -47,6 +47,7 @@ export function createReport(input: ReportInput): FusionReport {
     schema: 1,
     ...(input.build && { build: input.build }),
     tensorrt: { product: log?.product ?? null, version: log?.version ?? null },
+    ...builtShapesOf(input, log),
     model: { file: input.modelFile, nodes: model.nodes.length },
     layers,
     foreignNodes,
@@ -66,6 +67,12 @@ export function createReport(input: ReportInput): FusionReport {
   };
   report.remarks = findRemarks(resolution, report, log);
   return report;
+}
+
+/** What the build's own record says, otherwise its log. */
+function builtShapesOf({ builtShapes }: ReportInput, log: BuildLog | undefined): Pick<FusionReport, 'builtShapes'> {
+  const shapes = builtShapes ?? log?.builtShapes;
+  return shapes === undefined || shapes.length === 0 ? {} : { builtShapes: shapes };
 }
 
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */

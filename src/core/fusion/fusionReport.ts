@@ -9,6 +9,8 @@ export interface FusionReport {
   build?: ReportBuild;
   /** What built the engine; null: the inputs do not say. */
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
+  /** The shapes for which the engine was built, of inputs with open dimensions in each optimization profile; omitted: the inputs do not say. */
+  builtShapes?: ReportShape[];
   /** File name of the model, and how many nodes it has, those of subgraphs included. */
   model: { file: string; nodes: number };
   /** Every engine layer, in engine order. */
@@ -102,6 +104,20 @@ export interface Accounting {
   shape: number;
   /** Not known. */
   unknown: number;
+}
+
+/** Shapes of one input in one optimization profile. */
+export interface ReportShape {
+  /** Name of the input. */
+  input: string;
+  /** Number of the optimization profile, from 0. */
+  profile: number;
+  /** Smallest shape. */
+  min: number[];
+  /** Shape that the engine is tuned for. */
+  opt: number[];
+  /** Largest shape. */
+  max: number[];
 }
 
 /** One of several builds in a log. */

@@ -34,9 +34,27 @@ function graphInputs({ tensors }: FusionReport): ReportTensor[] {
 
 function inputText(report: FusionReport, tensor: ReportTensor): string {
   const isStatic = tensor.shape?.every((size) => typeof size === 'number') === true;
-  const built = isStatic ? null : engineDims(report, tensor.name);
-  const note = built === null ? '' : built.includes(-1) ? ' (dynamic in the engine)' : ` (built as ${built.join('×')})`;
-  return `${tensorText(tensor)}${note}`;
+  return `${tensorText(tensor)}${isStatic ? '' : (builtText(report, tensor.name) ?? engineText(report, tensor.name))}`;
+}
+
+/** ` (built for 1×8 to 8×256, optimum 4×64)`; null if nothing says for which shapes. */
+function builtText({ builtShapes = [] }: FusionReport, name: string): string | null {
+  const own = builtShapes.filter(({ input }) => input === name);
+  if (own.length === 0) return null;
+  const texts = own.map(({ min, opt, max }) => {
+    const [least, best, most] = [min, opt, max].map((sizes) => sizes.join('×'));
+    if (least === most) return `${best}`;
+    return `${least} to ${most}${best === least || best === most ? '' : `, optimum ${best}`}`;
+  });
+  const isOne = own.length === 1 && own[0]!.min.join() === own[0]!.max.join();
+  return ` (built ${isOne ? 'as' : 'for'} ${texts.join('; ')})`;
+}
+
+/** What the layers have: TensorRT 8 writes the shapes of the run there, not those of the engine. */
+function engineText(report: FusionReport, name: string): string {
+  const dims = engineDims(report, name);
+  if (dims === null) return '';
+  return dims.includes(-1) ? ' (dynamic in the engine)' : ` (${dims.join('×')} in the layer info)`;
 }
 
 /** Dimensions of a tensor as the engine layers have it; -1: dynamic. null if no layer has it by this name. */

@@ -9,6 +9,29 @@ const read = (text: string): BuildLog => readBuildLog(text).value;
 
 const PARSING = 'Parsing node: /a/Conv [Conv]';
 
+describe('shapes that were built for', () => {
+  const shapes = (...lines: string[]) =>
+    read(lines.map((line) => `[11/21/2026-09:26:25] [I] ${line}\n`).join('')).builtShapes;
+
+  test('of profiles, by TensorRT 8 and 10, a name with an equals sign and a scalar included', () => {
+    expect(shapes('Input build shape: a=b=1x8+4x64+8x256')).toEqual([
+      { profile: 0, input: 'a=b', min: [1, 8], opt: [4, 64], max: [8, 256] },
+    ]);
+    expect(shapes('Input build shape (profile 0): s=++', 'Input build shape (profile 1): x=2+3+4')).toEqual([
+      { profile: 0, input: 's', min: [], opt: [], max: [] },
+      { profile: 1, input: 'x', min: [2], opt: [3], max: [4] },
+    ]);
+  });
+
+  test('which trtexec chose itself', () => {
+    const text =
+      'Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3';
+    expect(shapes(text)).toEqual([{ profile: 0, input: 'x', min: [1, 3], opt: [1, 3], max: [1, 3] }]);
+  });
+
+  test('none where the model has them all', () => expect(shapes('Input build shapes: model')).toBeUndefined());
+});
+
 describe('prefixes', () => {
   test.each([
     ['trtexec', `[11/21/2026-09:29:17] [V] [TRT] ${PARSING}`],
