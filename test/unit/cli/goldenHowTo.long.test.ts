@@ -1,4 +1,4 @@
-// Runs the commands of docs/how-to-*.md and compares what they print with the page. `npm run golden` writes it anew.
+// Runs the commands of docs/how-to-*.md and docs/gate.md, and compares what they print with the page. `npm run golden` writes it anew.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 // @ts-expect-error -- the build script is plain JavaScript
 import { cliBundle } from '../../../esbuild.mjs';
 import { readLauncher } from '../../../src/core/build/launcher.ts';
-import { modelPath } from '../../support/fixtures.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -24,20 +24,44 @@ beforeAll(async () => {
   for (const name of ['playground.js', 'playground.css']) writeFileSync(join(folder, 'dist/webview', name), '');
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
+  // Two exports of one encoder, built with TensorRT 10.6 on an H200.
+  for (const [onnx, model, capture, report] of [
+    ['encoder.onnx', 'fp16_overflow', 'fp16_overflow.fp16', 'before.json'],
+    ['encoder_mixed.onnx', 'fp16_overflow_mixed', 'fp16_overflow_mixed.typed', 'after.json'],
+  ] as const) {
+    copyFileSync(modelPath(model), join(folder, onnx));
+    const file = (name: string) => fixturePath(`captures/tensorrt-10.6.0/${capture}/${name}`);
+    const files = ['--log', file('log.txt.gz'), '--layers', file('layers.json'), '--profile', file('profile.json')];
+    writeFileSync(join(folder, report), trtlens(['fusion', '--onnx', onnx, ...files, '--json']).stdout);
+  }
 });
 
-/** What a command prints, as a page shows it: stdout, then stderr. */
-function printed(command: string): string {
-  const args = [join(folder, 'dist/cli.js'), ...command.split(' ')];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
-  expect(status, stderr).toBe(0);
-  return `${stdout}${stderr}`.trim();
+const trtlens = (args: string[]) =>
+  spawnSync(process.execPath, [join(folder, 'dist/cli.js'), ...args], { cwd: folder, encoding: 'utf8' });
+
+/** A block as a shell would make it: what each line behind `$` prints. A last line `…` on the page stands for the rest. */
+function replayed(block: string): string {
+  let status = 0;
+  return block.replaceAll(/^\$ (.+)\n((?:(?!\$ ).*\n)*)/gm, (_, command: string, shown: string) => {
+    const [program, ...args] = command.split(' ');
+    if (command === 'echo $?') return `$ ${command}\n${status}\n`;
+    if (program === 'cat') return `$ ${command}\n${readFileSync(join(folder, args[0]!), 'utf8')}`;
+    expect(program).toBe('trtlens');
+    const ran = trtlens(args);
+    status = ran.status ?? -1;
+    expect(status === 0 || block.includes(`$ echo $?\n${status}`), `${command}: ${status} ${ran.stderr}`).toBe(true);
+    const output = `${ran.stdout}${ran.stderr}`.trim();
+    const lines = shown.trimEnd().split('\n');
+    const text = lines.at(-1) === '…' ? [...output.split('\n').slice(0, lines.length - 1), '…'].join('\n') : output;
+    return `$ ${command}\n${text && `${text}\n`}`;
+  });
 }
 
-const pages = readdirSync(docs).filter((name) => name.startsWith('how-to-'));
+const howTos = readdirSync(docs).filter((name) => name.startsWith('how-to-'));
+const pages = [...howTos, 'gate.md'];
 
 test('there are pages', () => {
-  expect(pages.length).toBeGreaterThan(2);
+  expect(howTos.length).toBeGreaterThan(2);
 });
 
 describe.each(pages)('%s', (name) => {
@@ -49,16 +73,21 @@ describe.each(pages)('%s', (name) => {
   test('its commands print what it shows', () => {
     for (const text of blocks('trtprec')) writeFileSync(join(folder, 'model.trtprec'), text);
     let current = page;
-    for (const text of blocks('console')) {
-      const command = /^\$ trtlens (.*)$/m.exec(text)![1]!;
-      const output = printed(command);
-      current = current.replace(text, () => `$ trtlens ${command}\n${output && `${output}\n`}`);
-    }
+    for (const text of blocks('console')) current = current.replace(text, () => replayed(text));
     if (update) writeFileSync(path, current);
     expect(current).toBe(update ? current : page);
   });
 
-  test('its launchers are right', () => {
+  test('its scripts use commands and options that exist', () => {
+    const scripts = [...blocks('sh'), ...blocks('yaml')].join('\n').replaceAll('\\\n', ' ');
+    for (const [, command, rest] of scripts.matchAll(/(?:^\s*|- |run: )trtlens (\w[\w-]*)([^\n|>#]*)/gm)) {
+      const { stdout, status } = trtlens([command!, '--help']);
+      expect(status, command).toBe(0);
+      for (const option of rest!.match(/(?<= )--[a-z][\w-]*/g) ?? []) expect(stdout, command).toContain(option);
+    }
+  });
+
+  test.runIf(howTos.includes(name))('its launchers are right', () => {
     for (const text of blocks('yaml'))
       expect(readLauncher(parse(text))).toMatchObject({ command: expect.any(Array) as unknown });
   });
