@@ -54,6 +54,7 @@ export function detailsPane(parent: HTMLElement, host: ViewHost, onSelect: (sele
     pane.selectChildren().remove();
     const content = contentOf(report, selection);
     if (content === null) {
+      pane.append('h2').attr('class', 'spoken').text(texts.title);
       pane.append('p').attr('class', 'muted').text(texts.none);
       for (const { title, lines } of overview(report)) drawList(pane, title, lines, onSelect);
       return;

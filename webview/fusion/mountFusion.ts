@@ -14,8 +14,13 @@ import { detailsPane } from './detailsPane.ts';
 import { flowChart } from './flowChart.ts';
 import type { ChartEvents } from './flowChart.ts';
 import './fusion.css';
+import { fusionTabs } from './fusionTabs.ts';
+import type { FusionTab } from './fusionTabs.ts';
 import { headline } from './headline.ts';
 import { icicleChart } from './icicleChart.ts';
+import { initialTable } from '../table/virtualTable.ts';
+import type { TableState } from '../table/virtualTable.ts';
+import { layerTable } from './layerTable.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { toSelectionSet } from './selectionSet.ts';
 import { timeLine } from './timeLine.ts';
@@ -25,6 +30,8 @@ interface Kept {
   weight: Weight | null;
   open: [string, number][];
   scroll: number;
+  tab: FusionTab;
+  table: TableState;
 }
 
 interface Shown {
@@ -51,7 +58,13 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const page = select(root).append('div').attr('class', 'fusion');
   const blank = page.append('div').attr('class', 'blank').property('hidden', true);
   const body = page.append('div').attr('class', 'fusion-body').property('hidden', true);
-  const charts = body.append('div').attr('class', 'charts');
+  const main = body.append('div').attr('class', 'fusion-main');
+  let tableState = before?.table ?? initialTable;
+  const tabs = fusionTabs(node(main), before?.tab ?? 'charts', () => {
+    remember();
+    drawAll();
+  });
+  const charts = select(tabs.panels.charts).classed('charts', true);
   const aside = body.append('aside').attr('class', 'details').attr('aria-label', strings.fusion.details.title);
 
   const chosen = (next: Selection) => {
@@ -83,6 +96,17 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   });
   const buildTime = timeLine(node(charts), events);
   const hints = charts.append('section').attr('class', 'hints').property('hidden', true);
+  const table = layerTable(tabs.panels.table, {
+    state: tableState,
+    remember: (state) => {
+      tableState = state;
+      remember();
+    },
+    select: (next) => {
+      choose(next);
+      host.selected(selection);
+    },
+  });
   drawControls();
 
   function section(name: string, title: string) {
@@ -122,7 +146,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   }
 
   function remember(): void {
-    kept.set({ weight, open: [...open], scroll: node(charts).scrollTop });
+    kept.set({ weight, open: [...open], scroll: node(charts).scrollTop, tab: tabs.current(), table: tableState });
   }
 
   function choose(next: Selection): void {
@@ -192,6 +216,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     flow.mark(set);
     timeline.mark(set);
     icicle.mark(set);
+    table.mark(set);
     details.show(report, selection);
   }
 
@@ -216,6 +241,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       }
       const first = shown === null;
       shown = { data, report, units: toFusionUnits(report), paths: modulePaths(report, data.graph) };
+      table.show(report);
       drawAll();
       if (first) node(charts).scrollTop = before?.scroll ?? 0;
     },

@@ -58,6 +58,11 @@ export const strings = {
       more: (cells: number) => `${thousands(cells)} more`,
       help: 'Double-click or press + to zoom in.',
     },
+    tabs: { label: 'Fusion views', charts: 'Charts', table: 'Table' },
+    table: {
+      title: 'Layers and kernels in execution order',
+      filterHint: 'Filter: name, op:MatMul, kernel:gemm, dtype:fp16, group:0',
+    },
     details: {
       title: 'Selected',
       none: 'Select a module, group, kernel or bar to highlight everything that belongs to it.',
@@ -96,6 +101,15 @@ export const strings = {
     },
     missing: 'To see more',
     problems: (value: number) => counted(value, 'problem'),
+  },
+  table: {
+    filter: (rows: string) => `Filter ${rows}`,
+    shown: (rows: number, all: string) => `${thousands(rows)} of ${all}`,
+    columns: 'Columns',
+    unknown: 'not known',
+    copy: (rows: number) => (rows === 0 ? 'Copy All as CSV' : `Copy ${counted(rows, 'Row')} as CSV`),
+    copied: (rows: string) => `${rows} copied`,
+    notCopied: 'The clipboard is not available. Click the page, then copy again.',
   },
   playground: {
     groups: 'Fusion groups',

@@ -1,4 +1,4 @@
-import { timeText } from '../text/numbers.ts';
+import { deltaText } from '../text/numbers.ts';
 import type { ReportNode } from '../fusion/fusionReport.ts';
 import type { ChangeKind } from './buildDiff.ts';
 import type { Cluster } from './clusters.ts';
@@ -26,7 +26,7 @@ function groupWords(groups: readonly Group[]): string {
 /** A change of time behind a sentence: `: +41.0 µs`; '' if there is none. */
 export function delta(ms: number | null): string {
   if (ms === null || ms === 0) return '';
-  return `: ${ms > 0 ? '+' : '−'}${timeText(Math.abs(ms))}`;
+  return `: ${deltaText(ms)}`;
 }
 
 /** The sentence of a change of grouping or fate. */

@@ -33,6 +33,9 @@ export function timeText(ms: number): string {
   return ms < 59_950 ? `${significant(ms / 1000)} s` : durationText(ms);
 }
 
+/** A change in milliseconds, with its sign: `+12.4 µs`, `−0.352 ms`, `0 ms`. */
+export const deltaText = (ms: number): string => `${ms > 0 ? '+' : ms < 0 ? '−' : ''}${timeText(Math.abs(ms))}`;
+
 /** Milliseconds in whole seconds, for a clock that runs: `34 s`, `2 min 5 s`, `1 h 3 min`. */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);

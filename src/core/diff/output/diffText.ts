@@ -1,4 +1,4 @@
-import { counted, timeText } from '../../text/numbers.ts';
+import { counted, deltaText, timeText } from '../../text/numbers.ts';
 import type { Both, BuildDiff, Change, DiffSide } from '../buildDiff.ts';
 import { escapeCell } from './escapes.ts';
 
@@ -49,12 +49,10 @@ function headLines({ matched, totals, time }: BuildDiff): string[] {
     `States: ${states.map(([state, count]) => `${count} ${words[state] ?? state}`).join(', ')}`,
     `ForeignNodes ${bothText(totals.foreignNodes)}, kernels ${bothText(totals.kernels)}, reformats ${bothText(totals.reformats)}`,
     time.aMs !== null && time.bMs !== null
-      ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${change(time.bMs - time.aMs)})`
+      ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${deltaText(time.bMs - time.aMs)})`
       : 'Time: not comparable, because at least one side has no profile',
   ];
 }
-
-const change = (ms: number): string => `${ms < 0 ? '−' : '+'}${timeText(Math.abs(ms))}`;
 
 /**
  * For a terminal: both sides, the totals, and the changes ranked by what they cost.
@@ -76,7 +74,7 @@ export function diffText(diff: BuildDiff, most = 30): string {
 }
 
 const sign = ({ deltaMs }: Alike): string =>
-  deltaMs === null || deltaMs === 0 ? '        ' : change(deltaMs).padStart(8);
+  deltaMs === null || deltaMs === 0 ? '        ' : deltaText(deltaMs).padStart(8);
 
 function groupText({ changes }: Alike): string {
   const [first] = changes;
@@ -91,7 +89,7 @@ export function diffMarkdown(diff: BuildDiff, most = 20): string {
     .slice(0, most)
     .map(
       ({ changes, deltaMs }) =>
-        `| ${deltaMs === null || deltaMs === 0 ? '' : change(deltaMs)} | ${changes[0]!.kind} | ${changes.length} | ${escapeCell(changes[0]!.message)} |`,
+        `| ${deltaMs === null || deltaMs === 0 ? '' : deltaText(deltaMs)} | ${changes[0]!.kind} | ${changes.length} | ${escapeCell(changes[0]!.message)} |`,
     );
   const table =
     rows.length === 0

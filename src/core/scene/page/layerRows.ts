@@ -49,13 +49,13 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
 export const layerColumns: readonly Column<LayerRow>[] = [
   column('position', 'Order', 'number', ({ position }) => position, 'Position in the order of execution, from 0'),
   column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'),
-  column('nodes', 'Nodes', 'number', ({ nodes }) => nodes, 'ONNX nodes that it computes, completely or in part'),
-  column('type', 'Type', 'text', ({ layer }) => layer.type || null, 'Type of the layer, as TensorRT names it'),
-  column('tactic', 'Tactic', 'text', ({ layer }) => layer.tactic, 'Name or number of the kernel that runs it'),
-  column('precision', 'Precision', 'text', ({ precision }) => precision || null, 'Types of the tensors that it writes'),
-  column('formats', 'Formats', 'text', ({ formats }) => formats || null, 'Memory layouts of the tensors it writes'),
   column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
   column('share', 'Share', 'percent', ({ share }) => share, 'Share of the time of the whole engine'),
+  column('nodes', 'Nodes', 'number', ({ nodes }) => nodes, 'ONNX nodes that it computes, completely or in part'),
+  column('type', 'Type', 'text', ({ layer }) => layer.type || null, 'Type of the layer, as TensorRT names it'),
+  column('precision', 'Precision', 'text', ({ precision }) => precision || null, 'Types of the tensors that it writes'),
+  column('tactic', 'Tactic', 'text', ({ layer }) => layer.tactic, 'Name or number of the kernel that runs it'),
+  column('formats', 'Formats', 'text', ({ formats }) => formats || null, 'Memory layouts of the tensors it writes'),
   column('bytes', 'Bytes', 'bytes', ({ bytes }) => bytes, 'Size of the tensors that it reads and writes, no weights'),
 ];
 

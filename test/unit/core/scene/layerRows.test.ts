@@ -109,7 +109,7 @@ describe('sorting rows', () => {
   it('writes every column of a capture', async () => {
     const report = await reportOf('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
     const [head, ...lines] = csvOf(toLayerRows(report), layerColumns).trimEnd().split('\r\n');
-    expect(head).toBe('Order,Name,Nodes,Type,Tactic,Precision,Formats,Time (ms),Share (%),Bytes');
+    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes');
     expect(lines).toHaveLength(report.layers.length);
   });
 });

@@ -1,0 +1,22 @@
+import type { Cell, Column } from '../../src/core/scene/page/tableRows.ts';
+import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
+import { oneLine } from '../../src/core/text/oneLine.ts';
+
+/** A cell as the table shows it; '' for what is not known. */
+export function cellText({ kind }: Pick<Column<unknown>, 'kind'>, cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell === 'string') return oneLine(cell);
+  switch (kind) {
+    case 'ms':
+      return timeText(cell);
+    case 'delta':
+      return deltaText(cell);
+    case 'percent':
+      return percentText(cell);
+    case 'bytes':
+      return sizeText(cell);
+    case 'number':
+    case 'text':
+      return thousands(cell);
+  }
+}
