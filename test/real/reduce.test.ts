@@ -93,6 +93,59 @@ test('planted in 14,163 nodes', async () => {
   expect(found.builds).toBeLessThanOrEqual(120);
 });
 
+const planted: { op: onnx.INodeProto; weights?: onnx.ITensorProto[]; code: string }[] = [
+  { op: { opType: 'Frobnicate', domain: 'com.acme' }, code: 'unsupported-op' },
+  {
+    op: { opType: 'MatMul', input: ['w'] },
+    weights: [{ name: 'w', dims: [7, 9], dataType: 1, floatData: Array<number>(63).fill(1) }],
+    code: 'shape-mismatch',
+  },
+  {
+    op: { opType: 'Concat', input: ['w'], attribute: [{ name: 'axis', type: 2, i: 0 }] },
+    weights: [{ name: 'w', dims: [4, 9], dataType: 1, floatData: Array<number>(36).fill(1) }],
+    code: 'shape-mismatch',
+  },
+  { op: { opType: 'NoSuchPlugin_TRT', attribute: [{ name: 'mode', type: 1, f: 0.5 }] }, code: 'unsupported-op' },
+];
+
+test('planted in 20 random places', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const { op, weights = [], code } = planted[round % planted.length]!;
+    const model = chain(`random-${round}`, 60, Math.floor(random() * 60), op, weights);
+    const profiles = [{ t0: { min: '1x8', opt: '4x8', max: '8x8' } }];
+    // oxlint-disable-next-line no-await-in-loop -- each search builds two at a time
+    const found = await reduced(model, `random-${round}`, { profiles });
+    expect(found, `round ${round}`).toMatchObject({ from: 60, to: 1, code, operator: op.opType });
+    expect(found.builds).toBeLessThanOrEqual(20);
+  }
+});
+
+test('the smallest part that breaks a rule', async () => {
+  const weights = [{ name: 'w', dims: [8, 8], dataType: 1, floatData: Array<number>(64).fill(1) }];
+  const at = 5 + Math.floor(random() * 30);
+  const model = chain('rule', 40, at, { opType: 'MatMul', input: ['w'] }, weights);
+  const options = {
+    model,
+    backend: 'rtx',
+    driver: driverPath,
+    confirm: () => Promise.reject(new Error('asked')),
+  } as const;
+  const profiles = [{ t0: { min: '8x8', opt: '8x8', max: '8x8' } }];
+  const found = await reduceModel({
+    options: { ...options, profiles },
+    out: join(folder, 'rule'),
+    until: 'kernels: 1',
+  });
+  expect(found).toMatchObject({ from: 40, code: null, operator: null, until: 'kernels: 1' });
+  expect(found.to).toBeLessThanOrEqual(3);
+  expect(await opsOf(found.model)).toContain('MatMul');
+  const request = { options: { ...options, profiles }, out: join(folder, 'none') };
+  await expect(reduceModel({ ...request, until: 'kernels: 1000' })).rejects.toThrow('keeps to the rule');
+  await expect(reduceModel({ ...request, until: 'attention: fused' })).rejects.toThrow('the rule cannot be judged');
+  await expect(reduceModel({ ...request, until: 'kernels: +5%' })).rejects.toThrow('needs a baseline');
+  await expect(reduceModel({ ...request, until: 'kernel: 5' })).rejects.toThrow('not a rule to search with');
+});
+
 test('a shape error in a network with a symbolic dimension and profiles', async () => {
   const weights = [{ name: 'w', dims: [7, 9], dataType: 1, floatData: Array<number>(63).fill(1) }];
   const model = chain('shapes', 300, 40 + Math.floor(random() * 200), { opType: 'MatMul', input: ['w'] }, weights);

@@ -25,9 +25,9 @@ export interface ExtractRequest {
   out: string;
   /**
    * Where weights go. `auto`: they stay where they are if `out` is in the same folder, otherwise the ranges used are
-   * copied.
+   * copied. `copy`: always copied. `none`: large weights are left out; a file is named that would have them.
    */
-  weights?: 'auto' | 'references' | 'embed';
+  weights?: 'auto' | 'references' | 'embed' | 'copy' | 'none';
   known?: KnownTensors | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -108,6 +108,9 @@ async function placeOf(
   used: ReadonlySet<string>,
 ): Promise<WeightsPlace> {
   if (wanted === 'embed') return { kind: 'embed' };
+  const location = externalFileFor(out, new Set([...used, basename(path)]));
+  if (wanted === 'none') return { kind: 'none', location };
+  if (wanted === 'copy') return { kind: 'data', location };
   const [from, to] = [await realpath(dirname(resolve(path))), await realpath(dirname(resolve(out))).catch(() => null)];
   const whyNot =
     from !== to
@@ -117,5 +120,5 @@ async function placeOf(
         : null;
   if (whyNot === null) return { kind: 'references', modelFile: basename(path) };
   if (wanted === 'references') throw new UserError(`The weights cannot stay where they are: ${whyNot}`);
-  return { kind: 'data', location: externalFileFor(out, new Set([...used, basename(path)])) };
+  return { kind: 'data', location };
 }

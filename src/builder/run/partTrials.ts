@@ -1,28 +1,51 @@
-import { copyFile, link, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { copyFile, link, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
 import { type InferredTensors, inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { type BorderTensor, extractModel, type KnownTensors } from '../../core/surgery/extractModel.ts';
-import { type Failure, failsAlike } from '../../core/surgery/failure.ts';
+import type { GateFile } from '../../core/diff/gate/gateFile.ts';
+import type { CheckResult } from '../../core/diff/gate/gateResult.ts';
+import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
+import { failsAlike } from '../../core/surgery/failure.ts';
+import { isBroken, type Symptom } from '../../core/surgery/symptom.ts';
 import { partProfiles } from '../../core/surgery/partProfiles.ts';
 import { type Piece, pieceOf } from '../../core/surgery/pieceOf.ts';
 import { externalPath } from '../files/externalFile.ts';
+import { fillWeights } from '../files/fillWeights.ts';
 import { isGzip, type FileSource } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalLocations, writeModel } from '../files/writeModel.ts';
 import type { Build } from '../store/buildFolder.ts';
+import { readBuildSide } from '../store/buildSide.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
+import type { TrialMemory } from './trialMemory.ts';
 
 /** A build that was tried, and what its log says went wrong. */
 export interface PartTrial {
   built: Build;
+  log: Buffer;
   found: Diagnosis[];
+  /** What the rule says of the build; null: it failed, or there is no rule. */
+  check: CheckResult | null;
   /** The model that was built. */
   model: OnnxModel;
+  /** Folders of the files of this build, as its command and log name them. */
+  folders: string[];
+}
+
+export interface TrialRequest {
+  /** For every part; `model` is the whole. */
+  options: BuildOptions;
+  /** The model's content. */
+  source: FileSource;
+  /** For links, parts and builds. */
+  folder: string;
+  /** What builds are judged by; null: whether they fail. */
+  rule: GateFile | null;
 }
 
 /** Builds parts of one model, in a folder where its weights are linked. */
@@ -36,20 +59,17 @@ export class PartTrials {
   readonly #options: BuildOptions;
   readonly #source: FileSource;
   readonly #folder: string;
+  readonly #rule: GateFile | null;
   /** Answers by the nodes of the part. */
   readonly #known = new Map<string, Promise<boolean>>();
 
-  /**
-   * @param options for every part; `model` is the whole
-   * @param model read with spans from `source`
-   * @param folder for links, parts and builds
-   */
-  private constructor(options: BuildOptions, model: OnnxModel, source: FileSource, folder: string) {
+  private constructor({ options, source, folder, rule }: TrialRequest, model: OnnxModel) {
     this.graph = createModelGraph(model);
     this.#inferred = inferTensors(this.graph);
     this.#options = options;
     this.#source = source;
     this.#folder = folder;
+    this.#rule = rule;
     const unknown = this.graph.tensors.filter(
       ({ kind, owner }, tensor) => kind === 'node' && owner < 0 && this.#inferred.types[tensor] === null,
     );
@@ -57,20 +77,20 @@ export class PartTrials {
   }
 
   /** @throws {UserError} if the model is damaged */
-  static async begin(options: BuildOptions, source: FileSource, folder: string): Promise<PartTrials> {
+  static async begin(request: TrialRequest): Promise<PartTrials> {
+    const { options, source, folder } = request;
     const { value: model, problems } = await new ParsedFiles().model(options.model, { spans: true });
     const error = problems.find(({ severity }) => severity === 'error');
     if (error) throw new UserError(`${options.model}: ${error.message}`);
     await linkWeights(options.model, model, source, folder);
-    return new PartTrials(options, model, source, folder);
+    return new PartTrials(request, model);
   }
 
   /**
    * Builds a model. Its folder is gone afterwards.
-   * @param log where to keep the log
    * @throws {Cancelled} through `signal`
    */
-  async build(options: BuildOptions, signal: AbortSignal | undefined, log?: string): Promise<PartTrial> {
+  async build(options: BuildOptions, signal: AbortSignal | undefined): Promise<PartTrial> {
     this.builds += 1;
     const folder = join(this.#folder, `build-${this.builds}`);
     try {
@@ -79,23 +99,50 @@ export class PartTrials {
       const files = new ParsedFiles();
       const path = join(built.folder, built.manifest.files.log ?? '');
       const [{ value: said }, { value: model }] = [await files.log(path), await files.model(options.model)];
-      if (log !== undefined) await copyFile(path, log);
-      return { built, found: diagnoseLog(said, model), model };
+      const check = await this.#judged(built, options.model, files);
+      const filled = options.randomWeights ? await fillWeights(options.model, options.cache, signal) : options.model;
+      const folders = [built.folder, dirname(filled), dirname(resolve(options.model))];
+      return { built, log: await readFile(path), found: diagnoseLog(said, model), check, model, folders };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
 
-  /** Whether a part fails in the same way. One that cannot be a model of its own does not. */
-  fails(failure: Failure, nodes: readonly number[], signal: AbortSignal | undefined): Promise<boolean> {
+  async #judged(built: Build, model: string, files: ParsedFiles): Promise<CheckResult | null> {
+    if (this.#rule === null || built.manifest.result !== 'passed') return null;
+    const side = await readBuildSide(built.folder, model, files);
+    return judgeGate('', this.#rule, side, null).checks[0] ?? null;
+  }
+
+  /** Whether a part has the symptom. One that cannot be a model of its own does not. */
+  shows(
+    symptom: Symptom,
+    nodes: readonly number[],
+    memory: TrialMemory,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const piece = pieceOf(this.graph, nodes, null);
     const key = piece.nodes.join();
-    const known = this.#known.get(key) ?? this.#tried(failure, piece, this.#known.size, signal);
+    const known = this.#known.get(key) ?? this.#remembered(symptom, piece, memory, signal);
     this.#known.set(key, known);
     return known;
   }
 
-  async #tried(failure: Failure, piece: Piece, number: number, signal: AbortSignal | undefined): Promise<boolean> {
+  async #remembered(
+    symptom: Symptom,
+    piece: Piece,
+    memory: TrialMemory,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const key = piece.nodes.join();
+    const earlier = memory.answer(key);
+    if (earlier !== undefined) return earlier;
+    const answer = await this.#tried(symptom, piece, this.#known.size, signal);
+    if (!signal?.aborted) await memory.remember(key, answer);
+    return answer;
+  }
+
+  async #tried(symptom: Symptom, piece: Piece, number: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (piece.inputs.some((tensor) => this.#inferred.types[tensor] === null)) return false;
     const model = join(this.#folder, `trtlens-part-${number}.onnx`);
     const weights = join(this.#folder, unpackedName(this.#options.model));
@@ -105,8 +152,7 @@ export class PartTrials {
     try {
       // The links are what it is taken from: nothing is copied.
       await writeModel(made, { path: weights, source: this.#source }, model, signal);
-      const { built, found, model: part } = await this.build(this.optionsFor(model, made.inputs), signal);
-      return built.manifest.result === 'failed' && failsAlike(failure, found, part);
+      return shown(symptom, await this.build(this.optionsFor(model, made.inputs), signal));
     } catch (error) {
       // Options that this part cannot have, such as rules for nodes that are not in it.
       if (error instanceof UserError && !(error instanceof Cancelled)) return false;
@@ -122,6 +168,17 @@ export class PartTrials {
     const own = profiles && { profiles: partProfiles(profiles, this.graph.model.graph.inputs, inputs) };
     return { ...this.#options, ...own, model };
   }
+}
+
+/** Whether a build has the symptom. */
+export const shown = (symptom: Symptom, { built, found, check, model }: PartTrial): boolean =>
+  'rule' in symptom ? isBroken(check) : built.manifest.result === 'failed' && failsAlike(symptom.failure, found, model);
+
+/** A text without the folders of this machine, whatever its encoding. */
+export function withoutFolders(text: Buffer, folders: readonly string[]): Buffer {
+  const bytes = (path: string) => Buffer.from(path).toString('latin1');
+  const rest = folders.reduce((left, folder) => left.replaceAll(bytes(`${folder}${sep}`), ''), text.toString('latin1'));
+  return Buffer.from(rest, 'latin1');
 }
 
 const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');

@@ -1,29 +1,43 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import type { Diagnosis, DiagnosisCode } from '../../core/diagnose/diagnosis.ts';
-import { failsAlike, type Failure, failureOf } from '../../core/surgery/failure.ts';
+import type { GateFile } from '../../core/diff/gate/gateFile.ts';
+import { planAnonymous } from '../../core/onnx/anonymise.ts';
+import { failureOf } from '../../core/surgery/failure.ts';
 import { pieceOf } from '../../core/surgery/pieceOf.ts';
 import { reduceNodes } from '../../core/surgery/reduceNodes.ts';
+import { readRule, type Symptom } from '../../core/surgery/symptom.ts';
+import { bytesOf } from '../../core/text/byteSource.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { extractPiece } from '../files/extractPiece.ts';
-import { openFile } from '../files/fileSource.ts';
+import { openFile, readWhole } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
+import { fingerprint } from '../files/fingerprint.ts';
+import { writeModel } from '../files/writeModel.ts';
+import { writeZip } from '../files/writeZip.ts';
 import { shell } from '../tools/shell.ts';
 import { Cancelled, UserError } from '../userError.ts';
-import { PartTrials, type PartTrial } from './partTrials.ts';
+import { PartTrials, type PartTrial, shown, withoutFolders } from './partTrials.ts';
 import type { BuildOptions } from './runBuild.ts';
+import { TrialMemory } from './trialMemory.ts';
 
 export interface ReduceRequest {
   /** How to build, and the model. What names single tensors or files to write does not apply to its parts. */
   options: BuildOptions;
-  /** Folder for the result; it is made if it is missing. */
+  /** Folder for the result, or a file that ends in `.zip`; it is made if it is missing. */
   out: string;
   /** The failure to keep, where the build has several; if omitted, the first one. */
   code?: string | undefined;
+  /** One rule as in a gate file: instead of a failure, the part is to break the rule that the whole model breaks. */
+  until?: string | undefined;
   /** When to stop with the smallest part so far. */
   maxMinutes?: number | undefined;
+  /** Names of nodes and tensors become numbers, descriptions and metadata are left out. */
+  anonymise?: boolean;
+  /** The result has no large weights; it is checked with random ones. */
+  withoutWeights?: boolean;
 }
 
 /** The smallest part of a model that was found to fail alike. */
@@ -31,13 +45,16 @@ export interface ReducedModel {
   /** Nodes of the main graph: of the model, and of the part. */
   from: number;
   to: number;
-  /** How many builds it took, the first and the last included. */
+  /** How many builds it took, the first and the last included, and those of earlier runs that were interrupted. */
   builds: number;
   seconds: number;
-  code: DiagnosisCode;
+  /** null: the part was chosen by a rule. */
+  code: DiagnosisCode | null;
   /** Operator of the node that fails; null: the log names none. */
   operator: string | null;
-  /** Path of the part; `build.log` and `command.txt` are next to it. */
+  /** The rule that the part breaks; null: it fails. */
+  until: string | null;
+  /** Path of the part, or of the zip file that contains it; `build.log` and `command.txt` are next to it. */
   model: string;
   /** Outputs of the part whose type no one knows, such as those of unknown operators: they are declared as float. */
   assumed: string[];
@@ -48,96 +65,223 @@ export interface ReducedModel {
 /** Names in the folder of the result. */
 const names = { model: 'model.onnx', log: 'build.log', command: 'command.txt' };
 
+/** What a search that was interrupted goes on from: in the folder of the result, or next to the zip file. */
+const stateOf = (out: string, zip: boolean): string => (zip ? `${out}.state` : join(out, 'reduce.state'));
+
 /**
  * Builds a model that fails, then parts of it, two at a time, until a part is left of which every node is needed for
- * the same failure. Parts are never run. Everything but the result is in a temporary folder that is removed at the end.
- * @param smaller called with the count of nodes whenever a smaller part fails alike
+ * the same failure. Parts are never run. Everything but the result is in a temporary folder that is removed at the end;
+ * what was found out so far is kept where the search was interrupted, and the same request goes on from there.
+ * @param smaller called with the count of nodes at the beginning, and whenever a smaller part fails alike
  * @throws {UserError} if the model builds, its log names no such error, or the result cannot be written
  * @throws {Cancelled} through `signal`
  */
 export async function reduceModel(
-  { options, out, code, maxMinutes }: ReduceRequest,
+  request: ReduceRequest,
   smaller: (nodes: number) => void = () => {},
   signal?: AbortSignal,
 ): Promise<ReducedModel> {
-  const begun = Date.now();
-  const [model, log, command] = [names.model, names.log, names.command].map((name) => join(out, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const { options, out, until } = request;
+  const rule = until === undefined ? null : readRule(until);
+  if (rule && 'reason' in rule) throw new UserError(`'${until}' is not a rule to search with: ${rule.reason}`);
+  if (request.anonymise && options.overrides !== undefined)
+    throw new UserError('Rules name nodes of the model: reduce it without --anonymise, or without rules');
+  const zip = /\.zip$/i.test(out);
+  const state = stateOf(out, zip);
   const used = await filesOfModel(options.model);
-  for (const path of [model, log, command]) await checkOutput(path, used);
+  const results = zip ? [out] : Object.values(names).map((name) => join(out, name));
+  for (const path of [...results, state]) await checkOutput(path, used);
   const parent = join(options.cache ?? cacheFolder(), 'reduce');
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'try-'));
-  const path = options.randomWeights ? await fillWeights(options.model, options.cache, signal) : resolve(options.model);
-  const source = await openFile(path);
   try {
-    const trials = await PartTrials.begin({ ...partOptions(options), model: path }, source, folder);
-    const { graph } = trials;
-    const first = await trials.build({ ...withoutEngine(options), model: path }, signal);
-    const cause = causeIn(first, options.model, code);
-    const failure = failureOf(cause, graph.model);
-    const all = graph.nodes.flatMap((_, index) => (graph.owner[index]! < 0 ? [index] : []));
-    const limits = [signal, maxMinutes === undefined ? undefined : AbortSignal.timeout(maxMinutes * 60_000)];
-    const limit = AbortSignal.any(limits.filter((one) => one !== undefined));
-    const { best, done } = await search(trials, failure, cause.nodes, smaller, limit);
-    if (signal?.aborted) throw new Cancelled();
-    const piece = pieceOf(graph, best ?? all, null);
-    const { inputs, outputs } = await extractPiece({
-      path,
-      pick: () => piece,
-      out: model,
-      known: trials.assumed,
-      signal,
-    });
-    const last = await trials.build(trials.optionsFor(resolve(model), inputs), signal, log);
-    if (!failsAlike(failure, last.found, last.model))
-      throw new UserError(`${model} failed once, but not when it was built again: the failure comes and goes`);
-    await writeFile(command, `${quoteCommand(commandIn(out, last), shell)}\n`);
-    return {
-      from: all.length,
-      to: piece.nodes.length,
-      builds: trials.builds,
-      seconds: (Date.now() - begun) / 1000,
-      code: failure.code,
-      operator: failure.operator,
-      model,
-      assumed: outputs.flatMap(({ name }) => (trials.assumed.has(name) ? [name] : [])),
-      stopped: !done,
-    };
+    return await new Reducer(request, { folder, zip, state, rule }, smaller, signal).run();
   } finally {
-    await source.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Runs the search until it or the time ends. `best`: null if only the whole model fails. */
-async function search(
-  trials: PartTrials,
-  failure: Failure,
-  named: readonly string[],
-  smaller: (nodes: number) => void,
-  limit: AbortSignal,
-): Promise<{ best: number[] | null; done: boolean }> {
-  const reduction = reduceNodes(trials.graph, named);
-  let best: number[] | null = null;
-  for (let step = reduction.next(); ;) {
-    if (step.done) return { best: best && step.value, done: true };
-    const asked = step.value.map((nodes) => trials.fails(failure, nodes, limit));
-    // All have ended before anything is removed.
-    await Promise.allSettled(asked);
-    if (limit.aborted) return { best, done: false };
-    const answers = await Promise.all(asked);
-    const found = answers.indexOf(true);
-    if (found >= 0) {
-      best = step.value[found]!;
-      smaller(best.length);
+interface Places {
+  /** For everything that is not the result. */
+  folder: string;
+  zip: boolean;
+  state: string;
+  rule: GateFile | null;
+}
+
+class Reducer {
+  readonly #request: ReduceRequest;
+  readonly #places: Places;
+  readonly #smaller: (nodes: number) => void;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(
+    request: ReduceRequest,
+    places: Places,
+    smaller: (nodes: number) => void,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#request = request;
+    this.#places = places;
+    this.#smaller = smaller;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<ReducedModel> {
+    const begun = Date.now();
+    const { options, maxMinutes } = this.#request;
+    const path = options.randomWeights
+      ? await fillWeights(options.model, options.cache, this.#signal)
+      : resolve(options.model);
+    const source = await openFile(path);
+    try {
+      const { folder, rule } = this.#places;
+      const trials = await PartTrials.begin({
+        options: { ...partOptions(options), model: path },
+        source,
+        folder,
+        rule,
+      });
+      const memory = await TrialMemory.open(this.#places.state, await this.#question());
+      const earlier = memory.builds;
+      const { symptom, named } = memory.first ?? (await this.#firstTrial(trials, path, memory));
+      const { graph } = trials;
+      const all = graph.nodes.flatMap((_, index) => (graph.owner[index]! < 0 ? [index] : []));
+      this.#smaller(all.length);
+      const limits = [this.#signal, maxMinutes === undefined ? undefined : AbortSignal.timeout(maxMinutes * 60_000)];
+      const limit = AbortSignal.any(limits.filter((one) => one !== undefined));
+      const { best, done } = await this.#search(trials, symptom, named, memory, limit);
+      if (this.#signal?.aborted) throw new Cancelled();
+      const written = await this.#write(trials, path, best ?? all, symptom, memory);
+      if (done) await memory.forget();
+      return {
+        from: all.length,
+        ...written,
+        builds: earlier + trials.builds,
+        seconds: (Date.now() - begun) / 1000,
+        code: 'failure' in symptom ? symptom.failure.code : null,
+        operator: 'failure' in symptom ? symptom.failure.operator : null,
+        until: 'rule' in symptom ? symptom.rule : null,
+        stopped: !done,
+      };
+    } finally {
+      await source.close();
     }
-    step = reduction.next(answers);
+  }
+
+  /** What the answers of builds depend on. */
+  async #question(): Promise<string> {
+    const { options, code, until } = this.#request;
+    const { model, driver: _, confirm: __, setUpProgress: ___, ...rest } = options;
+    const { sha256 } = await fingerprint(model);
+    return JSON.stringify([sha256, Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)), code, until]);
+  }
+
+  /** Builds the whole model, to learn what is to be kept. */
+  async #firstTrial(trials: PartTrials, path: string, memory: TrialMemory) {
+    const { options, code, until } = this.#request;
+    const first = await trials.build({ ...withoutEngine(options), model: path }, this.#signal);
+    if (until === undefined) {
+      const cause = causeIn(first, options.model, code);
+      await memory.begin({
+        symptom: { failure: failureOf(cause, trials.graph.model) },
+        named: cause.nodes,
+      });
+    } else await memory.begin({ symptom: { rule: until }, named: brokenIn(first, options.model) });
+    return memory.first!;
+  }
+
+  /** Runs the search until it or the time ends. `best`: null if only the whole model has the symptom. */
+  async #search(
+    trials: PartTrials,
+    symptom: Symptom,
+    named: readonly string[],
+    memory: TrialMemory,
+    limit: AbortSignal,
+  ): Promise<{ best: number[] | null; done: boolean }> {
+    const reduction = reduceNodes(trials.graph, named);
+    let best: number[] | null = null;
+    for (let step = reduction.next(); ;) {
+      if (step.done) return { best: best && step.value, done: true };
+      const asked = step.value.map((nodes) => trials.shows(symptom, nodes, memory, limit));
+      // All have ended before anything is removed.
+      await Promise.allSettled(asked);
+      if (limit.aborted) return { best, done: false };
+      const answers = await Promise.all(asked);
+      const found = answers.indexOf(true);
+      if (found >= 0) {
+        best = step.value[found]!;
+        this.#smaller(best.length);
+      }
+      step = reduction.next(answers);
+    }
+  }
+
+  /** Writes the part, builds it once more, and keeps the log and the command of that build. */
+  async #write(trials: PartTrials, path: string, nodes: readonly number[], symptom: Symptom, memory: TrialMemory) {
+    const { out, anonymise, withoutWeights } = this.#request;
+    const { zip, folder } = this.#places;
+    const result = zip ? join(folder, 'result') : out;
+    const model = join(result, names.model);
+    const piece = pieceOf(trials.graph, nodes, null);
+    const weights = withoutWeights ? 'none' : 'copy';
+    const { inputs, outputs } = await extractPiece({
+      path,
+      pick: () => piece,
+      out: model,
+      weights,
+      known: trials.assumed,
+      signal: this.#signal,
+    });
+    const renamed = anonymise ? await rewriteAnonymously(model, this.#signal) : new Map<string, string>();
+    const last = await trials.build(
+      {
+        ...renamedProfiles(trials.optionsFor(resolve(model), inputs), renamed),
+        ...(withoutWeights && { randomWeights: true }),
+      },
+      this.#signal,
+    );
+    if (!shown(symptom, last)) {
+      await memory.forget();
+      throw new UserError(
+        withoutWeights
+          ? `${model} fails with its own weights only: leave out --without-weights`
+          : `${model} failed once, but not when it was built again: the failure comes and goes`,
+      );
+    }
+    const folders = anonymise ? [...last.folders, ...foldersIn(last.built.manifest.command)] : last.folders;
+    const command = `${quoteCommand(commandIn(last, folders), shell)}\n`;
+    await writeFile(join(result, names.log), withoutFolders(last.log, folders));
+    await writeFile(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
+    if (zip) await writeZip(result, basename(out).replace(/\.zip$/i, ''), out, this.#signal);
+    return {
+      to: piece.nodes.length,
+      model: zip ? out : model,
+      assumed: outputs.flatMap(({ name }) => (trials.assumed.has(name) ? [renamed.get(name) ?? name] : [])),
+    };
   }
 }
+
+const weightsNote = `# The weights are not included. 'trtlens build ${names.model} --random-weights' makes up the ones that were built.\n`;
+
+/** New names of tensors by the old ones. */
+async function rewriteAnonymously(model: string, signal: AbortSignal | undefined): Promise<Map<string, string>> {
+  // In memory: the file takes its own place.
+  const source = bytesOf(await readWhole(model));
+  const edited = await planAnonymous(source);
+  await writeModel(edited, { path: model, source }, model, signal);
+  return edited.tensors;
+}
+
+const renamedProfiles = (options: BuildOptions, renamed: ReadonlyMap<string, string>): BuildOptions =>
+  options.profiles
+    ? {
+        ...options,
+        profiles: options.profiles.map((profile) =>
+          Object.fromEntries(Object.entries(profile).map(([name, range]) => [renamed.get(name) ?? name, range])),
+        ),
+      }
+    : options;
 
 /** The error that is to be kept. */
 function causeIn({ built, found }: PartTrial, model: string, code: string | undefined): Diagnosis {
@@ -154,13 +298,30 @@ function causeIn({ built, found }: PartTrial, model: string, code: string | unde
   );
 }
 
+/** Ids of the nodes that break the rule. */
+function brokenIn({ built, check }: PartTrial, model: string): string[] {
+  if (built.manifest.result !== 'passed')
+    throw new UserError(`${model} does not build, so no rule can be checked: reduce the failure without --until first`);
+  if (!check?.judged) throw new UserError(`the rule cannot be judged: ${check?.message ?? 'no result'}`);
+  if (check.verdict === 'passed')
+    throw new UserError(`${model} keeps to the rule: ${check.message}. Give a rule that it breaks`);
+  return check.nodes;
+}
+
 /** The command of a build as it can be run in the folder of the result. */
-const commandIn = (out: string, { built }: PartTrial): string[] =>
+const commandIn = ({ built }: PartTrial, folders: readonly string[]): string[] =>
   built.manifest.command.map((argument) =>
-    [built.folder, resolve(out)]
-      .reduce((text, folder) => text.replaceAll(`${folder}${sep}`, ''), argument)
+    withoutFolders(Buffer.from(argument), folders)
+      .toString()
       .replace(/\.partial$/, ''),
   );
+
+/** Folders of the programs and files that a command names. */
+const foldersIn = (command: readonly string[]): string[] =>
+  command
+    .map((argument) => argument.slice(argument.startsWith('-') ? argument.indexOf('=') + 1 : 0))
+    .filter((path) => isAbsolute(path))
+    .map((path) => dirname(path));
 
 /** What the user asked for, less the file that a build would leave. */
 function withoutEngine(options: BuildOptions): BuildOptions {

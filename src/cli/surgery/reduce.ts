@@ -13,22 +13,31 @@ const options = {
   ...build,
   out: { type: 'string', short: 'o' },
   code: { type: 'string' },
+  until: { type: 'string' },
+  anonymise: { type: 'boolean' },
+  'without-weights': { type: 'boolean' },
   'max-minutes': { type: 'string' },
 } as const;
 
 export const reduce: Command = {
   name: 'reduce',
   summary: 'make a failing model the smallest one that fails alike',
-  help: `trtlens reduce MODEL.onnx -o DIR [--code CODE] [--max-minutes N] [build options] [--json]
+  help: `trtlens reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymise] [--without-weights]
+               [--max-minutes N] [build options] [--json]
 
 Builds the model, which fails, and then parts of it, two at a time, until every node that is left is needed for the same
-failure: the same code of 'trtlens diagnose' at the same operator. No part is run. DIR gets model.onnx with the weights
-that it uses, build.log, and command.txt, the command that was run.
+failure: the same code of 'trtlens diagnose' at the same operator. No part is run. DIR or the zip file gets model.onnx
+with the weights that it uses, build.log, and command.txt, the command that was run. The same command continues a search
+that was interrupted.
 
-  -o DIR            folder for the result
-  --code CODE       the failure to keep, where the build has several (default: the first)
-  --max-minutes N   stop after N minutes with the smallest part so far
-  --json            { "from", "to", "builds", "seconds", "code", "operator", "model", "assumed", "stopped" }
+  -o DIR|FILE.zip     folder or zip file for the result
+  --code CODE         the failure to keep, where the build has several (default: the first)
+  --until RULE        look for the smallest part that breaks one rule of a gate file, as the model does, instead of one
+                      that fails, for example 'attention: fused' or 'reformats: 0'
+  --anonymise         number nodes and tensors, and leave out descriptions and metadata
+  --without-weights   leave out large weights; the result is built with random ones
+  --max-minutes N     stop after N minutes with the smallest part so far
+  --json              { "from", "to", "builds", "seconds", "code", "operator", "until", "model", "assumed", "stopped" }
 
 Other options are those of trtlens build.
 `,
@@ -38,6 +47,8 @@ Other options are those of trtlens build.
     const model = read.positionals[0]!;
     const out = textOf(values, 'out');
     if (out === undefined) throw new Usage('-o DIR is missing');
+    const [code, until] = [textOf(values, 'code'), textOf(values, 'until')];
+    if (code !== undefined && until !== undefined) throw new Usage('--code cannot be combined with --until');
     const maxMinutes = wholeNumber('--max-minutes', textOf(values, 'max-minutes'));
     const steps: number[] = [];
     const result = await reduceModel(
@@ -57,25 +68,35 @@ Other options are those of trtlens build.
           setUpProgress: (line) => terminal.note(line),
         },
         out,
-        code: textOf(values, 'code'),
+        code,
+        until,
         maxMinutes,
+        anonymise: values['anonymise'] === true,
+        withoutWeights: values['without-weights'] === true,
       },
       (nodes) => {
         steps.push(nodes);
-        terminal.status(`${steps.join(' → ')} nodes`);
+        terminal.status(`${progress(steps)} nodes`);
       },
       terminal.signal,
     ).finally(() => terminal.status(null));
-    const { from, builds, code, operator, assumed, stopped } = result;
+    const { builds, operator, assumed, stopped } = result;
     if (values['json']) await printJson(terminal, result);
     else {
+      const what = result.until === null ? result.code : `breaks ${result.until}`;
       const where = operator === null ? '' : ` at ${operator}`;
       await terminal.out(
-        `${[from, ...steps].join(' → ')} nodes in ${counted(builds, 'build')}: ${code}${where}\nWritten: ${result.model}\n`,
+        `${progress(steps)} nodes in ${counted(builds, 'build')}: ${what}${where}\nWritten: ${result.model}\n`,
       );
     }
-    if (stopped) terminal.note(`note: stopped after ${maxMinutes} minutes; a smaller part may fail alike`);
+    if (stopped)
+      terminal.note(
+        `note: stopped after ${maxMinutes} minutes; a smaller part may fail alike. The same command continues the search`,
+      );
     if (assumed.length > 0) terminal.note(`note: the type of ${assumed.join(', ')} is not known; declared as float`);
     return exitCodes.done;
   },
 };
+
+/** `14,163 → 41 → 1` */
+const progress = (steps: readonly number[]): string => steps.map((nodes) => nodes.toLocaleString('en-US')).join(' → ');

@@ -27,9 +27,16 @@ export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: readonly
  * same folder.
  * - `data`: in a file of its own, only the ranges that are used
  * - `embed`: inside the new model
+ * - `none`: nowhere; large ones are declared in a file of that name, which nothing writes
  */
 export type WeightsPlace =
-  { kind: 'references'; modelFile: string } | { kind: 'data'; location: string } | { kind: 'embed' };
+  | { kind: 'references'; modelFile: string }
+  | { kind: 'data'; location: string }
+  | { kind: 'embed' }
+  | { kind: 'none'; location: string };
+
+/** Smaller tensors may be shapes, axes and other constants without which a model is another one. */
+const LARGE = 1 << 12;
 
 /** A piece as a model of its own, as pieces of the old file and new bytes. */
 export interface ExtractedModel extends EditedModel {
@@ -68,7 +75,7 @@ export function extractModel(
     return {
       reason: `The type of tensor "${unknown}" is unknown. Cut elsewhere, or pass a verbose build log of the model`,
     };
-  const external = new ExternalData(weights.kind === 'data' ? weights.location : '');
+  const external = new ExternalData('location' in weights ? weights.location : '');
   const byName = new Map(model.graph.initializers.map((tensor) => [tensor.name, tensor]));
   const initializers = piece.initializers.flatMap((tensor) => {
     const found = byName.get(graph.tensors[tensor]!.name);
@@ -101,7 +108,7 @@ export function extractModel(
     segments,
     size: whole,
     external:
-      external.segments.length === 0
+      external.segments.length === 0 || weights.kind === 'none'
         ? null
         : { location: external.location, segments: external.segments, size: external.size },
     inputs: inputs as BorderTensor[],
@@ -131,6 +138,7 @@ const newValue = ({ name, type, shape }: BorderTensor): NewValue => ({ name, new
 /** A tensor with its elements where they should be. */
 function placed(tensor: OnnxTensor, weights: WeightsPlace, external: ExternalData): OnnxTensor | NewTensor {
   const { data, name, type, shape } = tensor;
+  if (weights.kind === 'none') return leftOut(tensor, weights.location, external);
   if (weights.kind === 'references' || !data || !('external' in data)) return tensor;
   const { location, offset = '0', length } = data.external;
   const size = length === undefined ? byteLength(type, shape) : Number(length);
@@ -144,4 +152,14 @@ function placed(tensor: OnnxTensor, weights: WeightsPlace, external: ExternalDat
     shape,
     bytes: { external: { location: weights.location, offset: String(at), length: String(size) } },
   };
+}
+
+/** A tensor of which only type and shape stay, if it is large or its elements are elsewhere. */
+function leftOut(tensor: OnnxTensor, location: string, external: ExternalData): OnnxTensor | NewTensor {
+  const { data, name, type, shape, sparse } = tensor;
+  const size = byteLength(type, shape);
+  if (!data || size === undefined || sparse || ('inline' in data && size < LARGE)) return tensor;
+  // Each one has a place of its own, where nothing is.
+  const at = external.place({ copy: { file: location, offset: external.size, length: size } }, size);
+  return { name, newType: type, shape, bytes: { external: { location, offset: String(at), length: String(size) } } };
 }

@@ -7,36 +7,45 @@ import { bytesOf } from '../../../src/core/text/byteSource.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import { unzipped } from '../../support/unzipped.ts';
 
 const folder = temporaryFolder();
 const cache = join(folder, 'cache');
 const core = ['/blocks/blocks.3/attn/Softmax', '/blocks/blocks.4/attn/Softmax'];
 const foreign = `{ForeignNode[${core.join('...')}]}`;
 
-/** A trtexec without an implementation for a network that has both nodes, and with another trouble for a lone one. */
-function trtexec(): string {
+const calls = join(folder, 'calls');
+const failed = '[11/21/2026-10:00:00] [E] Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error';
+
+/** A trtexec that fails for the reason that `why`, an expression of `model`, gives; '' means it builds. */
+function trtexec(name: string, why: string): string {
   writeFileSync(join(folder, 'help'), captureText('tensorrt-10.6.0/cli.help/log.txt')!);
-  const failed = '[11/21/2026-10:00:00] [E] Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error';
   const body = `
-    const { readFileSync, writeFileSync } = require('fs');
+    const { appendFileSync, readFileSync, writeFileSync } = require('fs');
     if (args[0] === '--help') { process.stdout.write(readFileSync(${JSON.stringify(join(folder, 'help'))})); return; }
+    appendFileSync(${JSON.stringify(calls)}, '.');
     const value = (flag) => args.find((arg) => arg.startsWith('--' + flag + '='))?.slice(flag.length + 3);
     const model = readFileSync(value('onnx'));
-    // The field of a node's name: tensors are called alike.
-    const found = ${JSON.stringify(core)}.filter((name) =>
-      model.includes(Buffer.concat([Buffer.from([0x1a, name.length]), Buffer.from(name)])));
+    // A field of a message: a tag and a short text.
+    const has = (tag, text) => model.includes(Buffer.concat([Buffer.from([tag, text.length]), Buffer.from(text)]));
     console.log('&&&& RUNNING TensorRT.trtexec [TensorRT v100600] # trtexec ' + args.join(' '));
-    if (found.length === 0) writeFileSync(value('saveEngine'), 'engine');
+    const why = ${why};
+    if (why === '') writeFileSync(value('saveEngine'), 'engine');
     else {
-      const why = found.length === 2 ? ${JSON.stringify(`Could not find any implementation for node ${foreign}.`)} : 'out of memory';
       console.log(${JSON.stringify(failed)} + ' (' + why + ')');
       console.log('&&&& FAILED TensorRT.trtexec');
       process.exitCode = 1;
     }`;
-  return fakeTool(folder, 'trtexec', body);
+  return fakeTool(folder, name, body);
 }
 
-const tool = trtexec();
+/** One without an implementation for a network that has both nodes, and with another trouble for a lone one. */
+const tool = trtexec(
+  'trtexec',
+  `[${JSON.stringify(`Could not find any implementation for node ${foreign}.`)}, 'out of memory', ''][
+    ${JSON.stringify(core)}.filter((name) => !has(0x1a, name)).length]`,
+);
+const softmaxTool = trtexec('trtexec-softmax', `has(0x22, 'Softmax') ? 'out of memory' : ''`);
 const request = (out: string, more: Partial<ReduceRequest> = {}): ReduceRequest => ({
   options: {
     model: modelPath('vit_tiny'),
@@ -72,10 +81,55 @@ test('when the time is up, the smallest part so far is the result', async () => 
   expect(found.to).toBe(found.from);
 });
 
-test('cancelling ends the search and leaves no result', async () => {
+test('cancelling ends the search; the same request continues it without building anything twice', async () => {
   const cancel = new AbortController();
-  const running = reduceModel(request('cancelled'), () => cancel.abort(), cancel.signal);
+  let count = 0;
+  const running = reduceModel(request('cancelled'), () => (++count === 2 ? cancel.abort() : undefined), cancel.signal);
   await expect(running).rejects.toThrow('cancelled');
-  expect(readdirSync(folder)).not.toContain('cancelled');
+  expect(readdirSync(join(folder, 'cancelled'))).toEqual(['reduce.state']);
   expect(readdirSync(join(cache, 'reduce'))).toEqual([]);
+  const before = readFileSync(calls, 'utf8').length;
+  const [whole, found] = [await reduceModel(request('whole')), await reduceModel(request('cancelled'))];
+  const built = readFileSync(calls, 'utf8').slice(before).length;
+  expect(found).toMatchObject({ to: 2, builds: whole.builds, stopped: false });
+  expect(built).toBeLessThan(2 * whole.builds);
+  expect(readdirSync(join(folder, 'cancelled')).toSorted()).toEqual(['build.log', 'command.txt', 'model.onnx']);
+});
+
+test('answers to another question do not count', async () => {
+  await reduceModel(request('question', { maxMinutes: 0 }));
+  expect(readdirSync(join(folder, 'question'))).toContain('reduce.state');
+  const other = reduceModel(request('question', { code: 'out-of-memory' }));
+  await expect(other).rejects.toThrow('does not fail with out-of-memory');
+});
+
+test('a state file that was cut off', async () => {
+  await reduceModel(request('cut', { maxMinutes: 0 }));
+  const state = join(folder, 'cut/reduce.state');
+  writeFileSync(state, `${readFileSync(state, 'utf8')}{"part":"12`);
+  expect(await reduceModel(request('cut'))).toMatchObject({ to: 2 });
+});
+
+test('a zip file without names and without weights', async () => {
+  const out = join(folder, 'failure.zip');
+  const found = await reduceModel(
+    request('failure.zip', {
+      anonymise: true,
+      withoutWeights: true,
+      code: 'out-of-memory',
+      options: { ...request('').options, trtexec: softmaxTool },
+    }),
+  );
+  expect(found.model).toBe(out);
+  const files = unzipped(out);
+  expect([...files.keys()]).toEqual(['failure/build.log', 'failure/command.txt', 'failure/model.onnx']);
+  const { value } = await readModel(bytesOf(files.get('failure/model.onnx')!));
+  expect(value!.nodes.map(({ name, op }) => [name, op])).toEqual([['node0', 'Softmax']]);
+  expect(value!.graph.inputs.map(({ name }) => name)).toEqual(['tensor0']);
+  const texts = [...files.values()].map((bytes) => bytes.toString('latin1')).join('');
+  expect(texts).not.toContain('blocks');
+  expect(texts).not.toContain(folder);
+  expect(files.get('failure/command.txt')!.toString()).toMatch(
+    /^# The weights are not included\..*\n\S*trtexec\S* --onnx=model.onnx /,
+  );
 });
