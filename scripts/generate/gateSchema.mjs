@@ -8,7 +8,7 @@ export async function gateSchema() {
   const { precisionTypes, precisionWords } = await loadSource('src/core/precision/language/precisionType.ts');
   const common = { optional: { description: commonKeys.optional, type: 'boolean' } };
 
-  const ruleSchema = ([name, { about, words, keys = {}, patterns, short, files = {} }]) => {
+  const ruleSchema = ([name, { about, words, keys = {}, patterns, short, settings = {} }]) => {
     const limits = Object.entries(keys).map(([key, grammar]) => [key, limitSchema(grammar, units)]);
     const other =
       patterns === 'type'
@@ -20,7 +20,12 @@ export async function gateSchema() {
       properties: {
         ...Object.fromEntries(limits),
         ...(words && { is: { description: about, enum: words } }),
-        ...Object.fromEntries(Object.entries(files).map(([key, text]) => [key, { description: text, type: 'string' }])),
+        ...Object.fromEntries(
+          Object.entries(settings).map(([key, { about: text, values }]) => [
+            key,
+            { description: text, ...(values ? { enum: values } : { type: 'string', pattern: '.' }) },
+          ]),
+        ),
         ...common,
       },
     };

@@ -77,20 +77,15 @@ export interface AccuracyProgress {
  * by simulation on the CPU. Writes nothing.
  * @throws {UserError} if the model cannot be read or run, or the inputs do not fit it
  */
-export async function judgeAccuracy(request: AccuracyRequest): Promise<AccuracyReport> {
-  const source = await openFile(request.model);
-  try {
-    const subject = await readSubject(request, source);
-    const simulation = new Simulation(request.runtime, request.script, request.signal);
-    try {
-      return await new Judge(request, subject, simulation).report();
-    } finally {
-      await simulation.close();
-    }
-  } finally {
-    await source.close();
-  }
-}
+export const judgeAccuracy = (request: AccuracyRequest): Promise<AccuracyReport> =>
+  simulated(request, (judge) => judge.report());
+
+/**
+ * The outputs of a model in low precision alone: judges no node and searches nothing.
+ * @throws {UserError} if the model cannot be read or run, or the inputs do not fit it
+ */
+export const lowOutputs = (request: AccuracyRequest): Promise<AccuracyOutput[]> =>
+  simulated(request, (judge) => judge.lowOutputs());
 
 /** The reference of a model on its samples, with which other runs can be compared. */
 export interface OtherRun {
@@ -108,13 +103,16 @@ export interface OtherRun {
  * Runs the FP32 model, and `work` with its outputs as the reference.
  * @throws {UserError} if the model cannot be read or run, or the inputs do not fit it
  */
-export async function withReference(request: AccuracyRequest, work: (run: OtherRun) => Promise<void>): Promise<void> {
+export const withReference = (request: AccuracyRequest, work: (run: OtherRun) => Promise<void>): Promise<void> =>
+  simulated(request, async (judge) => work(await judge.reference()));
+
+async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) => Promise<Result>): Promise<Result> {
   const source = await openFile(request.model);
   try {
     const subject = await readSubject(request, source);
     const simulation = new Simulation(request.runtime, request.script, request.signal);
     try {
-      await work(await new Judge(request, subject, simulation).reference());
+      return await work(new Judge(request, subject, simulation));
     } finally {
       await simulation.close();
     }
@@ -220,6 +218,14 @@ class Judge {
       .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
     const read = await this.simulation.samples(this.request.inputs, inputs);
     return { read, inputs };
+  }
+
+  /** The low-precision run alone. */
+  async lowOutputs(): Promise<AccuracyOutput[]> {
+    const { low } = this.subject;
+    await this.begin();
+    await this.prepare(low);
+    return this.outputs(await this.simulation.trial('0'.repeat(low.low.length), null));
   }
 
   /** The exact run alone. */

@@ -12,11 +12,14 @@ import { UserError } from '../userError.ts';
 import { type Build, requireBuild } from './buildFolder.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild, type LoadedBuild } from './loadBuild.ts';
+import { requestedPrecision } from './realisedPrecision.ts';
 
 /** One side of a comparison, and where its files are. */
 export interface BuildSide extends GateSide {
   /** Path of the build log; null: a report alone, or a build without one. */
   logPath: string | null;
+  /** What the build was made from; absent for a report alone. */
+  made?: { model: string; precision: string | null; rules: string | undefined };
 }
 
 /**
@@ -47,6 +50,7 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
     types: { facts: buildFactsOf(loaded), index },
     figures: figuresOf(loaded, engineSize),
     logPath: log === null ? null : resolve(folder, log),
+    made: { model: onnx, precision: requestedPrecision(loaded), rules: loaded.overrides?.rules },
   };
 }
 

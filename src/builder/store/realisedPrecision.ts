@@ -7,7 +7,8 @@ import type { LoadedBuild } from './loadBuild.ts';
 export const realisedPrecision = (build: LoadedBuild): PrecisionShare | null =>
   precisionShare(build.report, requestedPrecision(build));
 
-function requestedPrecision({ manifest, overrides }: LoadedBuild): string | null {
+/** The low precision, or `fp32`, that a build was requested; null: any type, or not known. */
+export function requestedPrecision({ manifest, overrides }: LoadedBuild): string | null {
   const base = overrides ? baseOf(readOverrides(overrides.rules)) : 'keep';
   if (base !== 'keep') return base;
   const precision = manifest?.options['precision'];

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts';
 import { UserError } from '../../builder/userError.ts';
+import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { GateFile } from '../../core/diff/gate/gateFile.ts';
 import { initGate } from '../../core/diff/gate/initGate.ts';
 import type { GateResult } from '../../core/diff/gate/gateResult.ts';
@@ -14,6 +16,7 @@ import { readGate } from '../../core/diff/gate/readGate.ts';
 import { gateCodeQuality, gateSarif, type SarifPaths } from '../../core/diff/output/gateSarif.ts';
 import { gateJunit, gateMarkdown, gateText } from '../../core/diff/output/gateText.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
@@ -30,6 +33,8 @@ const options = {
   junit: { type: 'string' },
   markdown: { type: 'string' },
   gitlab: { type: 'string' },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
   json: { type: 'boolean' },
   init: { type: 'boolean' },
   update: { type: 'boolean' },
@@ -50,10 +55,11 @@ good build by 'trtlens fusion --json'.
   --report F       a report instead of a build folder, with --onnx for rules on attention and types
   --onnx FILE      the model (default: the one in the build folder's manifest)
   --baseline F     a report or build folder instead of the baseline in FILE
-  --accuracy F     the output of 'trtlens accuracy --json', for the rule accuracy
+  --accuracy F     the output of 'trtlens accuracy --json', instead of running the model for the rule accuracy
   --matrix F       the output of 'trtlens matrix --json': checks every build that passed
   --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that format
   --json           the result as one JSON document
+  --python PROGRAM, -y, --yes   for the rule accuracy: the interpreter; download ONNX Runtime without asking
   --init           write FILE and its baseline from a good build
   --update         write the baseline from a build
 
@@ -80,9 +86,16 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
       values.matrix === undefined
         ? [await readSides(sources, model)]
         : await Promise.all((await foldersOfMatrix(values.matrix)).map((folder) => readBuildSide(folder)));
-    const accuracy = values.accuracy === undefined ? undefined : await readAccuracy(values.accuracy);
-    const judged = builds.map((side) => ({
-      result: judgeGate(path, file, { ...side, accuracy }, baseline),
+    const sides = await withAccuracy(
+      builds,
+      path,
+      file,
+      values.matrix === undefined ? model : undefined,
+      values,
+      terminal,
+    );
+    const judged = sides.map((side) => ({
+      result: judgeGate(path, file, side, baseline),
       paths: pathsOf(path, side),
     }));
     await writeOutputs(judged, values, [path, ...sources]);
@@ -152,14 +165,34 @@ async function foldersOfMatrix(path: string): Promise<string[]> {
 
 async function readAccuracy(path: string): Promise<{ error: number | null }> {
   try {
-    const { outputs } = JSON.parse(decodeUtf8(await readWhole(path))) as {
-      outputs: { error: number | null; finite: boolean }[];
-    };
-    const errors = outputs.map(({ error, finite }) => (finite ? error : null));
-    return { error: errors.includes(null) ? null : Math.max(0, ...(errors as number[])) };
+    const { outputs, kernel } = JSON.parse(decodeUtf8(await readWhole(path))) as AccuracyReport;
+    // What kernels hold unrounded is a hypothesis.
+    return largestError((kernel?.outputs ?? outputs).filter(({ judged }) => judged));
   } catch {
     throw new UserError(`${path} is not the output of \`trtlens accuracy --json\``);
   }
+}
+
+/** Builds with the error that the rule `accuracy` limits, where the gate has such a rule. */
+async function withAccuracy(
+  builds: readonly BuildSide[],
+  gatePath: string,
+  { checks }: GateFile,
+  model: string | undefined,
+  values: { accuracy?: string; python?: string; yes?: boolean },
+  terminal: Terminal,
+): Promise<BuildSide[]> {
+  const limit = checks.map((check) => check.limit).find(({ kind }) => kind === 'accuracy');
+  if (limit?.kind !== 'accuracy') return [...builds];
+  const given = values.accuracy === undefined ? undefined : await readAccuracy(values.accuracy);
+  const script = join(import.meta.dirname, 'driver', 'simulate.py');
+  const runtime = () => runtimeFor(values, terminal);
+  const request = { gate: gatePath, limit, model, runtime, script, signal: terminal.signal };
+  const found: BuildSide[] = [];
+  for (const build of builds)
+    // oxlint-disable-next-line no-await-in-loop -- one model at a time: each takes all cores
+    found.push({ ...build, accuracy: given ?? (await gateAccuracy({ ...request, build })) });
+  return found;
 }
 
 /** Code hosts want paths from the repository's root, which is where CI runs. */

@@ -8,6 +8,9 @@ import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
 import { readGate } from '../../core/diff/gate/readGate.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
+/** A code lens runs no models: that takes seconds to minutes. */
+const notRun = { missing: 'The editor does not run the model; `trtlens gate` does' };
+
 /** A gate judged on the newest build of its model that passed, or why it is not. */
 export type JudgedGate = { result: GateResult; build: string } | { reason: string };
 
@@ -26,7 +29,10 @@ export async function judgedGate(document: vscode.TextDocument, files: ParsedFil
   try {
     const side = await readBuildSide(build.folder, model, files);
     const baseline = gate.baseline === null ? null : await readBaseline(join(folder, gate.baseline), model, files);
-    return { result: judgeGate(document.uri.fsPath, gate, side, baseline), build: build.manifest.id };
+    return {
+      result: judgeGate(document.uri.fsPath, gate, { ...side, accuracy: notRun }, baseline),
+      build: build.manifest.id,
+    };
   } catch (error) {
     return { reason: `Not judged: ${errorText(error)}` };
   }

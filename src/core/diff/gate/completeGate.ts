@@ -47,7 +47,7 @@ function keysOf(grammar: RuleGrammar): Record<string, string> {
   return {
     ...(Object.fromEntries(own) as Record<string, string>),
     ...(grammar.words && { is: grammar.about }),
-    ...grammar.files,
+    ...Object.fromEntries(Object.entries(grammar.settings ?? {}).map(([name, { about }]) => [name, about])),
     ...commonKeys,
   };
 }
@@ -60,6 +60,8 @@ function valuesOf([top, rule = '', key]: readonly string[]): GateWord[] {
   if (key === 'optional') return ['true', 'false'].map(value);
   if (grammar?.words && (key === undefined || key === 'is')) return grammar.words.map(value);
   if (grammar?.patterns === 'type' && key !== undefined) return precisionTypes.map(value);
+  const setting = Object.entries(grammar?.settings ?? {}).find(([name]) => name === key)?.[1];
+  if (setting?.values) return setting.values.map(value);
   return [];
 }
 

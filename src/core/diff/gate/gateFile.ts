@@ -44,8 +44,8 @@ export type Limit =
   | { kind: 'percent' | 'difference'; value: number; text: string }
   | { kind: 'word'; text: string }
   | { kind: 'type'; type: PrecisionType; text: string }
-  /** A largest error, and the samples to find it with. */
-  | { kind: 'accuracy'; value: number; inputs: string | null; text: string };
+  /** A largest error, and how to find it: paths as written, and the precision. */
+  | { kind: 'accuracy'; value: number; text: string; inputs?: string; rules?: string; low?: string };
 
 /** A rule that may fail until a day. */
 export interface Permission {

@@ -3,6 +3,8 @@ import type { RuleName } from './gateFile.ts';
 /** What a number of a gate file measures. */
 export type Unit = 'count' | 'ms' | 'bytes' | 'error';
 
+export type AccuracySetting = 'inputs' | 'low' | 'rules';
+
 /** What may stand below a rule. */
 export interface RuleGrammar {
   /** One sentence; shown on hover, in completion and in the schema. */
@@ -15,8 +17,8 @@ export interface RuleGrammar {
   patterns?: 'type' | 'ms';
   /** The key that a single value stands for: `kernels: 12`. */
   short?: string;
-  /** Keys that name files, relative to the gate file. */
-  files?: Readonly<Record<string, string>>;
+  /** Keys that say how to find the number: paths relative to the gate file, or one of `values`. */
+  settings?: Readonly<Record<AccuracySetting, { about: string; values?: readonly string[] }>>;
 }
 
 const counts = (what: string) =>
@@ -92,10 +94,20 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     short: 'unfused',
   },
   accuracy: {
-    about: 'Largest error of an output compared with FP32, from `trtlens accuracy`.',
+    about: 'Largest error of an output compared with FP32, found by simulation as `trtlens accuracy` does.',
     keys: { error: { unit: 'error', about: 'Largest max|d| / max|reference| of any output.', absolute: true } },
     short: 'error',
-    files: { inputs: 'Samples for the error, relative to this file.' },
+    settings: {
+      inputs: {
+        about:
+          'Input values for `trtlens accuracy`, a file or a folder relative to this file: the gate runs it by itself.',
+      },
+      low: {
+        about: 'The low precision to simulate. Default: the one that the build was made in.',
+        values: ['fp16', 'bf16', 'int8', 'fp8'],
+      },
+      rules: { about: 'Override rules (*.trtprec), relative to this file. Default: those of the build.' },
+    },
   },
 };
 

@@ -14,8 +14,8 @@ export interface GateSide extends DiffInput {
   repeats?: readonly FusionReport[] | undefined;
   /** What layers show of types, with the model's index; absent without the model. */
   types?: { facts: BuildFacts; index: NodeIndex } | undefined;
-  /** The largest error of an output, as `trtlens accuracy` found it; null: an output is not finite. */
-  accuracy?: { error: number | null } | undefined;
+  /** The largest error of an output, as `trtlens accuracy` finds it (null: an output is not finite), or why it is not known. */
+  accuracy?: { error: number | null } | { missing: string } | undefined;
 }
 
 /** What a rule finds: whether its limit is kept, or why it cannot be said. */

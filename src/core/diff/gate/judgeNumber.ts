@@ -49,7 +49,7 @@ function noiseText(now: { noise?: number }, before: { noise?: number }, limit: L
 function textOf({ rule, key }: Check, value: number): string {
   if (rule === 'memory') return sizeText(value);
   if (rule === 'time' || key === 'microseconds') return timeText(value);
-  if (rule === 'accuracy') return `error ${Number(value.toPrecision(3))}`;
+  if (rule === 'accuracy') return value === Infinity ? 'not finite' : `error ${Number(value.toPrecision(2))}`;
   const names: Record<string, [string, string]> = {
     foreignNodes: ['ForeignNode', 'ForeignNodes'],
     kernels: ['kernel', 'kernels'],
@@ -176,6 +176,6 @@ export function nodesUnder(nodes: readonly ReportNode[], pattern: string): Repor
 
 function accuracy({ accuracy: found }: GateSide): Measured {
   if (found === undefined)
-    return { missing: 'No accuracy result: pass --accuracy with the JSON of `trtlens accuracy`' };
-  return { value: found.error ?? Infinity };
+    return { missing: 'No accuracy result: add `inputs:`, or pass --accuracy with the JSON of `trtlens accuracy`' };
+  return 'missing' in found ? found : { value: found.error ?? Infinity };
 }

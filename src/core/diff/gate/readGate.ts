@@ -4,7 +4,14 @@ import type { Problem, Read } from '../../text/problem.ts';
 import { precisionType, precisionTypes } from '../../precision/language/precisionType.ts';
 import type { Check, GateFile, Limit, Permission, RuleName } from './gateFile.ts';
 import type { Place } from './gateResult.ts';
-import { commonKeys, gateKeys, gateRules, permissionKeys, type RuleGrammar } from './gateRules.ts';
+import {
+  type AccuracySetting,
+  commonKeys,
+  gateKeys,
+  gateRules,
+  permissionKeys,
+  type RuleGrammar,
+} from './gateRules.ts';
 import { readLimit } from './readLimit.ts';
 
 /**
@@ -72,16 +79,16 @@ class GateReader {
       return;
     }
     const optional = this.#optional(value);
-    const known = { ...grammar.keys, ...grammar.files, ...commonKeys, ...(grammar.words && { is: '' }) };
+    const known = { ...grammar.keys, ...grammar.settings, ...commonKeys, ...(grammar.words && { is: '' }) };
     const entries = this.#entries(value, known, `key of ${rule}`, grammar.patterns !== undefined);
     for (const { key, value: limit, pair } of entries) {
-      if (key === 'optional' || Object.hasOwn(grammar.files ?? {}, key)) continue;
+      if (key === 'optional' || Object.hasOwn(grammar.settings ?? {}, key)) continue;
       const text = this.#string(limit, `${rule}.${key}`, pair);
       if (text === null) continue;
       if (key === 'is' && grammar.words) this.#word(rule, grammar, text, limit, optional);
       else this.#add(rule, key, this.#limit(grammar, key, text), optional, pair.key, limit);
     }
-    if (grammar.files) this.#inputs(value);
+    if (grammar.settings) this.#settings(rule, grammar.settings, value);
   }
 
   /** `kernels: 12`, `attention: fused`. */
@@ -111,9 +118,7 @@ class GateReader {
     const fixed = grammar.keys && Object.hasOwn(grammar.keys, key) ? grammar.keys[key] : undefined;
     if (fixed?.unit === 'error') {
       const limit = readLimit(text, 'error', { absolute: true });
-      return typeof limit === 'string' || limit.kind !== 'max'
-        ? limit
-        : { kind: 'accuracy', value: limit.value, inputs: null, text };
+      return typeof limit === 'string' || limit.kind !== 'max' ? limit : { kind: 'accuracy', value: limit.value, text };
     }
     if (fixed) return readLimit(text, fixed.unit, fixed);
     if (grammar.patterns === 'ms') return readLimit(text, 'ms');
@@ -143,12 +148,18 @@ class GateReader {
     return false;
   }
 
-  #inputs(map: YAMLMap): void {
-    const value: unknown = map.get('inputs', true);
-    if (value === undefined) return;
-    const path = isScalar(value) && typeof value.value === 'string' ? value.value : null;
-    if (path === null) this.#problem('gate-value', 'accuracy.inputs: expected a path', this.#placeOf(value));
-    for (const { limit } of this.#checks) if (limit.kind === 'accuracy') limit.inputs = path;
+  #settings(rule: string, known: NonNullable<RuleGrammar['settings']>, map: YAMLMap): void {
+    for (const name of Object.keys(known) as AccuracySetting[]) {
+      const value: unknown = map.get(name, true);
+      if (value === undefined) continue;
+      const { values } = known[name];
+      const text = isScalar(value) && typeof value.value === 'string' ? value.value : '';
+      if (text === '' || values?.includes(text) === false) {
+        const what = values ? `is not one of ${listed(values)}` : 'is not a path';
+        this.#problem('gate-value', `${rule}.${name}: ${text && `'${text}' `}${what}`, this.#placeOf(value));
+      }
+      for (const { limit } of this.#checks) if (limit.kind === 'accuracy') limit[name] = text;
+    }
   }
 
   #permissions(value: unknown, at: Pair): Permission[] {

@@ -108,8 +108,15 @@ describe('numbers', () => {
       'failed: This TensorRT does not list the kernels inside a ForeignNode.',
       'failed: The activation memory is unknown: pass the build folder or its verbose log.',
       'failed: The model has no QuantizeLinear or DequantizeLinear node.',
-      'failed: No accuracy result: pass --accuracy with the JSON of `trtlens accuracy`.',
+      'failed: No accuracy result: add `inputs:`, or pass --accuracy with the JSON of `trtlens accuracy`.',
     ]);
+  });
+
+  test('the largest error of an output, or why it is not known', () => {
+    const with_ = (accuracy: GateSide['accuracy']) => judge('accuracy: 0.01', { accuracy });
+    expect(with_({ error: 0.00512 })).toEqual(['passed: error 0.0051; at most error 0.01 is allowed.']);
+    expect(with_({ error: null })).toEqual(['failed: not finite; at most error 0.01 is allowed.']);
+    expect(with_({ missing: 'The model is missing' })).toEqual(['failed: The model is missing.']);
   });
 
   test('several profiles: the median, and noise above the limit is said', () => {

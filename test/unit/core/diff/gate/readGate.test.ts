@@ -85,6 +85,19 @@ describe('a gate file', () => {
     ]);
   });
 
+  test('settings of the rule accuracy', () => {
+    const rule = '{ error: 0.01, inputs: samples, rules: m.trtprec, low: bf16 }';
+    expect(readGate(`rules: { accuracy: ${rule} }`, today).value!.checks[0]!.limit).toMatchObject({
+      inputs: 'samples',
+      rules: 'm.trtprec',
+      low: 'bf16',
+    });
+    expect(problems('rules: { accuracy: { error: 0.01, inputs: [a, b], low: fp61 } }')).toEqual([
+      '1:43: accuracy.inputs: is not a path',
+      "1:56: accuracy.low: 'fp61' is not one of fp16, bf16, int8, fp8",
+    ]);
+  });
+
   test('permissions that expired or are incomplete', () => {
     expect(
       problems(
