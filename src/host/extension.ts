@@ -19,6 +19,7 @@ import { registerCommands } from './platform/registerCommands.ts';
 import { registerPrecision } from './precision/registerPrecision.ts';
 import { registerReplay } from './replay/registerReplay.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
+import { RememberedOptions } from './tasks/rememberedOptions.ts';
 import { registerTasks } from './tasks/registerTasks.ts';
 import { DiskSource } from './workspace/diskSource.ts';
 import { registerSessions } from './workspace/registerSessions.ts';
@@ -52,7 +53,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     attachPieces({ sessions, diagnostics }, model, pieces),
   );
   const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, files });
-  const building = { context, sessions, builds, tasks };
+  const remembered = new RememberedOptions(context.workspaceState);
+  const building = { context, sessions, builds, tasks, remembered };
   running = builds;
 
   context.subscriptions.push(

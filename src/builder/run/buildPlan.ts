@@ -73,6 +73,35 @@ export async function planBuild(options: EngineOptions, tools: BuildTools): Prom
   }
 }
 
+/** What would build, and what it would refuse. */
+export interface Prospect {
+  backend: Backend;
+  product: BuildPlan['product'];
+  version: string | null;
+  /** The requests among these that cannot be met, one sentence each; empty: it builds. */
+  refuses: (options: Partial<EngineOptions>) => string[];
+}
+
+/**
+ * Finds what would build a model, without setting TensorRT-RTX up.
+ * @throws {UserError} if the backend is not available, with what to install
+ */
+export async function prospectOf(options: EngineOptions, tools: BuildTools): Promise<Prospect> {
+  const chosen = options.backend ?? 'auto';
+  const backend = chosen === 'auto' && !tools.launcher ? await choose(tools) : chosen;
+  const plan =
+    backend === 'rtx' && !tools.launcher
+      ? planDriver('rtx', tools.driver, '', {}, 'tensorrt-rtx', null)
+      : await planBuild({ ...options, backend }, tools);
+  const nowhere: BuildFilePaths = { engine: '', layers: '', profile: '', times: '', precisions: '' };
+  return {
+    backend: plan.backend,
+    product: plan.product,
+    version: plan.version,
+    refuses: (more) => refusals(plan.command({ ...options, ...more }, nowhere).notes),
+  };
+}
+
 /** The requests that cannot be met, in one sentence each; empty: build. */
 export const refusals = (notes: CommandNote[]): string[] =>
   notes.filter(({ kind }) => kind === 'refused').map(({ message }) => message);

@@ -6,6 +6,7 @@ import { stageWords } from '../../core/build/buildProgress.ts';
 import type { ProgressState } from '../../core/build/buildProgress.ts';
 import { durationText, timeText } from '../../core/text/numbers.ts';
 import { shorten } from '../../core/text/oneLine.ts';
+import { optionWords } from '../builds/optionWords.ts';
 import type { RunningBuild } from '../builds/builds.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
@@ -87,7 +88,7 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const origins = { built: '', recorded: 'recorded', imported: 'imported' };
   const facts = [
     results[manifest.result],
-    ...chosen(manifest.options),
+    ...optionWords(manifest.options),
     manifest.seconds === null ? '' : timeText(manifest.seconds * 1000),
     origins[manifest.origin],
     version,
@@ -222,18 +223,6 @@ function group(
   const item = line(parent, key, label, String(count), { icon: new vscode.ThemeIcon('list-unordered') });
   item.children = children(item);
   return item;
-}
-
-/** What is worth a word in a line: how it was built, not where its files went. */
-function chosen(options: Build['manifest']['options']): string[] {
-  const words: string[] = [];
-  if (typeof options['precision'] === 'string') words.push(options['precision']);
-  if (options['stronglyTyped'] === true) words.push('strongly typed');
-  if (options['outputs'] === 'all') words.push('unfused');
-  if (options['overrides'] !== undefined) words.push('overrides');
-  if (options['profiles'] !== undefined) words.push('custom shapes');
-  if (options['randomWeights'] === true) words.push('random weights');
-  return words;
 }
 
 /** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */

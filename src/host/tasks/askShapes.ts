@@ -7,63 +7,99 @@ import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
 import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
-import { plainText } from '../platform/plainText.ts';
-import type { Sessions } from '../workspace/sessions.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { askPick, askText, back, runSteps } from '../platform/quickSteps.ts';
+import type { Back, Place, QuickStep } from '../platform/quickSteps.ts';
 
-/** Asks for the sizes that a model leaves open, for one optimization profile or more; undefined: the user cancelled. */
+/** Optimization profiles: the shapes of each input. [] for none. */
+export type Profiles = Record<string, ShapeRange>[];
+
+/** What is known about the shapes of a model that is to be built. */
+export interface ShapeQuestion {
+  inputs: GraphTensor[];
+  /** The sizes that it leaves open; []: there is nothing to ask. */
+  sizes: OpenSize[];
+  /** Suggested sizes, by the name of the open dimension. */
+  suggested: ReadonlyMap<string, number>;
+  /** The suggested shapes as one profile, and as text. */
+  profile: Profiles;
+  text: string;
+  /** What is built without a profile. */
+  ones: string;
+}
+
+/** @throws {UserError} if the model cannot be read */
+export async function shapeQuestion(uri: vscode.Uri): Promise<ShapeQuestion> {
+  const { value } = await new ParsedFiles().model(uri.fsPath);
+  const { inputs } = toGraphData(value);
+  const [shapes = []] = builtShapes(value);
+  const texts = suggestedShapes(value, shapes);
+  return {
+    inputs,
+    sizes: openSizes(inputs),
+    suggested: new Map(suggestSizes(value).map(({ name, size }) => [name, size])),
+    profile: texts.length === 0 ? [] : [profileOf(texts)],
+    text: texts.join(', '),
+    ones: shapesText([shapes]),
+  };
+}
+
+/** Asks for the shapes to build for, with those of the last time first. */
 export async function askShapes(
-  uri: vscode.Uri,
-  sessions: Sessions,
-): Promise<Record<string, ShapeRange>[] | undefined> {
-  const inputs = await inputsOf(uri, sessions);
-  if (inputs === undefined) return undefined;
-  const sizes = openSizes(inputs);
-  if (sizes.length === 0) {
-    const build = 'Build Without Profile';
-    const text = 'Every input of this model has a fixed shape, so there are no shapes to choose.';
-    return (await vscode.window.showInformationMessage(plainText(text), build)) === build ? [] : undefined;
-  }
-  const suggested = await suggestionsOf(uri);
-  const profiles: Record<string, ShapeRange>[] = [];
+  question: ShapeQuestion,
+  last: Profiles,
+  place: Place,
+): Promise<Profiles | Back | undefined> {
+  const items: (vscode.QuickPickItem & { profiles: Profiles | null })[] = [
+    ...(last.length > 0 ? [{ label: 'Last Shapes', detail: profilesText(last), profiles: last }] : []),
+    { label: 'Suggested Shapes', detail: question.text, profiles: question.profile },
+    { label: 'Choose Shapes…', detail: 'Asks for a range of each open dimension', profiles: null },
+    { label: '1 Along Each Open Dimension', detail: question.ones, profiles: [] },
+  ];
+  const placeholder = 'This model leaves dimensions open: select the shapes to build for';
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one question after the other
-    const ranges = await askRanges(sizes, profiles.length + 1, suggested);
-    if (ranges === undefined) return undefined;
-    const profile = toProfile(inputs, sizes, ranges);
-    profiles.push(profile);
+    const picked = await askPick(place, items, { placeholder });
+    if (picked === undefined || picked === back) return picked;
+    const { profiles } = picked[0]!;
+    if (profiles !== null) return profiles;
     // oxlint-disable-next-line no-await-in-loop -- as above
-    const next = await askNext(profile);
-    if (next === undefined) return undefined;
-    if (next === 'build') return profiles;
+    const chosen = await chooseShapes(question, place.title, true);
+    if (chosen !== back) return chosen;
   }
 }
 
-/**
- * Before a usual build of a model with open dimensions: the suggested sizes, others, or 1 for each as TensorRT's tools take
- * it. [] for no profile; undefined: the user cancelled.
- */
-export async function shapesFirst(
-  uri: vscode.Uri,
-  sessions: Sessions,
-): Promise<Record<string, ShapeRange>[] | undefined> {
-  const read = await new ParsedFiles().model(uri.fsPath).catch(() => undefined);
-  // The build itself says best what is wrong with the file.
-  if (!read) return [];
-  const [shapes = []] = builtShapes(read.value);
-  const texts = suggestedShapes(read.value, shapes);
-  if (texts.length === 0) return [];
-  const items = [
-    { label: 'Build for Suggested Shapes', detail: texts.join(', '), next: 'suggested' as const },
-    { label: 'Choose Shapes…', detail: 'Asks for a range of each open dimension', next: 'ask' as const },
-    { label: 'Build for 1 Along Each Open Dimension', detail: shapesText([shapes]), next: 'ones' as const },
-  ];
-  const placeHolder = 'This model leaves dimensions open: select the shapes to build for';
-  const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true, ignoreFocusOut: true });
-  if (picked === undefined) return undefined;
-  if (picked.next === 'ask') return askShapes(uri, sessions);
-  return picked.next === 'ones' ? [] : [profileOf(texts)];
+/** Asks for the range of each open dimension, for one optimization profile or more. */
+export async function chooseShapes(
+  { inputs, sizes, suggested }: ShapeQuestion,
+  title: string,
+  canGoBack = false,
+): Promise<Profiles | Back | undefined> {
+  const profiles: Profiles = [];
+  for (;;) {
+    const steps = [...sizes.map((size, index) => rangeStep(size, index, suggested)), nextStep(inputs, sizes)];
+    const named = `${title}, Profile ${profiles.length + 1}`;
+    const first = { ranges: [], more: false };
+    // oxlint-disable-next-line no-await-in-loop -- one question after the other
+    const answers = await runSteps<ShapeAnswers>(first, steps, named, canGoBack || profiles.length > 0);
+    if (answers === undefined) return undefined;
+    if (answers === back) {
+      if (profiles.pop() === undefined) return back;
+      continue;
+    }
+    profiles.push(toProfile(inputs, sizes, answers.ranges));
+    if (!answers.more) return profiles;
+  }
 }
+
+interface ShapeAnswers {
+  ranges: SizeRange[];
+  /** Another profile follows. */
+  more: boolean;
+}
+
+/** Several profiles in a line: `x 1×8 to 8×256`. */
+const profilesText = (profiles: Profiles): string =>
+  shapesText(profiles.map((profile) => Object.entries(profile).map(([input, range]) => ({ input, ...range }))));
 
 /** One profile that is these shapes and no others. */
 const profileOf = (texts: readonly string[]): Record<string, ShapeRange> =>
@@ -75,56 +111,38 @@ const profileOf = (texts: readonly string[]): Record<string, ShapeRange> =>
     }),
   );
 
-async function inputsOf(uri: vscode.Uri, sessions: Sessions): Promise<GraphTensor[] | undefined> {
-  const graph = sessions.find(uri)?.state.graph;
-  if (graph !== null && graph !== undefined) return graph.inputs;
-  try {
-    return toGraphData((await new ParsedFiles().model(uri.fsPath)).value).inputs;
-  } catch (error) {
-    await vscode.window.showErrorMessage(plainText(errorText(error)));
-    return undefined;
-  }
-}
-
-/** By the name of the open dimension. */
-async function suggestionsOf(uri: vscode.Uri): Promise<Map<string, number>> {
-  const read = await new ParsedFiles().model(uri.fsPath).catch(() => undefined);
-  return new Map(read ? suggestSizes(read.value).map(({ name, size }) => [name, size]) : []);
-}
-
-async function askRanges(
-  sizes: OpenSize[],
-  profile: number,
+function rangeStep(
+  { name, places }: OpenSize,
+  index: number,
   suggested: ReadonlyMap<string, number>,
-): Promise<SizeRange[] | undefined> {
-  const ranges: SizeRange[] = [];
-  for (const [index, { name, places }] of sizes.entries()) {
-    const where = places.slice(0, 4).map(({ input, axis }) => `${input}[${axis}]`);
-    // oxlint-disable-next-line no-await-in-loop -- one question after the other
-    const text = await vscode.window.showInputBox({
-      title: `Profile ${profile}, dimension ${index + 1} of ${sizes.length}: ${name}`,
-      prompt: plainText(
-        `Minimum, optimum and maximum of ${places.length > where.length ? [...where, '…'].join(', ') : where.join(', ')}, for example 1 8 32, or one number for all three`,
-      ),
-      ignoreFocusOut: true,
-      ...(suggested.has(name) && { value: String(suggested.get(name)) }),
-      validateInput: (value) =>
-        readSizeRange(value) === undefined
-          ? 'Enter three integers in ascending order, for example 1 8 32, or one integer'
-          : undefined,
-    });
-    const range = text === undefined ? undefined : readSizeRange(text);
-    if (range === undefined) return undefined;
-    ranges.push(range);
-  }
-  return ranges;
+): QuickStep<ShapeAnswers> {
+  const where = places.slice(0, 4).map(({ input, axis }) => `${input}[${axis}]`);
+  const listed = (places.length > where.length ? [...where, '…'] : where).join(', ');
+  return {
+    ask: async (answers, place) => {
+      const text = await askText(place, {
+        question: `${name}: minimum, optimum and maximum of ${listed}, for example 1 8 32, or one number for all three`,
+        value: String(suggested.get(name) ?? ''),
+        validate: (value) =>
+          readSizeRange(value) === undefined
+            ? 'Enter three integers in ascending order, for example 1 8 32, or one integer'
+            : undefined,
+      });
+      if (text === undefined || text === back) return text;
+      return { ...answers, ranges: [...answers.ranges.slice(0, index), readSizeRange(text)!] };
+    },
+  };
 }
 
-async function askNext(profile: Record<string, ShapeRange>): Promise<'build' | 'more' | undefined> {
-  const shapes = Object.entries(profile).map(([name, { min, opt, max }]) => `${name} ${min} … ${opt} … ${max}`);
-  const items = [
-    { label: 'Build', detail: shapes.join('; '), next: 'build' as const },
-    { label: 'Add Another Profile', next: 'more' as const },
-  ];
-  return (await vscode.window.showQuickPick(items, { ignoreFocusOut: true }))?.next;
+function nextStep(inputs: GraphTensor[], sizes: OpenSize[]): QuickStep<ShapeAnswers> {
+  return {
+    ask: async (answers, place) => {
+      const items = [
+        { label: 'Use These Shapes', detail: profilesText([toProfile(inputs, sizes, answers.ranges)]), more: false },
+        { label: 'Add Another Profile', detail: 'For shapes that are far apart', more: true },
+      ];
+      const picked = await askPick(place, items, { placeholder: 'Select what to do next' });
+      return picked === undefined || picked === back ? picked : { ...answers, more: picked[0]!.more };
+    },
+  };
 }

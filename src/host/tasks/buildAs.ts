@@ -1,27 +1,35 @@
 import * as vscode from 'vscode';
-import { presets } from '../builds/presets.ts';
-import type { Preset } from '../builds/presets.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { optionWords } from '../builds/optionWords.ts';
+import { offeredPresets, presets } from '../builds/presets.ts';
+import type { OfferedPreset, Preset } from '../builds/presets.ts';
 import type { TaskOptions } from '../builds/taskProperties.ts';
-import type { Sessions } from '../workspace/sessions.ts';
-import { askShapes } from './askShapes.ts';
-import { copyBuildCommand } from './copyBuildCommand.ts';
+import { nameOf } from '../platform/nameOf.ts';
+import { plainText } from '../platform/plainText.ts';
+import { back } from '../platform/quickSteps.ts';
 import { pickModel } from '../workspace/pickModel.ts';
+import { chooseShapes, shapeQuestion } from './askShapes.ts';
+import { askBuildOptions, findProspect } from './buildWizard.ts';
+import { copyBuildCommand } from './copyBuildCommand.ts';
 import { mayBuild, startBuild } from './startBuild.ts';
 import type { BuildParts } from './startBuild.ts';
+import { typedRules } from './typedRules.ts';
 
 /** Asks how a model should be built, then builds it or copies the command that would. `preset`: chosen already. */
 export async function buildAs(parts: BuildParts, argument: unknown, preset?: unknown): Promise<void> {
   const uri = await pickModel(argument, parts.sessions);
   if (uri === undefined || !(await mayBuild(parts, uri))) return;
   const known = presets.find(({ id }) => id === preset);
-  const picked = known === undefined ? await pickPreset() : { preset: known, copy: false };
+  const picked = known === undefined ? await pickWay(parts, uri) : wayOf({ preset: known, way: 'options' });
   if (picked === undefined) return;
-  const options = await complete(uri, picked.preset, parts.sessions);
-  if (options === undefined) return;
-  if (picked.copy) {
+  const chosen = await picked.complete(parts, uri);
+  if (chosen === undefined) return;
+  const { options, copy } = { copy: picked.copy, ...chosen };
+  if (copy) {
     await copyBuildCommand(parts, uri, options);
     return;
   }
+  await parts.remembered.put(uri, options);
   await startBuild(parts, uri, { ...options });
 }
 
@@ -31,49 +39,106 @@ export async function copyUsualCommand(parts: BuildParts, argument: unknown): Pr
   if (uri !== undefined) await copyBuildCommand(parts, uri, {});
 }
 
-function describe(id: Preset['id']): { label: string; detail: string } {
-  const texts: Record<Preset['id'], { label: string; detail: string }> = {
-    default: { label: 'Default', detail: 'All options at their defaults' },
-    fp16: { label: 'Quick FP16', detail: 'TensorRT may choose FP16 (TensorRT 10 and earlier)' },
-    fp32: {
-      label: 'FP32 Reference',
-      detail: 'FP32 without TF32, a baseline for comparison',
-    },
-    unfused: { label: 'Unfused', detail: 'Marks every tensor as an output, so TensorRT fuses nothing across tensors' },
-    int8: { label: 'INT8 with a Calibration Cache', detail: 'Takes the scales from a cache (TensorRT 10 and earlier)' },
-    typed: { label: 'Strongly Typed', detail: 'Takes every type from the model' },
-    shapes: { label: 'Dynamic Shapes…', detail: 'Asks for a range of each dynamic dimension' },
-  };
-  return texts[id];
+interface Completed {
+  options: Partial<TaskOptions>;
+  copy?: boolean;
 }
 
-function pickPreset(): Promise<{ preset: Preset; copy: boolean } | undefined> {
-  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy the Command Instead' };
-  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { preset: Preset }>();
-  picker.items = presets.map((preset) => ({ ...describe(preset.id), preset, buttons: [copy] }));
+/** A line of the first list. */
+interface Way {
+  label: string;
+  detail: string;
+  copy: boolean;
+  /** Asks for what is still open; undefined: the user cancelled. */
+  complete: (parts: BuildParts, uri: vscode.Uri) => Promise<Completed | undefined>;
+}
+
+const texts: Record<Preset['id'], { label: string; detail: string }> = {
+  default: { label: 'Default', detail: 'All options at their defaults' },
+  fp16: { label: 'Quick FP16', detail: 'TensorRT may choose FP16 (TensorRT 10 and earlier)' },
+  bf16: { label: 'Quick BF16', detail: 'TensorRT may choose BF16 (TensorRT 10 and earlier)' },
+  fp32: { label: 'FP32 Reference', detail: 'FP32 without TF32, a baseline for comparison' },
+  unfused: { label: 'Unfused', detail: 'Marks every tensor as an output, so TensorRT fuses nothing across tensors' },
+  int8: { label: 'INT8 with a Calibration Cache', detail: 'Takes the scales from a cache (TensorRT 10 and earlier)' },
+  typed: { label: 'Strongly Typed', detail: 'Takes every type from the model' },
+  shapes: { label: 'Dynamic Shapes…', detail: 'Asks for a range of each dynamic dimension' },
+};
+
+function wayOf({ preset, way }: OfferedPreset): Way {
+  const { label, detail } = texts[preset.id];
+  const typed = preset.typed;
+  if (way === 'options' || typed === undefined)
+    return { label, detail, copy: false, complete: (_, uri) => complete(uri, preset) };
+  return {
+    label: `${typed.toUpperCase()} by a Typed Copy`,
+    detail: `This TensorRT takes types from the model: builds a copy of it in ${typed.toUpperCase()}`,
+    copy: false,
+    complete: async ({ context }) => ({ options: { overrides: await typedRules(context.globalStorageUri, typed) } }),
+  };
+}
+
+/** The presets that the back-end can build, the options of the last time, and all options one by one. */
+async function pickWay(parts: BuildParts, uri: vscode.Uri): Promise<Way | undefined> {
+  const last = parts.remembered.of(uri);
+  const all: Way = {
+    label: 'Choose Options…',
+    detail: 'Back-end, shapes, precision, workspace, weights',
+    copy: false,
+    complete: () => chooseAll(parts, uri, last),
+  };
+  const words = [last.backend ?? 'auto', ...optionWords(last)].join(' · ');
+  const again: Way = { label: 'Last Options', detail: words, copy: false, complete: async () => ({ options: last }) };
+  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { way: Way }>();
+  picker.title = plainText(`Build ${nameOf(uri)}`);
   picker.placeholder = 'Select a build preset';
   picker.matchOnDetail = true;
-  return new Promise((resolve) => {
-    const done = (result: { preset: Preset; copy: boolean } | undefined) => {
-      resolve(result);
+  picker.busy = true;
+  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy the Command Instead' };
+  const item = (way: Way, buttons: vscode.QuickInputButton[]) => ({
+    label: way.label,
+    detail: way.detail,
+    way,
+    buttons,
+  });
+  const lasting = Object.keys(last).length > 0 ? [item(again, [copy])] : [];
+  let closed = false;
+  const answer = new Promise<Way | undefined>((resolve) => {
+    const done = (way: Way | undefined) => {
+      closed = true;
+      resolve(way);
       picker.dispose();
     };
     picker.onDidAccept(() => {
-      const [item] = picker.selectedItems;
-      done(item && { preset: item.preset, copy: false });
+      const [chosen] = picker.selectedItems;
+      if (chosen !== undefined) done(chosen.way);
     });
-    picker.onDidTriggerItemButton(({ item }) => done({ preset: item.preset, copy: true }));
+    picker.onDidTriggerItemButton((event) => done({ ...event.item.way, copy: true }));
     picker.onDidHide(() => done(undefined));
-    picker.show();
   });
+  picker.show();
+  // Which back-end builds is found by running it, which takes a moment.
+  const prospect = await findProspect(parts.context, uri, {});
+  const offered = prospect === undefined ? [] : offeredPresets((options) => prospect.refuses(options));
+  if (!closed) {
+    const ways = offered.map((one) => item(wayOf(one), [copy]));
+    picker.items = [...lasting, ...ways, item(all, [])];
+    picker.busy = false;
+  }
+  return answer;
+}
+
+async function chooseAll(
+  parts: BuildParts,
+  uri: vscode.Uri,
+  last: Partial<TaskOptions>,
+): Promise<Completed | undefined> {
+  // The build itself says best what is wrong with the file.
+  const question = await shapeQuestion(uri).catch(() => null);
+  return askBuildOptions(parts.context, uri, last, question?.sizes.length ? question : null);
 }
 
 /** Adds what a preset asks for; undefined: the user cancelled. */
-async function complete(
-  uri: vscode.Uri,
-  { options, asks }: Preset,
-  sessions: Sessions,
-): Promise<Partial<TaskOptions> | undefined> {
+async function complete(uri: vscode.Uri, { options, asks }: Preset): Promise<Completed | undefined> {
   if (asks === 'calibration cache') {
     const [file] =
       (await vscode.window.showOpenDialog({
@@ -81,11 +146,27 @@ async function complete(
         defaultUri: vscode.Uri.joinPath(uri, '..'),
         openLabel: 'Use Cache',
       })) ?? [];
-    return file && { ...options, calibrationCache: file.fsPath };
+    return file && { options: { ...options, calibrationCache: file.fsPath } };
   }
   if (asks === 'shapes') {
-    const profiles = await askShapes(uri, sessions);
-    return profiles && { ...options, profiles };
+    const profiles = await askOpenShapes(uri);
+    return profiles && { options: { ...options, ...(profiles.length > 0 && { profiles }) } };
   }
-  return { ...options };
+  return { options: { ...options } };
+}
+
+async function askOpenShapes(uri: vscode.Uri) {
+  try {
+    const question = await shapeQuestion(uri);
+    if (question.sizes.length > 0) {
+      const profiles = await chooseShapes(question, `Shapes of ${nameOf(uri)}`);
+      return profiles === back ? undefined : profiles;
+    }
+  } catch (error) {
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
+    return undefined;
+  }
+  const build = 'Build Without Profile';
+  const text = 'Every input of this model has a fixed shape, so there are no shapes to choose.';
+  return (await vscode.window.showInformationMessage(plainText(text), build)) === build ? [] : undefined;
 }

@@ -3,6 +3,7 @@ import type { Builds } from '../builds/builds.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from './buildTaskProvider.ts';
+import type { RememberedOptions } from './rememberedOptions.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 
 /** What starting a build needs of the extension. */
@@ -11,6 +12,7 @@ export interface BuildParts {
   sessions: Sessions;
   builds: Builds;
   tasks: BuildTaskProvider;
+  remembered: RememberedOptions;
 }
 
 /** Whether a model can be built now; if not, the user is told why and what to do. */

@@ -78,8 +78,11 @@ export class DiskSource implements SessionSource {
     const unsuccessful = passed ? null : { manifest: last.manifest, found: await diagnoseBuild(last, this.#files) };
     const pictured = shown.report === null ? null : shown.build;
     const changed = pictured !== null && (await modelChanged(uri.fsPath, pictured, this.#files));
-    const failedLog = passed ? null : logOf(last);
-    return { ...shown, state: buildState({ unsuccessful, pictured, changed }), failedLog };
+    return {
+      ...shown,
+      state: buildState({ unsuccessful, pictured, changed }),
+      unsuccessful: passed ? null : last,
+    };
   }
 
   async #report(uri: vscode.Uri, build: Build, later: string): Promise<ShownBuild> {
@@ -107,13 +110,10 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild
   hints: [],
   asked: [],
   precision: null,
-  log: logOf({ folder, manifest }),
+  log: manifest.files.log === null ? null : join(folder, manifest.files.log),
   state: { notices: [], faults: [], line: null },
-  failedLog: null,
+  unsuccessful: null,
 });
-
-const logOf = ({ folder, manifest: { files } }: Build): string | null =>
-  files.log === null ? null : join(folder, files.log);
 
 function outcome({ manifest: { result, error } }: Build, newest = true): string {
   if (!newest)

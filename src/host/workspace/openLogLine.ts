@@ -14,8 +14,9 @@ export async function openLogLine(session: Session, line: number): Promise<void>
 
 /** Shows the log of the build that did not pass, at a line counted from 1. */
 export async function openFailedLog(session: Session, line: number): Promise<void> {
-  const log = session.state.newest?.failedLog ?? null;
-  if (log !== null) await openTextAt(vscode.Uri.file(log), line);
+  const build = session.state.newest?.unsuccessful ?? null;
+  if (build === null || build.manifest.files.log === null) return;
+  await openTextAt(vscode.Uri.joinPath(vscode.Uri.file(build.folder), build.manifest.files.log), line);
 }
 
 /** Shows the override file that the session's newest build was made with, at a line counted from 1. */

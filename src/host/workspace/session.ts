@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildState } from '../../core/diagnose/buildState.ts';
 import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
@@ -31,8 +32,8 @@ export interface ShownBuild {
   log: string | null;
   /** How the builds of the model stand. */
   state: BuildState;
-  /** Path of the log of the build that did not pass, which may be a newer one. */
-  failedLog: string | null;
+  /** The build that did not pass, which may be a newer one; null: the newest, or the chosen one, passed. */
+  unsuccessful: Build | null;
 }
 
 export type Origin = 'graph' | 'tree' | 'page' | 'host';

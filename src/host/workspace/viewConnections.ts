@@ -100,6 +100,7 @@ export class ViewConnections {
       default:
         await takeStep(command, {
           uri: session.uri,
+          manifest: session.state.newest?.unsuccessful?.manifest ?? session.state.newest?.build ?? null,
           openLog: () => openFailedLog(session, session.state.newest?.state.line ?? 1),
         });
     }

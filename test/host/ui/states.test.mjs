@@ -58,7 +58,7 @@ test('an unsupported operator: the banner, the node and the log name it', async 
 });
 
 test('missing weights: one click builds with random ones', async () => {
-  recorded('cli.missing_weights');
+  recorded('cli.missing_weights', { code: 1 });
   const w = await open();
   await openModel(w, 'vit_tiny.onnx');
   await build(w, 'vit_tiny.onnx');

@@ -1,0 +1,103 @@
+// The build form, on the installed package with real builds: what the back-end can do, one question after the other with
+// a way back, and the answers of the last time.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { int, len, model, node } from '../../support/wire.ts';
+import { windows } from './windows.mjs';
+
+const { open, install, folder, cache } = windows({ files: ['fp16_overflow.onnx'] });
+install();
+// Its batch and its length are open.
+const value = (field, name, ...dims) =>
+  len(field, len(1, name), len(2, len(1, int(1, 1), len(2, ...dims.map((dim) => len(1, dim))))));
+writeFileSync(
+  join(folder, 'open.onnx'),
+  model(
+    node('Relu', ['x'], ['r'], len(3, 'first')),
+    node('Exp', ['r'], ['y'], len(3, 'second')),
+    value(11, 'x', len(2, 'batch'), len(2, 'seq'), int(1, 8)),
+    value(12, 'y', len(2, 'batch'), len(2, 'seq'), int(1, 8)),
+  ),
+);
+
+const manifestsOf = (name) => {
+  const parent = readdirSync(join(cache, 'builds')).find((one) => one.startsWith(`${name}-`) && !one.endsWith('.lock'));
+  const all = join(cache, 'builds', parent);
+  return readdirSync(all)
+    .toSorted()
+    .map((build) => JSON.parse(readFileSync(join(all, build, 'manifest.json'), 'utf8')));
+};
+
+/** Picks a line of the question that has this placeholder. */
+async function answer(w, placeholder, line) {
+  await w.page.locator(`.quick-input-widget input[placeholder^="${placeholder}"]`).waitFor();
+  await w.quickPick(line).first().click();
+}
+
+test('TensorRT-RTX builds in FP16 by a typed copy, with one click', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('fp16_overflow.onnx', 'Build TensorRT Engine');
+  await w.pickInMenu('fp16_overflow.onnx', 'Build TensorRT Engine As');
+  await w.quickPick('FP16 by a Typed Copy').waitFor();
+  assert.equal(await w.quickPick('Calibration').count(), 0);
+  await w.shot('wizard-1-presets');
+  await w.quickPick('FP16 by a Typed Copy').click();
+  await w.terminal(/Built in/).waitFor();
+  await w.message.getByText(/fp16/i).first().waitFor();
+  const [{ options, result }] = manifestsOf('fp16_overflow');
+  assert.equal(result, 'passed');
+  assert.match(options.overrides, /fp16\.trtprec$/);
+});
+
+test('the form asks for shapes, precision, workspace and weights, goes back, and remembers', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('open.onnx', 'Build TensorRT Engine');
+  await w.pickInMenu('open.onnx', 'Build TensorRT Engine As');
+  await w.quickPick('Choose Options…').click();
+  await answer(w, 'Select the back-end', 'rtx');
+  await answer(w, 'This model leaves dimensions open', 'Choose Shapes…');
+  const box = w.page.locator('.quick-input-widget input.input');
+  const prompt = w.page.locator('.quick-input-message');
+  await prompt.getByText(/^batch: minimum/).waitFor();
+  await box.fill('1 2 4');
+  await w.page.keyboard.press('Enter');
+  await prompt.getByText(/^seq: minimum/).waitFor();
+  assert.equal(await box.inputValue(), '128');
+  // One back, and on again.
+  await w.page.locator('.quick-input-widget').getByRole('button', { name: /^Back/ }).click();
+  await prompt.getByText(/^batch: minimum/).waitFor();
+  await box.fill('1 2 3');
+  await w.page.keyboard.press('Enter');
+  await prompt.getByText(/^seq: minimum/).waitFor();
+  await w.page.keyboard.press('Enter');
+  await answer(w, 'Select what to do next', 'Use These Shapes');
+  await w.page.locator('.quick-input-widget input[placeholder^="Select the precision"]').waitFor();
+  await w.shot('wizard-2-precision');
+  await answer(w, 'Select the precision', 'Default');
+  await prompt.getByText(/^Workspace in MiB/).waitFor();
+  await box.fill('64');
+  await w.page.keyboard.press('Enter');
+  await w.page.locator('.quick-input-widget input[placeholder^="Select what else"]').waitFor();
+  await w.page.keyboard.press('Enter');
+  await answer(w, 'Build with these options', 'Build');
+  await w.terminal(/Built in/).waitFor();
+  const [{ options, shapes }] = manifestsOf('open');
+  assert.equal(options.workspace, 64);
+  assert.deepEqual(shapes[0][0], { input: 'x', min: '1x128x8', opt: '2x128x8', max: '3x128x8' });
+
+  // The next build offers the same shapes first, and the form the same options.
+  await w.pickInMenu('open.onnx', /^Build TensorRT Engine$/);
+  await w
+    .quickPick('Last Shapes')
+    .getByText(/x 1×128×8 to 3×128×8/)
+    .waitFor();
+  await w.page.keyboard.press('Escape');
+  await w.pickInMenu('open.onnx', 'Build TensorRT Engine As');
+  await w
+    .quickPick('Last Options')
+    .getByText(/rtx · custom shapes · workspace 64 MiB/)
+    .waitFor();
+  await w.shot('wizard-3-remembered');
+});
