@@ -1,3 +1,4 @@
+import { loadEngine } from '../builder/store/loadEngine.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
 import { closestWords } from '../core/precision/language/closestWords.ts';
@@ -25,6 +26,15 @@ export function buildNumberOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
+/** Values of `buildFileOptions`. */
+export type BuildFileValues = { [Name in keyof typeof buildFileOptions]?: string | undefined };
+
+/** Checks that there is a file that lists layers, where there is no model. */
+export function requireEngineFiles({ layers, log, profile }: BuildFileValues): void {
+  if (layers === undefined && log === undefined && profile === undefined)
+    throw new Usage('pass --onnx MODEL.onnx with --layers or --log, or without the model --layers, --log or --profile');
+}
+
 /** Checks that there is enough to report on. */
 export function requireBuildFiles(files: {
   onnx?: string | undefined;
@@ -42,9 +52,11 @@ export const fusion: Command = {
   summary: 'show which nodes TensorRT fused into which layers',
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
                [--node NAME | --members N]
+trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
 
 Joins the output of a build with its model and reports what happened to every node.
-Needs --layers, --log or both; each file may be gzip-compressed.
+Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
+the three is enough: the report is on the engine's layers, and the nodes are unknown.
 
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
@@ -63,10 +75,9 @@ Needs --layers, --log or both; each file may be gzip-compressed.
       members: { type: 'string' },
     } as const;
     const { values } = readArguments(args, options);
-    const onnx = requireBuildFiles(values);
     if (values.node !== undefined && values.members !== undefined)
       throw new Usage('pass --node or --members, not both');
-    const { report } = await loadFiles({ ...values, onnx, buildNumber: buildNumberOf(values['build-number']) });
+    const report = await reportOf(values);
     const members = wholeNumber('--members', values.members);
     if (values.node !== undefined) {
       const nodes = nodesOf(report, values.node);
@@ -84,6 +95,16 @@ Needs --layers, --log or both; each file may be gzip-compressed.
     return exitCodes.done;
   },
 };
+
+/** The report on a build, or without `--onnx` on its engine alone. */
+async function reportOf(values: BuildFileValues & { node?: string | undefined }): Promise<FusionReport> {
+  const given = { ...values, buildNumber: buildNumberOf(values['build-number']) };
+  if (values.onnx !== undefined) return (await loadFiles({ ...given, onnx: requireBuildFiles(values) })).report;
+  requireEngineFiles(values);
+  if (values.node !== undefined)
+    throw new Usage('--node needs --onnx MODEL.onnx: without the model there are no nodes');
+  return (await loadEngine(given)).report;
+}
 
 /** @throws {UserError} where the model has no such node, with the nearest names */
 function nodesOf(report: FusionReport, name: string): ReportNode[] {

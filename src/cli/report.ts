@@ -5,20 +5,23 @@ import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
 import { writeWhole } from '../builder/files/writeWhole.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
+import { loadEngine, toEngineView } from '../builder/store/loadEngine.ts';
 import { toViewData } from '../builder/store/viewData.ts';
 import { fileTrouble } from '../builder/userError.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { buildFileOptions, buildNumberOf, requireBuildFiles } from './fusion.ts';
+import { buildFileOptions, buildNumberOf, requireBuildFiles, requireEngineFiles } from './fusion.ts';
 
 export const report: Command = {
   name: 'report',
   summary: 'write the views of a build as one HTML page',
   help: `trtlens report --onnx MODEL.onnx [--layers F] [--log F] [--profile F] -o report.html
+trtlens report [--layers F] [--log F] [--profile F] -o report.html
 trtlens report --build FOLDER [--onnx MODEL.onnx] -o report.html
 
 Writes one self-contained page with the graph and the fusion view. The page loads nothing.
+Without --onnx, the graph is that of the engine: its layers, kernels and tensors.
 
   --build-number N     the N-th build in the log, from 1
   --build FOLDER       a build folder of trtlens instead of the files
@@ -54,10 +57,16 @@ interface Values {
 }
 
 async function ofFiles(values: Values): Promise<ViewData> {
-  const onnx = requireBuildFiles(values);
   const { log, layers, profile, output } = values;
+  const buildNumber = buildNumberOf(values['build-number']);
+  if (values.onnx === undefined) {
+    requireEngineFiles(values);
+    await checkOutput(output, [log, layers, profile]);
+    return toEngineView(await loadEngine({ ...values, buildNumber }));
+  }
+  const onnx = requireBuildFiles(values);
   await checkOutput(output, [...(await filesOfModel(onnx)), log, layers, profile]);
-  return toViewData(await loadFiles({ ...values, onnx, buildNumber: buildNumberOf(values['build-number']) }));
+  return toViewData(await loadFiles({ ...values, onnx, buildNumber }));
 }
 
 async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {

@@ -229,13 +229,28 @@ describe('opened and dropped files', () => {
     expect(await page.textContent('.hints')).not.toContain('No layer info');
   });
 
-  test('a log alone asks for its model, and waits for it', async () => {
+  test('layer info alone is the graph of the engine; the accounting appears with the model', async () => {
     const opened = await openData(null);
-    const input = opened.page.locator('.tools input[type="file"]');
-    await input.setInputFiles(capture('log.txt.gz'));
+    const { page } = opened;
+    const input = page.locator('.tools input[type="file"]');
+    await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
     await expect.poll(() => toast(opened)).toContain('The ONNX model is missing');
+    const sentence =
+      "24 engine layers: 3 ForeignNodes (23 kernels), 14 native layers, 7 reformats. Without the ONNX file, what happened to the model's nodes is unknown.";
+    expect(await page.textContent('.fusion-view .sentence')).toBe(sentence);
+    expect(await page.textContent('.accounting')).not.toContain('node');
+    expect(await page.textContent('.flow')).not.toMatch(/\d nodes?\b/);
+    await page.click('.tabs button:text-is("Graph")');
+    expect(await page.textContent('.graph-sentence')).toBe(sentence);
+    await page.locator('.groups .row').filter({ hasText: 'ForeignNode 0' }).click();
+    await opened.still();
+    expect(await page.textContent('.graph-inspector')).toContain('15 layers');
+    expect(await opened.axe()).toEqual([]);
+    await opened.shot('page-engine-graph');
+
     await input.setInputFiles(modelPath('fusion_zoo'));
-    await opened.page.waitForSelector('.flow .block');
+    await expect.poll(() => page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
+    await expect.poll(() => page.textContent('.graph-sentence')).toMatch(/Of \d+ nodes, \d+ are in ForeignNodes/);
   });
 
   test('another model does not keep the build of the one before', async () => {

@@ -13,7 +13,7 @@ import type { Selection, ViewHost } from '../../src/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { addTo } from '../../src/core/text/addTo.ts';
 import { counted, timeText } from '../../src/core/text/numbers.ts';
-import { fateTooltip, fateWords } from '../../src/core/report/fates.ts';
+import { fateTooltip, fateWordsOf, nounOf } from '../../src/core/report/fates.ts';
 import { layerLabel, nodeLabel } from '../../src/core/report/labels.ts';
 import { shareOf, totalMs } from '../../src/core/report/times.ts';
 
@@ -155,13 +155,21 @@ function contentOf(report: FusionReport, selection: Selection): Content | null {
       if (only === undefined) return null;
       return nodes.length === 1
         ? nodeContent(report, only)
-        : nodesContent(report, nodes, texts.manyNodes(nodes.length));
+        : nodesContent(
+            report,
+            nodes,
+            isEngine(report) ? texts.manyLayers(nodes.length) : texts.manyNodes(nodes.length),
+          );
     }
     case 'fate': {
       const fate = selection.fate as Fate;
       const nodes = report.nodes.filter((node) => node.fate === fate);
-      const content = nodesContent(report, nodes, `${fateWords[fate].label}: ${counted(nodes.length, 'node')}`);
-      return { ...content, sentence: fateTooltip(fate) };
+      const content = nodesContent(
+        report,
+        nodes,
+        `${fateWordsOf(report)[fate].label}: ${counted(nodes.length, nounOf(report))}`,
+      );
+      return { ...content, sentence: fateTooltip(fate, report) };
     }
   }
 }
@@ -186,7 +194,10 @@ function foreignContent(report: FusionReport, foreign: ReportForeignNode): Conte
     title: `ForeignNode ${foreign.id}`,
     name: foreign.name,
     exact: foreign.exact,
-    sentence: [texts.nodes(foreign.nodes.length), layers.length > 0 ? texts.kernels(layers.length) : '']
+    sentence: [
+      isEngine(report) ? '' : texts.nodes(foreign.nodes.length),
+      layers.length > 0 ? texts.kernels(layers.length) : '',
+    ]
       .filter((part) => part !== '')
       .join(', '),
     facts: [
@@ -200,7 +211,7 @@ function foreignContent(report: FusionReport, foreign: ReportForeignNode): Conte
         (remark) => remark.layers.some((id) => own.has(id)) || remark.nodes.some((id) => members.has(id)),
       ),
       { title: texts.kernels(layers.length), lines: layerLines(report, slowestFirst(layers)) },
-      { title: texts.nodes(foreign.nodes.length), lines: nodeLines(report.nodes.filter(({ id }) => members.has(id))) },
+      ...nodeList(report, texts.nodes(foreign.nodes.length), members),
     ],
     nodes: foreign.nodes,
     line: foreign.line,
@@ -226,10 +237,7 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
     lists: [
       groupList(report, [layer]),
       remarkList(report, (remark) => remark.layers.includes(layer.id)),
-      {
-        title: `${texts.computes} ${texts.nodes(ids.size)}`,
-        lines: nodeLines(report.nodes.filter(({ id }) => ids.has(id))),
-      },
+      ...nodeList(report, `${texts.computes} ${texts.nodes(ids.size)}`, ids),
     ],
     nodes: layer.nodes,
     line: layer.line,
@@ -241,7 +249,7 @@ function layersContent(report: FusionReport, layers: ReportLayer[]): Content {
   return {
     ...empty,
     title: texts.manyLayers(layers.length),
-    sentence: `${texts.computes} ${texts.nodes(nodes.length)}.`,
+    sentence: isEngine(report) ? '' : `${texts.computes} ${texts.nodes(nodes.length)}.`,
     facts: timeFact(report, totalMs(layers)),
     lists: [
       groupList(report, layers),
@@ -254,6 +262,8 @@ function layersContent(report: FusionReport, layers: ReportLayer[]): Content {
 function nodeContent(report: FusionReport, node: ReportNode): Content {
   const own = new Set(node.layers);
   const layers = report.layers.filter(({ id }) => own.has(id));
+  const [layer] = layers;
+  if (isEngine(report) && layer !== undefined) return { ...layerContent(report, layer), sentence: node.reason };
   return {
     ...empty,
     title: node.name === '' ? texts.unnamed(node.op, node.id) : nodeLabel(node),
@@ -262,7 +272,7 @@ function nodeContent(report: FusionReport, node: ReportNode): Content {
     sentence: node.reason,
     facts: [
       { name: texts.op, value: node.op },
-      { name: texts.becomes, value: fateTooltip(node.fate) },
+      { name: texts.becomes, value: fateTooltip(node.fate, report) },
     ],
     lists: [
       groupList(report, layers),
@@ -280,12 +290,12 @@ function nodesContent(report: FusionReport, nodes: ReportNode[], title: string):
     const name =
       node.fate === 'foreign' && node.foreignNode !== null
         ? `ForeignNode ${node.foreignNode}`
-        : fateWords[node.fate].label;
+        : fateWordsOf(report)[node.fate].label;
     addTo(parts, name, node);
   }
   const lines = [...parts].map(([text, own]): Line => ({
     text,
-    small: texts.nodes(own.length),
+    small: counted(own.length, nounOf(report)),
     selection: { kind: 'nodes', ids: own.map(({ id }) => id) },
   }));
   return {
@@ -293,7 +303,7 @@ function nodesContent(report: FusionReport, nodes: ReportNode[], title: string):
     title,
     lists: [
       { title: texts.becomes, lines },
-      { title: texts.nodes(nodes.length), lines: nodeLines(nodes) },
+      { title: counted(nodes.length, nounOf(report)), lines: nodeLines(nodes) },
     ],
     nodes: nodes.map(({ id }) => id),
   };
@@ -305,7 +315,7 @@ function groupList(report: FusionReport, layers: ReportLayer[]): Content['lists'
     .filter(({ id }) => ids.has(id))
     .map(({ id, name, nodes }): Line => ({
       text: `ForeignNode ${id} ${name}`,
-      small: texts.nodes(nodes.length),
+      small: counted(nodes.length, nounOf(report)),
       selection: { kind: 'foreignNode', id },
     }));
   return { title: 'ForeignNode', lines };
@@ -340,6 +350,12 @@ const layerLines = (report: FusionReport, layers: ReportLayer[]): Line[] => {
     selection: { kind: 'layers', ids: [layer.id] },
   }));
 };
+
+/** Without a model, the nodes of a layer are the layer itself. */
+const isEngine = ({ subject }: FusionReport): boolean => subject === 'engine';
+
+const nodeList = (report: FusionReport, title: string, ids: ReadonlySet<string>): Content['lists'] =>
+  isEngine(report) ? [] : [{ title, lines: nodeLines(report.nodes.filter(({ id }) => ids.has(id))) }];
 
 const nodeLines = (nodes: ReportNode[]): Line[] =>
   nodes.map((node) => ({

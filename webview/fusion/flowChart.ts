@@ -204,15 +204,15 @@ function nodeIds(flow: FusionFlow, source: FlowItem, inGroup: ReadonlySet<Fusion
   return [...ids];
 }
 
-const amount = (value: number, weight: Weight): string =>
-  weight === 'time' ? timeText(value) : counted(Math.round(value), 'node');
+const amount = (value: number, weight: Weight, noun: FlowItem['noun']): string =>
+  weight === 'time' ? timeText(value) : counted(Math.round(value), noun);
 
 const ribbonTitle = (link: Link, weight: Weight): string =>
   strings.fusion.flow.ribbon(
     itemOf(link.source)?.label ?? '',
     itemOf(link.target)?.label ?? '',
-    amount(link.value, weight),
-  ) + (link.derived > 0 ? ` (${strings.fusion.flow.derived(amount(link.derived, weight))})` : '');
+    amount(link.value, weight, itemOf(link.source)?.noun ?? 'node'),
+  ) + (link.derived > 0 ? ` (${strings.fusion.flow.derived(amount(link.derived, weight, 'node'))})` : '');
 
 /** What the user asks first, then the rest: each entry may become a line of its own. */
 const factLines = (item: FlowItem, total: number, weight: Weight): string[] => {
@@ -222,7 +222,8 @@ const factLines = (item: FlowItem, total: number, weight: Weight): string[] => {
 
 const facts = (item: FlowItem, total: number, weight: Weight): string =>
   [
-    item.nodes > 0 && item.column !== 'modules' ? counted(item.nodes, 'node') : '',
+    // Without a model, the layers below say the same.
+    item.nodes > 0 && item.column !== 'modules' && item.noun === 'node' ? counted(item.nodes, 'node') : '',
     item.column === 'groups' && item.layers > 1
       ? counted(item.layers, item.foreignNode === null ? 'layer' : 'kernel')
       : '',
@@ -243,7 +244,7 @@ const spoken = (item: FlowItem, total: number, weight: Weight): string =>
   [
     item.label,
     item.detail,
-    item.column === 'modules' ? counted(item.nodes, 'node') : '',
+    item.column === 'modules' ? counted(item.nodes, item.noun) : '',
     facts(item, total, weight),
     item.ms > 0 ? timeText(item.ms) : '',
   ]

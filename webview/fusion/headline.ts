@@ -5,7 +5,7 @@ import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from './paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 import { percentText, thousands } from '../../src/core/text/numbers.ts';
-import { fateOrder, fateTooltip, fateWords } from '../../src/core/report/fates.ts';
+import { fateOrder, fateTooltip, fateWordsOf } from '../../src/core/report/fates.ts';
 import { summarySentence } from '../../src/core/report/summary.ts';
 
 interface Segment {
@@ -31,14 +31,16 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
 
   const draw = (report: FusionReport) => {
     sentence.text(summarySentence(report));
-    accountingTitle.text(strings.fusion.accounting.title(report.accounting.total));
-    legend.attr('aria-label', strings.fusion.accounting.title(report.accounting.total));
-    const segments = fateOrder.map((fate): Segment => ({
-      fate,
-      nodes: report.accounting[fate],
-      derived: report.nodes.filter((node) => node.fate === fate && !node.exact).length,
-      share: report.accounting.total > 0 ? report.accounting[fate] / report.accounting.total : 0,
-    }));
+    accountingTitle.text(accountingTitleOf(report));
+    legend.attr('aria-label', accountingTitleOf(report));
+    const segments = fateOrder
+      .filter((fate) => report.subject !== 'engine' || report.accounting[fate] > 0)
+      .map((fate): Segment => ({
+        fate,
+        nodes: report.accounting[fate],
+        derived: report.nodes.filter((node) => node.fate === fate && !node.exact).length,
+        share: report.accounting.total > 0 ? report.accounting[fate] / report.accounting.total : 0,
+      }));
     bar
       .selectAll<HTMLDivElement, Segment>('div')
       .data(segments, ({ fate }) => fate)
@@ -67,12 +69,12 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
       })
       .attr('data-fate', ({ fate }) => fate)
       .classed('empty', ({ nodes }) => nodes === 0)
-      .attr('title', ({ fate }) => fateTooltip(fate))
+      .attr('title', ({ fate }) => fateTooltip(fate, report))
       .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
       .each(function ({ fate, nodes, share, derived }) {
         const own = select(this);
         own.select('i').style('background', background(fate));
-        own.select('.name').text(fateWords[fate].label);
+        own.select('.name').text(fateWordsOf(report)[fate].label);
         own.select('small').text(derived > 0 && fate !== 'unknown' ? strings.fusion.flow.someDerived(derived) : '');
         own.select('b').text(nodes === 0 ? '0' : `${thousands(nodes)} · ${percentText(share * 100)}`);
       });
@@ -122,6 +124,9 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
   };
   return { draw, mark };
 }
+
+const accountingTitleOf = ({ subject, accounting: { total } }: FusionReport): string =>
+  subject === 'engine' ? strings.fusion.accounting.engine(total) : strings.fusion.accounting.title(total);
 
 const background = (fate: Fate): string =>
   fate === 'unknown'

@@ -4,6 +4,7 @@ import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/pa
 import { toFusionIcicle } from '../../src/core/scene/page/fusionIcicle.ts';
 import { toFusionUnits } from '../../src/core/scene/page/fusionUnits.ts';
 import type { FusionUnits, Weight } from '../../src/core/scene/page/fusionUnits.ts';
+import { nounOf } from '../../src/core/report/fates.ts';
 import { modulePaths } from '../../src/core/scene/graph/moduleTree.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
@@ -123,7 +124,6 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
         .append('button')
         .attr('type', 'button')
         .attr('data-weight', choice)
-        .text(strings.fusion.flow[choice])
         .on('click', () => {
           weight = choice;
           remember();
@@ -177,13 +177,16 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       })
       .property('disabled', function () {
         return this.dataset['weight'] === 'time' && !units.timed;
+      })
+      .text(function () {
+        return this.dataset['weight'] === 'time' ? strings.fusion.flow.time : strings.fusion.flow.nouns[nounOf(report)];
       });
     const { folded, removed, shape, unknown } = report.accounting;
     const rest = folded + removed + shape + unknown;
     note.text(
       [
         units.timed ? '' : strings.fusion.flow.noTime,
-        now === 'time' ? strings.fusion.flow.sharing : '',
+        now === 'time' && report.subject !== 'engine' ? strings.fusion.flow.sharing : '',
         now === 'time' && rest > 0 ? strings.fusion.flow.restNodes(rest) : '',
       ]
         .filter((part) => part !== '')

@@ -1,10 +1,12 @@
 import { BuildLogReader } from '../../src/core/engine/readBuildLog.ts';
 import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
 import { readProfile } from '../../src/core/engine/readProfile.ts';
+import { createEngineReport } from '../../src/core/fusion/engineReport.ts';
 import { createReport } from '../../src/core/fusion/createReport.ts';
 import type { ReportInput } from '../../src/core/fusion/reportInput.ts';
 import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
+import { engineGraph } from '../../src/core/scene/engine/engineGraph.ts';
 import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
@@ -17,7 +19,12 @@ import { errorText } from '../../src/core/text/errorText.ts';
 const texts = strings.playground.files;
 
 /** What was opened so far: a log that comes later joins the model that came first. */
-type Opened = Partial<Pick<ReportInput, 'model' | 'modelFile' | 'modelProblems' | 'log' | 'layerInfo' | 'profile'>>;
+interface Opened extends Partial<
+  Pick<ReportInput, 'model' | 'modelFile' | 'modelProblems' | 'log' | 'layerInfo' | 'profile'>
+> {
+  /** Name of the file that was opened last of those that list layers. */
+  listing?: string;
+}
 
 /** Bytes of a log that are read at a time. */
 const chunk = 1 << 22;
@@ -26,7 +33,8 @@ const chunk = 1 << 22;
  * Reads files that the user opened or dropped, by their content: a model, build logs, layer info, profiles, each
  * gzip-compressed or not. Nothing leaves the page. Each call adds to what was there before; a new model starts again. A
  * call waits for the one before it, otherwise a log that takes long would join a model that came after it.
- * `messages` says of each file that could not be used why. `data` is null as long as there is no model.
+ * `messages` says of each file that could not be used why. Without a model, `data` is that of the engine; null where no
+ * file lists layers either.
  */
 export function droppedFiles(): (files: readonly File[]) => Promise<{ data: ViewData | null; messages: string[] }> {
   let opened: Opened = {};
@@ -49,7 +57,7 @@ export function droppedFiles(): (files: readonly File[]) => Promise<{ data: View
       }
     }
     const data = toData(opened, [...problems.values()].flat());
-    if (data === null) messages.push(texts.noModel);
+    if (data === null || data.report?.subject === 'engine') messages.push(texts.noModel);
     return { data, messages };
   };
   let before: Promise<unknown> = Promise.resolve();
@@ -77,15 +85,15 @@ async function readOne(file: File, messages: string[]): Promise<Opened & { found
     }
     case 'build-log': {
       const { value, problems: found } = await readLog(source);
-      return { log: value, found: named(found) };
+      return { log: value, listing: file.name, found: named(found) };
     }
     case 'layer-info': {
       const { value, problems: found } = readLayerInfo(await textOf(source));
-      return { ...(value === undefined ? {} : { layerInfo: value }), found: named(found) };
+      return { ...(value === undefined ? {} : { layerInfo: value, listing: file.name }), found: named(found) };
     }
     case 'profile': {
       const { value, problems: found } = readProfile(await textOf(source));
-      return { ...(value === undefined ? {} : { profile: value }), found: named(found) };
+      return { ...(value === undefined ? {} : { profile: value, listing: file.name }), found: named(found) };
     }
     default:
       messages.push(texts.useless(file.name, problems[0]?.message ?? summary));
@@ -95,7 +103,7 @@ async function readOne(file: File, messages: string[]): Promise<Opened & { found
 
 function toData(opened: Opened, problems: Problem[]): ViewData | null {
   const { model, modelFile = '', log, layerInfo, profile } = opened;
-  if (model === undefined) return null;
+  if (model === undefined || model === null) return engineView(opened, problems);
   const graph = toGraphData(model);
   const build = log !== undefined || layerInfo !== undefined;
   const hints = [
@@ -111,6 +119,15 @@ function toData(opened: Opened, problems: Problem[]): ViewData | null {
     build: null,
     hints,
   };
+}
+
+/** What the files say of an engine whose model was not opened; null where they list no layers. */
+function engineView({ log, layerInfo, profile, listing = '' }: Opened, problems: Problem[]): ViewData | null {
+  if (log === undefined && layerInfo === undefined && profile === undefined) return null;
+  const engine = createEngineReport({ file: listing, log, layerInfo, profile, problems });
+  if (engine.report.layers.length === 0) return null;
+  const { graph, report } = engineGraph(engine);
+  return { title: listing, graph, report, build: null, hints: [texts.noModel] };
 }
 
 async function sourceOf(file: File): Promise<ByteSource> {

@@ -18,6 +18,7 @@ export const strings = {
     },
     accounting: {
       title: (total: number) => `What happened to the model's ${counted(total, 'node')}`,
+      engine: (total: number) => `What the engine's ${counted(total, 'layer')} are`,
     },
     funnel: {
       title: (from: number, to: number) => `TensorRT layers: ${thousands(from)} → ${thousands(to)}`,
@@ -30,7 +31,7 @@ export const strings = {
       columns: { modules: 'Modules of the model', groups: 'Fusion groups', kernels: 'Kernels, in order' },
       weight: 'Ribbon width',
       time: 'time',
-      nodes: 'nodes',
+      nouns: { node: 'nodes', layer: 'layers' },
       noTime: 'No timing data. Build with profiling (trtexec --exportProfile) to see times.',
       collapse: 'Collapse All',
       open: (label: string) => `Expand ${label}`,

@@ -97,7 +97,7 @@ function joined(
         problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
       });
     const { log, report } = whole
-      ? await chosenBuild(given, whole, files, reportOn)
+      ? await chosenBuild(given, whole, files, reportOn, fitsInputs)
       : { log: undefined, report: reportOn(undefined) };
     return {
       model: model.value,
@@ -115,16 +115,17 @@ function joined(
 }
 
 /**
- * The build of a log that is requested, or of several the last one that fits the model and the layer info; if none
- * does, the last.
+ * The build of a log that is requested, or of several the last whose report fits the other inputs; if none does, the
+ * last.
  * @throws {UserError} if the log has no build of that number
  */
-async function chosenBuild(
-  { log: path = '', buildNumber }: BuildFilesGiven,
+export async function chosenBuild<Report>(
+  { log: path = '', buildNumber }: Pick<BuildFilesGiven, 'log' | 'buildNumber'>,
   whole: Parsed<BuildLog>,
   files: ParsedFiles,
-  reportOn: (log: Parsed<BuildLog>, build?: ReportBuild) => FusionReport,
-): Promise<{ log: Parsed<BuildLog>; report: FusionReport }> {
+  reportOn: (log: Parsed<BuildLog>, build?: ReportBuild) => Report,
+  fits: (report: Report) => boolean,
+): Promise<{ log: Parsed<BuildLog>; report: Report }> {
   const { builds = [] } = whole.value;
   const count = Math.max(1, builds.length);
   if (buildNumber !== undefined && buildNumber > count)
@@ -141,7 +142,7 @@ async function chosenBuild(
   for (let number = count; number > 0; number--) {
     // oxlint-disable-next-line no-await-in-loop -- the first that fits ends it
     const found = await read(number);
-    if (fitsInputs(found.report)) return found;
+    if (fits(found.report)) return found;
   }
   return read(count);
 }

@@ -12,6 +12,7 @@ import { createNodeNames } from '../model/nodeNames.ts';
 import { nodeRoles } from '../model/nodeRoles.ts';
 import { joinProfile, type ProfileJoin } from './profileJoin.ts';
 import { claimReached } from './reachedMembers.ts';
+import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
 import { modelProblem, noteUnbuilt } from './modelDifferences.ts';
@@ -28,7 +29,7 @@ import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } f
  */
 export function createReport(input: ReportInput): FusionReport {
   const { layerInfo } = input;
-  const model = expandFunctions(input.model);
+  const model = input.model === null ? noModel : expandFunctions(input.model);
   // What one build says of another is wrong.
   const log = otherBuildProblem(input) ? undefined : input.log;
   const graph = createModelGraph(model);
@@ -48,6 +49,7 @@ export function createReport(input: ReportInput): FusionReport {
     ...(input.build && { build: input.build }),
     tensorrt: { product: log?.product ?? null, version: log?.version ?? null },
     ...builtShapesOf(input, log),
+    ...(input.model === null && { subject: 'engine' as const }),
     model: { file: input.modelFile, nodes: model.nodes.length },
     layers,
     foreignNodes,
@@ -75,13 +77,27 @@ function builtShapesOf({ builtShapes }: ReportInput, log: BuildLog | undefined):
   return shapes === undefined || shapes.length === 0 ? {} : { builtShapes: shapes };
 }
 
+/** What the engine's names are read against where there is no ONNX file. */
+export const noModel: OnnxModel = {
+  irVersion: 0,
+  producer: '',
+  producerVersion: '',
+  domain: '',
+  opsets: [],
+  metadata: [],
+  graph: { name: '', path: '', nodes: [], inputs: [], outputs: [], values: [], initializers: [] },
+  functions: [],
+  nodes: [],
+};
+
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
 function resolve(
-  { added }: ReportInput,
+  { model, added }: ReportInput,
   log: BuildLog | undefined,
   empty: Resolution,
 ): { resolution: Resolution; other: Problem | undefined } {
   const { graph, names, view, roles, problems } = empty;
+  if (model === null) return { resolution: empty, other: undefined };
   noteUnbuilt(empty, log);
   claimNamed(empty, added);
   const differs = modelProblem(empty, log, added);

@@ -11,6 +11,11 @@ export interface FusionReport {
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
   /** The shapes for which the engine was built, of inputs with open dimensions in each optimization profile; omitted: the inputs do not say. */
   builtShapes?: ReportShape[];
+  /**
+   * Only without an ONNX file: the report is on the engine alone. `model.file` is then the file that lists the layers,
+   * `nodes` and `tensors` are empty, `accounting` counts nothing: what happened to the model's nodes is unknown.
+   */
+  subject?: 'engine';
   /** File name of the model, and how many nodes it has, those of subgraphs included. */
   model: { file: string; nodes: number };
   /** Every engine layer, in engine order. */

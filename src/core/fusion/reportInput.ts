@@ -5,10 +5,11 @@ import type { Profile } from '../engine/profile.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { Problem } from '../text/problem.ts';
 
-/** What a report is made of: a model, and what there is of its build. */
+/** What a report is made of: a model, if there is its ONNX file, and what there is of its build. */
 export interface ReportInput {
-  model: OnnxModel;
-  /** The name for the report. */
+  /** null: there is no ONNX file, so the report is on the engine alone. */
+  model: OnnxModel | null;
+  /** The name for the report: the model's file, without a model the file that lists the layers. */
   modelFile: string;
   modelProblems?: Problem[] | undefined;
   layerInfo?: LayerInfo | undefined;

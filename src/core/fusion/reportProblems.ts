@@ -25,7 +25,7 @@ export function findProblems(
   noEngine: string | null,
   other: Problem | undefined,
 ): Problem[] {
-  const problems: Problem[] = [...severalBuilds(input)];
+  const problems: Problem[] = [...severalBuilds(input), ...withoutModel(input)];
   if (noEngine !== null && !other) problems.push(noEngineProblem(input, noEngine));
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
   const builds = otherBuildProblem(input);
@@ -45,6 +45,13 @@ export function findProblems(
   const shared = sharedNames(from);
   if (shared) problems.push(shared);
   return problems;
+}
+
+function withoutModel({ model }: ReportInput): Problem[] {
+  if (model !== null) return [];
+  const message =
+    "There is no ONNX file, so what happened to the model's nodes is unknown. Add the ONNX file that the engine was built from.";
+  return [{ severity: 'info', code: 'no-model', message }];
 }
 
 function severalBuilds({ log, build }: ReportInput): Problem[] {

@@ -12,6 +12,7 @@ import { layerOf } from './layers.ts';
 export function fateSentence(report: FusionReport, node: ReportNode): string {
   const layers = node.layers.map((id) => layerOf(report, id)).filter((layer) => layer !== undefined);
   const derived = node.exact ? '' : ' (derived from the graph)';
+  if (report.subject === 'engine') return engineSentence(report, node, layers);
   switch (node.fate) {
     case 'foreign': {
       const group = report.foreignNodes.find(({ id }) => id === node.foreignNode);
@@ -30,6 +31,13 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
     case 'unknown':
       return fateTooltip(node.fate);
   }
+}
+
+/** `Kernel of ForeignNode 0: layer 12 (kgen), 0.011 ms.` */
+function engineSentence({ foreignNodes }: FusionReport, node: ReportNode, layers: ReportLayer[]): string {
+  if (node.foreignNode === null) return `Engine ${layerPhrase(layers)}.`;
+  const whole = foreignNodes.length > 1 ? `ForeignNode ${node.foreignNode}` : 'the ForeignNode';
+  return `Kernel of ${whole}: ${layerPhrase(layers)}.`;
 }
 
 function kernelSentence(report: FusionReport, node: ReportNode, kernels: ReportLayer[]): string {

@@ -25,11 +25,26 @@ const nouns: Readonly<Record<LayerKind, readonly [one: string, many: string]>> =
   other: ['other layer', 'other layers'],
 };
 
+/** Without a model, how many nodes a layer computes is not known. */
+const engineNouns: typeof nouns = {
+  ...nouns,
+  single: ['native layer', 'native layers'],
+  other: ['native layer', 'native layers'],
+};
+
+type Subject = Pick<FusionReport, 'subject'>;
+
+const nounsOf = ({ subject }: Subject): typeof nouns => (subject === 'engine' ? engineNouns : nouns);
+
 /** `1 reformat`, `3 fused layers` */
-export const countedLayers = (count: number, kind: LayerKind): string => counted(count, ...nouns[kind]);
+export const countedLayers = (count: number, kind: LayerKind, report: Subject): string =>
+  counted(count, ...nounsOf(report)[kind]);
 
 /** `Fused layers`: the heading of all layers of a kind. */
-export const layerKindLabel = (kind: LayerKind): string => nouns[kind][1][0]!.toUpperCase() + nouns[kind][1].slice(1);
+export function layerKindLabel(kind: LayerKind, report: Subject): string {
+  const [, many] = nounsOf(report)[kind];
+  return many[0]!.toUpperCase() + many.slice(1);
+}
 
 /** How many layers an engine has, counted in one way everywhere. */
 export interface LayerCounts {

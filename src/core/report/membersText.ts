@@ -1,4 +1,5 @@
 import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../fusion/fusionReport.ts';
+import { parseMetadata } from '../model/layerMetadata.ts';
 import { counted, percentText, timeText } from '../text/numbers.ts';
 import { oneLine, shorten } from '../text/oneLine.ts';
 import { longestName } from './labels.ts';
@@ -18,7 +19,10 @@ export function formatMembers(report: FusionReport, foreign: ReportForeignNode):
   const members = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []).map(memberLine);
   const sections = [
     headLines(report, foreign, kernels),
-    ...kernels.map((kernel) => [...wrap(kernelTitle(report, kernel), '', '  '), ...members(kernel.nodes)]),
+    ...kernels.map((kernel) => [
+      ...wrap(kernelTitle(report, kernel), '', '  '),
+      ...(report.subject === 'engine' ? namedNodes(kernel) : members(kernel.nodes)),
+    ]),
     rest.length === 0
       ? []
       : [
@@ -37,13 +41,14 @@ export function formatMembers(report: FusionReport, foreign: ReportForeignNode):
 function headLines(report: FusionReport, foreign: ReportForeignNode, kernels: readonly ReportLayer[]): string[] {
   const share = shareOf(report, foreign.averageMs);
   const empty = kernels.filter(({ nodes }) => nodes.length === 0).length;
+  const engine = report.subject === 'engine';
   const facts = [
-    counted(foreign.nodes.length, 'node'),
+    engine ? '' : counted(foreign.nodes.length, 'node'),
     kernels.length === 0 ? '' : counted(kernels.length, 'kernel'),
-    empty === 0 ? '' : `${counted(empty, 'kernel')} without a known node`,
+    engine || empty === 0 ? '' : `${counted(empty, 'kernel')} without a known node`,
     foreign.averageMs === null ? '' : timeText(foreign.averageMs),
     share === null ? '' : `${percentText(share * 100)} of the time`,
-    foreign.exact ? 'exact' : 'derived',
+    engine ? '' : foreign.exact ? 'exact' : 'derived',
     foreign.line === null ? '' : `log line ${foreign.line}`,
   ].filter((fact) => fact !== '');
   return [
@@ -58,9 +63,15 @@ function kernelTitle(report: FusionReport, kernel: ReportLayer): string {
   const share = shareOf(report, kernel.averageMs);
   const time = kernel.averageMs === null ? '' : `, ${timeText(kernel.averageMs)}`;
   const part = share === null ? '' : ` (${percentText(share * 100)})`;
-  const nodes = kernel.nodes.length === 0 ? 'no known node' : counted(kernel.nodes.length, 'node');
-  return `layer ${kernel.id}: ${shorten(kernel.name, longestName)}${time}${part}, ${nodes}`;
+  const nodes = kernel.nodes.length === 0 ? ', no known node' : `, ${counted(kernel.nodes.length, 'node')}`;
+  return `layer ${kernel.id}: ${shorten(kernel.name, longestName)}${time}${part}${report.subject === 'engine' ? '' : nodes}`;
 }
+
+/** Without a model: the names of ONNX nodes in TensorRT's metadata of a kernel. */
+const namedNodes = ({ metadata }: ReportLayer): string[] =>
+  [...new Set(parseMetadata(metadata ?? '').tokens.map(({ text }) => text))].map((name) =>
+    shorten(`  ${oneLine(name)}`, width),
+  );
 
 const memberLine = ({ id, op, name, exact }: ReportNode): string =>
   shorten(`  ${op} ${oneLine(name) || `(node ${id})`}${exact ? '' : ', derived'}`, width);

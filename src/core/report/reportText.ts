@@ -62,6 +62,7 @@ function groupLines(report: FusionReport): string[] {
   const rows = rowsOf(report);
   if (rows.length === 0) return [];
   const timed = rows.some(({ ms }) => ms !== null);
+  const engine = report.subject === 'engine';
   const sorted = rows.toSorted((a, b) => (timed ? (b.ms ?? -1) - (a.ms ?? -1) : 0) || b.nodes - a.nodes);
   const shown = sorted.slice(0, mostGroups);
   const nodesWidth = Math.max(...shown.map(({ nodes }) => thousands(nodes).length));
@@ -71,16 +72,17 @@ function groupLines(report: FusionReport): string[] {
     const time = timed
       ? `${(share === null ? '' : percentText(share * 100)).padStart(7)}  ${(ms === null ? '' : timeText(ms)).padStart(8)}  `
       : '';
-    const count = `${thousands(nodes).padStart(nodesWidth)} ${nodes === 1 ? 'node ' : 'nodes'}`;
-    const head = `  ${time}${count}  ${shorten(what, whatWidth).padEnd(whatWidth)}`;
+    const count = engine ? '' : `${thousands(nodes).padStart(nodesWidth)} ${nodes === 1 ? 'node ' : 'nodes'}`;
+    const head = `  ${time}${count}${engine ? '' : '  '}${shorten(what, whatWidth).padEnd(whatWidth)}`;
     return `${head}  ${shorten(name, width - head.length - 2)}`.trimEnd();
   });
   if (sorted.length > shown.length) {
     const rest = sorted.slice(shown.length);
     const nodes = rest.reduce((sum, row) => sum + row.nodes, 0);
-    lines.push(`  … and ${thousands(rest.length)} more with ${counted(nodes, 'node')}`);
+    lines.push(`  … and ${thousands(rest.length)} more${engine ? '' : ` with ${counted(nodes, 'node')}`}`);
   }
-  return [`Groups, by ${timed ? 'time' : 'size'}`, ...lines];
+  const title = engine ? `Layers${timed ? ', by time' : ''}` : `Groups, by ${timed ? 'time' : 'size'}`;
+  return [title, ...lines];
 }
 
 /** A row for each ForeignNode and each layer that computes nodes; one for all other layers of a kind. */
@@ -93,23 +95,23 @@ function rowsOf(report: FusionReport): Row[] {
     if (foreign !== null) {
       const kernels = layers.filter(({ kind }) => kind === 'kernel').length;
       if (kernels > 0) notes.unshift(counted(kernels, 'kernel'));
-      if (!foreign.exact) notes.push('derived');
+      if (!foreign.exact && report.subject !== 'engine') notes.push('derived');
       const what = [`ForeignNode ${foreign.id}`, ...notes].join(', ');
       rows.push({ nodes: nodes.length, ms: foreign.averageMs, what, name: foreign.name });
       continue;
     }
     const [layer] = layers;
-    if (layer === undefined || layer.nodes.length === 0) {
+    if (layer === undefined || (layer.nodes.length === 0 && report.subject !== 'engine')) {
       addTo(rest, group.kind, group);
       continue;
     }
-    const what = [layer.type === '' ? layer.kind : layer.type, ...notes].join(', ');
+    const what = [layer.type !== '' ? layer.type : layer.kind === 'other' ? 'layer' : layer.kind, ...notes].join(', ');
     rows.push({ nodes: nodes.length, ms: layer.averageMs, what, name: layer.name });
   }
   for (const [kind, groups] of rest) {
     const layers = groups.flatMap((group) => group.layers);
     const name = layers.length === 1 ? layers[0]!.name : '';
-    rows.push({ nodes: 0, ms: totalMs(layers), what: countedLayers(layers.length, kind), name });
+    rows.push({ nodes: 0, ms: totalMs(layers), what: countedLayers(layers.length, kind, report), name });
   }
   return rows;
 }

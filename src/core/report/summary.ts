@@ -18,7 +18,7 @@ function layersSentence(report: FusionReport): string {
     .filter((kind) => kinds[kind] > 0)
     .map(
       (kind) =>
-        countedLayers(kinds[kind], kind) +
+        countedLayers(kinds[kind], kind, report) +
         (kind === 'foreign' && kernels > 0 ? ` (${counted(kernels, 'kernel')})` : ''),
     );
   // No engine was seen: the build may have failed, or the log ends before its layers are listed.
@@ -30,6 +30,7 @@ function layersSentence(report: FusionReport): string {
 
 function nodesSentence(report: FusionReport): string {
   const { accounting } = report;
+  if (report.subject === 'engine') return "Without the ONNX file, what happened to the model's nodes is unknown.";
   const one = report.foreignNodes.length === 1;
   const verbs: Record<Fate, (count: number) => string> = {
     foreign: (count) => `${count === 1 ? 'is' : 'are'} in ${one ? 'the ForeignNode' : 'ForeignNodes'}`,

@@ -137,3 +137,24 @@ describe('--members', () => {
     await expect(runCommand(fusion, ...vit, '--members', '0', '--node', '1')).rejects.toThrow('not both');
   });
 });
+
+describe('without the model', () => {
+  const engine = vit.slice(2);
+
+  it('lists the layers, and says that the nodes are unknown', async () => {
+    const { out } = await runCommand(fusion, ...engine);
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      "Without the ONNX file, what happened to the model's nodes is unknown.",
+    );
+    expect(out).toContain('CaskConvolution');
+    expect(out).not.toMatch(/\d nodes?\b/);
+    const { out: members } = await runCommand(fusion, ...engine, '--members', '0');
+    expect(members).toContain('\n  /blocks/blocks.0/attn/Softmax\n');
+    expect(members).not.toMatch(/\d nodes?\b/);
+  });
+
+  it('needs a file that lists layers, and the model for --node', async () => {
+    await expect(runCommand(fusion)).rejects.toThrow(/--layers, --log or --profile/);
+    await expect(runCommand(fusion, ...engine, '--node', 'a')).rejects.toThrow('--node needs --onnx MODEL.onnx');
+  });
+});

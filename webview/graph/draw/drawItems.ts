@@ -227,7 +227,7 @@ function moduleNote({ model, picture }: Frame, item: number): string {
   if (module.times > 1 && differing !== null)
     parts.push(differing === 0 ? graphStrings.alike : graphStrings.differ(differing));
   else if (model.isOutlier(index)) parts.push(graphStrings.outlier);
-  parts.push(graphStrings.module(module.end - module.start));
+  parts.push(graphStrings.nodes(module.end - module.start, model.noun));
   const ms = model.moduleTime(index);
   if (ms !== null) parts.push(timeText(ms));
   return parts.join(' · ');

@@ -199,8 +199,11 @@ function foreignText(model: Frame['model'], group: FusionGroup): string {
   if (known !== undefined) return known;
   const { report } = model.data;
   const derived = group.points.filter((point) => report?.nodes[model.fusion.reportOf[point]!]?.exact === false).length;
-  const parts = [graphStrings.nodes(group.points.length) + (derived > 0 ? graphStrings.ofThemDerived(derived) : '')];
   const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
+  const nodes =
+    graphStrings.nodes(group.points.length, model.noun) + (derived > 0 ? graphStrings.ofThemDerived(derived) : '');
+  // Without a model, the nodes are the kernels.
+  const parts = model.noun === 'layer' && kernels > 0 ? [] : [nodes];
   if (kernels > 0) parts.push(graphStrings.kernels(kernels));
   const time = model.groupTime(group);
   if (time !== null) parts.push(timeText(time));

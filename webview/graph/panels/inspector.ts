@@ -105,7 +105,7 @@ export class Inspector {
         }
         parts.push(section(words.remarks, list));
       }
-      if (said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single') {
+      if (model.noun === 'node' && (said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single')) {
         parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
       }
     }
@@ -150,7 +150,7 @@ export class Inspector {
       const notes = phrase([
         layer.type,
         layer.averageMs !== null && timeText(layer.averageMs),
-        [layer.nodes.length, 'node'],
+        model.noun === 'node' && [layer.nodes.length, 'node'],
       ]);
       const outputs = layer.outputs.map(({ name, dims, type, format }) =>
         `${name} ${dims?.join('×') ?? ''} ${type ?? format ?? ''}`.trim(),
@@ -237,7 +237,7 @@ export class Inspector {
   #module(model: GraphModel, index: number, open: boolean): Node[] {
     // A module stays selected when the picture becomes a flat one, which has none.
     const module = model.nested.modules[index]!;
-    const rows: [string, string][] = [[words.contents, graphStrings.nodes(module.end - module.start)]];
+    const rows: [string, string][] = [[words.contents, graphStrings.nodes(module.end - module.start, model.noun)]];
     for (const { label, nodes } of model.categoriesIn(index)) rows.push([label, thousands(nodes)]);
     const ms = model.moduleTime(index);
     if (ms !== null) rows.push([words.time, timeText(ms)]);
@@ -274,7 +274,7 @@ export class Inspector {
   #group(model: GraphModel, index: number): Node[] {
     const group = model.fusion.groups[index]!;
     const report = model.data.report!;
-    const rows: [string, string][] = [[words.contents, graphStrings.nodes(group.points.length)]];
+    const rows: [string, string][] = [[words.contents, graphStrings.nodes(group.points.length, model.noun)]];
     const ms = model.groupTime(group);
     if (ms !== null) rows.push([words.time, timeText(ms)]);
     const precision = model.groupPrecision(group);

@@ -23,6 +23,7 @@ import type { AskedPrecision, NodeAccuracy, GraphData, ViewData } from '../../..
 import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
+import { nounOf } from '../../../src/core/report/fates.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
@@ -50,6 +51,8 @@ export interface Picture {
 /** Everything about one model that does not depend on where the user looks. */
 export class GraphModel {
   readonly data: ViewData;
+  /** What the nodes are: `layer` where there is no model. */
+  readonly noun: 'node' | 'layer';
   readonly graph: GraphIndex;
   readonly nested: Hierarchy;
   readonly fusion: FusionGroups;
@@ -77,6 +80,7 @@ export class GraphModel {
 
   constructor(data: ViewData & { graph: GraphData }, overlay: OverlayKind) {
     this.data = data;
+    this.noun = nounOf(data.report ?? {});
     this.graph = indexGraph(data.graph);
     this.nested = buildHierarchy(this.graph);
     this.hierarchy = this.#next = this.nested;

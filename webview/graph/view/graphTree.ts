@@ -121,7 +121,7 @@ export function describeItem(model: GraphModel, item: number): string {
     case 'closed':
     case 'open': {
       const module = hierarchy.modules[ref]!;
-      const parts = [title, graphStrings.module(module.end - module.start)];
+      const parts = [title, graphStrings.nodes(module.end - module.start, model.noun)];
       if (module.times > 1) parts.push(graphStrings.times(module.times));
       for (const { label, nodes } of model.categoriesIn(ref)) parts.push(`${nodes} ${label}`);
       return parts.join(', ');

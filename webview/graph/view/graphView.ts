@@ -131,6 +131,7 @@ export class GraphView implements GraphCommands, PointedView {
     sentence.textContent =
       report === null ? graphStrings.noReport(model.graph.nodes, model.data.build !== null) : summarySentence(report);
     legend.offer('overrides', model.asked.size > 0);
+    legend.offer('evidence', report?.subject !== 'engine');
     legend.offer('accuracy', model.judged.size > 0);
     legend.show(model.overlay, this.#palette);
   }

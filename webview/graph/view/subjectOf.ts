@@ -4,7 +4,7 @@ import { graphStrings } from '../panels/graphStrings.ts';
 import type { Subject } from '../panels/inspector.ts';
 
 /** What the panel shows for something that was selected in another view. */
-export function subjectOf({ fusion }: GraphModel, selection: Selection, points: number[]): Subject | null {
+export function subjectOf({ fusion, noun }: GraphModel, selection: Selection, points: number[]): Subject | null {
   const [only] = points;
   if (only === undefined) return null;
   if (selection.kind === 'nodes' && points.length === 1) return { kind: 'point', point: only };
@@ -17,7 +17,7 @@ export function subjectOf({ fusion }: GraphModel, selection: Selection, points: 
   const group = fusion.groups.findIndex(({ id }) => id === wanted);
   return group >= 0
     ? { kind: 'group', group }
-    : { kind: 'many', points, title: graphStrings.selectedNodes(points.length) };
+    : { kind: 'many', points, title: graphStrings.selectedNodes(points.length, noun) };
 }
 
 /** What the user selects with a box. */

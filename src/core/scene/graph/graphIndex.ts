@@ -103,19 +103,24 @@ interface Edges {
 
 function collectEdges(data: GraphData, paths: string[]): Edges {
   const nodes = data.nodes.length;
-  /** Per graph path: tensor name → point that makes it. */
-  const makers = new Map<string, Map<string, number>>([['', new Map()]]);
+  /** Per graph path: tensor name → points that make it: the last one, or in execution order all. */
+  const makers = new Map<string, Map<string, number[]>>([['', new Map()]]);
   const makersOf = (path: string) => {
     const known = makers.get(path);
     if (known !== undefined) return known;
-    const made = new Map<string, number>();
+    const made = new Map<string, number[]>();
     makers.set(path, made);
     return made;
   };
-  data.inputs.forEach(({ name }, i) => makersOf('').set(name, nodes + i));
+  data.inputs.forEach(({ name }, i) => makersOf('').set(name, [nodes + i]));
   data.nodes.forEach(({ outputs }, point) => {
     const own = makersOf(paths[point] ?? '');
-    for (const name of outputs) if (name !== '') own.set(name, point);
+    for (const name of outputs) {
+      if (name === '') continue;
+      const others = data.inExecutionOrder ? own.get(name) : undefined;
+      if (others === undefined) own.set(name, [point]);
+      else others.push(point);
+    }
   });
 
   const from: number[] = [];
@@ -124,17 +129,22 @@ function collectEdges(data: GraphData, paths: string[]): Edges {
   const tensorNames: string[] = [];
   const tensorIndex = new Map<string, number>();
   const link = (name: string, path: string, reader: number) => {
-    const maker = name === '' ? undefined : findMaker(makers, path, name);
-    if (maker === undefined || maker === reader) return;
+    const all = (name === '' ? undefined : findMakers(makers, path, name))?.filter((maker) => maker !== reader) ?? [];
+    // Only a loop reads what is written after it.
+    const before = data.inExecutionOrder ? all.filter((maker) => maker >= nodes || maker < reader) : all;
+    const found = before.length > 0 ? before : all;
+    if (found.length === 0) return;
     let index = tensorIndex.get(name);
     if (index === undefined) {
       index = tensorNames.length;
       tensorIndex.set(name, index);
       tensorNames.push(name);
     }
-    from.push(maker);
-    to.push(reader);
-    tensor.push(index);
+    for (const maker of found) {
+      from.push(maker);
+      to.push(reader);
+      tensor.push(index);
+    }
   };
   data.nodes.forEach(({ inputs }, point) => {
     const path = paths[point] ?? '';
@@ -145,7 +155,7 @@ function collectEdges(data: GraphData, paths: string[]): Edges {
 }
 
 /** A subgraph sees its own tensors, then those of the graphs around it. */
-function findMaker(makers: Map<string, Map<string, number>>, path: string, name: string): number | undefined {
+function findMakers(makers: Map<string, Map<string, number[]>>, path: string, name: string): number[] | undefined {
   for (let at = path; ;) {
     const found = makers.get(at)?.get(name);
     if (found !== undefined || at === '') return found;

@@ -56,7 +56,7 @@ export function flatHierarchy(graph: GraphIndex): Hierarchy {
 
 /** The modules in a name, outermost first: `/blocks/blocks.0/attn/Mul` gives `blocks`, `blocks.0`, `attn`. */
 export function scopeOf(name: string, scope: string | undefined): string[] {
-  if (scope !== undefined && scope !== '') return scope.split('/').filter((part) => part !== '');
+  if (scope !== undefined) return scope.split('/').filter((part) => part !== '');
   if (name.includes('/'))
     return name
       .split('/')

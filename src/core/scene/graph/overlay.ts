@@ -4,7 +4,7 @@ import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
 import type { AskedPrecision, NodeAccuracy } from '../panel/viewData.ts';
-import { fateOrder, fateTooltip, fateWords } from '../../report/fates.ts';
+import { fateOrder, fateTooltip, fateWordsOf } from '../../report/fates.ts';
 import { engineMs } from '../../report/times.ts';
 import { layerOf } from '../../report/layers.ts';
 
@@ -60,7 +60,7 @@ export function buildOverlay(
   }
   switch (kind) {
     case 'fusion':
-      return fusionOverlay(draft, graph, fusion);
+      return fusionOverlay(draft, graph, report, fusion);
     case 'precision':
       return precisionOverlay(draft, graph, report, fusion);
     case 'overrides':
@@ -141,9 +141,11 @@ class OverlayDraft {
   }
 }
 
+type Subject = Pick<FusionReport, 'subject'>;
+
 /** A tooltip next to a label: the predicate that a sentence would have. */
-const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number): void =>
-  draft.put(point, fate, fateWords[fate].label, paint, fateTooltip(fate));
+const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number, report: Subject = {}): void =>
+  draft.put(point, fate, fateWordsOf(report)[fate].label, paint, fateTooltip(fate, report));
 
 /** true: the node is not computed or its fate is not known, and that is shown. */
 function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
@@ -153,7 +155,7 @@ function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean
 }
 
 /** Categories by fate, so that the legend has the numbers of the summary; colours by group. */
-function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, fusion: FusionGroups): Overlay {
+function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {
   const foreign = fusion.groups.filter(({ kind }) => kind === 'foreign');
   const named = foreign.length <= namedForeignNodes;
   for (let point = 0; point < graph.nodes; point++) {
@@ -162,13 +164,13 @@ function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, fusion: FusionGro
     const group = fusion.groups[fusion.groupOf[point]!];
     const paint = group?.colour ?? paints.plain;
     if (fate !== 'foreign' || group === undefined) {
-      putFateOf(draft, point, fate ?? 'unknown', paint);
+      putFateOf(draft, point, fate ?? 'unknown', paint, report);
       continue;
     }
     const [key, label] = named
       ? [group.id, `ForeignNode ${group.ref}`]
       : ['foreign', `ForeignNodes (${thousands(foreign.length)})`];
-    draft.put(point, key, label, paint, fateTooltip('foreign'));
+    draft.put(point, key, label, paint, fateTooltip('foreign', report));
   }
   const foreignKeys = named ? foreign.map(({ id }) => id) : ['foreign'];
   return draft.finish([...foreignKeys, ...fateOrder]);

@@ -154,7 +154,8 @@ export function itemTitle(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene,
  * `/blocks.0/attn/proj/MatMul` inside `attn` is `proj`; `/blocks.0/attn/MatMul_1` is `MatMul_1`.
  */
 export function shortTitle(graph: GraphIndex, hierarchy: Hierarchy, point: number): string {
-  const { name, op } = graph.data.nodes[point]!;
+  const { name, op, label } = graph.data.nodes[point]!;
+  if (label !== undefined) return label === op ? '' : label;
   const module = hierarchy.modules[hierarchy.moduleOf[point]!]!;
   let rest = name;
   if (module.kind === 'scope' && name.startsWith(`${module.id}/`)) rest = name.slice(module.id.length + 1);

@@ -8,6 +8,7 @@ import type { KernelFamily } from './kernelFamilies.ts';
 import { moduleRows } from '../panel/moduleRows.ts';
 import { toModuleTree } from '../graph/moduleTree.ts';
 import { engineGroups } from '../../report/groups.ts';
+import { nounOf } from '../../report/fates.ts';
 import { layerLabel } from '../../report/labels.ts';
 
 export type FlowColumn = 'modules' | 'groups' | 'kernels';
@@ -25,6 +26,8 @@ export interface FlowItem {
   ms: number;
   /** Whole nodes that have a part in it. */
   nodes: number;
+  /** What the nodes are: `layer` where there is no model. */
+  noun: 'node' | 'layer';
   /** Layers that have a part in it. */
   layers: number;
   /** Of its nodes, those whose place in it follows from the graph only. */
@@ -73,7 +76,7 @@ export const openedParts = 20;
 
 type Counts = Pick<FlowItem, 'nodes' | 'layers' | 'derived'>;
 
-interface Draft extends Omit<FlowItem, keyof Counts | 'ms' | 'weight'> {
+interface Draft extends Omit<FlowItem, keyof Counts | 'ms' | 'weight' | 'noun'> {
   units: FusionUnit[];
 }
 
@@ -107,7 +110,7 @@ export function toFusionFlow(
 
 function toItem(report: FusionReport, { units, ...draft }: Draft, weight: Weight): FlowItem {
   const ms = units.reduce((sum, unit) => sum + unit.ms, 0);
-  return { ...draft, ...countsOf(report, units), ms, weight: sumOf(units, weight) };
+  return { ...draft, ...countsOf(report, units), noun: nounOf(report), ms, weight: sumOf(units, weight) };
 }
 
 function countsOf(report: FusionReport, units: readonly FusionUnit[]): Counts {

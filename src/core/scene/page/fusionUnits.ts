@@ -1,5 +1,5 @@
 import type { Fate, FusionReport, LayerKind, ReportLayer } from '../../fusion/fusionReport.ts';
-import { fateOrder, fateWords } from '../../report/fates.ts';
+import { fateOrder, fateWordsOf } from '../../report/fates.ts';
 import { layerKindLabel } from '../../report/layers.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
 import { layerTitle } from './kernelFamilies.ts';
@@ -103,7 +103,7 @@ function groupOfLayer(report: FusionReport, { kind, foreignNode }: ReportLayer, 
   return group(kind, () => ({
     kind,
     foreignNode: null,
-    label: layerKindLabel(kind),
+    label: layerKindLabel(kind, report),
     exact: true,
     selection: {
       kind: 'layers',
@@ -148,7 +148,7 @@ function addWithoutLayer(report: FusionReport, computed: number[], units: Fusion
         : group(`fate-${fate}`, () => ({
             kind: fate,
             foreignNode: null,
-            label: fateWords[fate].label,
+            label: fateWordsOf(report)[fate].label,
             exact: true,
             selection: { kind: 'fate', fate },
           }));

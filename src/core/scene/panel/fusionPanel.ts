@@ -1,5 +1,5 @@
 import type { Fate, FusionReport, LayerKind, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
-import { fateTooltip, fateWords } from '../../report/fates.ts';
+import { fateTooltip, fateWordsOf, nounOf } from '../../report/fates.ts';
 import { engineGroups, type EngineGroup } from '../../report/groups.ts';
 import { aboutTime, firstOf, layerLabel, nodeLabel, phrase } from '../../report/labels.ts';
 import { layerKindLabel, layerKinds } from '../../report/layers.ts';
@@ -77,8 +77,7 @@ export function toFusionPanel(
   const items = [
     ...foreignItems(context),
     ...layerKinds.flatMap((kind) => kindItem(context, kind)),
-    ...notComputed(context),
-    unknownItem(context),
+    ...(report.subject === 'engine' ? [] : [...notComputed(context), unknownItem(context)]),
   ];
   const hits =
     search.trim() === ''
@@ -154,7 +153,7 @@ function foreignItem(context: Context, group: EngineGroup, kept: number[]): Pane
     label: `ForeignNode ${foreign.id}`,
     description: phrase([
       aboutTime(share, foreign.averageMs),
-      [group.counted.length, 'node'],
+      report.subject !== 'engine' && [group.counted.length, 'node'],
       sharedText(group),
       kernels.length > 0 && [kernels.length, 'kernel'],
       derivedText(report, group),
@@ -175,7 +174,8 @@ function foreignItem(context: Context, group: EngineGroup, kept: number[]): Pane
   const make = (self: PanelItem): PanelItem[] => {
     const modules = moduleItems(context, self, toModuleTree(context.paths, kept));
     const shown = kernels.filter(context.keepsLayer);
-    if (shown.length === 0) return modules;
+    // Without a model, the modules already list the kernels.
+    if (shown.length === 0 || report.subject === 'engine') return modules;
     return [...modules, layersItem(context, self, 'kernels', 'Kernels', shown)];
   };
   return [item(null, draft, make)];
@@ -203,7 +203,7 @@ function kindItem(context: Context, kind: LayerKind): PanelItem[] {
   if (layers.length === 0) return [];
   if (layers.length <= fewLayers && layers.every(({ nodes }) => nodes.length > 0))
     return byTime(context, layers).map((layer) => layerItem(context, null, layer));
-  return [layersItem(context, null, kind, layerKindLabel(kind), layers)];
+  return [layersItem(context, null, kind, layerKindLabel(kind, context.report), layers)];
 }
 
 const byTime = (context: Context, layers: ReportLayer[]): ReportLayer[] =>
@@ -235,7 +235,7 @@ function layersItem(
     id: parent === null ? id : `${parent.id}/${id}`,
     kind: parent === null ? 'layers' : 'kernels',
     label: `${label} (${thousands(layers.length)})`,
-    description: phrase([aboutTime(share, ms), nodes > 0 && [nodes, 'node']]),
+    description: phrase([aboutTime(share, ms), nodes > 0 && context.report.subject !== 'engine' && [nodes, 'node']]),
     tooltip: `${label}: ${thousands(layers.length)}`,
     share,
     exact: true,
@@ -255,7 +255,7 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
     label: layerLabel(layer),
     description: phrase([
       aboutTime(share, layer.averageMs),
-      own > 0 && [own, 'node'],
+      own > 0 && context.report.subject !== 'engine' && [own, 'node'],
       group !== undefined && sharedText(group),
       derived && 'derived',
     ]),
@@ -270,7 +270,7 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
     exact: !derived,
     selection: { kind: 'layers', ids: [layer.id] },
   };
-  const kept = keptNodes(context, layer.nodes);
+  const kept = context.report.subject === 'engine' ? [] : keptNodes(context, layer.nodes);
   const shared = new Set(group?.shared);
   const make = (self: PanelItem) =>
     kept.flatMap((index) => nodeItem(context, self, index, shared.has(context.report.nodes[index]?.id ?? '')));
@@ -307,9 +307,9 @@ function fateItem(context: Context, parent: PanelItem | null, fate: Fate, nodes:
   const draft: Draft = {
     id: `fate-${fate}`,
     kind: 'fate',
-    label: fateWords[fate].label,
+    label: fateWordsOf(context.report)[fate].label,
     description: phrase([[context.report.accounting[fate], 'node']]),
-    tooltip: fateTooltip(fate),
+    tooltip: fateTooltip(fate, context.report),
     share: null,
     exact: true,
     selection: { kind: 'fate', fate },
@@ -336,10 +336,10 @@ function moduleItem(context: Context, parent: PanelItem, entry: ModuleEntry): Pa
     kind: 'module',
     label: entry.label,
     description: !family
-      ? phrase([[entry.size, 'node']])
+      ? phrase([[entry.size, nounOf(report)]])
       : same
         ? phrase([`${each} each`, entry.alike === true ? 'all alike' : 'fused differently'])
-        : phrase([[entry.size, 'node'], 'fused differently']),
+        : phrase([[entry.size, nounOf(report)], 'fused differently']),
     tooltip: entry.members
       .slice(0, 20)
       .map(({ path }) => path)
@@ -358,6 +358,9 @@ function moduleItem(context: Context, parent: PanelItem, entry: ModuleEntry): Pa
 function nodeItem(context: Context, parent: PanelItem, index: number, shared = false): PanelItem[] {
   const node = context.report.nodes[index];
   if (node === undefined) return [];
+  // Without a model, the nodes are the layers.
+  const layer = context.report.subject === 'engine' ? context.report.layers[index] : undefined;
+  if (layer !== undefined) return [layerItem(context, parent, layer)];
   const draft: Draft = {
     id: `${parent.id}/node-${node.id}`,
     kind: 'node',

@@ -46,6 +46,11 @@ export interface GraphData {
   outputs: GraphTensor[];
   /** Tensors with known type or shape, and initializers. */
   tensors: GraphTensor[];
+  /**
+   * The nodes are layers in the order of their execution, of which several may write parts of one tensor (what a Concat
+   * puts together): a layer reads from all that wrote the tensor before it.
+   */
+  inExecutionOrder?: true;
 }
 
 export interface GraphNode {
@@ -57,8 +62,13 @@ export interface GraphNode {
   outputs: string[];
   /** Readable attributes, short. */
   attributes: { name: string; value: string }[];
-  /** The module that the exporter recorded for it, outermost first, joined by `/`: `encoder/layers.0/attn`. */
+  /**
+   * The module that it is in, outermost first, joined by `/`: `encoder/layers.0/attn`; '' for none. Absent: nothing
+   * records it, its name may contain it.
+   */
   scope?: string;
+  /** A short title, where the name is not made for that. */
+  label?: string;
 }
 
 export interface GraphTensor {
@@ -66,4 +76,6 @@ export interface GraphTensor {
   type: string | null;
   shape: (number | string | null)[] | null;
   initializer: boolean;
+  /** Memory layout in TensorRT's words, for a tensor of an engine. */
+  format?: string;
 }

@@ -55,7 +55,7 @@ export const rawInputOf = (capture: string): CheckInput => ({
 });
 
 /** What a capture has, read; undefined where it has no model or neither layers nor log. */
-export async function inputOf(capture: string): Promise<ReportInput | undefined> {
+export async function inputOf(capture: string): Promise<(ReportInput & { model: OnnxModel }) | undefined> {
   const name = metaOf(capture).model;
   const model = name ? await modelOf(name) : undefined;
   const logText = logTextOf(capture);

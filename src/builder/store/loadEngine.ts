@@ -1,0 +1,43 @@
+import { basename } from 'node:path';
+import type { BuildLog } from '../../core/engine/buildLog.ts';
+import { createEngineReport, type EngineReport } from '../../core/fusion/engineReport.ts';
+import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
+import type { ReportBuild } from '../../core/fusion/fusionReport.ts';
+import { engineGraph } from '../../core/scene/engine/engineGraph.ts';
+import type { ViewData } from '../../core/scene/panel/viewData.ts';
+import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
+import { UserError } from '../userError.ts';
+import { type BuildFilesGiven, chosenBuild } from './loadBuild.ts';
+
+/** Paths of the files of a build whose ONNX file is missing. */
+export type EngineFilesGiven = Omit<BuildFilesGiven, 'onnx'>;
+
+/**
+ * Reads layer info, log and profile of an engine without its model.
+ * @throws {UserError} if none is given, or a file cannot be opened
+ */
+export async function loadEngine(given: EngineFilesGiven, files = new ParsedFiles()): Promise<EngineReport> {
+  const file = given.layers ?? given.log ?? given.profile;
+  if (file === undefined) throw new UserError('Pass layer info, a build log or a profile.');
+  const whole = given.log === undefined ? undefined : await files.log(given.log);
+  const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
+  const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
+  const reportOn = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) =>
+    createEngineReport({
+      file: basename(file),
+      log: log?.value,
+      build,
+      layerInfo: layers?.value,
+      profile: profile?.value,
+      problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
+    });
+  if (whole === undefined) return reportOn(undefined);
+  const fits = ({ report: made }: EngineReport) => made.layers.length > 0 && fitsInputs(made);
+  return (await chosenBuild(given, whole, files, reportOn, fits)).report;
+}
+
+/** Everything that a view of an engine needs. */
+export function toEngineView(engine: EngineReport): ViewData {
+  const { graph, report } = engineGraph(engine);
+  return { title: report.model.file, graph, report, build: null, hints: [] };
+}
