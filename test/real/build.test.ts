@@ -243,9 +243,7 @@ describe('a cancel half-way', () => {
       child.once('close', () => resolve());
     });
     const [made] = readdirSync(parent);
-    for (let tries = 0; tries < 50 && runningWith(join(parent, made!)).length > 0; tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(runningWith(join(parent, made!))).toEqual([]);
+    await expect.poll(() => runningWith(join(parent, made!))).toEqual([]);
     expect(readdirSync(join(parent, made!)).sort()).toEqual(['build.log', 'manifest.json']);
     const [listed] = await listBuilds('any', { folder: parent });
     expect(listed!.manifest).toMatchObject({

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
@@ -83,8 +82,7 @@ describe('ssh', () => {
     expect(manifest.result).toBe('cancelled');
     // The children of the tool name the model there, not the tool.
     const left = () => [...runningWith(tool), ...runningWith(join(folder, 'there'))];
-    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
-    expect(left()).toEqual([]);
+    await expect.poll(left).toEqual([]);
     expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
     expect(readdirSync(join(folder, 'there'))).toEqual([]);
   });
@@ -104,8 +102,7 @@ describe('ssh', () => {
       child.once('close', resolve);
     });
     const left = () => [...runningWith(tool), ...readdirSync(join(folder, 'there'))];
-    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
-    expect(left()).toEqual([]);
+    await expect.poll(left).toEqual([]);
   });
 
   test.each(['a cancel', 'SIGHUP', 'SIGKILL'])('%s leaves no typed copy of the model, here or there', async (how) => {
@@ -137,8 +134,7 @@ describe('ssh', () => {
       ...readdirSync(join(folder, 'there')),
       ...readdirSync(join(own, 'builds', made!)).filter((name) => !/^(?:build\.log|\w+\.json)$/.test(name)),
     ];
-    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await wait(50);
-    expect(left()).toEqual([]);
+    await expect.poll(left).toEqual([]);
   });
 
   test('the Python driver runs there for real', async () => {

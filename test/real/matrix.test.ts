@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runBuild } from '../../src/builder/run/runBuild.ts';
 import { listBuilds } from '../../src/builder/store/buildHistory.ts';
@@ -129,7 +128,7 @@ describe('a SLURM job array', () => {
     expect(submitted.stderr).toContain('Afterwards: trtlens matrix --collect');
     expect(submitted.status).toBe(0);
     expect(submitted.stdout.match(/Submitted batch job \d+/g)).toHaveLength(2);
-    for (let tries = 0; tries < 600 && cluster.busy(); tries += 1) await wait(200);
+    await expect.poll(() => cluster.busy(), { timeout: 120_000, interval: 200 }).toBe(false);
 
     const collected = trtlens(['--collect', out, '--json']);
     const rows = collected.jobs();

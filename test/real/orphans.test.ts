@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { runBuild } from '../../src/builder/run/runBuild.ts';
 import { requireBuild } from '../../src/builder/store/buildFolder.ts';
@@ -48,11 +47,10 @@ const options = (name: string) => {
 };
 
 /** What is left of a build: nothing runs, nothing is half there. */
-async function expectClean(name: string, begun: number): Promise<void> {
+async function expectClean(name: string): Promise<void> {
   const own = join(folder, name);
   // Signals to what left the process group are sent one by one. The slash: kill-1 is not kill-10.
-  while (runningWith(`${own}/`).length > 0 && Date.now() - begun < 3000) await wait(20);
-  expect(runningWith(`${own}/`)).toEqual([]);
+  await expect.poll(() => runningWith(`${own}/`)).toEqual([]);
   for (const build of readdirSync(join(own, 'builds')))
     expect(readdirSync(join(own, 'builds', build)).sort()).toEqual(['build.log', 'manifest.json']);
 }
@@ -73,7 +71,11 @@ test.runIf(process.platform === 'linux')(
       const name = `cancel-${index}`;
       const abort = new AbortController();
       let begun = 0;
-      const cancel = () => {
+      let lines = 0;
+      // Now at its first line, now when its children have begun, too.
+      const log = () => {
+        lines += 1;
+        if (lines <= index % 3) return;
         if (begun === 0) begun = Date.now();
         abort.abort();
       };
@@ -85,12 +87,12 @@ test.runIf(process.platform === 'linux')(
           timingCache: join(folder, name, 'timing.cache'),
           confirm: () => Promise.resolve(false),
         },
-        { log: () => setTimeout(cancel, index % 10) },
+        { log },
         abort.signal,
       );
       expect(Date.now() - begun).toBeLessThan(2000);
       expect(manifest.result).toBe('cancelled');
-      await expectClean(name, begun);
+      await expectClean(name);
     });
     expect(runningWith(folder)).toEqual([]);
   },
@@ -119,8 +121,8 @@ test.runIf(process.platform === 'linux')('nor do 50 kills of the program that ru
     expect(begun).toBeGreaterThan(0);
     const half = () =>
       readdirSync(builds).some((build) => readdirSync(join(builds, build)).some((file) => /partial|tmp/.test(file)));
-    while ((runningWith(`${join(folder, name)}/`).length > 0 || half()) && Date.now() - begun < 3000) await wait(20);
-    await expectClean(name, begun);
+    await expect.poll(half).toBe(false);
+    await expectClean(name);
     expect(existsSync(join(folder, name, 'timing.cache'))).toBe(true);
   });
   expect(runningWith(folder)).toEqual([]);
@@ -155,7 +157,6 @@ test.runIf(process.platform === 'linux').each([
   const [build] = readdirSync(builds);
   const left = () => readdirSync(join(builds, build!)).sort();
   const whole = ['build.log', 'manifest.json', 'overrides.json'];
-  while (left().join() !== whole.join() && Date.now() - begun < 5000) await wait(20);
-  expect(left()).toEqual(whole);
+  await expect.poll(left).toEqual(whole);
   expect((await requireBuild(join(builds, build!))).manifest.result).toBe('cancelled');
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { freePort } from './freePort.ts';
 
 /** A SLURM cluster of one node, this machine. */
@@ -80,7 +80,7 @@ async function started(folder: string): Promise<SlurmCluster | undefined> {
     `--log-file=${join(munge, 'log')}`,
     `--seed-file=${join(munge, 'seed')}`,
   ]);
-  for (let tries = 0; tries < 50 && !existsSync(socket); tries += 1) await wait(100);
+  await vi.waitUntil(() => existsSync(socket), { timeout: 10_000 });
   start('/usr/sbin/slurmctld', ['-D', '-f', configuration]);
   start('/usr/sbin/slurmd', ['-D', '-f', configuration]);
   const stop = () => {
@@ -90,11 +90,9 @@ async function started(folder: string): Promise<SlurmCluster | undefined> {
     const { stdout, stderr, status } = spawnSync(command[0]!, command.slice(1), { env, encoding: 'utf8' });
     return status === 0 ? stdout : `failed: ${stderr}`;
   };
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (/\bidle\b/.test(said('sinfo', '-h', '-o', '%T')))
-      return { environment, real: true, busy: () => said('squeue', '-h').trim() !== '', stop };
-    await wait(200);
-  }
+  const isUp = () => /\bidle\b/.test(said('sinfo', '-h', '-o', '%T'));
+  if (await vi.waitUntil(isUp, { timeout: 20_000, interval: 200 }).catch(() => false))
+    return { environment, real: true, busy: () => said('squeue', '-h').trim() !== '', stop };
   console.log(`SLURM does not come up: ${said('sinfo')}`);
   stop();
   return undefined;

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { freePort } from './freePort.ts';
 
 /** An ssh server of the test's own, on this machine and for this user alone. */
@@ -38,10 +38,8 @@ export async function sshServer(folder: string): Promise<SshServer> {
   const client = ['Host here', 'HostName 127.0.0.1', `Port ${port}`, `User ${userInfo().username}`, ...known];
   writeFileSync(join(folder, 'ssh_config'), `${[...client, `IdentityFile ${own}`, 'BatchMode yes'].join('\n')}\n`);
   const options = ['-F', join(folder, 'ssh_config')];
-  for (let tries = 0; spawnSync('ssh', [...options, 'here', 'true']).status !== 0; tries += 1) {
-    if (tries > 600) throw new Error('The ssh server does not answer');
-    await wait(100);
-  }
+  const answers = () => spawnSync('ssh', [...options, 'here', 'true']).status === 0;
+  await vi.waitUntil(answers, { timeout: 60_000, interval: 100 });
   return { ssh: ['ssh', ...options], scp: ['scp', ...options], real: true, stop: () => server.kill() };
 }
 

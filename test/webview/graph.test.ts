@@ -56,17 +56,37 @@ async function settled(view: OpenPage, before: number): Promise<void> {
   await view.still();
 }
 
-/** From now on a layout takes its time, whatever the machine. */
-async function delayLayouts(view: OpenPage): Promise<void> {
+interface HeldLayouts {
+  /** Layouts that are done and not handed to the view; undefined: each is handed over at once. */
+  held?: (() => void)[] | undefined;
+}
+
+/** Reloads the page so that its layouts can be held back with `holdLayouts`. */
+async function controlLayouts(view: OpenPage): Promise<void> {
   await view.page.addInitScript(() => {
+    const own = window as HeldLayouts;
     const { onmessage } = Object.getOwnPropertyDescriptors(Worker.prototype);
     Object.defineProperty(Worker.prototype, 'onmessage', {
       set(answer: (event: MessageEvent) => void) {
-        onmessage.set!.call(this, (event: MessageEvent) => setTimeout(() => answer(event), 700));
+        onmessage.set!.call(this, (event: MessageEvent) =>
+          own.held ? own.held.push(() => answer(event)) : answer(event),
+        );
       },
     });
   });
   await view.page.reload();
+}
+
+/** From now on no layout arrives, until the function that this gives is called. */
+async function holdLayouts(view: OpenPage): Promise<() => Promise<void>> {
+  await view.page.evaluate(() => ((window as HeldLayouts).held = []));
+  return () =>
+    view.page.evaluate(() => {
+      const own = window as HeldLayouts;
+      const held = own.held ?? [];
+      own.held = undefined;
+      for (const hand of held) hand();
+    });
 }
 
 /** Selections that the host was told, in order. */
@@ -398,11 +418,13 @@ describe('precision overrides on the graph', () => {
 describe('flat', () => {
   it('shows the picture that there is until every node has its place', async () => {
     const view = await open();
-    await delayLayouts(view);
+    await controlLayouts(view);
     await show(view, { ...(await data('vit_tiny')), report: null, build: null });
     const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+    const release = await holdLayouts(view);
     await view.page.getByRole('button', { name: 'Flat' }).click();
     await view.page.getByRole('button', { name: 'Zoom in' }).click();
+    await release();
     await settled(view, before);
     expect(await view.page.locator('.graph-legend .legend-count').allTextContents()).toEqual(['636']);
     expect(await view.faults()).toEqual([]);
@@ -420,24 +442,30 @@ describe('what comes while a layout is on its way', () => {
 
   it('a later selection stays, be it of the host or of a person', async () => {
     const view = await open();
-    await delayLayouts(view);
+    await controlLayouts(view);
     const shown = await data('vit_tiny');
     await show(view, shown);
     const heading = view.page.locator('.graph-inspector h2');
     const [first, second] = pair(shown, 5);
+    let release = await holdLayouts(view);
     await view.post('select', { kind: 'nodes', ids: [first.id] });
     await view.post('select', { kind: 'nodes', ids: [second.id] });
+    await release();
     await view.still();
     expect(await item(view, `node:${second.id}`).getAttribute('aria-selected')).toBe('true');
     expect(await item(view, `node:${first.id}`).getAttribute('aria-selected')).toBe('false');
     expect(await view.page.locator('.graph-inspector').textContent()).toContain(second.name);
+    release = await holdLayouts(view);
     await view.post('select', { kind: 'nodes', ids: [pair(shown, 7)[0].id] });
     await view.post('select', { kind: 'foreignNode', id: 0 });
+    await release();
     await view.still();
     expect(await heading.textContent()).toBe('ForeignNode 0');
+    release = await holdLayouts(view);
     await view.post('select', { kind: 'nodes', ids: [pair(shown, 9)[0].id] });
     await view.page.keyboard.press('/');
     await view.page.getByRole('button', { name: /close/i }).first().click();
+    await release();
     await view.still();
     expect(await view.page.locator('.graph-inspector').isHidden()).toBe(true);
     expect(await selections(view)).toEqual([{ kind: 'none' }]);
@@ -447,13 +475,15 @@ describe('what comes while a layout is on its way', () => {
 
   it('the next hit of a search is that hit, not the module that still hides it', async () => {
     const view = await open();
-    await delayLayouts(view);
+    await controlLayouts(view);
     const shown = await data('vit_tiny');
     await show(view, shown);
+    const release = await holdLayouts(view);
     await view.page.keyboard.press('/');
     await view.page.keyboard.type('/blocks/blocks.5/mlp/');
     await view.page.keyboard.press('Enter');
     await view.page.keyboard.press('Enter');
+    await release();
     await view.still();
     expect(await view.page.locator('.hits').textContent()).toMatch(/^2 of /);
     expect(await selections(view)).toEqual([{ kind: 'nodes', ids: [pair(shown, 5)[1].id] }]);
@@ -462,7 +492,7 @@ describe('what comes while a layout is on its way', () => {
 
   it('a module that is opened while it is made flat leaves something to look at', async () => {
     const view = await open();
-    await delayLayouts(view);
+    await controlLayouts(view);
     await show(view, await data('vit_tiny'));
     const module = item(view, 'module:/blocks/blocks.0');
     await module.click();
@@ -642,10 +672,13 @@ describe('what survives', () => {
                 .filter(({ textContent }) => ['Fit', 'SVG', '+', '−'].includes(textContent))
                 .forEach((button) => button.click()),
             );
-          if (how === 'hidden') setTimeout(() => (root!.hidden = false), 400);
         },
         [shown, way] as const,
       );
+      if (way === 'hidden') {
+        await view.still();
+        await view.page.evaluate(() => (document.querySelector<HTMLElement>('#root')!.hidden = false));
+      }
       await settled(view, 0);
       await view.page.waitForFunction(() => (window as unknown as { kept?: object }).kept !== undefined);
       places.push(await view.page.evaluate(() => (window as unknown as { kept: { graph: unknown } }).kept.graph));

@@ -21,6 +21,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   readonly #memory: vscode.Memento;
   readonly #view: vscode.TreeView<PanelItem>;
   readonly #changed = new vscode.EventEmitter<void>();
+  readonly #revealed = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable;
   #panel: FusionPanel | undefined;
   /** What the panel was made from: the same report with the same search and sorting gives the same items. */
@@ -31,6 +32,8 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   #search = '';
 
   readonly onDidChangeTreeData = this.#changed.event;
+  /** What is selected elsewhere was brought into view, if there is a line for it. */
+  readonly onDidReveal = this.#revealed.event;
 
   constructor(sessions: Sessions, builds: Builds, memory: vscode.Memento) {
     this.#sessions = sessions;
@@ -125,6 +128,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   dispose(): void {
     this.#subscriptions.dispose();
     this.#changed.dispose();
+    this.#revealed.dispose();
     this.#view.dispose();
   }
 
@@ -157,6 +161,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
       // The tree was replaced meanwhile: the next refresh shows the new one.
     } finally {
       this.#revealing.delete(item);
+      this.#revealed.fire();
     }
   }
 

@@ -15,11 +15,20 @@ export interface SessionSource {
 /** Writes come in bursts; one reload after the last of them is enough. */
 const settleMs = 300;
 
+/** Runs something later, unless it is stopped before. */
+export interface Timers {
+  start(run: () => void, ms: number): unknown;
+  stop(timer: unknown): void;
+}
+
+const clock: Timers = { start: setTimeout, stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>) };
+
 interface Held {
   session: Session;
   holders: number;
   watcher: vscode.Disposable;
-  settle: ReturnType<typeof setTimeout> | undefined;
+  /** The timer of a reload that is due. */
+  settle: unknown;
   /** The model was not read since it was last known to have changed. */
   stale: boolean;
   /** The load that was begun last. */
@@ -34,6 +43,7 @@ interface Held {
 export class Sessions implements vscode.Disposable {
   readonly #held = new Map<string, Held>();
   readonly #source: SessionSource;
+  readonly #timers: Timers;
   readonly #changed = new vscode.EventEmitter<Session>();
   readonly #currentChanged = new vscode.EventEmitter<Session | undefined>();
   readonly #selected = new vscode.EventEmitter<{ session: Session; origin: Origin }>();
@@ -45,8 +55,9 @@ export class Sessions implements vscode.Disposable {
   /** A session's selection changed; `origin` is the view where it happened, which needs no notification. */
   readonly onDidSelect = this.#selected.event;
 
-  constructor(source: SessionSource) {
+  constructor(source: SessionSource, timers: Timers = clock) {
     this.#source = source;
+    this.#timers = timers;
   }
 
   get current(): Session | undefined {
@@ -134,7 +145,7 @@ export class Sessions implements vscode.Disposable {
 
   dispose(): void {
     for (const { watcher, settle } of this.#held.values()) {
-      clearTimeout(settle);
+      this.#timers.stop(settle);
       watcher.dispose();
     }
     this.#held.clear();
@@ -195,8 +206,8 @@ export class Sessions implements vscode.Disposable {
       if (held === undefined) return;
       // It was found out about another file.
       held.session.accuracy = null;
-      clearTimeout(held.settle);
-      held.settle = setTimeout(() => void this.reload(uri), settleMs);
+      this.#timers.stop(held.settle);
+      held.settle = this.#timers.start(() => void this.reload(uri), settleMs);
     };
     watcher.onDidChange(soon);
     watcher.onDidCreate(soon);
@@ -210,7 +221,7 @@ export class Sessions implements vscode.Disposable {
   /** A model's file is gone, and with it what was about to be read: what was read before stays on view. */
   #lose(held: Held): void {
     const { session } = held;
-    clearTimeout(held.settle);
+    this.#timers.stop(held.settle);
     held.stale = false;
     session.generation += 1;
     session.state = { ...session.state, model: 'missing', problem: 'The file was deleted.' };
@@ -222,7 +233,7 @@ export class Sessions implements vscode.Disposable {
     if (held === undefined) return;
     held.holders -= 1;
     if (held.holders > 0) return;
-    clearTimeout(held.settle);
+    this.#timers.stop(held.settle);
     held.watcher.dispose();
     this.#held.delete(key);
   }

@@ -7,7 +7,7 @@ import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { FactsReader } from '../../../src/host/language/knownFacts.ts';
 import { DiskSource } from '../../../src/host/workspace/diskSource.ts';
-import { dismissing, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
+import { dismissing, inRepository, inWorkspace, lens, nextEvent, openModel, roundTrip, until } from './support.ts';
 
 const captured = (name: string) =>
   vscode.Uri.file(inRepository(`test/fixtures/captures/tensorrt-10.6.0/vit_tiny.fp16/${name}`));
@@ -59,12 +59,15 @@ describe('a build from elsewhere', () => {
   });
 
   it('keeps what is selected as it is, where the side bar has no line for just that', async () => {
-    const { sessions } = await lens();
+    const { sessions, tree } = await lens();
     const session = sessions.find(model())!;
+    // The side bar brings up the line that comes next to the selection, and could report that one as selected.
+    await tree.bringUp();
+    const revealed = nextEvent(tree.onDidReveal);
     const selected = { kind: 'nodes', ids: session.state.graph!.nodes.slice(100, 103).map(({ id }) => id) } as const;
     sessions.select(session, selected, 'host');
-    // The side bar brings up the line that comes next to it. That it selects there would be told within this time.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await revealed;
+    await roundTrip();
     assert.deepEqual(session.selection, selected);
   });
 

@@ -7,6 +7,7 @@ import { toEngineOptions } from '../../../src/host/tasks/taskDefinition.ts';
 import { taskProperties } from '../../../src/host/builds/taskProperties.ts';
 import {
   configuredTask,
+  eventually,
   inRepository,
   inWorkspace,
   lens,
@@ -128,11 +129,8 @@ describe('building', () => {
       const over = nextEvent(builds.onDidEnd);
       const execution = await vscode.tasks.executeTask(task);
       await until(builds.onDidChange, () => (builds.runningOf(uri)?.folder ?? null) !== null);
-      for (let wait = 0; pids() === ''; wait += 1) {
-        assert.ok(wait < 600, 'the program did not start');
-        // oxlint-disable-next-line no-await-in-loop -- it says so in a file
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      // The program has started: it says so in a file.
+      await eventually(() => pids() !== '');
       execution.terminate();
       await ended;
       const { build } = await over;

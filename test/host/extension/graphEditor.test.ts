@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { activeTab, inRepository, inWorkspace, lens, nextEvent, openModel } from './support.ts';
+import { activeTab, eventually, inRepository, inWorkspace, lens, nextEvent, openModel } from './support.ts';
 
 const graphOf = (uri: vscode.Uri) =>
   activeTab(
@@ -99,8 +99,7 @@ describe('the graph editor', () => {
     await closed;
     // Only now: an editor that is there could still say that it has the focus.
     sessions.setCurrent(inWorkspace('loop_if.onnx'));
-    while (sessions.find(uri) !== undefined)
-      // oxlint-disable-next-line no-await-in-loop -- the editor disposes of documents some time after their tab
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    // The editor disposes of documents some time after their tab.
+    await eventually(() => sessions.find(uri) === undefined);
   });
 });

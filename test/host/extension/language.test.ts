@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { SettledDocuments } from '../../../src/host/language/settledDocuments.ts';
-import { activeEditor, inWorkspace, lens, nextEvent, openModel } from './support.ts';
+import { activeEditor, eventually, inWorkspace, lens, nextEvent, openModel } from './support.ts';
 
 /** Each test has a file of its own: a document stays in memory for a while after its editor was closed. */
 let rules = inWorkspace('language0.trtprec');
@@ -59,14 +59,8 @@ async function killServer(ask: () => void): Promise<void> {
   process.kill(Number(pid), 'SIGKILL');
   while (running().includes(pid!)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
   for (let count = 0; count < 5; count += 1) ask();
-  for (let wait = 0; running().length === 0; wait += 1) {
-    assert.ok(wait < 600, 'the server was not started again');
-    // oxlint-disable-next-line no-await-in-loop -- a process says nothing when it starts
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await eventually(() => running().length > 0);
 }
-
-const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
 
 const provide = <T>(command: string, ...args: unknown[]) =>
   vscode.commands.executeCommand<T>(`vscode.${command}`, ...args);
@@ -111,16 +105,15 @@ describe('override files', () => {
     const [missing] = await diagnosed('model-missing');
     assert.match(missing!.message, /nowhere\.onnx/);
     // The models of the workspace are looked for beside all else.
-    for (let found: vscode.CodeAction | undefined; found === undefined; await nextTurn()) {
-      // oxlint-disable-next-line no-await-in-loop -- until they have been found
+    await eventually(async () => {
       const actions = await provide<vscode.CodeAction[]>(
         'executeCodeActionProvider',
         rules,
         missing!.range,
         'quickfix',
       );
-      found = actions.find(({ title }) => title === 'Change to ./fp16_overflow.onnx');
-    }
+      return actions.some(({ title }) => title === 'Change to ./fp16_overflow.onnx');
+    });
     const at = new vscode.Position(0, 'model '.length);
     const { items } = await provide<vscode.CompletionList>('executeCompletionItemProvider', rules, at);
     assert.ok(items.some(({ label }) => label === './fp16_overflow.onnx'));
@@ -146,14 +139,12 @@ describe('override files', () => {
     const show = async (uri: vscode.Uri) => {
       writeFileSync(uri.fsPath, 'model ./languageOwn.onnx\nop:Softmax fp32\n');
       await vscode.commands.executeCommand('vscode.open', uri, { preview: false });
-      // oxlint-disable-next-line no-await-in-loop -- until the server has it
-      while (!features.feed.isServed(uri)) await nextTurn();
+      await eventually(() => features.feed.isServed(uri));
       return features.feed.settled(uri);
     };
     const close = async (uri: vscode.Uri) => {
       await vscode.window.tabGroups.close(tabsOf(uri));
-      // oxlint-disable-next-line no-await-in-loop -- until the server has let it go
-      while (features.feed.isServed(uri)) await nextTurn();
+      await eventually(() => !features.feed.isServed(uri));
     };
     try {
       const known = await show(one);
@@ -325,8 +316,7 @@ describe('override files', () => {
     const { build } = await ended;
     assert.equal(build.manifest.result, 'passed', build.manifest.error ?? '');
     assert.equal(build.manifest.options['overrides'], rules.fsPath);
-    // oxlint-disable-next-line no-await-in-loop -- until the build has been read
-    while (!(await features.feed.settled(rules))?.build) await nextTurn();
+    await eventually(async () => Boolean((await features.feed.settled(rules))?.build));
     const verdicts = await features.language.verify(rules);
     assert.deepEqual(
       verdicts.map(({ line }) => line),

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
-import { accepting, activeEditor, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
+import {
+  accepting,
+  activeEditor,
+  closeEditors,
+  eventually,
+  inRepository,
+  inWorkspace,
+  lens,
+  nextEvent,
+} from './support.ts';
 
 const model = inWorkspace('vit_tiny.onnx');
 const replay = inWorkspace('vit_tiny.replay.json');
@@ -126,11 +135,9 @@ describe('tactic replays', () => {
       const hovers = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', replay, at);
       return hovers.flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value)).join('\n');
     };
-    let text = await told();
-    for (; !text.includes('TensorRT offered'); text = await told()) {
-      // oxlint-disable-next-line no-await-in-loop -- until the server has the facts
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    let text = '';
+    // Until the server has the facts.
+    await eventually(async () => (text = await told()).includes('TensorRT offered'));
     assert.match(text, /TensorRT offered 168 choices; this is one of them, 17\.7 µs/);
   });
 
@@ -152,12 +159,17 @@ describe('tactic replays', () => {
     const ended = nextEvent(builds.onDidEnd, ({ uri }) => uri.toString() === model.toString());
     await vscode.commands.executeCommand('tensorrtLens.rerunBuild', other);
     assert.equal((await ended).build.manifest.result, 'passed');
-    // An editor that nobody asked for would come within that.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // An editor that nobody asked for would be on its way since the build ended, ahead of this one.
+    const notes = inWorkspace('replayNotes.md');
+    writeFileSync(notes.fsPath, 'buy milk\n');
+    await vscode.commands.executeCommand('workbench.action.newGroupRight');
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(notes), vscode.ViewColumn.Two);
     assert.deepEqual(
       vscode.window.visibleTextEditors.map(({ document }) => document.uri.path),
-      [],
+      [notes.path],
     );
+    await closeEditors();
+    rmSync(notes.fsPath);
   });
 
   it('say what an entry is, and let a layer go', async () => {

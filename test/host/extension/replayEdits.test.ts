@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { accepting, inRepository, inWorkspace, lens } from './support.ts';
+import { accepting, inRepository, inWorkspace, lens, roundTrip } from './support.ts';
 
 const replay = inWorkspace('edits.replay.json');
 const choices = inWorkspace('edits.replay.choices.jsonl');
@@ -107,8 +107,8 @@ describe('edits of a tactic replay', () => {
     const text = oddReplay();
     const document = await show(text, '{');
     const freed = vscode.commands.executeCommand('tensorrtLens.freeLayer', replay);
-    // Nothing says when the question is there.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // The command has read the file and asked the window.
+    await roundTrip();
     const edit = new vscode.WorkspaceEdit();
     edit.insert(replay, new vscode.Position(0, 0), ' '.repeat(25));
     assert.ok(await vscode.workspace.applyEdit(edit));

@@ -93,7 +93,13 @@ describe('sessions', () => {
     // Of a file that comes and goes before that is told, nothing is told.
     await told;
     watcher.dispose();
-    const sessions = new Sessions({
+    const due = new Set<() => void>();
+    const planned = new vscode.EventEmitter<void>();
+    const timers = {
+      start: (reload: () => void) => (due.add(reload), planned.fire(), reload),
+      stop: (reload: () => void) => due.delete(reload),
+    };
+    const source = {
       readModel: () =>
         Promise.resolve(
           existsSync(uri.fsPath)
@@ -101,16 +107,15 @@ describe('sessions', () => {
             : { graph: null, problem: 'no such file', hints: [] },
         ),
       readNewestBuild: () => Promise.resolve(null),
-    });
+    };
+    const sessions = new Sessions(source, timers);
     const { session } = sessions.acquire(uri);
     await until(sessions.onDidChange, () => session.state.model === 'ready');
     writeFileSync(uri.fsPath, 'second');
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await until(planned.event, () => due.size === 1);
     rmSync(uri.fsPath);
     await until(sessions.onDidChange, () => session.state.model === 'missing');
-    // Longer than a change is waited for.
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    assert.equal(session.state.model, 'missing');
+    assert.equal(due.size, 0, 'nothing is read any more');
     assert.equal(session.state.graph?.name, 'first');
     sessions.dispose();
   });

@@ -43,6 +43,17 @@ export async function until<T>(event: vscode.Event<T>, holds: () => boolean): Pr
   if (!holds()) await nextEvent(event, holds);
 }
 
+/** Resolves when the window has done what it was asked before, and everything that it reported until then has arrived. */
+export async function roundTrip(): Promise<void> {
+  await vscode.commands.executeCommand('setContext', 'tensorrtLens.test', true);
+}
+
+/** Looks every 50 ms until a condition holds: only for what raises no event. */
+export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  // oxlint-disable-next-line no-await-in-loop -- one look after the other
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
 const tabsChange: vscode.Event<unknown> = (told) => {
   const { onDidChangeTabs, onDidChangeTabGroups } = vscode.window.tabGroups;
   return vscode.Disposable.from(onDidChangeTabs(told), onDidChangeTabGroups(told));
@@ -118,11 +129,10 @@ export const dismissing = <T>(work: Thenable<T>): Promise<T> => whileRunning(wor
 async function whileRunning<T>(work: Thenable<T>, command: string): Promise<T> {
   let over = false;
   const done = Promise.resolve(work).finally(() => (over = true));
-  while (!over) {
-    // oxlint-disable-next-line no-await-in-loop -- nothing says when the question or the message is there
+  await eventually(async () => {
+    // Nothing says when the question or the message is there.
     await vscode.commands.executeCommand(command);
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    return over;
+  });
   return done;
 }

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BuildTools, planBuild, refusals } from '../../../src/builder/run/buildPlan.ts';
+import { Answers } from '../../../src/builder/tools/answers.ts';
 import { cacheFolder } from '../../../src/builder/files/cacheFolder.ts';
 import { NotConfirmed } from '../../../src/builder/tools/ensurePackages.ts';
 import { packageSets } from '../../../src/builder/tools/packageSets.ts';
@@ -27,6 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   process.env['PATH'] = PATH;
+  vi.restoreAllMocks();
 });
 
 const asked: string[] = [];
@@ -179,8 +180,9 @@ describe('two builds ask the same trtexec at once', () => {
     const abort = new AbortController();
     const first = plan({ backend: 'trtexec' }, { ...more, signal: abort.signal });
     await began();
+    const asks = vi.spyOn(Answers.prototype, 'get');
     const second = plan({ backend: 'trtexec' }, more);
-    await wait(50);
+    await vi.waitFor(() => expect(asks).toHaveBeenCalled());
     abort.abort();
     await expect(first).rejects.toThrow(Cancelled);
     await expect(second).resolves.toMatchObject({ backend: 'trtexec', version: '10.6.0' });
@@ -193,8 +195,9 @@ describe('two builds ask the same trtexec at once', () => {
     const [asks, waits] = [new AbortController(), new AbortController()];
     const first = plan({ backend: 'trtexec' }, { ...more, signal: asks.signal });
     await began();
+    const questions = vi.spyOn(Answers.prototype, 'get');
     const second = plan({ backend: 'trtexec' }, { ...more, signal: waits.signal });
-    await wait(50);
+    await vi.waitFor(() => expect(questions).toHaveBeenCalled());
     waits.abort();
     await expect(second).rejects.toThrow(Cancelled);
     asks.abort();

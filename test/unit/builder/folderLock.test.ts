@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { withFolderLock } from '../../../src/builder/files/folderLock.ts';
 import { Cancelled, UserError } from '../../../src/builder/userError.ts';
@@ -20,7 +19,8 @@ test('one at a time, and nothing is left', async () => {
       async () => {
         inside += 1;
         most = Math.max(most, inside);
-        await wait(20);
+        // Until the others have come and wait.
+        await expect.poll(() => waited.length).toBe(2);
         inside -= 1;
       },
       { waiting: () => waited.push(index) },

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runProcess } from '../../../src/builder/tools/runProcess.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
@@ -67,14 +66,13 @@ test.runIf(process.platform !== 'win32')('a cancel ends the whole process group,
   const pids = join(folder, 'pids');
   const abort = new AbortController();
   const running = runProcess({ program: tool, args: [pids], signal: abort.signal, graceMs: 100 });
-  while (!existsSync(pids) || !readFileSync(pids, 'utf8').includes(' ')) await wait(10);
+  await expect.poll(() => existsSync(pids) && readFileSync(pids, 'utf8')).toContain(' ');
   abort.abort();
   expect(await running).toEqual({ code: null, signal: 'SIGKILL', cancelled: true });
   const left = readFileSync(pids, 'utf8').split(' ').map(Number);
   expect(left).toHaveLength(2);
   // The kernel takes a moment to bury what was killed with its parent.
-  for (let tries = 0; tries < 100 && left.some(isRunning); tries += 1) await wait(10);
-  expect(left.filter(isRunning)).toEqual([]);
+  await expect.poll(() => left.filter(isRunning)).toEqual([]);
 });
 
 test.runIf(process.platform === 'linux')('a cancel also ends what left the group', async () => {
@@ -93,8 +91,7 @@ test.runIf(process.platform === 'linux')('a cancel also ends what left the group
     signal: abort.signal,
   });
   expect(child).toBeGreaterThan(0);
-  for (let tries = 0; tries < 100 && isRunning(child); tries += 1) await wait(10);
-  expect(isRunning(child)).toBe(false);
+  await expect.poll(() => isRunning(child)).toBe(false);
 });
 
 test.runIf(process.platform !== 'win32')('a killed supervisor takes the program with it', async () => {
@@ -110,8 +107,7 @@ test.runIf(process.platform !== 'win32')('a killed supervisor takes the program 
     },
   });
   expect(end).toEqual({ code: null, signal: 'SIGKILL', cancelled: false });
-  for (let tries = 0; tries < 100 && isRunning(tool); tries += 1) await wait(10);
-  expect(isRunning(tool)).toBe(false);
+  await expect.poll(() => isRunning(tool)).toBe(false);
 });
 
 test.runIf(process.platform !== 'win32')('what a program leaves running ends with it', async () => {
@@ -127,6 +123,5 @@ test.runIf(process.platform !== 'win32')('what a program leaves running ends wit
   expect(end.code).toBe(0);
   const child = Number(lines[0]);
   expect(child).toBeGreaterThan(0);
-  for (let tries = 0; tries < 100 && isRunning(child); tries += 1) await wait(10);
-  expect(isRunning(child)).toBe(false);
+  await expect.poll(() => isRunning(child)).toBe(false);
 });

@@ -2,11 +2,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 // @ts-expect-error -- the build script is plain JavaScript
 import { cliBundle } from '../../../esbuild.mjs';
 import type { FusionReport } from '../../../src/core/fusion/fusionReport.ts';
@@ -55,7 +54,10 @@ function trtlens(
     child.stdin.end();
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
     const read = () => child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-    if (slow) void wait(700).then(read);
+    // Not before as much is here as Node takes without being asked: what comes then waits in the pipe.
+    const isFull = () => child.stdout.readableLength >= child.stdout.readableHighWaterMark;
+    if (slow) child.stdout.read(0);
+    if (slow) void vi.waitUntil(isFull, { timeout: 60_000 }).then(read);
     else read();
     child.once('close', (code) => resolve({ code, out: Buffer.concat(chunks).toString(), err }));
   });
