@@ -95,9 +95,8 @@ describe('a launcher with srun', () => {
     const abort = new AbortController();
     const { manifest, folder: made } = await build('srun-cancelled', tool, () => abort.abort(), abort.signal);
     expect(manifest.result).toBe('cancelled');
-    for (let tries = 0; tries < 100 && (cluster.busy() || runningWith(tool).length > 0); tries += 1) await wait(100);
-    expect(runningWith(tool)).toEqual([]);
-    expect(cluster.busy()).toBe(false);
+    await expect.poll(() => runningWith(tool)).toEqual([]);
+    await expect.poll(() => cluster.busy()).toBe(false);
     expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json', 'overrides.json']);
   });
 });
