@@ -56,6 +56,7 @@ function frameOf(model: GraphModel): Frame {
     dimmed: null,
     focused: -1,
     hovered: -1,
+    litEdges: new Set(),
     group: -1,
   };
 }

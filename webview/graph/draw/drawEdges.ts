@@ -4,7 +4,7 @@ import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
-import { graphTensorText } from '../panels/graphTensorText.ts';
+import { tensorText } from '../panels/tensorDetails.ts';
 
 /** Lines of edges. */
 export function drawEdges(brush: Brush, frame: Frame): void {
@@ -39,13 +39,14 @@ function head(brush: Brush, { picture, camera: { k, x, y } }: Frame, piece: numb
 
 /** Edges of what is selected or under the pointer, in the focus colour. */
 export function drawLitEdges(brush: Brush, frame: Frame): void {
-  const { selected, hovered, picture, palette, camera } = frame;
+  const { selected, hovered, litEdges, picture, palette, camera } = frame;
   const { scene, layout } = picture;
-  if (selected === null && hovered < 0) return;
+  if (selected === null && hovered < 0 && litEdges.size === 0) return;
   const lit = new Set<number>();
   const light = (edge: number) => {
     for (let i = layout.edgeStart[edge]!; i < layout.edgeStart[edge + 1]!; i++) lit.add(layout.edgePieces[i]!);
   };
+  for (const edge of litEdges) light(edge);
   let many = 0;
   if (selected !== null) {
     for (let edge = 0; edge < scene.from.length && many < 4000; edge++) {
@@ -138,15 +139,15 @@ function visible(frame: Frame, item: number): boolean {
   );
 }
 
-/** Type and shape on edges: where there is room when zoomed in, and always on those of the node under the pointer. */
+/** Type and shape on edges: where there is room when zoomed in, and always on those of the node under the pointer and on selected ones. */
 export function drawEdgeLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
-  const { picture, camera, hovered } = frame;
+  const { picture, camera, hovered, litEdges } = frame;
   const { layout, scene } = picture;
   const close = camera.k >= 1.15;
-  if (!close && (hovered < 0 || camera.k < 0.5)) return;
+  if (!close && ((hovered < 0 && litEdges.size === 0) || camera.k < 0.5)) return;
   const seen = new Set<string>();
   for (let edge = 0; edge < scene.from.length; edge++) {
-    const touched = scene.from[edge] === hovered || scene.to[edge] === hovered;
+    const touched = scene.from[edge] === hovered || scene.to[edge] === hovered || litEdges.has(edge);
     if (!close && !touched) continue;
     const first = layout.edgeStart[edge]!;
     if (first === layout.edgeStart[edge + 1]!) continue;
@@ -163,11 +164,11 @@ function label(brush: Brush, frame: Frame, labels: LabelSpace, edge: number, pie
   const x = ((p[at]! + p[at + 2]!) / 2) * camera.k + camera.x;
   const y = ((p[at + 1]! + p[at + 3]!) / 2) * camera.k + camera.y;
   if (x < 0 || y < 0 || x > frame.width || y > frame.height) return;
-  const tensor = model.graph.tensorNames[model.graph.tensor[picture.scene.edge[edge]!]!]!;
-  const key = `${piece}/${tensor}`;
+  const origin = model.tensors.ofEdge(picture.scene.edge[edge]!);
+  const key = `${piece}/${origin.name}`;
   if (seen.has(key)) return;
   seen.add(key);
-  const text = graphTensorText(model.graph.tensors.get(tensor));
+  const text = tensorText(model, origin);
   if (text === '') return;
   const size = 10;
   const width = frame.fit.width(text, size, false) + 8;

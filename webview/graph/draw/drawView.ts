@@ -25,6 +25,8 @@ export interface Frame {
   dimmed: Uint8Array | null;
   focused: number;
   hovered: number;
+  /** Edges of the picture that are selected or under the pointer. */
+  litEdges: ReadonlySet<number>;
   /** Boundary under the pointer or selected: its group in the report's groups, otherwise -1. */
   group: number;
 }

@@ -32,6 +32,7 @@ function wholeFrame(frame: Frame, longest: number): Frame {
     group: -1,
     focused: -1,
     hovered: -1,
+    litEdges: new Set(),
   };
 }
 

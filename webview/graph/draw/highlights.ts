@@ -2,6 +2,7 @@ import type { Selection } from '../../../src/protocol/views.ts';
 import type { CarryOver } from '../view/carryOver.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import type { Subject } from '../panels/inspector.ts';
+import { edgesOf } from './edgeHit.ts';
 import { markItems } from './marks.ts';
 
 /** What is selected, found and filtered out, as marks on the items of the picture. Call `refresh` when that changes. */
@@ -15,6 +16,8 @@ export class Highlights {
   dimmed: Uint8Array | null = null;
   /** The group whose boundary is marked, -1 for none. */
   group = -1;
+  /** Edges of the picture that carry the selected tensors. */
+  edges: readonly number[] = [];
   /** What the search found, in the graph's order. */
   found: number[] = [];
   /** The layer that a running build is timing; marked as found while nothing is searched for. */
@@ -40,6 +43,7 @@ export class Highlights {
     this.subject = null;
     this.selected = this.hits = this.dimmed = null;
     this.group = -1;
+    this.edges = [];
     this.found = [];
   }
 
@@ -51,6 +55,7 @@ export class Highlights {
       points.push(subject.point);
     this.selected = markItems(model, points);
     this.group = subject?.kind === 'group' ? subject.group : -1;
+    this.edges = subject?.kind === 'tensors' && model.picture !== null ? edgesOf(model, subject.origins) : [];
     this.find(model, this.found);
   }
 

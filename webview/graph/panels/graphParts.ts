@@ -3,6 +3,7 @@ import { button, element } from './element.ts';
 import { GraphTree } from '../view/graphTree.ts';
 import { graphStrings } from './graphStrings.ts';
 import { HelpDialog } from './helpDialog.ts';
+import { HoverCard } from './hoverCard.ts';
 import { Inspector } from './inspector.ts';
 import type { InspectorActions } from './inspector.ts';
 import { Legend } from './legend.ts';
@@ -12,13 +13,17 @@ import { SearchBox } from './searchBox.ts';
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 
 /** What the parts of the page ask the view to do. */
-export interface GraphCommands extends InspectorActions {
-  /** Selects and brings into sight, as if another view had. */
-  select(selection: Selection): void;
+export interface GraphCommands {
+  readonly selecting: InspectorActions & {
+    goToHit(at: number): void;
+    /** Shows a selection and brings it into sight, as if another view had selected. */
+    follow(selection: Selection): void;
+  };
   setOverlay(kind: OverlayKind): void;
   filter(): void;
   find(text: string): { hits: number; problem: string };
-  goToHit(at: number): void;
+  /** Expands or collapses a module. */
+  toggle(module: number): void;
   centre(x: number, y: number): void;
   fit(): void;
   zoomBy(factor: number): void;
@@ -43,6 +48,7 @@ export interface GraphParts {
   search: SearchBox;
   minimap: Minimap;
   inspector: Inspector;
+  card: HoverCard;
   help: HelpDialog;
 }
 
@@ -59,18 +65,18 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   );
   const search = new SearchBox(
     (text) => commands.find(text),
-    (at) => commands.goToHit(at),
+    (at) => commands.selecting.goToHit(at),
     () => tree.focus(),
   );
   const minimap = new Minimap((x, y) => commands.centre(x, y));
   const state = new StateBanner({
     run: (step) => host.run(step, []),
     showNodes: (ids) => {
-      commands.select({ kind: 'nodes', ids });
+      commands.selecting.follow({ kind: 'nodes', ids });
       host.selected({ kind: 'nodes', ids });
     },
   });
-  const inspector = new Inspector(host, commands);
+  const inspector = new Inspector(host, commands.selecting, (module) => commands.toggle(module));
   const flat = button(graphStrings.flat, () => commands.setFlat(flat.getAttribute('aria-pressed') !== 'true'), {
     title: graphStrings.flatHint,
     'aria-pressed': 'false',
@@ -101,7 +107,8 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     tools,
   );
   const stage = element('div', { class: 'graph-stage' }, canvas, tree.root);
-  const corner = element('div', { class: 'graph-floor' }, stage, legend.root, minimap.root);
+  const card = new HoverCard();
+  const corner = element('div', { class: 'graph-floor' }, stage, legend.root, minimap.root, card.root);
   const main = element('div', { class: 'graph-main' }, corner, inspector.root);
   const empty = element('div', { class: 'graph-empty' });
   root.classList.add('graph-root');
@@ -121,6 +128,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     search,
     minimap,
     inspector,
+    card,
     help,
   };
 }

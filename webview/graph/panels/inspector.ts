@@ -1,10 +1,13 @@
 import type { ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { builtPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
-import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
+import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
 import type { AskedPrecision } from '../../../src/core/scene/panel/viewData.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
 import { shorten } from '../../../src/core/text/oneLine.ts';
+import { DetailLinks, facts, groupName, heading, section } from './details.ts';
+import type { DetailTargets } from './details.ts';
 import { button, element } from './element.ts';
+import { nodeTensors, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { graphTensorText } from './graphTensorText.ts';
@@ -20,13 +23,10 @@ export type Subject =
   | { kind: 'point'; point: number }
   | { kind: 'module'; module: number; open: boolean }
   | { kind: 'group'; group: number }
+  | { kind: 'tensors'; origins: TensorOrigin[] }
   | { kind: 'many'; points: number[]; title: string };
 
-export interface InspectorActions {
-  /** Selects a point and brings it into sight. */
-  go(point: number): void;
-  selectGroup(group: number): void;
-  toggle(module: number): void;
+export interface InspectorActions extends DetailTargets {
   close(): void;
 }
 
@@ -35,11 +35,16 @@ export class Inspector {
   readonly root: HTMLElement;
   readonly #body: HTMLElement;
   readonly #actions: InspectorActions;
+  readonly #toggle: (module: number) => void;
   readonly #host: ViewHost;
+  readonly #links: DetailLinks;
 
-  constructor(host: ViewHost, actions: InspectorActions) {
+  /** `toggle` expands or collapses a module. */
+  constructor(host: ViewHost, actions: InspectorActions, toggle: (module: number) => void) {
     this.#host = host;
     this.#actions = actions;
+    this.#toggle = toggle;
+    this.#links = new DetailLinks(host, actions);
     this.#body = element('div', { class: 'inspector-body' });
     const close = button('✕', () => actions.close(), { class: 'inspector-close', 'aria-label': graphStrings.close });
     this.root = element(
@@ -70,8 +75,10 @@ export class Inspector {
         return this.#module(model, subject.module, subject.open);
       case 'group':
         return this.#group(model, subject.group);
+      case 'tensors':
+        return tensorDetails(model, subject.origins, this.#links);
       case 'many':
-        return [heading(subject.title), this.#pointList(model, subject.points)];
+        return [heading(subject.title), this.#links.points(model, subject.points)];
     }
   }
 
@@ -101,7 +108,7 @@ export class Inspector {
       if (remarks.length > 0) {
         const list = element('ul', {});
         for (const { kind, message, evidence } of remarks.slice(0, 12)) {
-          list.append(element('li', {}, `${kind}: ${message} `, this.#line(evidence.line)));
+          list.append(element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
         }
         parts.push(section(words.remarks, list));
       }
@@ -109,8 +116,8 @@ export class Inspector {
         parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
       }
     }
-    parts.push(this.#tensors(model, words.inputs, point, node.inputs, false));
-    parts.push(this.#tensors(model, words.outputs, point, node.outputs, true));
+    parts.push(nodeTensors(model, words.inputs, point, node.inputs, false, this.#links));
+    parts.push(nodeTensors(model, words.outputs, point, node.outputs, true, this.#links));
     if (node.attributes.length > 0) {
       parts.push(section(words.attributes, facts(node.attributes.map(({ name, value }) => [name, value]))));
     }
@@ -159,16 +166,8 @@ export class Inspector {
         element(
           'li',
           {},
-          element(
-            'button',
-            {
-              type: 'button',
-              class: 'link mono wrap',
-              onclick: () => this.#host.selected({ kind: 'layers', ids: [id] }),
-            },
-            shorten(layer.name, longestName) || `layer ${id}`,
-          ),
-          element('div', { class: 'muted' }, `${notes} `, this.#line(layer.line)),
+          this.#links.layer(id, layer.name),
+          element('div', { class: 'muted' }, `${notes} `, this.#links.line(layer.line)),
           (layer.tactic ?? '') !== '' &&
             element('div', { class: 'muted mono wrap' }, `${words.tactic} ${layer.tactic}`),
           outputs.length > 0 && element('div', { class: 'muted mono wrap' }, `→ ${outputs.slice(0, 3).join(', ')}`),
@@ -177,43 +176,6 @@ export class Inspector {
       );
     }
     return list.childElementCount === 0 ? [] : [section(words.layers, list)];
-  }
-
-  #line(line: number | null | undefined): Node | string {
-    if (line === null || line === undefined) return '';
-    return button(words.logLine(line), () => this.#host.openLine('log', line), { class: 'link' });
-  }
-
-  #tensors(model: GraphModel, title: string, point: number, names: string[], written: boolean): Node {
-    const list = element('ul', { class: 'tensors' });
-    const { graph } = model;
-    const [start, edges] = written ? [graph.outStart, graph.outEdges] : [graph.inStart, graph.inEdges];
-    names.forEach((name) => {
-      if (name === '') return;
-      const tensor = graph.tensors.get(name);
-      const links: Node[] = [];
-      for (let i = start[point]!; i < start[point + 1]! && links.length < 6; i++) {
-        const edge = edges[i]!;
-        if (graph.tensorNames[graph.tensor[edge]!] !== name) continue;
-        links.push(
-          this.#pointLink(model, written ? graph.to[edge]! : graph.from[edge]!, written ? words.readBy : words.madeBy),
-        );
-      }
-      const type = graphTensorText(tensor) || words.unknownType;
-      const item = element(
-        'li',
-        {},
-        element('span', { class: 'mono wrap' }, name),
-        element('div', { class: 'muted' }, tensor?.initializer === true ? `${words.weight}, ${type}` : type),
-      );
-      for (const link of links) item.append(element('div', {}, link));
-      list.append(item);
-    });
-    return section(title, list);
-  }
-
-  #pointLink(model: GraphModel, point: number, say: (name: string) => string = (name) => name): Node {
-    return button(say(pointName(model, point)), () => this.#actions.go(point), { class: 'link wrap' });
   }
 
   #terminal(model: GraphModel, point: number): Node[] {
@@ -230,7 +192,7 @@ export class Inspector {
     return [
       heading(tensor.name, isInput ? graphStrings.input : graphStrings.output),
       element('p', {}, graphTensorText(tensor) || words.unknownType),
-      this.#pointList(model, [...neighbours]),
+      this.#links.points(model, [...neighbours]),
     ];
   }
 
@@ -266,7 +228,7 @@ export class Inspector {
     return [
       heading(module.label, module.id === '' ? null : module.id),
       facts(rows),
-      button(open ? words.shut : words.open, () => this.#actions.toggle(index)),
+      button(open ? words.shut : words.open, () => this.#toggle(index)),
       ...(groups.size > 0 ? [section(words.group, list)] : []),
     ];
   }
@@ -284,53 +246,23 @@ export class Inspector {
     const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
     if (foreign !== undefined) {
       parts.push(element('p', { class: 'mono wrap muted' }, shorten(foreign.name, longestName)));
-      if (foreign.line !== null) parts.push(element('p', {}, this.#line(foreign.line)));
+      if (foreign.line !== null) parts.push(element('p', {}, this.#links.line(foreign.line)));
     }
     const remarks = report.remarks.filter(({ layers }) => layers.some((layer) => group.layers.includes(layer)));
     if (remarks.length > 0) {
       const list = element('ul', {});
       for (const { kind, message, evidence } of remarks.slice(0, 12))
-        list.append(element('li', {}, `${kind}: ${message} `, this.#line(evidence.line)));
+        list.append(element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
       parts.push(section(words.remarks, list));
     }
-    parts.push(...this.#layers(model, group.layers), section(words.contents, this.#pointList(model, group.points)));
+    parts.push(...this.#layers(model, group.layers), section(words.contents, this.#links.points(model, group.points)));
     return parts;
-  }
-
-  #pointList(model: GraphModel, points: readonly number[]): Node {
-    const list = element('ul', {});
-    for (const point of points.slice(0, 100)) list.append(element('li', {}, this.#pointLink(model, point)));
-    if (points.length > 100) list.append(element('li', { class: 'muted' }, words.more(points.length - 100)));
-    return list;
   }
 }
 
 /** How many nodes share the largest of a node's layers. */
 const sharedBy = (model: GraphModel, { layers }: ReportNode): number =>
   Math.max(1, ...layers.map((id) => layerOf(model.data.report!, id)?.nodes.length ?? 1));
-
-/** A point by its full name, or by operator and id if it has none. */
-export function pointName({ graph }: GraphModel, point: number): string {
-  const node = graph.data.nodes[point];
-  if (node !== undefined) return node.name === '' ? `${node.op} (node ${node.id})` : node.name;
-  return (
-    (graph.data.inputs[point - graph.nodes] ?? graph.data.outputs[point - graph.nodes - graph.data.inputs.length])
-      ?.name ?? ''
-  );
-}
-
-/** `ForeignNode 0`, or a layer by its name. */
-export function groupName(model: GraphModel, group: FusionGroup): string {
-  if (group.kind === 'foreign') return `ForeignNode ${group.ref}`;
-  const layer = layerOf(model.data.report!, group.ref);
-  return layer === undefined || layer.name === ''
-    ? `layer ${group.ref}`
-    : `layer ${group.ref}: ${shorten(layer.name, longestName)}`;
-}
-
-function heading(text: string, note: string | null = null): Node {
-  return element('h2', {}, text, note === null ? null : element('span', { class: 'muted note' }, ` ${note}`));
-}
 
 /** A text as TensorRT wrote it, folded up; its control characters are separators and become new lines. */
 function rawText(title: string, text: string): Node {
@@ -341,12 +273,4 @@ function rawText(title: string, text: string): Node {
     element('summary', { class: 'muted' }, title),
     element('pre', { class: 'raw', tabindex: 0 }, whole),
   );
-}
-
-const section = (title: string, content: Node): Node => element('section', {}, element('h3', {}, title), content);
-
-function facts(rows: [string, string | Node][]): Node {
-  const list = element('dl', { class: 'facts' });
-  for (const [name, value] of rows) list.append(element('dt', {}, name), element('dd', { class: 'wrap' }, value));
-  return list;
 }

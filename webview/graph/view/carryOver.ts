@@ -86,6 +86,12 @@ export class CarryOver {
         const module = this.#after.nested.byId.get(this.#before.nested.modules[subject.module]?.id ?? '');
         return module === undefined ? null : { ...subject, module };
       }
+      case 'tensors': {
+        const origins = subject.origins
+          .map(({ producer, name }) => ({ producer: this.#point(producer), name }))
+          .filter(({ producer }) => producer >= 0);
+        return origins.length === 0 ? null : { kind: 'tensors', origins };
+      }
       case 'group':
       case 'many':
         return subjectOf(this.#after, selection, this.#after.pointsOfSelection(selection));

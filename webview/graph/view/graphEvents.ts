@@ -13,7 +13,8 @@ export interface GraphSurface {
   selectItem(item: number): void;
   selectGroupOf(item: number): void;
   focusItem(item: number): void;
-  focusCame(key: string | undefined): void;
+  walkTo(item: number): void;
+  focusCame(key: string | undefined, byKey: boolean): void;
   close(): void;
   fit(): void;
   zoomBy(factor: number): void;
@@ -41,8 +42,11 @@ export function listenTo(
   stage.addEventListener('pointerleave', () => {
     if (surface.picture !== null) surface.hover(-1, -1);
   });
-  tree.root.addEventListener('focusin', (event) => surface.focusCame((event.target as HTMLElement).dataset['key']));
-  tree.root.addEventListener('focusout', () => surface.focusCame(undefined));
+  tree.root.addEventListener('focusin', ({ target }) => {
+    const box = target as HTMLElement;
+    surface.focusCame(box.dataset['key'], box.matches(':focus-visible'));
+  });
+  tree.root.addEventListener('focusout', () => surface.focusCame(undefined, false));
   document.addEventListener('keydown', (event) => {
     const { picture } = surface;
     if (picture === null) return;
@@ -51,6 +55,7 @@ export function listenTo(
       focused: surface.focused,
       onGraph: tree.hasFocus || document.activeElement === document.body,
       focusItem: (item) => surface.focusItem(item),
+      walkTo: (item) => surface.walkTo(item),
       activate: (item) => surface.activate(item),
       selectItem: (item) => surface.selectItem(item),
       selectGroupOf: (item) => surface.selectGroupOf(item),

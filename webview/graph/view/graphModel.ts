@@ -8,6 +8,7 @@ import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import { fusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
 import type { FusionGroup, FusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { TensorIndex } from '../../../src/core/scene/graph/tensorIndex.ts';
 import { indexGraph } from '../../../src/core/scene/graph/graphIndex.ts';
 import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
 import { buildHierarchy, flatHierarchy } from '../../../src/core/scene/graph/hierarchy.ts';
@@ -56,6 +57,7 @@ export class GraphModel {
   readonly graph: GraphIndex;
   readonly nested: Hierarchy;
   readonly fusion: FusionGroups;
+  readonly tensors: TensorIndex;
   readonly idle: Uint8Array;
   readonly times: Float64Array | null;
   readonly kernelOf: Int32Array;
@@ -85,6 +87,7 @@ export class GraphModel {
     this.nested = buildHierarchy(this.graph);
     this.hierarchy = this.#next = this.nested;
     this.fusion = fusionGroups(this.graph, data.report);
+    this.tensors = new TensorIndex(this.graph, data.report);
     this.idle = idlePoints(this.graph, this.fusion);
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));

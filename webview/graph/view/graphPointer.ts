@@ -1,10 +1,14 @@
 import type { Frame } from '../draw/drawView.ts';
-import { itemAt, labelAt } from '../draw/hitTest.ts';
+import { edgesAt, tensorsOf } from '../draw/edgeHit.ts';
+import { groupAt, itemAt, labelAt } from '../draw/hitTest.ts';
 import type { Painter } from '../draw/painter.ts';
 import type { Stage } from '../draw/stage.ts';
+import type { HoverCard } from '../panels/hoverCard.ts';
 import type { GraphTree } from './graphTree.ts';
 import type { GraphSurface } from './graphEvents.ts';
 import type { GraphModel, Picture } from './graphModel.ts';
+import type { GraphSelection } from './graphSelection.ts';
+import type { HoverTarget } from '../panels/hoverText.ts';
 import { centreItem } from './navigate.ts';
 
 /** What pointer and keyboard act on. */
@@ -13,14 +17,13 @@ export interface PointedView {
   readonly stage: Stage;
   readonly painter: Painter;
   readonly tree: GraphTree;
+  readonly card: HoverCard;
   /** The element that shows by its cursor that something is below the pointer. */
   readonly floor: HTMLElement;
   /** What is on the screen; null without a picture. */
   frame(): Frame | null;
-  selectItem(item: number): void;
-  selectGroup(group: number): void;
+  readonly selecting: GraphSelection;
   toggleItem(item: number): void;
-  close(): void;
   fit(): void;
   zoomBy(factor: number): void;
 }
@@ -32,6 +35,10 @@ export class GraphPointer implements GraphSurface {
   focusedKey = '';
   focused = -1;
   hovered = -1;
+  /** The keyboard came to the focused item, and its card is still to come. */
+  #walked = false;
+  /** Edges of the picture under the pointer. */
+  edges: readonly number[] = [];
 
   constructor(view: PointedView) {
     this.#view = view;
@@ -45,10 +52,12 @@ export class GraphPointer implements GraphSurface {
   refresh(model: GraphModel): void {
     this.focused = model.itemOfKey(this.focusedKey);
     this.hovered = -1;
+    this.edges = [];
+    this.#view.card.hide();
   }
 
   close(): void {
-    this.#view.close();
+    this.#view.selecting.close();
   }
 
   fit(): void {
@@ -60,7 +69,7 @@ export class GraphPointer implements GraphSurface {
   }
 
   selectItem(item: number): void {
-    this.#view.selectItem(item);
+    this.#view.selecting.selectItem(item);
   }
 
   itemUnder(x: number, y: number): number {
@@ -70,14 +79,20 @@ export class GraphPointer implements GraphSurface {
 
   /** A click on the graph. */
   click(x: number, y: number): void {
-    const { model, stage } = this.#view;
+    const { model, stage, selecting } = this.#view;
     if (model?.picture == null) return;
+    this.#view.card.hide();
     const label = labelAt(this.#view.painter.labels, x, y);
     if (label?.target.kind === 'group') {
-      this.#view.selectGroup(label.target.group);
+      selecting.selectGroup(label.target.group);
       return;
     }
     const item = label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
+    const edges = label === undefined ? this.#edgesUnder(item, x, y) : [];
+    if (edges.length > 0) {
+      selecting.selectTensors(tensorsOf(model, edges));
+      return;
+    }
     if (item < 0) {
       this.close();
       return;
@@ -97,13 +112,41 @@ export class GraphPointer implements GraphSurface {
 
   /** The pointer is there; nowhere for a negative x. */
   hover(x: number, y: number): void {
-    const label = x < 0 ? undefined : labelAt(this.#view.painter.labels, x, y);
-    const item = x < 0 ? -1 : label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
-    const leaf = item >= 0 && this.picture!.scene.kind[item] !== 'open' ? item : -1;
-    this.#view.floor.classList.toggle('over', item >= 0 || label !== undefined);
-    if (leaf === this.hovered) return;
+    const { model, painter, floor, card } = this.#view;
+    if (model?.picture == null) return;
+    const { leaf, edges, target, clickable } = this.#under(model, x, y);
+    floor.classList.toggle('over', clickable);
+    card.hover(model, target, { isBox: false, x, y, width: 8, height: 8 });
+    if (leaf === this.hovered && edges.join() === this.edges.join()) return;
     this.hovered = leaf;
-    this.#view.painter.request();
+    this.edges = edges;
+    painter.request();
+  }
+
+  /** What is at a point of the screen: a box that is no open module (-1: none), edges, and what a card is to explain. */
+  #under(
+    model: GraphModel,
+    x: number,
+    y: number,
+  ): { leaf: number; edges: number[]; target: HoverTarget | null; clickable: boolean } {
+    if (x < 0) return { leaf: -1, edges: [], target: null, clickable: false };
+    const label = labelAt(this.#view.painter.labels, x, y)?.target;
+    if (label?.kind === 'group') return { leaf: -1, edges: [], target: label, clickable: true };
+    const item = label?.item ?? this.itemUnder(x, y);
+    const leaf = item >= 0 && model.picture!.scene.kind[item] !== 'open' ? item : -1;
+    if (leaf >= 0) return { leaf, edges: [], target: { kind: 'item', item: leaf }, clickable: true };
+    const edges = label === undefined ? this.#edgesUnder(item, x, y) : [];
+    if (edges.length > 0)
+      return { leaf, edges, target: { kind: 'tensors', origins: tensorsOf(model, edges) }, clickable: true };
+    const group = groupAt(model, this.#view.stage.camera, x, y);
+    return { leaf, edges, target: group < 0 ? null : { kind: 'group', group }, clickable: item >= 0 };
+  }
+
+  /** Edges of the picture at a point where there is no box but perhaps an open module. */
+  #edgesUnder(item: number, x: number, y: number): number[] {
+    const { picture } = this;
+    if (picture === null || (item >= 0 && picture.scene.kind[item] !== 'open')) return [];
+    return edgesAt(picture, this.#view.stage.camera, x, y);
   }
 
   /** Expands or collapses a module, selects anything else. */
@@ -116,7 +159,7 @@ export class GraphPointer implements GraphSurface {
   selectGroupOf(item: number): void {
     const [point] = Array.from(this.#view.model!.pointsOf(item));
     const group = point === undefined ? -1 : this.#view.model!.fusion.groupOf[point]!;
-    if (group >= 0) this.#view.selectGroup(group);
+    if (group >= 0) this.#view.selecting.selectGroup(group);
   }
 
   focusItem(item: number): void {
@@ -126,15 +169,36 @@ export class GraphPointer implements GraphSurface {
     const frame = this.#view.frame();
     if (frame !== null) this.#view.tree.update({ ...frame, focused: item });
     this.#view.tree.focus();
+    this.#walked = false;
     this.#view.painter.request();
   }
 
-  /** The keyboard's focus came to an item by itself. */
-  focusCame(key: string | undefined): void {
+  /** The keyboard goes to an item: once the picture stands still, a card says what it is. */
+  walkTo(item: number): void {
+    this.focusItem(item);
+    this.#walked = true;
+  }
+
+  /** The picture stands still. */
+  settled(): void {
+    const { model, stage, card, tree } = this.#view;
+    if (!this.#walked || model?.picture == null || !tree.hasFocus || this.focused < 0) return;
+    this.#walked = false;
+    const { layout, scene } = model.picture;
+    const { k, x, y } = stage.camera;
+    const item = this.focused;
+    const height = scene.kind[item] === 'open' ? Math.min(layout.height[item]!, 28) : layout.height[item]!;
+    const at = { isBox: true, x: layout.x[item]! * k + x, y: layout.y[item]! * k + y };
+    card.show(model, { kind: 'item', item }, { ...at, width: layout.width[item]! * k, height: height * k });
+  }
+
+  /** The focus came to an item by itself, by Tab for instance (`byKey`), or left the graph. */
+  focusCame(key: string | undefined, byKey: boolean): void {
     if (key !== undefined && this.picture !== null) {
       this.focusedKey = key;
       this.focused = this.#view.model!.itemOfKey(key);
-    }
+      this.#walked = byKey;
+    } else this.#view.card.hide();
     this.#view.painter.request();
   }
 }

@@ -3,6 +3,7 @@ import { forVisible } from '../draw/drawItems.ts';
 import type { Frame } from '../draw/drawView.ts';
 import { element } from '../panels/element.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
+import { HoverCard } from '../panels/hoverCard.ts';
 import type { GraphModel } from './graphModel.ts';
 
 /** As many boxes as a screen reader, or the user who tabs, may meet at once. */
@@ -81,6 +82,8 @@ export class GraphTree {
     let level = 1;
     for (let at = scene.parent[item]!; at >= 0; at = scene.parent[at]!) level += 1;
     node.tabIndex = focused ? 0 : -1;
+    if (focused) node.setAttribute('aria-describedby', HoverCard.id);
+    else node.removeAttribute('aria-describedby');
     node.setAttribute('aria-level', String(level));
     node.setAttribute('aria-label', describeItem(model, item));
     node.setAttribute('aria-selected', String((selected?.[item] ?? 0) === 2));

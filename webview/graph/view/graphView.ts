@@ -1,7 +1,7 @@
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 import { searchGraph } from '../../../src/core/scene/graph/search.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
-import type { Building, Selection, ViewHost } from '../../../src/protocol/views.ts';
+import type { Building, ViewHost } from '../../../src/protocol/views.ts';
 import { viewState } from '../../shared/connect.ts';
 import { onThemeChange, readTheme } from '../../shared/theme.ts';
 import { CarryOver } from './carryOver.ts';
@@ -16,14 +16,16 @@ import { GraphPointer, type PointedView } from './graphPointer.ts';
 import { buildParts } from '../panels/graphParts.ts';
 import type { GraphCommands, GraphParts } from '../panels/graphParts.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
-import { Highlights } from '../draw/highlights.ts';
-import { choiceOfGroup, choiceOfItem, subjectOf } from './subjectOf.ts';
-import type { Subject } from '../panels/inspector.ts';
+import type { Highlights } from '../draw/highlights.ts';
+import { GraphSelection, type SelectingView } from './graphSelection.ts';
+import { subjectOf } from './subjectOf.ts';
+import type { HoverCard } from '../panels/hoverCard.ts';
+import type { Inspector } from '../panels/inspector.ts';
 import { firstOpen, toOpen } from './firstOpen.ts';
 import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
 import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
-import { bringIntoSight, centreItem, keepInPlace, showAll, showFirst } from './navigate.ts';
+import { keepInPlace, showAll, showFirst } from './navigate.ts';
 import { Painter } from '../draw/painter.ts';
 import { makePalette } from '../draw/palette.ts';
 import { showBuilding } from './showBuilding.ts';
@@ -31,7 +33,7 @@ import { Stage } from '../draw/stage.ts';
 import { summarySentence } from '../../../src/core/report/summary.ts';
 
 /** The graph view: holds what is shown and passes between its parts. */
-export class GraphView implements GraphCommands, PointedView {
+export class GraphView implements GraphCommands, PointedView, SelectingView {
   readonly #host: ViewHost;
   readonly #kept = viewState<KeptState>('graph');
   readonly #worker = new LayoutClient();
@@ -50,17 +52,20 @@ export class GraphView implements GraphCommands, PointedView {
   #then = () => {};
   /** What arrived while the stage had no size: what fits is not known yet. */
   #unseen: [data: ViewData, message: string] | null = null;
-  #missedSelection = false;
   #building: Building | null = null;
   #open = new Set<string>();
   #overlay: OverlayKind = 'fusion';
-  readonly #marks = new Highlights();
+  readonly selecting: GraphSelection;
   readonly #pointer: GraphPointer;
 
   constructor(root: HTMLElement, host: ViewHost) {
     this.#host = host;
+    this.selecting = new GraphSelection(this, host);
     this.#parts = buildParts(root, host, this);
-    this.stage = new Stage(this.#parts.stage, () => this.#redraw());
+    this.stage = new Stage(this.#parts.stage, () => {
+      this.#parts.card.hide();
+      this.redraw();
+    });
     this.painter = new Painter(
       this.#parts,
       () => this.frame(),
@@ -69,7 +74,7 @@ export class GraphView implements GraphCommands, PointedView {
     this.#pointer = new GraphPointer(this);
     listenTo(this.#parts, this.#pointer, () => {
       if (this.#unseen !== null) this.show(...this.#unseen);
-      this.#redraw();
+      this.redraw();
     });
     onThemeChange((theme) => {
       this.#palette = makePalette(theme);
@@ -115,9 +120,9 @@ export class GraphView implements GraphCommands, PointedView {
       // What was selected elsewhere while there was no picture; what was selected when one left moves nothing.
       const { selection } = this.#marks;
       if (leftAt(kept, model, selection))
-        this.#setSubject(selection, subjectOf(model, selection, model.pointsOfSelection(selection)));
-      else if (before === null || this.#missedSelection) this.select(selection);
-      this.#missedSelection = false;
+        this.selecting.show(selection, subjectOf(model, selection, model.pointsOfSelection(selection)));
+      else if (before === null || this.selecting.missed) this.selecting.follow(selection);
+      this.selecting.missed = false;
     };
     this.#relayout(() => {});
   }
@@ -157,6 +162,7 @@ export class GraphView implements GraphCommands, PointedView {
       look = () => this.stage.set(kept.camera);
     } else {
       if (before !== null) this.#marks.clear();
+      this.selecting.forget();
       this.#open = firstOpen(model, this.stage);
       this.#pointer.focusedKey = '';
     }
@@ -164,62 +170,11 @@ export class GraphView implements GraphCommands, PointedView {
     return look;
   }
 
-  /** From the host: something was selected elsewhere. Shown and brought into sight, not told back. */
-  select(selection: Selection): void {
-    const model = this.#model;
-    this.#marks.selection = selection;
-    this.#missedSelection = model?.picture == null;
-    if (model?.picture == null) return;
-    const points = model.pointsOfSelection(selection);
-    const subject = subjectOf(model, selection, points);
-    this.#setSubject(selection, subject);
-    if (subject?.kind !== 'point') return bringIntoSight(model, this.stage, points);
-    this.#reveal(subject.point, () => {
-      // Something else may be selected by now.
-      if (this.#marks.selection === selection)
-        centreItem(model, this.stage, model.picture!.scene.itemOfPoint[subject.point]!);
-    });
-  }
-
   /** From the host: what a running build does now, with the nodes of the layer that is being timed. */
   building(building: Building | null): void {
     this.#building = building;
     this.#parts.state.building(building);
-    if (showBuilding(building, this.#model, this.#marks)) this.#redraw();
-  }
-
-  /** Selects here and tells the host. */
-  choose(selection: Selection, subject: Subject | null): void {
-    this.#setSubject(selection, subject);
-    this.#host.selected(selection);
-  }
-
-  close(): void {
-    this.choose({ kind: 'none' }, null);
-  }
-
-  go(point: number): void {
-    this.#reveal(point, () => {
-      const item = this.#model!.picture!.scene.itemOfPoint[point]!;
-      this.#pointer.focusItem(item);
-      this.selectItem(item);
-      centreItem(this.#model!, this.stage, item);
-    });
-  }
-
-  goToHit(at: number): void {
-    const point = this.#marks.found[at];
-    if (point !== undefined) this.go(point);
-  }
-
-  selectGroup(group: number): void {
-    const { selection, subject } = choiceOfGroup(this.#model!, group);
-    this.choose(selection, subject);
-  }
-
-  selectItem(item: number): void {
-    const { selection, subject } = choiceOfItem(this.#model!, item);
-    this.choose(selection, subject);
+    if (showBuilding(building, this.#model, this.#marks)) this.redraw();
   }
 
   /** Opens or closes the module with that number, if it is on the picture. */
@@ -246,7 +201,7 @@ export class GraphView implements GraphCommands, PointedView {
     const model = this.#model!;
     const { points, problem } = searchGraph(model.graph, model.data.report, text);
     this.#marks.find(model, points);
-    this.#redraw();
+    this.redraw();
     return { hits: points.length, problem };
   }
 
@@ -283,14 +238,8 @@ export class GraphView implements GraphCommands, PointedView {
     );
   }
 
-  #setSubject(selection: Selection, subject: Subject | null): void {
-    this.#marks.set(this.#model!, selection, subject);
-    this.#parts.inspector.show(this.#model!, subject);
-    this.#redraw();
-  }
-
   /** Opens the modules around a point, then goes on. */
-  #reveal(point: number, then: () => void): void {
+  reveal(point: number, then: () => void): void {
     const { hierarchy } = this.#model!;
     const before = this.#open.size;
     for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent) {
@@ -317,7 +266,7 @@ export class GraphView implements GraphCommands, PointedView {
       put(now);
       const { subject, selection } = this.#marks;
       if (subject?.kind === 'module' && subject.module === index) {
-        this.#setSubject(selection, { kind: 'module', module: index, open: kind === 'closed' });
+        this.selecting.show(selection, { kind: 'module', module: index, open: kind === 'closed' });
       }
     });
   }
@@ -357,6 +306,7 @@ export class GraphView implements GraphCommands, PointedView {
       dimmed: this.#marks.dimmed,
       focused: this.#parts.tree.hasFocus ? this.#pointer.focused : -1,
       hovered: this.#pointer.hovered,
+      litEdges: new Set([...this.#marks.edges, ...this.#pointer.edges]),
       group: this.#marks.group,
     };
   }
@@ -365,12 +315,13 @@ export class GraphView implements GraphCommands, PointedView {
     this.painter.restamp();
   }
 
-  #redraw(): void {
+  redraw(): void {
     this.painter.request();
   }
 
   #settled(frame: Frame): void {
     this.#parts.tree.update({ ...frame, focused: this.#pointer.focused });
+    this.#pointer.settled();
     this.#keep();
   }
 
@@ -380,12 +331,28 @@ export class GraphView implements GraphCommands, PointedView {
     this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.stage.camera, this.#marks.selection));
   }
 
+  get #marks(): Highlights {
+    return this.selecting.marks;
+  }
+
+  get inspector(): Inspector {
+    return this.#parts.inspector;
+  }
+
+  focusItem(item: number): void {
+    this.#pointer.focusItem(item);
+  }
+
   get model(): GraphModel | null {
     return this.#model;
   }
 
   get tree(): GraphTree {
     return this.#parts.tree;
+  }
+
+  get card(): HoverCard {
+    return this.#parts.card;
   }
 
   get floor(): HTMLElement {

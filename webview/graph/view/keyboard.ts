@@ -7,6 +7,8 @@ export interface KeyTarget {
   /** The keyboard is on the graph, or on nothing in particular. */
   onGraph: boolean;
   focusItem(item: number): void;
+  /** The same, and says what the item is. */
+  walkTo(item: number): void;
   activate(item: number): void;
   selectItem(item: number): void;
   selectGroupOf(item: number): void;
@@ -66,7 +68,7 @@ function onGraph(key: string, target: KeyTarget): boolean {
     case 'ArrowLeft':
     case 'ArrowRight': {
       const next = neighbour(picture, focused, key);
-      if (next >= 0) target.focusItem(next);
+      if (next >= 0) target.walkTo(next);
       return true;
     }
     case 'Enter':
@@ -83,10 +85,10 @@ function onGraph(key: string, target: KeyTarget): boolean {
       else target.clear();
       return true;
     case 'Home':
-      target.focusItem(0);
+      target.walkTo(0);
       return true;
     case 'End':
-      target.focusItem(picture.scene.kind.length - 1);
+      target.walkTo(picture.scene.kind.length - 1);
       return true;
     default:
       return false;

@@ -11,7 +11,7 @@ export function mountGraph(root: HTMLElement, host: ViewHost): View {
   const view = new GraphView(root, host);
   return {
     show: (data, message) => view.show(data, message),
-    select: (selection) => view.select(selection),
+    select: (selection) => view.selecting.follow(selection),
     building: (building) => view.building(building),
   };
 }

@@ -1,3 +1,4 @@
+import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import type { GraphModel } from './graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -41,3 +42,9 @@ export function choiceOfGroup({ fusion }: GraphModel, group: number): { selectio
   const selection: Selection = kind === 'foreign' ? { kind: 'foreignNode', id: ref } : { kind: 'layers', ids: [ref] };
   return { selection, subject: { kind: 'group', group } };
 }
+
+/** What the user selects with an edge: other views have no edges, so there nothing is selected. */
+export const choiceOfTensors = (origins: TensorOrigin[]): { selection: Selection; subject: Subject } => ({
+  selection: { kind: 'none' },
+  subject: { kind: 'tensors', origins },
+});

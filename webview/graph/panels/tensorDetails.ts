@@ -1,0 +1,112 @@
+import { layerOf } from '../../../src/core/report/layers.ts';
+import type { EngineTensor } from '../../../src/core/engine/engineLayer.ts';
+import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
+import { counted } from '../../../src/core/text/numbers.ts';
+import type { GraphModel } from '../view/graphModel.ts';
+import { facts, heading, section } from './details.ts';
+import type { DetailLinks } from './details.ts';
+import { element } from './element.ts';
+import { graphStrings } from './graphStrings.ts';
+import { graphTensorText } from './graphTensorText.ts';
+
+const words = graphStrings.facts;
+/** An edge between two modules may carry more tensors than anyone reads. */
+const most = 30;
+
+/** Type and shape of a tensor in the model, as far as they are known. */
+export function tensorText(model: GraphModel, origin: TensorOrigin): string {
+  const known = model.tensors.facts(origin);
+  return graphTensorText(known) || (known.engine === null ? '' : engineText(known.engine));
+}
+
+/** `Half 1×197×192, Row major linear FP16`: as the engine has it. */
+export function engineText({ type, dims, format }: EngineTensor): string {
+  const shape = dims === null ? '' : dims.length === 0 ? 'scalar' : dims.map((d) => (d < 0 ? '?' : d)).join('×');
+  return [[type ?? '', shape].filter((part) => part !== '').join(' '), format === type ? '' : (format ?? '')]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+/** One tensor in full; of several that one edge carries, a list. */
+export function tensorDetails(model: GraphModel, origins: TensorOrigin[], links: DetailLinks): Node[] {
+  const [only] = origins;
+  if (only !== undefined && origins.length === 1) return oneTensor(model, only, links);
+  const list = element('ul', { class: 'tensors' });
+  for (const origin of origins.slice(0, most)) {
+    const text = tensorText(model, origin) || words.unknownType;
+    list.append(element('li', {}, links.tensor(origin), element('div', { class: 'muted' }, text)));
+  }
+  if (origins.length > most) list.append(element('li', { class: 'muted' }, words.more(origins.length - most)));
+  return [heading(counted(origins.length, 'tensor')), list];
+}
+
+function oneTensor(model: GraphModel, origin: TensorOrigin, links: DetailLinks): Node[] {
+  const known = model.tensors.facts(origin);
+  const consumers = model.tensors.consumers(origin);
+  const { report } = model.data;
+  const rows: [string, string | Node][] = [
+    [words.type, known.type ?? words.unknownType],
+    [words.shape, graphTensorText({ type: null, shape: known.shape }) || words.unknownShape],
+  ];
+  if (report !== null)
+    rows.push([words.inEngine, known.engine === null ? words.notInEngine : engineText(known.engine)]);
+  const parts = [
+    heading(words.tensor),
+    element('p', { class: 'mono wrap' }, origin.name),
+    facts(rows),
+    section(words.producer, links.points(model, [origin.producer])),
+    section(
+      counted(consumers.length, words.consumer),
+      consumers.length === 0 ? element('p', { class: 'muted' }, words.noConsumer) : links.points(model, consumers),
+    ),
+  ];
+  if (report !== null && known.writers.length > 0) {
+    const list = element('ul', { class: 'layers' });
+    for (const id of known.writers) {
+      const layer = layerOf(report, id);
+      if (layer === undefined) continue;
+      const note = element('div', { class: 'muted' }, `${layer.type} `, links.line(layer.line));
+      list.append(element('li', {}, links.layer(id, layer.name), note));
+    }
+    parts.push(section(words.writtenBy, list));
+  }
+  return parts;
+}
+
+/** The tensors that a node reads or writes, each with its type and what is at its other end. */
+export function nodeTensors(
+  model: GraphModel,
+  title: string,
+  point: number,
+  names: string[],
+  written: boolean,
+  links: DetailLinks,
+): Node {
+  const list = element('ul', { class: 'tensors' });
+  const { graph } = model;
+  const [start, edges] = written ? [graph.outStart, graph.outEdges] : [graph.inStart, graph.inEdges];
+  for (const name of names) {
+    if (name === '') continue;
+    const ends: Node[] = [];
+    let origin: TensorOrigin | null = written ? { producer: point, name } : null;
+    for (let i = start[point]!; i < start[point + 1]! && ends.length < 6; i++) {
+      const edge = edges[i]!;
+      if (graph.tensorNames[graph.tensor[edge]!] !== name) continue;
+      origin ??= model.tensors.ofEdge(edge);
+      ends.push(
+        links.point(model, written ? graph.to[edge]! : graph.from[edge]!, written ? words.readBy : words.madeBy),
+      );
+    }
+    const declared = graph.tensors.get(name);
+    const type = (origin === null ? graphTensorText(declared) : tensorText(model, origin)) || words.unknownType;
+    const item = element(
+      'li',
+      {},
+      origin === null ? element('span', { class: 'mono wrap' }, name) : links.tensor(origin),
+      element('div', { class: 'muted' }, declared?.initializer === true ? `${words.weight}, ${type}` : type),
+    );
+    for (const end of ends) item.append(element('div', {}, end));
+    list.append(item);
+  }
+  return section(title, list);
+}
