@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { stat } from 'node:fs/promises';
 import type { GateSide } from '../../core/diff/gate/judgeGate.ts';
-import { type BuildFigures, networkOf } from '../../core/diff/diffInput.ts';
+import { type BuildFigures, markedTensors, networkOf } from '../../core/diff/diffInput.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { buildFacts } from '../../core/precision/check/buildFacts.ts';
@@ -49,10 +49,14 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
     network: networkOf(loaded.model),
     types: { facts: buildFactsOf(loaded), index },
     figures: figuresOf(loaded, engineSize),
+    marked: markedTensors(loaded.model, bindingsOf(loaded), manifest.options),
     logPath: log === null ? null : resolve(folder, log),
     made: { model: onnx, precision: requestedPrecision(loaded), rules: loaded.overrides?.rules },
   };
 }
+
+const bindingsOf = ({ layers, log }: LoadedBuild): string[] =>
+  layers && layers.bindings.length > 0 ? layers.bindings : (log?.bindings ?? []);
 
 const sizeOf = (path: string): Promise<number | null> =>
   stat(path).then(

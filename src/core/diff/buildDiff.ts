@@ -16,6 +16,52 @@ export interface BuildDiff {
   time: DiffTime;
   /** Counts and figures of both sides. */
   totals: DiffTotals;
+  /** Which fusions the marked tensors of one side cost; absent unless exactly one side is known to have marked tensors. */
+  marked?: MarkedComparison;
+}
+
+/** Tensors of an engine that its model does not make outputs. */
+export interface MarkedTensors {
+  /** Names of those marked as outputs. */
+  outputs: string[];
+  /** Names of those marked for debugging. */
+  debug: string[];
+  /** Every tensor is marked as an output: a build that is called unfused. */
+  all: boolean;
+}
+
+/** A build with marked tensors, compared with the one without. */
+export interface MarkedComparison {
+  /** The side with marked tensors. */
+  side: 'a' | 'b';
+  /** Names of those marked as outputs. */
+  outputs: string[];
+  /** Names of those marked for debugging. */
+  debug: string[];
+  /** Every tensor is marked as an output: a build that is called unfused. */
+  all: boolean;
+  /** Kernels of the plain side with several nodes that are computed together on the marked side, too. */
+  survived: number;
+  /** Those that are not. */
+  dissolved: DissolvedFusion[];
+  /** Those with a node of which the marked side says nothing. */
+  unknown: number;
+  /** Kernels of the marked side that compute several nodes. */
+  fused: number;
+  /** Nodes of one of them, as text; null: there is none. */
+  example: string | null;
+  /** Milliseconds that the marked side takes more; null: not timed on both sides. */
+  deltaMs: number | null;
+}
+
+/** A kernel of the plain side whose nodes the marked side computes in several. */
+export interface DissolvedFusion {
+  /** Its name. */
+  kernel: string;
+  /** Ids of its nodes on the marked side. */
+  nodes: string[];
+  /** How many kernels compute them there. */
+  kernels: number;
 }
 
 /** One of the two builds. */

@@ -1,5 +1,6 @@
 import { expandFunctions } from '../model/expandFunctions.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
+import type { MarkedTensors } from './buildDiff.ts';
 import type { OnnxAttribute, OnnxModel, OnnxTensor } from '../onnx/onnxModel.ts';
 
 /** One side of a comparison: a report, and what else is known of its build and model. */
@@ -10,7 +11,34 @@ export interface DiffInput {
   /** Nodes with their edges, in the order of `report.nodes`; absent where only the report is there. */
   network?: NetworkNode[] | undefined;
   figures?: BuildFigures | undefined;
+  /** Absent: not known. */
+  marked?: MarkedTensors | undefined;
 }
+
+/**
+ * What an engine's bindings, or its build's options, say of tensors that the model does not make outputs.
+ * @param bindings names of the engine's inputs and outputs; empty: not known
+ * @param options those of the build: `outputs` (a list, or `all`) and `debugTensors`
+ */
+export function markedTensors(
+  { graph, nodes }: OnnxModel,
+  bindings: readonly string[],
+  options: Readonly<Record<string, unknown>> = {},
+): MarkedTensors | undefined {
+  const { outputs, debugTensors } = options;
+  if (bindings.length === 0 && outputs === undefined && debugTensors === undefined) return undefined;
+  const own = new Set([...graph.inputs, ...graph.outputs].map(({ name }) => name));
+  const asked = listOf(outputs);
+  const marked = (bindings.length > 0 ? bindings : asked).filter((name) => !own.has(name));
+  const isBound = new Set(bindings);
+  const made = nodes.flatMap((node) => node.outputs).filter((name) => name !== '');
+  // Constants and shapes are no outputs: TensorRT marks what its network computes.
+  const all =
+    outputs === 'all' || (made.length > 4 && made.filter((name) => isBound.has(name)).length > made.length / 2);
+  return { outputs: marked, debug: listOf(debugTensors), all };
+}
+
+const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
 /** Figures of a build that its report does not hold. null: not known. */
 export interface BuildFigures {

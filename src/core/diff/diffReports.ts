@@ -3,6 +3,7 @@ import type { BuildDiff, Both, Change, DiffSide, NodeStates } from './buildDiff.
 import { type Cluster, clusters } from './clusters.ts';
 import { aspectsOf, emptyLayerChanges } from './aspects.ts';
 import { type DiffInput, namesOnly } from './diffInput.ts';
+import { compareMarked } from './compareMarked.ts';
 import { comparableGroups, type Group, timeOf } from './groups.ts';
 import { matchNodes, type NodeMatch } from './matchNodes.ts';
 import { clusterWords, delta, nodeWords, words } from './changeWords.ts';
@@ -21,6 +22,7 @@ export function diffReports(a: DiffInput, b: DiffInput): BuildDiff {
   const timed = aMs !== null && bMs !== null;
   const onlyA = a.report.nodes.filter((_, index) => match.toB[index] === -1);
   const matchedB = new Set(match.toB);
+  const marked = compareMarked(a, b, match, { aMs, bMs, attributedMs: null });
   const onlyB = b.report.nodes.filter((_, index) => !matchedB.has(index));
   return {
     schema: 1,
@@ -44,6 +46,7 @@ export function diffReports(a: DiffInput, b: DiffInput): BuildDiff {
       comparedBy: comparison.comparedBy,
       ...totalsOf(a, b),
     },
+    ...(marked && { marked }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { counted, deltaText, timeText } from '../../text/numbers.ts';
 import type { Both, BuildDiff, Change, DiffSide } from '../buildDiff.ts';
+import { markedSentences } from '../compareMarked.ts';
 import { escapeCell } from './escapes.ts';
 
 /** Changes that are alike but for the module that they are in: `layers.0` … `layers.11`. */
@@ -38,7 +39,7 @@ const sideText = ({ source, model, product, version, gpu }: DiffSide): string =>
 const bothText = ({ a, b }: Both): string => `${a ?? 'unknown'} → ${b ?? 'unknown'}`;
 
 /** The lines above the changes: how nodes were matched, what happened to them, and the times. */
-function headLines({ matched, totals, time }: BuildDiff): string[] {
+function headLines({ matched, totals, time, marked }: BuildDiff): string[] {
   const { byName, byStructure, onlyA, onlyB } = matched;
   const states = Object.entries(totals.states).filter(([, count]) => count > 0);
   const words: Record<string, string> = { notComparable: 'not comparable', onlyA: 'only in A', onlyB: 'only in B' };
@@ -51,6 +52,7 @@ function headLines({ matched, totals, time }: BuildDiff): string[] {
     time.aMs !== null && time.bMs !== null
       ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${deltaText(time.bMs - time.aMs)})`
       : 'Time: not comparable, because at least one side has no profile',
+    ...(marked ? markedSentences(marked) : []),
   ];
 }
 

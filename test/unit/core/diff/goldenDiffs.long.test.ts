@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkOf } from '../../../../src/core/diff/diffInput.ts';
+import { markedTensors, networkOf } from '../../../../src/core/diff/diffInput.ts';
 import { diffReports } from '../../../../src/core/diff/diffReports.ts';
 import { diffText } from '../../../../src/core/diff/output/diffText.ts';
 import { expectGoldenText } from '../../../support/golden.ts';
@@ -9,7 +9,12 @@ import { inputOf, reportOf } from '../fusion/loadCapture.ts';
 async function side(source: string) {
   const [report, input] = [await reportOf(source), await inputOf(source)];
   expect(report && input, source).toBeTruthy();
-  return { source, report: report!, network: networkOf(input!.model) };
+  return {
+    source,
+    report: report!,
+    network: networkOf(input!.model),
+    marked: markedTensors(input!.model, input!.log?.bindings ?? []),
+  };
 }
 
 test.each([
@@ -21,6 +26,8 @@ test.each([
   ['vit_tiny-rules', 'tensorrt-10.6.0/vit_tiny.fp16', 'tensorrt-10.6.0/vit_tiny.prec_obey'],
   // Three tensors became outputs: only what they cross is split.
   ['fusion_zoo-outputs', 'tensorrt-rtx-1.7.1/fusion_zoo', 'tensorrt-rtx-1.7.1/fusion_zoo_mark3'],
+  // Every tensor became an output: most fusions dissolve, but TensorRT-RTX still computes several nodes in some kernels.
+  ['fusion_zoo-unfused', 'tensorrt-rtx-1.7.1/fusion_zoo', 'tensorrt-rtx-1.7.1/fusion_zoo_markall'],
   // Another product: TensorRT-RTX compiles ahead of time, with other kernels around the same ForeignNode.
   ['resnet18-10.6-rtx', 'tensorrt-10.6.0/resnet18.fp32', 'tensorrt-rtx-1.7.1/resnet18'],
 ])('%s', async (name, a, b) => {
