@@ -198,6 +198,7 @@ describe('the fusion page in an editor', () => {
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'none' });
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.closest('.timeline-section') !== null)).toBe(true);
+    await page.focus('.timeline .bar[tabindex="0"]');
     await page.keyboard.press('End');
     await page.keyboard.press(' ');
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'layers', ids: [89] });

@@ -5,12 +5,13 @@ export type FusionTab = 'charts' | 'table';
 
 const names: readonly FusionTab[] = ['charts', 'table'];
 
-/** Tabs and their panels, one of which is shown; arrow keys change the tab. `changed` is called after each change. */
+/** Tabs and their panels, one of which is shown; arrow keys change the tab. `below` is the room between tabs and panels, `changed` is called after each change. */
 export function fusionTabs(parent: HTMLElement, first: FusionTab, changed: () => void) {
   const list = document.createElement('div');
   list.setAttribute('role', 'tablist');
   list.setAttribute('aria-label', strings.fusion.tabs.label);
-  parent.append(list);
+  const below = document.createElement('div');
+  parent.append(list, below);
   let current = first;
   const parts = names.map((name) => {
     const tab = document.createElement('button');
@@ -49,5 +50,5 @@ export function fusionTabs(parent: HTMLElement, first: FusionTab, changed: () =>
   });
   show();
   const [charts, table] = parts;
-  return { panels: { charts: charts!.panel, table: table!.panel }, current: () => current };
+  return { below, panels: { charts: charts!.panel, table: table!.panel }, current: () => current };
 }

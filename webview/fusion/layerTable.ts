@@ -1,5 +1,6 @@
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { filterLayers } from '../../src/core/scene/page/filterLayers.ts';
+import type { LayerRange } from '../../src/core/scene/page/fusionTimeline.ts';
 import { layerColumns, toLayerRows } from '../../src/core/scene/page/layerRows.ts';
 import type { LayerRow } from '../../src/core/scene/page/layerRows.ts';
 import type { Selection } from '../../src/protocol/views.ts';
@@ -32,9 +33,10 @@ export function layerTable(
     paint: ({ layer }) => paintOf({ kind: layer.kind, foreignNode: layer.foreignNode, exact: true }),
   });
   return {
-    show(shown: FusionReport): void {
+    show(shown: FusionReport, range: LayerRange | null): void {
       report = shown;
-      table.show(toLayerRows(shown));
+      const rows = toLayerRows(shown);
+      table.show(range === null ? rows : rows.slice(range.first, range.last + 1));
     },
     mark: ({ layers }: SelectionSet) => table.mark(({ layer }) => layers.has(layer.id)),
   };

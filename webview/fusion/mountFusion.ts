@@ -2,7 +2,8 @@ import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/page/fusionFlow.ts';
 import { toFusionIcicle } from '../../src/core/scene/page/fusionIcicle.ts';
-import { toFusionUnits } from '../../src/core/scene/page/fusionUnits.ts';
+import type { LayerRange } from '../../src/core/scene/page/fusionTimeline.ts';
+import { toFusionUnits, unitsInRange } from '../../src/core/scene/page/fusionUnits.ts';
 import type { FusionUnits, Weight } from '../../src/core/scene/page/fusionUnits.ts';
 import { nounOf } from '../../src/core/report/fates.ts';
 import { modulePaths } from '../../src/core/scene/graph/moduleTree.ts';
@@ -24,6 +25,7 @@ import type { TableState } from '../table/virtualTable.ts';
 import { layerTable } from './layerTable.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { toSelectionSet } from './selectionSet.ts';
+import { rangeLine } from './rangeLine.ts';
 import { timeLine } from './timeLine.ts';
 import { timelineChart } from './timelineChart.ts';
 
@@ -53,6 +55,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const before = kept.get();
   let shown: Shown | null = null;
   let selection: Selection = { kind: 'none' };
+  let range: LayerRange | null = null;
   let weight: Weight | null = before?.weight ?? null;
   const open = new Map(before?.open ?? []);
 
@@ -64,6 +67,12 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const tabs = fusionTabs(node(main), before?.tab ?? 'charts', () => {
     remember();
     drawAll();
+  });
+  const rangeBar = rangeLine(tabs.below, {
+    zoom: () => {
+      if (range !== null) timeline.zoomTo(range);
+    },
+    clear: () => setRange(null),
   });
   const charts = select(tabs.panels.charts).classed('charts', true);
   const aside = body.append('aside').attr('class', 'details').attr('aria-label', strings.fusion.details.title);
@@ -88,7 +97,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const note = flowBox.append('p').attr('class', 'note');
   const flow = flowChart(node(flowBox.append('div')), events);
   const timelineBox = section('timeline-section', strings.fusion.timeline.title);
-  const timeline = timelineChart(node(timelineBox), events);
+  const timeline = timelineChart(node(timelineBox), { select: chosen, ranged: setRange });
   const icicleBox = section('icicle-section', '');
   const icicle = icicleChart(node(icicleBox), events);
   const details = detailsPane(node(aside), host, (next) => {
@@ -154,14 +163,30 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     mark();
   }
 
+  function setRange(next: LayerRange | null): void {
+    // The charts above change their heights: the timeline stays where the pointer is.
+    const before = node(timelineBox).getBoundingClientRect().top;
+    range = next;
+    if (shown !== null) {
+      rangeBar.show(shown.report, range);
+      table.show(shown.report, range);
+    }
+    drawAll();
+    node(charts).scrollTop += node(timelineBox).getBoundingClientRect().top - before;
+  }
+
   const weightNow = (): Weight => (shown?.units.timed === true ? (weight ?? 'time') : 'nodes');
   const width = (): number => Math.max(480, Math.floor(node(flowBox).clientWidth));
 
   function drawFlow(): void {
     if (shown === null) return;
-    const { report, units, paths } = shown;
+    const { report, paths } = shown;
     const now = weightNow();
-    flow.draw(toFusionFlow(report, units, paths, { ...flowDefaults, weight: now, open }), now, width());
+    flow.draw(
+      toFusionFlow(report, unitsInRange(shown.units, range), paths, { ...flowDefaults, weight: now, open }),
+      now,
+      width(),
+    );
     controls.select('.close-all').property('hidden', open.size === 0);
   }
 
@@ -193,9 +218,9 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
         .join(' · '),
     );
     drawFlow();
-    timeline.draw(report, width());
+    timeline.draw(report, width(), range);
     icicleBox.select('h2').text(strings.fusion.icicle.title(now));
-    icicle.draw(toFusionIcicle(report, units, paths, now), now, width());
+    icicle.draw(toFusionIcicle(report, unitsInRange(units, range), paths, now), now, width());
     buildTime.draw(data.build?.timeLine ?? null, report, width());
     drawHints(data);
     mark();
@@ -225,6 +250,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
 
   page.on('keydown', (event: KeyboardEvent) => {
     if (event.key === 'Escape' && selection.kind !== 'none') chosen({ kind: 'none' });
+    else if (event.key === 'Escape' && range !== null) setRange(null);
     else if (event.key === '-' && open.size > 0 && event.target instanceof SVGElement && event.target.closest('.flow'))
       closeAll();
   });
@@ -242,11 +268,15 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
         drawBlank(message);
         return;
       }
-      const first = shown === null;
+      const previous = shown;
       shown = { data, report, units: toFusionUnits(report), paths: modulePaths(report, data.graph) };
-      table.show(report);
+      // Positions mean other layers in another build.
+      if (previous?.data.build?.id !== data.build?.id || previous?.report.layers.length !== report.layers.length)
+        range = null;
+      rangeBar.show(report, range);
+      table.show(report, range);
       drawAll();
-      if (first) node(charts).scrollTop = before?.scroll ?? 0;
+      if (previous === null) node(charts).scrollTop = before?.scroll ?? 0;
     },
     select: choose,
   };

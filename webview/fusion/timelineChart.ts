@@ -1,54 +1,95 @@
-import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { toTimeline } from '../../src/core/scene/page/fusionTimeline.ts';
-import type { TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
+import { rangeBetween, rangeEnds, timelineBars, toTimeline } from '../../src/core/scene/page/fusionTimeline.ts';
+import type { LayerRange, Timeline, TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
+import { oneLine } from '../../src/core/text/oneLine.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
+import { fitText } from '../shared/fitText.ts';
+import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';
+import { axisHeight, zoomableAxis } from '../timeline/zoomableAxis.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from './paint.ts';
-import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
-const tallest = 84;
+const laneHeight = 30;
+const laneNames = 70;
 const narrowest = 4;
 
-/** A bar a kernel in order of execution, runs of kernels where there are more than fit. */
-export function timelineChart(parent: HTMLElement, events: ChartEvents) {
-  const note = select(parent).append('p').attr('class', 'note');
+/** Kernels on an axis of milliseconds, a lane a stream; runs of those that are too narrow to hit are one bar. */
+export function timelineChart(
+  parent: HTMLElement,
+  events: Pick<ChartEvents, 'select'> & { ranged(range: LayerRange | null): void },
+) {
+  const texts = strings.fusion.timeline;
+  const head = select(parent).append('div').attr('class', 'timeline-head');
+  const note = head.append('p').attr('class', 'note');
   const svg = select(parent).append('svg').attr('class', 'timeline').attr('role', 'group');
-  svg.attr('aria-label', strings.fusion.timeline.title);
+  svg.attr('aria-label', texts.title).attr('aria-description', texts.help);
+  const element = svg.node()!;
+  const axis = zoomableAxis(head.node()!, element, {
+    viewed: () => drawBars(),
+    dragged: (from, to) => {
+      if (shown !== null) events.ranged(rangeBetween(shown.timeline, from, to));
+    },
+  });
+  const lanes = svg.append('g').attr('aria-hidden', 'true');
   const bars = svg.append('g');
-  svg.append('line').attr('class', 'ground');
+  const names = svg.append('g').attr('aria-hidden', 'true');
+  const outline = svg.append('rect').attr('class', 'range').attr('aria-hidden', 'true');
   const keepFocus = arrowKeys(parent, '.bar');
-  let report: FusionReport | null = null;
+  let shown: { timeline: Timeline; width: number; range: LayerRange | null } | null = null;
+  let last: SelectionSet | null = null;
 
-  const draw = (data: FusionReport, width: number) => {
-    report = data;
-    const runs = toTimeline(data, Math.floor(width / narrowest));
-    const most = Math.max(0, ...runs.map(({ ms }) => ms));
-    const height = most === 0 ? 14 : tallest;
-    const step = Math.max(1, ...runs.map(({ layers }) => layers.length));
-    const said = most === 0 ? [strings.fusion.timeline.none] : [strings.fusion.timeline.most(most)];
-    if (step > 1) said.push(strings.fusion.timeline.runs(step));
-    note.text(said.join(' · '));
+  svg.on('keydown.range', (event: KeyboardEvent) => {
+    if (shown === null || (event.key !== '[' && event.key !== ']')) return;
+    const bar = event.target instanceof SVGElement ? select<SVGElement, TimelineBar>(event.target).datum() : undefined;
+    if (bar === undefined) return;
+    const { range } = shown;
+    const next =
+      event.key === '['
+        ? { first: bar.first, last: Math.max(bar.last, range?.last ?? bar.last) }
+        : { first: Math.min(bar.first, range?.first ?? bar.first), last: bar.last };
+    events.ranged(next);
+    event.preventDefault();
+  });
+
+  const draw = (report: FusionReport, width: number, range: LayerRange | null) => {
+    const timeline = toTimeline(report);
+    shown = { timeline, width, range };
+    axis.set(timeline.end, timeline.streams.length > 1 ? laneNames : 0, width);
+    drawBars();
+  };
+
+  function drawBars(): void {
+    if (shown === null) return;
+    const { timeline, width, range } = shown;
+    const { streams, timed } = timeline;
+    const height = axisHeight + streams.length * laneHeight;
     svg.attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height);
-    svg
-      .select('.ground')
-      .attr('x1', 0)
-      .attr('x2', width)
-      .attr('y1', height - 0.5)
-      .attr('y2', height - 0.5);
-    const x = scaleLinear([0, Math.max(runs.length, 12)], [0, width]);
-    const y = scaleLinear([0, most || 1], [0, height - 6]);
-    const gap = x(1) > 8 ? 2 : x(1) > 3 ? 1 : 0;
+    axis.drawTicks(height, timed ? 'ms' : '');
+    const x = axis.scale();
+    const [left, right] = x.range() as [number, number];
+    const view = axis.view();
+    const shownBars = timelineBars(timeline, view, x(view[0] + 1) - x(view[0]), narrowest);
+    const joined = shownBars.some(({ layers }) => layers.length > 1);
+    note.text([timed ? texts.order : texts.none, joined ? texts.joined : ''].filter(Boolean).join(' · '));
+    const y = ({ stream }: TimelineBar) => axisHeight + streams.indexOf(stream) * laneHeight + 2;
+    lanes
+      .selectAll<SVGTextElement, number>('text')
+      .data(streams.length > 1 ? streams : [])
+      .join('text')
+      .attr('class', 'lane')
+      .attr('y', (_, lane) => axisHeight + lane * laneHeight + 19)
+      .text((stream) => texts.stream(stream));
+    const from = (bar: TimelineBar) => Math.max(left, x(bar.from));
+    const wide = (bar: TimelineBar) => Math.max(1, Math.min(right, x(bar.to)) - from(bar));
     bars
       .selectAll<SVGGElement, TimelineBar>('.bar')
-      .data(runs, ({ layers }) => String(layers[0]))
+      .data(shownBars, ({ first }) => first)
       .join((enter) => {
         const bar = enter.append('g').attr('class', 'bar').attr('role', 'button');
         bar.append('title');
-        bar.append('rect').attr('class', 'reach');
         bar.append('rect').attr('class', 'body');
         return bar;
       })
@@ -56,34 +97,57 @@ export function timelineChart(parent: HTMLElement, events: ChartEvents) {
       .attr('data-id', ({ layers }) => layers[0] ?? 0)
       .attr('aria-label', (bar) => spoken(bar))
       .on('click', (_, { layers }) => events.select({ kind: 'layers', ids: layers }))
-      .each(function (bar, index) {
+      .each(function (bar) {
         const own = select(this);
         const painted = { kind: bar.kind, foreignNode: bar.foreignNode, exact: true };
-        const tall = most === 0 ? 6 : Math.max(1, y(bar.ms));
-        const width = Math.max(1, x(1) - gap);
         own.select('title').text(spoken(bar));
-        own.select('.reach').attr('x', x(index)).attr('y', 0).attr('width', x(1)).attr('height', height);
         own
           .select('.body')
-          .attr('x', x(index))
-          .attr('y', height - tall)
-          .attr('width', width)
-          .attr('height', tall)
+          .attr('x', from(bar))
+          .attr('y', y(bar))
+          .attr('width', Math.max(1, wide(bar) - (wide(bar) > 6 ? 1 : 0)))
+          .attr('height', laneHeight - 4)
           .style('fill', paintOf(painted))
           .style('stroke', lineOf(painted));
       });
+    const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    names
+      .selectAll<SVGTextElement, TimelineBar>('text')
+      .data(shownBars.filter((bar) => bar.layers.length === 1 && wide(bar) > 40))
+      .join('text')
+      .attr('class', 'name')
+      .attr('x', (bar) => from(bar) + 5)
+      .attr('y', (bar) => y(bar) + 17)
+      .text((bar) => fitText(oneLine(bar.name), wide(bar) - 10, font));
+    const ends = range === null ? null : rangeEnds(timeline, range).map((at) => Math.min(right, Math.max(left, x(at))));
+    outline
+      .style('display', ends === null ? 'none' : 'inline')
+      .attr('x', ends?.[0] ?? 0)
+      .attr('width', ends === null ? 0 : Math.max(2, ends[1]! - ends[0]!))
+      .attr('y', axisHeight)
+      .attr('height', height - axisHeight);
     keepFocus();
-  };
+    if (last !== null) markBars(last);
+  }
 
-  const mark = (set: SelectionSet) => {
-    if (report === null) return;
+  function markBars(set: SelectionSet): void {
     svg.classed('selecting', !set.none);
     bars
       .selectAll<SVGGElement, TimelineBar>('.bar')
       .classed('on', ({ layers }) => layers.some((id) => set.layers.has(id)))
       .attr('aria-pressed', ({ layers }) => String(sameSelection(set.selection, { kind: 'layers', ids: layers })));
+  }
+
+  const mark = (set: SelectionSet) => {
+    last = set;
+    if (shown !== null) markBars(set);
   };
-  return { draw, mark };
+
+  /** Brings a range to the full width. */
+  const zoomTo = (range: LayerRange) => {
+    if (shown !== null) axis.zoomTo(rangeEnds(shown.timeline, range));
+  };
+  return { draw, mark, zoomTo };
 }
 
 const spoken = ({ layers, name, ms }: TimelineBar): string =>

@@ -43,14 +43,22 @@ export const strings = {
       ribbon: (from: string, to: string, amount: string) => `${from} into ${to}: ${amount}`,
     },
     timeline: {
-      title: 'Kernel times in execution order',
-      runs: (size: number) => `each bar is ${counted(size, 'kernel')}`,
-      most: (ms: number) => `longest ${timeText(ms)}`,
+      title: 'Kernels in execution order',
+      order: 'Average times, one after the other. Drag to select a range.',
+      joined: 'the narrowest kernels are joined: zoom in to see each',
+      stream: (stream: number) => `Stream ${stream}`,
+      help: 'Arrow keys move, Enter selects, + and − zoom, Shift with an arrow pans, 0 shows the whole run, [ and ] set the ends of a range.',
       bar: (first: number, last: number, name: string, ms: number) =>
         first === last
           ? `Layer ${first}, ${name}: ${timeText(ms)}`
           : `Layers ${first} to ${last}, mostly ${name}: ${timeText(ms)}`,
       none: 'No timing data. The order is exact.',
+    },
+    range: {
+      about: (kernels: string, time: string) => `Range of ${kernels}${time === '' ? '' : `, ${time}`}`,
+      note: 'Charts and table show this range only.',
+      zoom: 'Zoom to Range',
+      clear: 'Show Whole Run',
     },
     icicle: {
       title: (weight: 'time' | 'nodes') => `${weight === 'time' ? 'Time' : 'Nodes'} by module → group → kernel`,
@@ -102,6 +110,12 @@ export const strings = {
     },
     missing: 'To see more',
     problems: (value: number) => counted(value, 'problem'),
+  },
+  timeline: {
+    tools: 'Zoom of the time axis',
+    zoomIn: 'Zoom In',
+    zoomOut: 'Zoom Out',
+    whole: 'Whole Axis',
   },
   table: {
     filter: (rows: string) => `Filter ${rows}`,

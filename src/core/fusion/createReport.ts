@@ -43,7 +43,8 @@ export function createReport(input: ReportInput): FusionReport {
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   const times = layerTimes(view, input);
   const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times));
-  const layers = view.layers.map((_, index) => layerOf(resolution, index, times));
+  const streams = new Set(view.layers.flatMap(({ streamId }) => streamId ?? [])).size > 1;
+  const layers = view.layers.map((_, index) => layerOf(resolution, index, times, streams));
   const report: FusionReport = {
     schema: 1,
     ...(input.build && { build: input.build }),
@@ -122,7 +123,7 @@ const copiedFromHost = (view: EngineView): string[] =>
       : [],
   );
 
-function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLayer {
+function layerOf(from: Resolution, index: number, times: ProfileJoin, streams: boolean): ReportLayer {
   const layer = from.view.layers[index]!;
   const region = from.view.regionOf[index]!;
   const opaque = region >= 0 && from.view.names[index]!.kind !== 'kernel';
@@ -157,6 +158,7 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin): ReportLay
     tactic: layer.tacticName ?? layer.tactic,
     inputs: layer.inputs,
     outputs: layer.outputs,
+    ...(streams && layer.streamId !== null && { stream: layer.streamId }),
     line: layer.line,
     ...(layer.metadata !== null && layer.metadata !== '' && { metadata: layer.metadata }),
   };

@@ -181,6 +181,8 @@ export interface ReportLayer {
   inputs: EngineTensor[];
   /** Tensors that it writes. */
   outputs: EngineTensor[];
+  /** CUDA stream that TensorRT put it on, counted by TensorRT; omitted where the engine uses one stream, or none is given. */
+  stream?: number;
   /** Line in the log that lists it, from 1; null: no log lists it. */
   line: number | null;
   /** TensorRT's own metadata of the layer, as it wrote it, control characters included. Omitted where it wrote none. */

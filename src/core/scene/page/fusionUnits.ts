@@ -2,6 +2,7 @@ import type { Fate, FusionReport, LayerKind, ReportLayer } from '../../fusion/fu
 import { fateOrder, fateWordsOf } from '../../report/fates.ts';
 import { layerKindLabel } from '../../report/layers.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
+import type { LayerRange } from './fusionTimeline.ts';
 import { layerTitle } from './kernelFamilies.ts';
 
 /** What a width stands for: milliseconds, or nodes of the model. */
@@ -161,6 +162,13 @@ function inOrder(groups: UnitGroup[]): UnitGroup[] {
   const rank = ({ id }: UnitGroup): number =>
     id.startsWith('fate-') ? 1 + fateOrder.indexOf(id.slice('fate-'.length) as Fate) : 0;
   return groups.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** The units of the layers in a range; null: all units. */
+export function unitsInRange(found: FusionUnits, range: LayerRange | null): FusionUnits {
+  if (range === null) return found;
+  const inside = ({ layer }: FusionUnit) => layer !== null && layer >= range.first && layer <= range.last;
+  return { ...found, units: found.units.filter(inside) };
 }
 
 /** Weight of a unit in milliseconds or nodes. */

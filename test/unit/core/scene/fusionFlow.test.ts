@@ -5,7 +5,6 @@ import { flowDefaults, openedParts, toFusionFlow } from '../../../../src/core/sc
 import type { FusionFlow } from '../../../../src/core/scene/page/fusionFlow.ts';
 import { toFusionIcicle } from '../../../../src/core/scene/page/fusionIcicle.ts';
 import type { IcicleCell } from '../../../../src/core/scene/page/fusionIcicle.ts';
-import { toTimeline } from '../../../../src/core/scene/page/fusionTimeline.ts';
 import { sumOf, toFusionUnits, unitMatcher } from '../../../../src/core/scene/page/fusionUnits.ts';
 import type { Weight } from '../../../../src/core/scene/page/fusionUnits.ts';
 import { kernelPattern, opsLabel } from '../../../../src/core/scene/page/kernelFamilies.ts';
@@ -133,18 +132,6 @@ describe('units', () => {
     expect(kernelPattern('__mye137767+__mye137755_myl2_2')).toBe('__mye#+__mye#');
     expect(opsLabel(['MatMul', 'Add', 'MatMul'])).toBe('MatMul + Add');
     expect(opsLabel(['A', 'B', 'C', 'D', 'E', 'F'])).toBe('A + B + C + D + 2 more');
-  });
-});
-
-describe('the time line', () => {
-  test('is one bar a layer while they fit, and sums of runs after that', () => {
-    const report = blocksReport();
-    expect(toTimeline(report, 100).map(({ layers }) => layers)).toEqual(report.layers.map(({ id }) => [id]));
-    const runs = toTimeline(report, 4);
-    expect(runs.map(({ layers }) => layers.length)).toEqual([3, 3, 3, 1]);
-    expect(runs[0]).toMatchObject({ ms: 3, kind: 'single', name: '/stem/Conv' });
-    expect(runs.reduce((sum, { ms }) => sum + ms, 0)).toBeCloseTo(10);
-    expect(toTimeline(handReport([], []), 10)).toEqual([]);
   });
 });
 
