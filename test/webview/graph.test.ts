@@ -306,10 +306,14 @@ describe('the keyboard alone', () => {
     expect(await view.page.locator('.hits').textContent()).toBe('1 of 72');
     const first = shown.graph!.nodes.find(({ op }) => op === 'MatMul')!;
     expect((await selections(view)).at(-1)).toEqual({ kind: 'nodes', ids: [first.id] });
-    expect(await focused()).toBe(`node:${first.id}`);
-    await keyboard.press('n');
+    await keyboard.press('Enter');
     await view.still();
     expect(await view.page.locator('.hits').textContent()).toBe('2 of 72');
+    await keyboard.press('Shift+Enter');
+    await view.still();
+    await keyboard.press('Escape');
+    await view.still();
+    expect(await focused()).toBe(`node:${first.id}`);
 
     // Help opens and closes, and Escape leads out to the top and clears the selection.
     await keyboard.press('?');

@@ -10,12 +10,14 @@ import { Legend } from './legend.ts';
 import { Minimap } from './minimap.ts';
 import { StateBanner } from './stateBanner.ts';
 import { SearchBox } from './searchBox.ts';
+import type { SearchEntry } from './searchBox.ts';
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 
 /** What the parts of the page ask the view to do. */
 export interface GraphCommands {
   readonly selecting: InspectorActions & {
     goToHit(at: number): void;
+    hitEntry(at: number): SearchEntry;
     /** Shows a selection and brings it into sight, as if another view had selected. */
     follow(selection: Selection): void;
   };
@@ -63,11 +65,12 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     (kind) => commands.setOverlay(kind),
     () => commands.filter(),
   );
-  const search = new SearchBox(
-    (text) => commands.find(text),
-    (at) => commands.selecting.goToHit(at),
-    () => tree.focus(),
-  );
+  const search = new SearchBox({
+    find: (text) => commands.find(text),
+    entry: (at) => commands.selecting.hitEntry(at),
+    go: (at) => commands.selecting.goToHit(at),
+    leave: () => tree.focus(),
+  });
   const minimap = new Minimap((x, y) => commands.centre(x, y));
   const state = new StateBanner({
     run: (step) => host.run(step, []),

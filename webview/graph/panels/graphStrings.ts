@@ -30,8 +30,11 @@ export const graphStrings = {
     kernel: { label: 'Thin colored line', meaning: 'a kernel of a ForeignNode' },
   },
   search: 'Search nodes',
-  searchPlaceholder: 'Search (/)',
-  searchHint: 'name, op:Softmax, tensor:mask, layer:_gemm_mha, fate:folded, name:/regex/',
+  searchPlaceholder: 'Search (Ctrl+F)',
+  searchHint:
+    'Words that must all match: name, op:Softmax, fate:folded, group:0, kernel:gemm, layer:myl, dtype:fp16, tensor:mask, /regex/, name:/regex/',
+  results: 'Search results',
+  moreHits: (hits: number) => `… ${thousands(hits)} more. Add a word to narrow the search.`,
   hits: (at: number, hits: number) =>
     hits === 0 ? 'No results' : at < 0 ? counted(hits, 'result') : `${thousands(at + 1)} of ${thousands(hits)}`,
   nextHit: 'Next Result',

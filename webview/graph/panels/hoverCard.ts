@@ -19,7 +19,7 @@ export interface Spot {
   height: number;
 }
 
-/** The card beside the pointer or the focused box. The pointer goes through it, and it never covers its spot. */
+/** The card next to the pointer or the focused box. The pointer goes through it, and it never covers its spot. */
 export class HoverCard {
   static readonly id = 'graph-hover';
   readonly root = element('div', { class: 'graph-hover', id: HoverCard.id, role: 'tooltip', hidden: true });
@@ -67,9 +67,9 @@ export class HoverCard {
     const above = y - apart - offsetHeight;
     const right = x + width + apart;
     const fitsRight = right + offsetWidth <= clientWidth;
-    const beside = (isBox && fitsRight) || (below + offsetHeight > clientHeight && above < 0);
-    const left = !beside ? x : fitsRight ? right : x - apart - offsetWidth;
-    const top = beside ? y : below + offsetHeight <= clientHeight ? below : above;
+    const atSide = (isBox && fitsRight) || (below + offsetHeight > clientHeight && above < 0);
+    const left = !atSide ? x : fitsRight ? right : x - apart - offsetWidth;
+    const top = atSide ? y : below + offsetHeight <= clientHeight ? below : above;
     this.root.style.setProperty('left', `${Math.max(4, Math.min(left, clientWidth - offsetWidth - 4))}px`);
     this.root.style.setProperty('top', `${Math.max(4, Math.min(top, clientHeight - offsetHeight - 4))}px`);
   }

@@ -60,7 +60,7 @@ export function listenTo(
       selectItem: (item) => surface.selectItem(item),
       selectGroupOf: (item) => surface.selectGroupOf(item),
       clear: () => surface.close(),
-      search: () => search.input.focus(),
+      search: () => search.open(),
       stepHit: (by) => search.step(by),
       fit: () => surface.fit(),
       zoomBy: (factor) => surface.zoomBy(factor),

@@ -162,13 +162,13 @@ export class GraphPointer implements GraphSurface {
     if (group >= 0) this.#view.selecting.selectGroup(group);
   }
 
-  focusItem(item: number): void {
+  focusItem(item: number, take = true): void {
     this.focused = item;
     this.focusedKey = this.#view.model!.key(item);
     centreItem(this.#view.model!, this.#view.stage, item);
     const frame = this.#view.frame();
     if (frame !== null) this.#view.tree.update({ ...frame, focused: item });
-    this.#view.tree.focus();
+    if (take) this.#view.tree.focus();
     this.#walked = false;
     this.#view.painter.request();
   }

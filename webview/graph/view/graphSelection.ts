@@ -2,7 +2,10 @@ import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts'
 import type { Selection, ViewHost } from '../../../src/protocol/views.ts';
 import { Highlights } from '../draw/highlights.ts';
 import type { Stage } from '../draw/stage.ts';
+import { pointName } from '../panels/details.ts';
+import { graphStrings } from '../panels/graphStrings.ts';
 import type { Inspector, Subject } from '../panels/inspector.ts';
+import type { SearchEntry } from '../panels/searchBox.ts';
 import type { GraphModel } from './graphModel.ts';
 import { findSubject, keepSubject } from './keptSubject.ts';
 import type { KeptSubject } from './keptSubject.ts';
@@ -17,7 +20,8 @@ export interface SelectingView {
   readonly inspector: Inspector;
   /** Opens the modules around a point, then goes on. */
   reveal(point: number, then: () => void): void;
-  focusItem(item: number): void;
+  /** `take`: the keyboard goes there. */
+  focusItem(item: number, take: boolean): void;
   redraw(): void;
 }
 
@@ -71,12 +75,12 @@ export class GraphSelection {
     this.choose({ selection: { kind: 'none' }, subject: null });
   }
 
-  /** Selects a point and brings it into sight. */
-  go(point: number): void {
+  /** Selects a point and brings it into sight; the keyboard's focus goes there unless `search` keeps it. */
+  go(point: number, search = false): void {
     this.#view.reveal(point, () => {
       const model = this.#view.model!;
       const item = model.picture!.scene.itemOfPoint[point]!;
-      this.#view.focusItem(item);
+      this.#view.focusItem(item, !search);
       this.selectItem(item);
       centreItem(model, this.#view.stage, item);
     });
@@ -84,7 +88,17 @@ export class GraphSelection {
 
   goToHit(at: number): void {
     const point = this.marks.found[at];
-    if (point !== undefined) this.go(point);
+    if (point !== undefined) this.go(point, true);
+  }
+
+  /** The n-th of what was found, in words. */
+  hitEntry(at: number): SearchEntry {
+    const model = this.#view.model!;
+    const point = this.marks.found[at]!;
+    const { nodes, data } = model.graph;
+    const type =
+      data.nodes[point]?.op ?? (point < nodes + data.inputs.length ? graphStrings.input : graphStrings.output);
+    return { type, path: pointName(model, point) };
   }
 
   selectGroup(group: number): void {

@@ -339,8 +339,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     return this.#parts.inspector;
   }
 
-  focusItem(item: number): void {
-    this.#pointer.focusItem(item);
+  focusItem(item: number, take: boolean): void {
+    this.#pointer.focusItem(item, take);
   }
 
   get model(): GraphModel | null {

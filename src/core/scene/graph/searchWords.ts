@@ -1,9 +1,9 @@
 /** Whether a text is what a word of a query asks for. */
 export type Match = (text: string) => boolean;
 
-/** Words are separated by spaces; an expression between slashes may hold spaces. */
+/** Words are separated by spaces; an expression between slashes and a text between quotes may contain some. */
 export function wordsOf(query: string): string[] {
-  return query.match(/(?:\w+:)?\/(?:\\.|[^/\\])+\/(?=\s|$)|\S+/g) ?? [];
+  return query.match(/(?:\w+:)?(?:\/(?:\\.|[^/\\])+\/|"[^"]*")(?=\s|$)|\S+/g) ?? [];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
 import { searchGraph } from '../../../../src/core/scene/graph/search.ts';
-import { graphOf, layer, reportOf } from './graphBuilder.ts';
+import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 
 const data = graphOf(
   `
@@ -13,7 +13,22 @@ const data = graphOf(
   ['b'],
 );
 const graph = indexGraph(data);
-const report = reportOf(data, [layer(0, ['0', '1'], { name: '_gemm_mha_v2' }), layer(1, ['2'])]);
+const half = { name: 'b', dims: null, type: 'Half', format: null };
+const report = {
+  ...reportOf(
+    data,
+    [
+      layer(0, ['0', '1'], { name: '_gemm_mha_v2', kind: 'kernel', foreignNode: 1 }),
+      layer(1, ['2'], { tactic: 'sm80_xmma', outputs: [half] }),
+    ],
+    [foreignNode(1, ['0', '1'], [0]), foreignNode(10, ['3'], [])],
+  ),
+  tensors: [
+    { name: 'x', producer: null, consumers: ['0'], type: 'float', shape: null, layers: [] },
+    { name: 'a', producer: '0', consumers: ['1'], type: 'float', shape: null, layers: [] },
+    { name: 'k', producer: '3', consumers: [], type: 'int64', shape: null, layers: [] },
+  ],
+};
 const find = (query: string) =>
   searchGraph(graph, report, query).points.map((point) => data.nodes[point]?.id ?? 'port');
 
@@ -28,7 +43,20 @@ describe('searchGraph', () => {
     ['/blocks.1/', ['2']],
     ['tensor:mask', ['port', '0']],
     ['layer:_gemm_mha', ['0', '1']],
-    ['fate:folded', ['3']],
+    ['fate:single', ['2']],
+    ['group:1', ['0', '1']],
+    ['group:"ForeignNode 10"', ['3']],
+    ['group:foreignnode', ['0', '1', '3']],
+    ['group:/Node 1$/ softmax', ['1']],
+    ['kernel:xmma', ['2']],
+    ['kernel:gemm_mha op:softmax', ['1']],
+    ['dtype:fp32', ['0']],
+    ['dtype:FLOAT', ['0']],
+    ['dtype:fp16', ['2']],
+    ['dtype:/^int/', ['3']],
+    ['dtype:int', []],
+    ['group:2', []],
+    ['"attn softmax"', []],
     ['id:2', ['2']],
     ['op:MatMul layer:gemm', ['0']],
     ['', []],
