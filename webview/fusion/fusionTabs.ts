@@ -5,7 +5,7 @@ export type FusionTab = 'charts' | 'table';
 
 const names: readonly FusionTab[] = ['charts', 'table'];
 
-/** Tabs and their panels, one of which is shown; arrow keys change the tab. `below` is the room between tabs and panels, `changed` is called after each change. */
+/** Tabs and their panels, one of which is shown; arrow keys change the tab. `below` is the space between tabs and panels, `changed` is called after each change. */
 export function fusionTabs(parent: HTMLElement, first: FusionTab, changed: () => void) {
   const list = document.createElement('div');
   list.setAttribute('role', 'tablist');
