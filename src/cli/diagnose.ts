@@ -1,5 +1,7 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { shell } from '../builder/tools/shell.ts';
 import { UserError } from '../builder/userError.ts';
+import { quoteCommand } from '../core/build/quoteCommand.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';
 import { inspectLog } from '../core/inspect/inspectText.ts';
@@ -28,12 +30,12 @@ and what to do next. With --onnx it also names the affected nodes.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)
       throw new UserError(`${path} is not a TensorRT build log. Build with --verbose and save the output`);
     if (values.json) await printJson(terminal, { diagnoses });
-    else await terminal.out(text(diagnoses, log.outcome, model));
+    else await terminal.out(text(diagnoses, log.outcome, model, values.onnx));
     return exitCodes.done;
   },
 };
 
-function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefined): string {
+function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefined, path = ''): string {
   if (diagnoses.length === 0)
     return `Nothing to report: ${outcome === 'passed' ? 'the build passed' : 'no errors found in the log'}.\n`;
   const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
@@ -45,8 +47,13 @@ function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefi
         `${severity} ${code}, line ${line}: ${message}`,
         ...(affected.length > 0 ? [`  nodes: ${affected.join(', ')}${more}`] : []),
         `  ${advice}`,
+        ...(code === 'plugin-missing' && nodes[0] !== undefined ? [`  next: ${pluginCommand(path, nodes[0])}`] : []),
         '',
       ].join('\n');
     })
     .join('\n');
 }
+
+/** What writes a plugin for a node. */
+const pluginCommand = (model: string, node: string): string =>
+  quoteCommand(['trtlens', 'plugin', model, '--nodes', node, '--name', 'MyPlugin', '-o', 'MyPlugin'], shell);

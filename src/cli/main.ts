@@ -14,6 +14,7 @@ const commands: Record<string, () => Promise<Command>> = {
   extract: async () => (await import('./surgery/extract.ts')).extract,
   'what-if': async () => (await import('./surgery/whatIf.ts')).whatIfCommand,
   reduce: async () => (await import('./surgery/reduce.ts')).reduce,
+  plugin: async () => (await import('./surgery/plugin.ts')).plugin,
   split: async () => (await import('./surgery/split.ts')).split,
   diff: async () => (await import('./diff/diff.ts')).diff,
   gate: async () => (await import('./diff/gate.ts')).gate,

@@ -69,9 +69,15 @@ export interface OperatorTypes {
   outputs: (string[] | null)[];
 }
 
-/** Python with `onnx` and `onnxruntime`, installed once into the user's cache. */
-export async function pythonForTests(): Promise<PythonTools> {
-  const python = await findPython({
+/** CUDA's headers, and its compiler for kernels at run time. */
+const cudaPackages = [
+  'nvidia-cuda-runtime-cu12==12.9.79',
+  'nvidia-cuda-nvcc-cu12==12.9.86',
+  'nvidia-cuda-nvrtc-cu12==12.9.86',
+];
+
+const interpreter = (): Promise<Python> =>
+  findPython({
     reject: ({ version: [major, minor], modules }) =>
       major !== 3 || minor < 11 || minor > 13
         ? 'the tests need Python 3.11 to 3.13'
@@ -80,15 +86,29 @@ export async function pythonForTests(): Promise<PythonTools> {
           : 'it has no pip',
     advice: 'Install Python 3.11 with pip.',
   });
+
+/** Python with `onnx` and `onnxruntime`, installed once into the user's cache. */
+export async function pythonForTests(): Promise<PythonTools> {
+  const python = await interpreter();
   const version = packages.slice(0, 2).join('-').replaceAll('==', '-');
   const folder = join(cacheFolder(), `test-${version}-${python.tag}-${python.platform}`);
   await withFolderLock(folder, async () => {
-    if (!existsSync(join(folder, '.complete'))) await install(python, folder);
+    if (!existsSync(join(folder, '.complete'))) await install(python, folder, packages);
   });
   return new PythonTools(python, join(folder, 'site'));
 }
 
-async function install(python: Python, folder: string): Promise<void> {
+/** CUDA's headers and NVRTC, installed once into the user's cache: the folder with their packages. */
+export async function cudaForTests(): Promise<string> {
+  const python = await interpreter();
+  const folder = join(cacheFolder(), `test-cuda-12.9-2-${python.platform}`);
+  await withFolderLock(folder, async () => {
+    if (!existsSync(join(folder, '.complete'))) await install(python, folder, cudaPackages);
+  });
+  return join(folder, 'site/nvidia');
+}
+
+async function install(python: Python, folder: string, wheels: readonly string[]): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const lines: string[] = [];
@@ -96,12 +116,12 @@ async function install(python: Python, folder: string): Promise<void> {
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar=off'];
   const { code } = await runProcess({
     program: python.program,
-    args: [...python.args, ...pip, '--only-binary=:all:', '--no-deps', '--target', join(folder, 'site'), ...packages],
+    args: [...python.args, ...pip, '--only-binary=:all:', '--no-deps', '--target', join(folder, 'site'), ...wheels],
     environment: { PYTHONPATH: undefined, PIP_USER: undefined, PIP_REQUIRE_VIRTUALENV: undefined },
     stdout: keep,
     stderr: keep,
   });
-  if (code !== 0) throw new Error(`pip cannot install ${packages.join(' ')}:\n${lines.slice(-20).join('\n')}`);
+  if (code !== 0) throw new Error(`pip cannot install ${wheels.join(' ')}:\n${lines.slice(-20).join('\n')}`);
   await writeFile(join(folder, '.complete'), '');
 }
 
@@ -146,6 +166,16 @@ export class PythonTools {
   /** Which floating-point types ONNX's operators take, opset by opset. */
   async operatorTypes(): Promise<OperatorTypes[]> {
     return (await this.run('operator_types.py', [], [])) as OperatorTypes[];
+  }
+
+  /** Compiles a kernel with NVRTC; see compile_kernel.py. */
+  async compileKernel(job: {
+    library: string;
+    include: string;
+    source: string;
+  }): Promise<{ log: string; kernels: string[] | null }> {
+    const [answer] = await this.run('compile_kernel.py', [], [job]);
+    return answer as { log: string; kernels: string[] | null };
   }
 
   /** Runs a script of this folder with one JSON value a line on its stdin; gives those of its stdout. */

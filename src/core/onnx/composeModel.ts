@@ -1,5 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
-import { MODEL } from './onnxFields.ts';
+import { MODEL, OPSET } from './onnxFields.ts';
 import type { OnnxModel } from './onnxModel.ts';
 import { joinSegments, type Segment } from './segment.ts';
 import { graphFields, message, type NewGraph } from './writeParts.ts';
@@ -30,4 +30,10 @@ export function composeModel(
     // Of a field that is written twice the last one counts.
     { bytes: end.finish() },
   ]);
+}
+
+/** What a model has more, at its end, that uses operators of another domain. */
+export function importedDomain(domain: string): Segment {
+  const writer = protobuf.Writer.create().uint32(MODEL.opset).fork();
+  return { bytes: writer.uint32(OPSET.domain).string(domain).uint32(OPSET.version).int64(1).ldelim().finish() };
 }

@@ -41,11 +41,18 @@ export interface NewNode {
   inputs: string[];
   outputs: string[];
   attributes?: Record<string, NewAttribute>;
+  domain?: string;
   /** Domain, overload and attributes are this node's, but for those that `attributes` names. */
   like?: OnnxNode;
 }
 
-export type NewAttribute = { int: number } | { ints: number[] } | { graph: NewGraph };
+export type NewAttribute =
+  | { float: number }
+  | { int: number }
+  | { floats: number[] }
+  | { ints: number[] }
+  | { string: string }
+  | { graph: NewGraph };
 
 /** Weights from this size on (bytes) are named by their place in the file instead of copied. */
 const LARGE = 1 << 12;
@@ -77,12 +84,15 @@ const copyField = ({ at, offset, length }: ByteSpan): Segment => ({
 export const graphNode = (node: NewNode): Segment[] => message(GRAPH.node, nodeFields(node, null));
 
 /** The fields of a node's message. */
-function nodeFields({ op, name, inputs, outputs, attributes = {}, like }: NewNode, weights: string | null): Segment[] {
+function nodeFields(
+  { op, name, inputs, outputs, attributes = {}, like, domain = like?.domain }: NewNode,
+  weights: string | null,
+): Segment[] {
   const writer = protobuf.Writer.create();
   for (const input of inputs) writer.uint32(NODE.input).string(input);
   for (const output of outputs) writer.uint32(NODE.output).string(output);
   writer.uint32(NODE.name).string(name).uint32(NODE.op).string(op);
-  if (like?.domain) writer.uint32(NODE.domain).string(like.domain);
+  if (domain) writer.uint32(NODE.domain).string(domain);
   if (like?.overload) writer.uint32(NODE.overload).string(like.overload);
   const fields: Segment[] = [{ bytes: writer.finish() }];
   for (const { name: own, span } of like?.attributes ?? [])
@@ -93,7 +103,7 @@ function nodeFields({ op, name, inputs, outputs, attributes = {}, like }: NewNod
 }
 
 /** AttributeProto.AttributeType. */
-const kinds = { int: 2, graph: 5, ints: 7 };
+const kinds = { float: 1, int: 2, string: 3, graph: 5, floats: 6, ints: 7 };
 
 function attributeFields(name: string, value: NewAttribute, weights: string | null): Segment[] {
   const writer = protobuf.Writer.create().uint32(ATTRIBUTE.name).string(name).uint32(ATTRIBUTE.type);
@@ -103,7 +113,12 @@ function attributeFields(name: string, value: NewAttribute, weights: string | nu
       ...message(ATTRIBUTE.graph, graphFields(value.graph, weights)),
     ];
   if ('int' in value) writer.uint32(kinds.int).uint32(ATTRIBUTE.int).int64(value.int);
-  else {
+  else if ('float' in value) writer.uint32(kinds.float).uint32(ATTRIBUTE.float).float(value.float);
+  else if ('string' in value) writer.uint32(kinds.string).uint32(ATTRIBUTE.string).string(value.string);
+  else if ('floats' in value) {
+    writer.uint32(kinds.floats);
+    for (const one of value.floats) writer.uint32(ATTRIBUTE.float1).float(one);
+  } else {
     writer.uint32(kinds.ints);
     for (const one of value.ints) writer.uint32(ATTRIBUTE.int1).int64(one);
   }

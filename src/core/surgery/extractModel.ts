@@ -117,7 +117,7 @@ export function extractModel(
 }
 
 /** The tensor as the border of a model declares it; its name alone where its type is not known. */
-function borderTensor(
+export function borderTensor(
   graph: ModelGraph,
   tensor: number,
   { types, shapes }: InferredTensors,

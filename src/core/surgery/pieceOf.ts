@@ -154,7 +154,7 @@ function nodeBetween(graph: ModelGraph, chosen: ReadonlySet<number>): number | u
 }
 
 /** Nodes of the main graph that depend on some nodes, or that these depend on. Linear in the edges. */
-function reachable(graph: ModelGraph, from: ReadonlySet<number>, direction: 'before' | 'behind'): Set<number> {
+export function reachable(graph: ModelGraph, from: ReadonlySet<number>, direction: 'before' | 'behind'): Set<number> {
   const found = new Set<number>();
   const open = [...from];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

@@ -1,0 +1,142 @@
+import { mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { inferTensors } from '../../core/model/inferTensors.ts';
+import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
+import { convertElements, elementBytes, isRealElement } from '../../core/onnx/convertElements.ts';
+import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
+import { type BorderTensor, extractModel } from '../../core/surgery/extractModel.ts';
+import { type Piece, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
+import { kernelHeader, kernelSource } from '../../core/surgery/plugin/kernelSource.ts';
+import { pluginModel, replacedModel, replacedPiece } from '../../core/surgery/plugin/pluginModels.ts';
+import { type PluginPlan, planPlugin } from '../../core/surgery/plugin/pluginPlan.ts';
+import { pluginPython, pluginTest } from '../../core/surgery/plugin/pluginPython.ts';
+import { cmakeLists, pluginSource } from '../../core/surgery/plugin/pluginSource.ts';
+import type { ByteSource } from '../../core/text/byteSource.ts';
+import { fileTrouble, UserError } from '../userError.ts';
+import { checkOutput, weightFiles } from './checkOutput.ts';
+import { openFile } from './fileSource.ts';
+import { ParsedFiles } from './parsedFiles.ts';
+import { externalFileFor, externalLocations, writeModel } from './writeModel.ts';
+import { writeWhole } from './writeWhole.ts';
+
+export interface PluginRequest {
+  /** Path of the model. */
+  path: string;
+  /** Ids of nodes of the main graph. */
+  nodes: readonly string[];
+  /** Of operator, classes and files; an identifier. */
+  name: string;
+  /** Of the node, and namespace of the plugin; an identifier. */
+  domain: string;
+  /** Folder for the result; it is made if it is missing. */
+  out: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface WrittenPlugin {
+  /** Ids of the nodes that the custom node replaces. */
+  nodes: string[];
+  inputs: BorderTensor[];
+  outputs: BorderTensor[];
+  attributes: string[];
+  /** Why the kernel is to be written by the user; null: it is complete. */
+  missing: string | null;
+  /** Paths, the model with the custom node first. */
+  files: string[];
+}
+
+/**
+ * Writes a model in which picked nodes are one custom node, and a plugin for it: C++ and Python sources, and a program
+ * that compares it with the nodes.
+ * @throws {UserError} if these nodes cannot be a plugin, or a file cannot be written
+ */
+export async function writePlugin({ path, nodes, name, domain, out, signal }: PluginRequest): Promise<WrittenPlugin> {
+  const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) throw new UserError(`${path}: ${error.message}`);
+  const graph = createModelGraph(model);
+  const source = await openFile(path);
+  const fit = <T extends object>(value: T | Unfit): T => {
+    if ('reason' in value) throw new UserError(`${basename(path)}: ${value.reason}`);
+    return value as T;
+  };
+  try {
+    const piece = fit<Piece>(pieceOfNodes(graph, nodes));
+    const inferred = inferTensors(graph);
+    const scalars = await readScalars(graph, piece, source);
+    const plan = fit<PluginPlan>(planPlugin(graph, inferred, piece, scalars, { name, domain }));
+    const used = externalLocations(model);
+    const models = ['model.onnx', 'nodes.onnx', 'plugin.onnx'].map((file) => join(out, file)) as [
+      string,
+      string,
+      string,
+    ];
+    const texts = sourcesOf(plan);
+    const paths = [...models, ...Object.keys(texts).map((file) => join(out, file))];
+    for (const file of paths) await checkOutput(file, [path, ...weightFiles(path, used)]);
+    await mkdir(out, { recursive: true }).catch((reason: unknown) => {
+      throw fileTrouble(out, reason);
+    });
+    const place = { kind: 'data', location: externalFileFor(models[1], used) } as const;
+    const replaced = fit(extractModel(graph, source.size, replacedPiece(graph, piece, plan), inferred, place));
+    const from = { path, source };
+    await writeModel(replaced, from, models[1], signal);
+    await writeModel(pluginModel(graph, source.size, plan), from, models[2], signal);
+    for (const [file, text] of Object.entries(texts)) await writeWhole(join(out, file), text);
+    await writeModel(replacedModel(graph, source.size, plan), from, models[0], signal);
+    return {
+      nodes: plan.nodes.map((node) => graph.nodes[node]!.id),
+      inputs: plan.inputs,
+      outputs: plan.outputs,
+      attributes: plan.attributes.map((attribute) => attribute.name),
+      missing: Array.isArray(plan.chain) ? null : plan.chain.reason,
+      files: paths,
+    };
+  } finally {
+    await source.close();
+  }
+}
+
+function sourcesOf(plan: PluginPlan): Record<string, string> {
+  const { name, chain } = plan;
+  return {
+    [`${name}_plugin.cpp`]: pluginSource(plan),
+    ...(Array.isArray(chain) && {
+      [`${name}_kernel.cu`]: kernelSource(plan, chain),
+      [`${name}_kernel.h`]: kernelHeader(plan),
+    }),
+    'CMakeLists.txt': cmakeLists(plan),
+    [`${name}_plugin.py`]: pluginPython(plan),
+    [`test_${name}.py`]: pluginTest(plan),
+  };
+}
+
+/** Constants of a piece that are one floating-point number inside the model. */
+async function readScalars(graph: ModelGraph, piece: Piece, source: ByteSource): Promise<Map<number, number>> {
+  const found = new Map<number, number>();
+  const initializers = new Map(graph.model.graph.initializers.map((tensor) => [tensor.name, tensor]));
+  for (const tensor of piece.initializers) {
+    const value = await scalarOf(initializers.get(graph.tensors[tensor]!.name), source);
+    if (value !== null) found.set(tensor, value);
+  }
+  for (const node of piece.nodes) {
+    const { op, attributes } = graph.nodes[node]!;
+    const [output = -1] = graph.outputs[node]!;
+    if (op !== 'Constant' || output < 0) continue;
+    for (const { name, kind, value } of attributes) {
+      const number = name === 'value_float' ? (value as number) : null;
+      const scalar = kind === 'tensor' ? await scalarOf(value as OnnxTensor, source) : number;
+      if (scalar !== null) found.set(output, scalar);
+    }
+  }
+  return found;
+}
+
+async function scalarOf(tensor: OnnxTensor | null | undefined, source: ByteSource): Promise<number | null> {
+  if (!tensor?.data || !('inline' in tensor.data) || tensor.sparse || !isRealElement(tensor.type)) return null;
+  const { offset, length, field, scattered } = tensor.data.inline;
+  const asRaw = field === undefined || field === 'float' || field === 'double';
+  if (tensor.shape.some((dim) => dim !== 1) || !asRaw || scattered || length !== elementBytes[tensor.type]) return null;
+  const bytes = convertElements(await source.read(offset, length), tensor.type, 'float');
+  return new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true);
+}
