@@ -239,6 +239,34 @@ describe('selection', () => {
     await view.close();
   });
 
+  it('expands what hides a group, dims everything else, and ends that with Escape', async () => {
+    const view = await open();
+    const shown = await data('vit_tiny');
+    await show(view, shown);
+    await view.page.getByRole('button', { name: 'Collapse All' }).click();
+    await view.still();
+    const reshape = shown.graph!.nodes.find(({ name }) => name === '/patch_embed/Reshape')!;
+    const isThere = async () => (await item(view, `node:${reshape.id}`).count()) === 1;
+    // The brown of the layer that computes the only other node.
+    const brown: [number, number, number] = [125, 86, 64];
+    expect(await isThere()).toBe(false);
+    await view.post('select', { kind: 'foreignNode', id: 0 });
+    await view.still();
+    // It holds the one node of another layer; the blocks are computed by the group as a whole.
+    expect(await isThere()).toBe(true);
+    const blocks = view.page.locator('[role=treeitem][aria-label^="blocks, 612 nodes"]');
+    expect(await blocks.getAttribute('aria-expanded')).toBe('false');
+    const dimmed = await pixels(view, brown);
+    await view.shot('graph-selected-group');
+    await view.page.keyboard.press('Escape');
+    await view.still();
+    expect(await pixels(view, brown)).toBeGreaterThan(dimmed + 20);
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'none' });
+    expect(await view.page.locator('.graph-inspector').isHidden()).toBe(true);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
   it('follows the host without an echo, and opens the modules around a node', async () => {
     const view = await open();
     const shown = await data('vit_tiny');

@@ -58,12 +58,14 @@ function frameOf(model: GraphModel): Frame {
     hovered: -1,
     litEdges: new Set(),
     group: -1,
+    pointed: -1,
   };
 }
 
 const nothing = () => {};
 const silent: Brush = {
   box: nothing,
+  shape: nothing,
   tip: nothing,
   text: nothing,
   line: nothing,
@@ -80,6 +82,7 @@ describe('drawFrame', () => {
     const other = (what: string) => () => calls.push(within ? `${what} within lines` : what);
     const brush: Brush = {
       box: other('box'),
+      shape: other('shape'),
       tip: other('tip'),
       text: (text) => {
         other('text')();
@@ -92,7 +95,7 @@ describe('drawFrame', () => {
     drawFrame(brush, frame);
     expect(texts).toContain('→ Add');
     expect(texts).toContain('from Conv');
-    expect(new Set(calls)).toEqual(new Set(['box', 'tip', 'text', 'line']));
+    expect(new Set(calls)).toEqual(new Set(['box', 'shape', 'tip', 'text', 'line']));
   });
 
   it('writes the name of a ForeignNode over no node, also where there is little room', () => {

@@ -1,3 +1,6 @@
+import type { Outline } from '../../../src/core/scene/graph/outline.ts';
+import type { Camera } from './drawView.ts';
+
 /** A fill: a colour, or stripes of a colour over another. */
 export type Fill = string | { stripes: string; over: string };
 
@@ -19,6 +22,8 @@ export interface TextStyle {
 /** What a picture is drawn with, in CSS pixels of the screen or of the exported page. One for a canvas, one for SVG. */
 export interface Brush {
   box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
+  /** An area with rounded corners; what is inside an even number of loops is not filled. `radius` is in pixels of the screen. */
+  shape(loops: Outline, camera: Camera, style: BoxStyle): void;
   /** A curve from x0, y0 to x1, y1 with its control points at the height c, then straight to x1, y2. */
   line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void;
   /** Every line belongs between these two. */
@@ -28,6 +33,36 @@ export interface Brush {
   text(text: string, x: number, y: number, style: TextStyle): void;
   /** A small filled triangle that points down (an arrow's head), its tip at x, y. */
   tip(x: number, y: number, size: number, colour: string): void;
+}
+
+/** A rounded corner: the sides end at x0, y0 and x1, y1, between them a curve with its control point at x, y. */
+interface Corner {
+  x0: number;
+  y0: number;
+  x: number;
+  y: number;
+  x1: number;
+  y1: number;
+}
+
+/** The corners of a loop on the screen; no rounder than half of the shorter side allows. */
+export function roundedCorners(loop: readonly number[], { k, x: dx, y: dy }: Camera, radius: number): Corner[] {
+  const corners: Corner[] = [];
+  const count = loop.length;
+  for (let i = 0; i < count; i += 2) {
+    const x = loop[i]! * k + dx;
+    const y = loop[i + 1]! * k + dy;
+    const toward = (at: number): [number, number] => {
+      const [sx, sy] = [loop[at]! * k + dx - x, loop[at + 1]! * k + dy - y];
+      const length = Math.hypot(sx, sy);
+      const share = length === 0 ? 0 : Math.min(radius, length / 2) / length;
+      return [x + sx * share, y + sy * share];
+    };
+    const [x0, y0] = toward((i - 2 + count) % count);
+    const [x1, y1] = toward((i + 2) % count);
+    corners.push({ x0, y0, x, y, x1, y1 });
+  }
+  return corners;
 }
 
 /** Draws on a canvas. */
@@ -61,11 +96,38 @@ export class CanvasBrush implements Brush {
       else context.rect(x, y, width, height);
     }
     if (fill !== undefined) {
-      context.fillStyle = typeof fill === 'string' ? fill : (this.#stripes(fill) ?? fill.stripes);
+      context.fillStyle = this.#paint(fill);
       if (round) context.fill();
       else context.fillRect(x, y, width, height);
     }
-    if (stroke === undefined) return;
+    if (stroke !== undefined) this.#outline(stroke, lineWidth, dashed);
+  }
+
+  shape(loops: Outline, camera: Camera, { fill, stroke, lineWidth, dashed, radius }: BoxStyle): void {
+    const context = this.#context;
+    context.beginPath();
+    for (const loop of loops) {
+      const corners = roundedCorners(loop, camera, radius ?? 0);
+      corners.forEach(({ x0, y0, x, y, x1, y1 }, i) => {
+        if (i === 0) context.moveTo(x0, y0);
+        else context.lineTo(x0, y0);
+        context.quadraticCurveTo(x, y, x1, y1);
+      });
+      context.closePath();
+    }
+    if (fill !== undefined) {
+      context.fillStyle = this.#paint(fill);
+      context.fill('evenodd');
+    }
+    if (stroke !== undefined) this.#outline(stroke, lineWidth, dashed);
+  }
+
+  #paint(fill: Fill): string | CanvasPattern {
+    return typeof fill === 'string' ? fill : (this.#stripes(fill) ?? fill.stripes);
+  }
+
+  #outline(stroke: string, lineWidth: number | undefined, dashed: boolean | undefined): void {
+    const context = this.#context;
     context.strokeStyle = stroke;
     context.lineWidth = lineWidth ?? 1;
     if (dashed === true) context.setLineDash([4, 3]);

@@ -2,7 +2,8 @@ import type { Brush } from './brush.ts';
 import { drawEdgeLabels, drawEdges, drawLitEdges, drawPortals } from './drawEdges.ts';
 import { drawFaults } from './drawFaults.ts';
 import { drawItems, drawMarks, drawModuleLabels, drawModules, forVisible } from './drawItems.ts';
-import { drawRegionLabels, drawRegions } from './drawRegions.ts';
+import { drawRegions, drawVeil } from './drawRegions.ts';
+import { drawGroupLabels } from './groupLabels.ts';
 import { LabelSpace } from './drawView.ts';
 import type { Frame, LabelBox } from './drawView.ts';
 
@@ -20,6 +21,7 @@ export function drawGround(brush: Brush, frame: Frame): void {
 /** The layer above it: marks, and labels, which avoid boxes and each other. Returns the labels that can be clicked. */
 export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
   const labels = new LabelSpace();
+  drawVeil(brush, frame);
   drawLitEdges(brush, frame);
   drawMarks(brush, frame);
   drawFaults(brush, frame);
@@ -37,7 +39,7 @@ export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
     });
   }
   drawModuleLabels(brush, frame, labels);
-  drawRegionLabels(brush, frame, labels);
+  drawGroupLabels(brush, frame, labels);
   drawPortals(brush, frame, labels);
   drawEdgeLabels(brush, frame, labels);
   return labels.boxes;

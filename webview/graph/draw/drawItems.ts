@@ -5,6 +5,7 @@ import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
+import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
 import { isBroken } from './palette.ts';
 import { timeText } from '../../../src/core/text/numbers.ts';
 
@@ -13,6 +14,8 @@ const smallBox = 7;
 /** Nodes lower than this have no text: two rectangles, no lines and corners. */
 const plainBox = 13;
 const smallModule = 22;
+/** A closed module lower than this is its bar alone. */
+const leastModule = 14;
 
 /**
  * Calls for every item on the screen, parents first, until a call gives false; what is in a module that is too small to
@@ -88,8 +91,9 @@ export function drawItems(brush: Brush, frame: Frame): void {
 const paintOfItem = ({ model, picture: { scene } }: Frame, item: number): number =>
   scene.kind[item] === 'node' ? model.overlay.paintOf[scene.ref[item]!]! : 63;
 
-/** Rings around what is selected, found, focused or under the pointer. */
-export function drawMarks(brush: Brush, frame: Frame): void {
+/** Rings around what is selected, found, focused or under the pointer. A selected group is marked by dimming the rest. */
+export function drawMarks(brush: Brush, given: Frame): void {
+  const frame = given.group < 0 ? given : { ...given, selected: null };
   const { selected, hits, focused, hovered, picture, camera } = frame;
   if (selected === null && hits === null && focused < 0 && hovered < 0) return;
   const { layout } = picture;
@@ -181,7 +185,7 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   const module = model.hierarchy.modules[picture.scene.ref[item]!]!;
   const stretches = model.stretches.get(item) ?? [];
   const { x, y, width, height } = box;
-  if (shut || height < 14) {
+  if (shut || height < leastModule) {
     bar(brush, frame, stretches, x, y, width, Math.max(1, height));
     return;
   }
@@ -193,10 +197,10 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
     brush.box(x + 4 * scale, y + 4 * scale, width, height, { fill: palette.card, ...edge });
   }
   brush.box(x, y, width, height, { fill: palette.card, ...edge });
-  const thick = Math.max(3, 8 * scale);
-  bar(brush, frame, stretches, x + 6 * scale, y + height - thick - 5 * scale, width - 12 * scale, thick);
+  const strip = barOf(picture, camera, item);
+  bar(brush, frame, stretches, strip.x, strip.y, strip.width, strip.height);
   const size = letterSize(13 * camera.k, 11, 15);
-  const room = height - thick - 6 * scale;
+  const room = height - strip.height - 6 * scale;
   if (room < size) return;
   const badge = module.times > 1 ? graphStrings.times(module.times) : '';
   const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
@@ -233,20 +237,34 @@ function moduleNote({ model, picture }: Frame, item: number): string {
   return parts.join(' · ');
 }
 
-/** What is in a module, as a bar: colours, grey for what is not computed, stripes for what is unknown. */
+/** Where a closed module's bar is on the screen: along its foot. */
+export function barOf(picture: Frame['picture'], camera: Frame['camera'], item: number): Box {
+  const { x, y, width, height } = place(picture.layout, camera, item);
+  if (height < leastModule) return { x, y, width, height: Math.max(1, height) };
+  const scale = Math.min(1, camera.k);
+  const thick = Math.max(3, 8 * scale);
+  return { x: x + 6 * scale, y: y + height - thick - 5 * scale, width: width - 12 * scale, height: thick };
+}
+
+/**
+ * What is in a module, as a bar: its groups or colours, grey for what is not computed, stripes for what is unknown.
+ * Groups next to each other are apart.
+ */
 function bar(
   brush: Brush,
   { palette }: Frame,
-  stretches: { paint: number; share: number }[],
+  stretches: readonly Stretch[],
   x: number,
   y: number,
   width: number,
   height: number,
 ): void {
   let at = x;
-  for (const { paint, share } of stretches) {
-    brush.box(at, y, Math.max(0.5, share * width), height, { fill: palette.solid(paint) });
-    at += share * width;
+  for (const { paint, share, group } of stretches) {
+    const wide = share * width;
+    const gap = group >= 0 && wide > 4 && stretches.length > 1 ? 1 : 0;
+    brush.box(at, y, Math.max(0.5, wide - gap), height, { fill: palette.solid(paint) });
+    at += wide;
   }
 }
 

@@ -1,5 +1,5 @@
 import { paints } from '../../../src/core/scene/graph/overlay.ts';
-import type { Brush, Fill } from './brush.ts';
+import type { Brush } from './brush.ts';
 import type { Frame } from './drawView.ts';
 import { boundaryKinds, outlineOf } from './drawRegions.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -112,15 +112,13 @@ function boundaryLines(frame: Frame): Line[] {
     .filter((kind) => kinds.has(kind))
     .map((kind) => ({
       sign: (brush, x, y) => {
-        const outline: [number, Fill][] =
-          kind === 'kernel'
-            ? [[1, foreground]]
-            : outlineOf(kind === 'foreign', kind !== 'derived', foreground, background);
-        const widest = outline[0]![0];
-        for (const [beyond, fill] of [...outline, [0, background] as const]) {
-          const inset = widest - beyond;
-          brush.box(x + inset, y + inset, swatch.width - 2 * inset, swatch.height - 2 * inset, { fill });
-        }
+        const lines: [number, string][] =
+          kind === 'kernel' ? [[1, foreground]] : outlineOf(kind === 'foreign', foreground, background);
+        const widest = lines[0]![0];
+        const place = [x + widest, y + widest, swatch.width - 2 * widest, swatch.height - 2 * widest] as const;
+        if (kind === 'derived') brush.box(...place, { stroke: foreground, lineWidth: 2, dashed: true });
+        else for (const [beyond, stroke] of lines) brush.box(...place, { stroke, lineWidth: 2 * beyond });
+        if (kind !== 'derived') brush.box(...place, { fill: background });
       },
       ...graphStrings.boundaries[kind],
       number: '',

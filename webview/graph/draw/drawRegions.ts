@@ -1,17 +1,20 @@
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { pieceSize } from '../../../src/core/layout/layoutTypes.ts';
+import { unionOutline } from '../../../src/core/scene/graph/outline.ts';
+import type { Outline } from '../../../src/core/scene/graph/outline.ts';
 import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
-import type { Brush, Fill } from './brush.ts';
-import { letterSize, onScreen } from './drawView.ts';
-import type { Frame, LabelSpace } from './drawView.ts';
-import { graphStrings } from '../panels/graphStrings.ts';
-import { timeText } from '../../../src/core/text/numbers.ts';
-import { layerOf } from '../../../src/core/report/layers.ts';
+import type { Brush } from './brush.ts';
+import { onScreen } from './drawView.ts';
+import type { Camera, Frame } from './drawView.ts';
 
 /** Space between a boundary and what is in it, at scale 1. */
-const margins = { foreign: 12, fused: 7, single: 5 };
+export const margins = { foreign: 7, fused: 6, single: 5 };
+const kernelMargin = 4;
+const neckWidth = 10;
 
 /** Whether a group has a boundary of its own on this picture: one node alone shows its colour itself. */
-const hasBoundary = (group: FusionGroup, region: GroupShape): boolean => group.kind === 'foreign' || region.items > 1;
+export const hasBoundary = (group: FusionGroup, region: GroupShape): boolean =>
+  group.kind === 'foreign' || region.items > 1;
 
 /** Which kinds of boundaries a frame has, as far as they are on the picture. */
 export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer' | 'derived' | 'kernel'> {
@@ -28,39 +31,39 @@ export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer'
 const showsKernels = ({ overlay }: Frame['model'], scale: number): boolean => scale > 0.35 && overlay.kind === 'fusion';
 const isKernelDrawn = ({ items }: GroupShape): boolean => items > 1;
 
-/** An outline as boxes over each other, the largest first: how far each goes beyond what it surrounds. */
-export function outlineOf(double: boolean, exact: boolean, colour: string, background: string): [number, Fill][] {
-  if (!exact) return [[2, { stripes: colour, over: background }]];
+/** An outline as lines over each other, the widest first: how far each goes beyond the area. */
+export function outlineOf(double: boolean, colour: string, background: string): [number, string][] {
   return double
     ? [
-        [4.5, colour],
-        [3, background],
+        [4, colour],
+        [2.8, background],
         [1.2, colour],
       ]
     : [[2, colour]];
 }
 
-/**
- * Boundaries around groups: the union of a group's boxes, drawn as larger boxes in the outline's colour with smaller
- * ones in the fill's on top. A ForeignNode has a double line, what is derived a broken one.
- */
+/** Boundaries around groups: a ForeignNode has a double line, what is derived a dashed one. */
 export function drawRegions(brush: Brush, frame: Frame): void {
   const { model, palette, camera } = frame;
-  const thin = camera.k < 0.12;
+  // From afar nodes have the colour of their group: only what is larger than they are is worth drawing.
+  const least = camera.k < 0.12 ? 5 : 0;
   for (const region of model.regions) {
     const group = model.fusion.groups[region.group]!;
-    if (!hasBoundary(group, region) || !onScreen(frame, region.left, region.top, region.right, region.bottom, 24))
-      continue;
+    if (!hasBoundary(group, region) || (region.bottom - region.top) * camera.k < least) continue;
+    if (!onScreen(frame, region.left, region.top, region.right, region.bottom, 24)) continue;
     const strong = palette.strong(group.colour);
-    const margin = Math.max(1.5, margins[group.kind] * Math.min(1, camera.k));
-    const marked = frame.group === region.group ? 2 : 0;
-    const outline = outlineOf(group.kind === 'foreign' && !thin, group.exact, strong, palette.theme.background);
-    outline.forEach(([beyond, paint], i) =>
-      fill(brush, frame, region, margin + (thin ? 1 : beyond) + (i === 0 ? marked : 0), paint),
-    );
+    const marked = frame.group === region.group ? 1.5 : 0;
     // Where colours say something else, a boundary is a line only.
     const area = model.overlay.kind === 'fusion' ? palette.area(group.colour, 0) : palette.theme.background;
-    fill(brush, frame, region, margin, area);
+    const double = group.kind === 'foreign' && group.exact && camera.k > 0.3;
+    drawShape(brush, frame, region, margins[group.kind], {
+      lines: outlineOf(double, strong, palette.theme.background).map(([beyond, paint], i) => [
+        beyond * Math.min(1, Math.max(0.45, camera.k)) + (i === 0 ? marked : 0),
+        paint,
+      ]),
+      area,
+      dashed: !group.exact,
+    });
   }
   if (showsKernels(model, camera.k)) drawKernels(brush, frame);
 }
@@ -69,153 +72,99 @@ function drawKernels(brush: Brush, frame: Frame): void {
   const { model, palette, camera } = frame;
   for (const region of model.kernelRegions) {
     if (!isKernelDrawn(region) || !onScreen(frame, region.left, region.top, region.right, region.bottom)) continue;
-    const kernel = model.fusion.kernels[region.group]!;
-    const group = model.fusion.groups[kernel.group]!;
-    const margin = 5 * Math.min(1, camera.k);
-    fill(brush, frame, region, margin + 1, palette.strong(group.colour));
-    fill(brush, frame, region, margin, palette.area(group.colour, 1));
+    const { colour } = model.fusion.groups[model.fusion.kernels[region.group]!.group]!;
+    const width = Math.min(1, Math.max(0.5, camera.k));
+    const lines: [number, string][] = [[width, palette.strong(colour)]];
+    drawShape(brush, frame, region, kernelMargin, { lines, area: palette.area(colour, 1), dashed: false });
   }
 }
 
-function fill(brush: Brush, frame: Frame, { boxes }: GroupShape, margin: number, paint: Fill): void {
-  const { k, x, y } = frame.camera;
-  const radius = k < 0.35 ? 0 : Math.min(10, margin + 6 * k);
-  // From afar nodes have the colour of their group: only what is larger than they are is worth drawing.
-  const least = k < 0.12 ? 5 : 0;
-  for (let i = 0; i < boxes.length; i += 4) {
-    const left = boxes[i]! * k + x - margin;
-    const top = boxes[i + 1]! * k + y - margin;
-    const width = boxes[i + 2]! * k + 2 * margin;
-    const height = boxes[i + 3]! * k + 2 * margin;
-    if (boxes[i + 3]! * k < least) continue;
-    if (left > frame.width || top > frame.height || left + width < 0 || top + height < 0) continue;
-    brush.box(left, top, width, height, { fill: paint, radius });
+interface Look {
+  /** How far each line goes beyond the area, in pixels of the screen. */
+  lines: [number, string][];
+  area: string;
+  dashed: boolean;
+}
+
+/** Lines first, then the area over their inner halves: parts and the necks between them become one shape. */
+function drawShape(
+  brush: Brush,
+  frame: Frame,
+  region: GroupShape,
+  margin: number,
+  { lines, area, dashed }: Look,
+): void {
+  const { camera } = frame;
+  const loops = outlineAt(region, margin);
+  const radius = Math.min(14, (margin + 4) * camera.k);
+  for (const [beyond, stroke] of lines) {
+    drawNecks(brush, frame, region, stroke, beyond);
+    if (!dashed) brush.shape(loops, camera, { stroke, lineWidth: 2 * beyond, radius });
   }
+  brush.shape(loops, camera, { fill: area, radius });
+  if (dashed) brush.shape(loops, camera, { stroke: lines[0]![1], lineWidth: lines[0]![0], radius, dashed });
+  drawNecks(brush, frame, region, area, 0);
 }
 
-/** Names of boundaries, next to their upper end; a ForeignNode's stays in sight as long as any of it is. */
-export function drawRegionLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
-  const { model, camera } = frame;
-  for (const region of model.regions) {
-    const group = model.fusion.groups[region.group]!;
-    if (!hasBoundary(group, region) || !onScreen(frame, region.left, region.top, region.right, region.bottom, 0))
-      continue;
-    if (group.kind === 'foreign') foreignLabel(brush, frame, labels, region, group);
-    else if (camera.k > 0.6) layerLabel(brush, frame, labels, region, group);
+function drawNecks(
+  brush: Brush,
+  { picture, camera: { k, x, y } }: Frame,
+  region: GroupShape,
+  colour: string,
+  beyond: number,
+): void {
+  if (region.necks.length === 0) return;
+  const { pieces } = picture.layout;
+  brush.beginLines(colour, neckWidth * k + 2 * beyond, false);
+  for (const piece of region.necks) {
+    const at = piece * pieceSize;
+    const [x0, x1] = [pieces[at]! * k + x, pieces[at + 2]! * k + x];
+    const [y0, y1, y2] = [pieces[at + 1]! * k + y, pieces[at + 3]! * k + y, pieces[at + 4]! * k + y];
+    brush.line(x0, y0, x1, y1, y2, pieces[at + 5]! * k + y);
   }
+  brush.endLines();
 }
 
-/** The topmost box of a region. */
-function highest({ boxes }: GroupShape): { x: number; y: number; width: number } {
-  let first = 0;
-  for (let i = 4; i < boxes.length; i += 4) if (boxes[i + 1]! < boxes[first + 1]! - 0.5) first = i;
-  return { x: boxes[first]!, y: boxes[first + 1]!, width: boxes[first + 2]! };
-}
+/** Outlines do not depend on where one looks. */
+const outlines = new WeakMap<GroupShape, Outline>();
 
-function foreignLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: GroupShape, group: FusionGroup): void {
-  const { camera, palette } = frame;
-  const size = 12;
-  const height = 2 * size + 12;
-  const title = `ForeignNode ${group.ref}`;
-  const note = foreignText(frame.model, group);
-  const width = Math.max(frame.fit.width(title, size, true), frame.fit.width(note, size - 1, false)) + 16;
-  const margin = margins.foreign * Math.min(1, camera.k) + 6;
-  const top = highest(region);
-  const left = top.x * camera.k + camera.x - margin;
-  const right = (top.x + top.width) * camera.k + camera.x + margin;
-  const y = top.y * camera.k + camera.y - margin;
-  const end = region.bottom * camera.k + camera.y + margin;
-  const target = { kind: 'group', group: region.group } as const;
-  const place = (x: number, at: number) => ({ x, y: at, width, height, target });
-  const centre = (left + right - width) / 2;
-  const tries = [
-    place(left, y - height),
-    place(right - width, y - height),
-    place(centre, y - height),
-    place(right + 3, y),
-    place(left - width - 3, y),
-    place(left, end),
-    place(region.right * camera.k + camera.x + margin + 3, Math.max(8, y)),
-    place(region.left * camera.k + camera.x - margin - width - 3, Math.max(8, y)),
-  ];
-  const inside = (box: { x: number; y: number }) =>
-    box.x >= 4 && box.x + width <= frame.width - 4 && box.y >= 4 && box.y + height <= frame.height - 4;
-  let chosen = tries.find((box) => inside(box) && labels.take(box));
-  // Between its boxes, or at the screen's sides, as high as there is room.
-  const shown = Math.max(6, Math.min(left, frame.width - width - 6));
-  const lowest = Math.min(end, frame.height - height - 4);
-  for (let at = Math.max(6, y); at < lowest && chosen === undefined; at += 13)
-    chosen = [shown, frame.width - width - 6, 6]
-      .map((x) => place(x, at))
-      .find((box) => inside(box) && labels.take(box));
-  if (chosen === undefined) {
-    // Nowhere next to it: over its upper edge, or at the screen's.
-    chosen = place(shown, Math.min(Math.max(y - height, 6), end - height));
-    for (let row = 0; row < 4 && labels.hits(chosen); row++) chosen = { ...chosen, y: chosen.y + height + 3 };
-    labels.force(chosen);
-  }
-  const colour = palette.strong(group.colour);
-  brush.box(chosen.x, chosen.y, width, height, {
-    fill: palette.theme.background,
-    stroke: colour,
-    lineWidth: frame.group === region.group ? 3 : 1.5,
-    radius: 4,
-    dashed: !group.exact,
-  });
-  brush.text(title, chosen.x + 8, chosen.y + 6 + size / 2, { size, bold: true, colour: palette.theme.foreground });
-  brush.text(note, chosen.x + 8, chosen.y + 7 + size * 1.5, { size: size - 1, colour: palette.theme.foreground });
-}
-
-function layerLabel(brush: Brush, frame: Frame, labels: LabelSpace, region: GroupShape, group: FusionGroup): void {
-  const { camera, palette } = frame;
-  const size = letterSize(11 * camera.k, 10, 11);
-  const top = highest(region);
-  const margin = margins.fused * camera.k + 2;
-  const left = top.x * camera.k + camera.x - margin;
-  const right = (top.x + top.width) * camera.k + camera.x + margin;
-  const y = top.y * camera.k + camera.y - margin;
-  const texts = [layerText(frame, group), group.averageMs === null ? `layer ${group.ref}` : timeText(group.averageMs)];
-  const height = size + 5;
-  for (const text of texts) {
-    const width = frame.fit.width(text, size, false) + 6;
-    const target = { kind: 'group', group: region.group } as const;
-    const tries = [
-      { x: right + 2, y, width, height, target },
-      { x: left, y: y - height, width, height, target },
-    ];
-    const chosen = tries.find((box) => box.x + width < frame.width && labels.take(box));
-    if (chosen === undefined) continue;
-    brush.text(text, chosen.x + 3, chosen.y + height / 2, { size, colour: palette.theme.muted });
-    return;
-  }
-}
-
-/** Groups are made again with every report; their texts are needed in every frame. */
-const foreignTexts = new WeakMap<FusionGroup, string>();
-
-/** `453 nodes (12 derived) · 90 kernels · 0.352 ms · fp16` */
-function foreignText(model: Frame['model'], group: FusionGroup): string {
-  const known = foreignTexts.get(group);
+export function outlineAt(region: GroupShape, margin: number): Outline {
+  const known = outlines.get(region);
   if (known !== undefined) return known;
-  const { report } = model.data;
-  const derived = group.points.filter((point) => report?.nodes[model.fusion.reportOf[point]!]?.exact === false).length;
-  const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
-  const nodes =
-    graphStrings.nodes(group.points.length, model.noun) + (derived > 0 ? graphStrings.ofThemDerived(derived) : '');
-  // Without a model, the nodes are the kernels.
-  const parts = model.noun === 'layer' && kernels > 0 ? [] : [nodes];
-  if (kernels > 0) parts.push(graphStrings.kernels(kernels));
-  const time = model.groupTime(group);
-  if (time !== null) parts.push(timeText(time));
-  const precision = model.groupPrecision(group);
-  if (precision !== '') parts.push(precision);
-  const text = parts.join(' · ');
-  foreignTexts.set(group, text);
-  return text;
+  const outline = unionOutline(region.boxes, margin);
+  outlines.set(region, outline);
+  return outline;
 }
 
-function layerText({ model }: Frame, group: FusionGroup): string {
-  const layer = model.data.report === null ? undefined : layerOf(model.data.report, group.ref);
-  const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
-  return `${layer === undefined || layer.type === '' ? `layer ${group.ref}` : layer.type}${time}`;
+/** How much of the picture behind a dimmed one is still seen. */
+const veil = 0.72;
+
+/** Dims everything but the selected group, and the closed modules that it is in. */
+export function drawVeil(brush: Brush, frame: Frame): void {
+  const { model, picture, palette, group } = frame;
+  if (group < 0) return;
+  const region = model.regions.find((one) => one.group === group);
+  const { x, y, width, height } = picture.layout;
+  const items = (model.segments.get(group) ?? []).map(({ item }) => item);
+  const boxes = items.flatMap((item) => [x[item]!, y[item]!, width[item]!, height[item]!]);
+  if (region !== undefined) boxes.push(...region.boxes);
+  if (boxes.length === 0) return;
+  const loops = unionOutline(boxes, margins[model.fusion.groups[group]!.kind] + 4);
+  brush.shape([screenLoop(frame), ...loops], frame.camera, {
+    fill: palette.veil(veil),
+    radius: Math.min(14, 11 * frame.camera.k),
+  });
+  if (region === undefined) return;
+  const { colour } = model.fusion.groups[group]!;
+  drawNecks(brush, frame, region, palette.strong(colour), 2);
+  drawNecks(brush, frame, region, palette.area(colour, 0), 0);
+}
+
+/** The screen's rectangle as a loop of the graph. */
+function screenLoop({ camera, width, height }: Frame): number[] {
+  const { k, x, y }: Camera = camera;
+  const [left, top, right, bottom] = [-x / k, -y / k, (width - x) / k, (height - y) / k].map(
+    (value, i) => value + (i < 2 ? -40 : 40) / k,
+  ) as [number, number, number, number];
+  return [left, top, right, top, right, bottom, left, bottom];
 }

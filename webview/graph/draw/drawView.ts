@@ -27,8 +27,9 @@ export interface Frame {
   hovered: number;
   /** Edges of the picture that are selected or under the pointer. */
   litEdges: ReadonlySet<number>;
-  /** Boundary under the pointer or selected: its group in the report's groups, otherwise -1. */
+  /** The selected group, for which everything else is dimmed, and the group under the pointer; -1 for none. */
   group: number;
+  pointed: number;
 }
 
 /** Texts in the page's font. */
@@ -47,7 +48,10 @@ export interface LabelBox {
   target: { kind: 'group'; group: number } | { kind: 'item'; item: number };
 }
 
-type Place = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
+export type Place = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
+
+const touch = (a: Place, b: Place): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 /** Keeps labels off boxes and off each other: first come, first served. */
 export class LabelSpace {
@@ -72,13 +76,17 @@ export class LabelSpace {
     return true;
   }
 
+  /** Whether another label is there. */
+  hitsLabel(box: Place): boolean {
+    return this.boxes.some((other) => touch(box, other));
+  }
+
   /** Whether something is there. */
   hits(box: Place): boolean {
     const last = Math.floor((box.y + box.height) / 32);
     for (let row = Math.floor(box.y / 32); row <= last; row++) {
       for (const other of this.#cells.get(row) ?? []) {
-        const apart = box.x >= other.x + other.width || other.x >= box.x + box.width;
-        if (!apart && box.y < other.y + other.height && other.y < box.y + box.height) return true;
+        if (touch(box, other)) return true;
       }
     }
     return false;

@@ -30,6 +30,7 @@ function wholeFrame(frame: Frame, longest: number): Frame {
     selected: null,
     hits: null,
     group: -1,
+    pointed: -1,
     focused: -1,
     hovered: -1,
     litEdges: new Set(),

@@ -1,3 +1,5 @@
+import { barOf } from './drawItems.ts';
+import { hasBoundary, margins } from './drawRegions.ts';
 import type { Camera, LabelBox } from './drawView.ts';
 import type { GraphModel, Picture } from '../view/graphModel.ts';
 
@@ -32,15 +34,15 @@ export function itemAt(
 export const labelAt = (labels: LabelBox[], x: number, y: number): LabelBox | undefined =>
   labels.findLast((box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);
 
-/** Boundaries surround their boxes at about this distance, at scale 1. */
-const around = 10;
-
 /** The group whose boundary surrounds a point of the screen, the innermost of several; -1 for none. */
 export function groupAt(model: GraphModel, { k, x, y }: Camera, screenX: number, screenY: number): number {
   const px = (screenX - x) / k;
   const py = (screenY - y) / k;
-  const inside = model.regions.findLast(({ boxes, left, top, right, bottom, items, group }) => {
-    if (items < 2 && model.fusion.groups[group]!.kind !== 'foreign') return false;
+  const inside = model.regions.findLast((region) => {
+    const group = model.fusion.groups[region.group]!;
+    const around = margins[group.kind] + 2;
+    if (!hasBoundary(group, region)) return false;
+    const { boxes, left, top, right, bottom } = region;
     if (px < left - around || px > right + around || py < top - around || py > bottom + around) return false;
     for (let i = 0; i < boxes.length; i += 4) {
       const [dx, dy] = [px - boxes[i]!, py - boxes[i + 1]!];
@@ -49,4 +51,17 @@ export function groupAt(model: GraphModel, { k, x, y }: Camera, screenX: number,
     return false;
   });
   return inside?.group ?? -1;
+}
+
+/** The group whose segment of a closed module's bar is at a point of the screen, -1 for none. */
+export function segmentAt(model: GraphModel, camera: Camera, item: number, x: number, y: number): number {
+  if (item < 0 || model.picture!.scene.kind[item] !== 'closed') return -1;
+  const bar = barOf(model.picture!, camera, item);
+  if (y < bar.y - 2 || y > bar.y + bar.height + 2 || x < bar.x) return -1;
+  let at = bar.x;
+  for (const { group, share } of model.stretches.get(item) ?? []) {
+    at += share * bar.width;
+    if (x < at) return group;
+  }
+  return -1;
 }

@@ -15,6 +15,8 @@ export interface Palette {
   solid(paint: number): Fill;
   /** Fill of a boundary around a group of that colour; `level` 1 is a boundary within a boundary. */
   area(colour: number, level: 0 | 1): string;
+  /** The background, so opaque that what is below is seen only by the rest. */
+  veil(share: number): string;
   /** A box that is painted with nothing. */
   card: string;
 }
@@ -67,6 +69,7 @@ export function makePalette(theme: Theme): Palette {
     },
     solid: (paint) => (solids[paint] ??= solid(paint)),
     area: (colour, level) => softer(colour, level === 0 ? area : area + (theme.contrast ? 0 : 0.09)),
+    veil: (share) => text(background).replace('rgb(', 'rgba(').replace(')', `, ${share})`),
     card,
   };
 }

@@ -1,4 +1,7 @@
+import type { Outline } from '../../../src/core/scene/graph/outline.ts';
+import { roundedCorners } from './brush.ts';
 import type { BoxStyle, Brush, Fill, TextStyle } from './brush.ts';
+import type { Camera } from './drawView.ts';
 
 /** Draws into SVG text. Names come from models: every text is escaped, what XML cannot hold is dropped. */
 export class SvgBrush implements Brush {
@@ -12,19 +15,26 @@ export class SvgBrush implements Brush {
     this.#family = family;
   }
 
-  box(
-    x: number,
-    y: number,
-    width: number,
-    height: number,
-    { fill, stroke, lineWidth, dashed, radius }: BoxStyle,
-  ): void {
+  box(x: number, y: number, width: number, height: number, style: BoxStyle): void {
+    const corner = style.radius === undefined ? '' : ` rx="${round(style.radius)}"`;
+    const place = `x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"`;
+    this.#parts.push(`<rect ${place}${this.#style(style)}${corner}/>`);
+  }
+
+  shape(loops: Outline, camera: Camera, style: BoxStyle): void {
+    const paths = loops.map((loop) => {
+      const corners = roundedCorners(loop, camera, style.radius ?? 0).map(
+        ({ x0, y0, x, y, x1, y1 }) => `${round(x0)} ${round(y0)}Q${round(x)} ${round(y)} ${round(x1)} ${round(y1)}`,
+      );
+      return `M${corners.join('L')}Z`;
+    });
+    this.#parts.push(`<path d="${paths.join('')}" fill-rule="evenodd"${this.#style(style)}/>`);
+  }
+
+  #style({ fill, stroke, lineWidth, dashed }: BoxStyle): string {
     const paint = fill === undefined ? 'none' : this.#fill(fill);
     const line = stroke === undefined ? '' : ` stroke="${escape(stroke)}" stroke-width="${round(lineWidth ?? 1)}"`;
-    const dash = dashed === true ? ' stroke-dasharray="4 3"' : '';
-    const corner = radius === undefined ? '' : ` rx="${round(radius)}"`;
-    const place = `x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"`;
-    this.#parts.push(`<rect ${place} fill="${escape(paint)}"${line}${dash}${corner}/>`);
+    return ` fill="${escape(paint)}"${line}${dashed === true ? ' stroke-dasharray="4 3"' : ''}`;
   }
 
   line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void {

@@ -27,3 +27,34 @@ export function toOpen({ hierarchy }: GraphModel, index: number): string[] {
   const [first] = modules;
   return kind === 'repeat' && !id.endsWith('~') && first !== undefined ? [id, hierarchy.modules[first]!.id] : [id];
 }
+
+/** The modules around a point from the inside out, by their ids. */
+export function modulesAround({ hierarchy }: GraphModel, point: number): string[] {
+  const around: string[] = [];
+  for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent)
+    around.push(hierarchy.modules[at]!.id);
+  return around;
+}
+
+/** A group may open so many modules, the outer ones first; more would be a picture of the whole network. */
+const mostOpened = 48;
+
+/** The modules that hide which of their nodes are in a group: those that hold nodes of it and of others, by their ids. */
+export function hidingGroup({ hierarchy, fusion, idle }: GraphModel, group: number): string[] {
+  const { modules, sequence } = hierarchy;
+  const around = new Map<number, number>();
+  for (const point of fusion.groups[group]!.points) {
+    if (idle[point] === 1) continue;
+    for (let at = hierarchy.moduleOf[point]!; at > 0; at = modules[at]!.parent)
+      around.set(at, (around.get(at) ?? 0) + 1);
+  }
+  return [...around]
+    .filter(([index, own]) => {
+      const { start, end } = modules[index]!;
+      return sequence.subarray(start, end).reduce((sum, point) => sum + 1 - idle[point]!, 0) > own;
+    })
+    .map(([index]) => index)
+    .sort((a, b) => a - b)
+    .slice(0, mostOpened)
+    .map((index) => modules[index]!.id);
+}

@@ -6,6 +6,8 @@ import { handleKey } from './keyboard.ts';
 export interface GraphSurface {
   picture: Picture | null;
   focused: number;
+  /** A group is selected and everything else dimmed. */
+  dims: boolean;
   click(x: number, y: number): void;
   hover(x: number, y: number): void;
   itemUnder(x: number, y: number): number;
@@ -53,6 +55,7 @@ export function listenTo(
     const used = handleKey(event, {
       picture,
       focused: surface.focused,
+      dims: surface.dims,
       onGraph: tree.hasFocus || document.activeElement === document.body,
       focusItem: (item) => surface.focusItem(item),
       walkTo: (item) => surface.walkTo(item),

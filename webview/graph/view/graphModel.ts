@@ -1,8 +1,8 @@
 import { rowsBy } from '../../../src/core/layout/compressedRows.ts';
 import type { LayoutInput, LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
 import { defaultLayout, pieceSize } from '../../../src/core/layout/layoutTypes.ts';
-import { composeItems } from '../../../src/core/scene/graph/composition.ts';
-import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
+import { composeItems, segmentsOf } from '../../../src/core/scene/graph/composition.ts';
+import type { Segment, Stretch } from '../../../src/core/scene/graph/composition.ts';
 import { tensorPrecision } from '../../../src/core/engine/tensorPrecision.ts';
 import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
@@ -63,6 +63,7 @@ export class GraphModel {
   readonly kernelOf: Int32Array;
   #flat: Hierarchy | null = null;
   #found: Outliers | null = null;
+  #bySize: number[] | null = null;
   /** What override rules asked of nodes, by the node's id. */
   readonly asked: ReadonlyMap<string, AskedPrecision>;
   readonly judged: ReadonlyMap<string, NodeAccuracy>;
@@ -77,6 +78,8 @@ export class GraphModel {
   regions: GroupShape[] = [];
   kernelRegions: GroupShape[] = [];
   stretches = new Map<number, Stretch[]>();
+  /** Where each group is in the bars of closed modules. */
+  segments = new Map<number, Segment[]>();
   /** The model's structure as text: the same text needs no new layout. */
   readonly structure: string;
 
@@ -170,7 +173,8 @@ export class GraphModel {
     if (this.picture === null) return;
     const { scene, layout } = this.picture;
     const { graph, hierarchy, fusion, idle } = this;
-    this.stretches = composeItems(hierarchy, scene, this.overlay);
+    this.stretches = composeItems(graph, hierarchy, scene, this.overlay, fusion);
+    this.segments = segmentsOf(scene, this.stretches);
     this.regions = buildRegions(graph, hierarchy, scene, layout, { groupOf: fusion.groupOf, idle, inModules: true });
     this.kernelRegions =
       fusion.kernels.length === 0
@@ -236,6 +240,15 @@ export class GraphModel {
     if (averageMs !== null || report === null) return averageMs;
     const times = layers.map((id) => layerOf(report, id)?.averageMs ?? null).filter((ms) => ms !== null);
     return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  /** All groups, those that take longest first, then those with most nodes. */
+  get groupsBySize(): readonly number[] {
+    this.#bySize ??= this.fusion.groups
+      .map((group, index) => ({ index, time: this.groupTime(group) ?? -1, nodes: group.points.length }))
+      .sort((a, b) => b.time - a.time || b.nodes - a.nodes || a.index - b.index)
+      .map(({ index }) => index);
+    return this.#bySize;
   }
 
   /** The types in which a group's layers write, most frequent first: `fp16, fp32`; '' if nothing says. */

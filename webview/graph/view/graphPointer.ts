@@ -1,6 +1,6 @@
 import type { Frame } from '../draw/drawView.ts';
 import { edgesAt, tensorsOf } from '../draw/edgeHit.ts';
-import { groupAt, itemAt, labelAt } from '../draw/hitTest.ts';
+import { groupAt, itemAt, labelAt, segmentAt } from '../draw/hitTest.ts';
 import type { Painter } from '../draw/painter.ts';
 import type { Stage } from '../draw/stage.ts';
 import type { HoverCard } from '../panels/hoverCard.ts';
@@ -35,6 +35,8 @@ export class GraphPointer implements GraphSurface {
   focusedKey = '';
   focused = -1;
   hovered = -1;
+  /** The group under the pointer, -1 for none. */
+  pointed = -1;
   /** The keyboard came to the focused item, and its card is still to come. */
   #walked = false;
   /** Edges of the picture under the pointer. */
@@ -48,10 +50,14 @@ export class GraphPointer implements GraphSurface {
     return this.#view.model?.picture ?? null;
   }
 
+  get dims(): boolean {
+    return this.#view.selecting.marks.group >= 0;
+  }
+
   /** After a layout: the focus stays on its item. */
   refresh(model: GraphModel): void {
     this.focused = model.itemOfKey(this.focusedKey);
-    this.hovered = -1;
+    this.hovered = this.pointed = -1;
     this.edges = [];
     this.#view.card.hide();
   }
@@ -93,6 +99,11 @@ export class GraphPointer implements GraphSurface {
       selecting.selectTensors(tensorsOf(model, edges));
       return;
     }
+    const segment = label === undefined ? segmentAt(model, stage.camera, item, x, y) : -1;
+    if (segment >= 0) {
+      selecting.selectGroup(segment);
+      return;
+    }
     if (item < 0) {
       this.close();
       return;
@@ -117,8 +128,10 @@ export class GraphPointer implements GraphSurface {
     const { leaf, edges, target, clickable } = this.#under(model, x, y);
     floor.classList.toggle('over', clickable);
     card.hover(model, target, { isBox: false, x, y, width: 8, height: 8 });
-    if (leaf === this.hovered && edges.join() === this.edges.join()) return;
+    const pointed = target === null ? -1 : this.#groupOf(model, target);
+    if (leaf === this.hovered && pointed === this.pointed && edges.join() === this.edges.join()) return;
     this.hovered = leaf;
+    this.pointed = pointed;
     this.edges = edges;
     painter.request();
   }
@@ -134,12 +147,21 @@ export class GraphPointer implements GraphSurface {
     if (label?.kind === 'group') return { leaf: -1, edges: [], target: label, clickable: true };
     const item = label?.item ?? this.itemUnder(x, y);
     const leaf = item >= 0 && model.picture!.scene.kind[item] !== 'open' ? item : -1;
+    const segment = segmentAt(model, this.#view.stage.camera, leaf, x, y);
+    if (segment >= 0) return { leaf, edges: [], target: { kind: 'group', group: segment }, clickable: true };
     if (leaf >= 0) return { leaf, edges: [], target: { kind: 'item', item: leaf }, clickable: true };
     const edges = label === undefined ? this.#edgesUnder(item, x, y) : [];
     if (edges.length > 0)
       return { leaf, edges, target: { kind: 'tensors', origins: tensorsOf(model, edges) }, clickable: true };
     const group = groupAt(model, this.#view.stage.camera, x, y);
     return { leaf, edges, target: group < 0 ? null : { kind: 'group', group }, clickable: item >= 0 };
+  }
+
+  /** The group that is named for what a card explains: its own, or that of a node. */
+  #groupOf({ fusion, picture }: GraphModel, target: HoverTarget): number {
+    if (target.kind === 'group') return target.group;
+    if (target.kind !== 'item' || picture?.scene.kind[target.item] !== 'node') return -1;
+    return fusion.groupOf[picture.scene.ref[target.item]!]!;
   }
 
   /** Edges of the picture at a point where there is no box but perhaps an open module. */

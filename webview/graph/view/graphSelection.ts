@@ -9,7 +9,8 @@ import type { SearchEntry } from '../panels/searchBox.ts';
 import type { GraphModel } from './graphModel.ts';
 import { findSubject, keepSubject } from './keptSubject.ts';
 import type { KeptSubject } from './keptSubject.ts';
-import { bringIntoSight, centreItem } from './navigate.ts';
+import { hidingGroup, modulesAround } from './firstOpen.ts';
+import { bringIntoSight, centreGroup, centreItem } from './navigate.ts';
 import { SelectionHistory } from './selectionHistory.ts';
 import { choiceOfGroup, choiceOfItem, choiceOfTensors, subjectOf } from './subjectOf.ts';
 
@@ -18,8 +19,8 @@ export interface SelectingView {
   readonly model: GraphModel | null;
   readonly stage: Stage;
   readonly inspector: Inspector;
-  /** Opens the modules around a point, then goes on. */
-  reveal(point: number, then: () => void): void;
+  /** Opens modules by their ids, then goes on. */
+  expand(modules: string[], then: () => void): void;
   /** `take`: the keyboard goes there. */
   focusItem(item: number, take: boolean): void;
   redraw(): void;
@@ -48,8 +49,9 @@ export class GraphSelection {
     const points = model.pointsOfSelection(selection);
     const subject = subjectOf(model, selection, points);
     this.show(selection, subject);
+    if (subject?.kind === 'group') return this.#showGroup(subject.group, selection);
     if (subject?.kind !== 'point') return bringIntoSight(model, stage, points);
-    this.#view.reveal(subject.point, () => {
+    this.#reveal(subject.point, () => {
       // Something else may be selected by now.
       if (this.marks.selection === selection)
         centreItem(model, stage, model.picture!.scene.itemOfPoint[subject.point]!);
@@ -77,7 +79,7 @@ export class GraphSelection {
 
   /** Selects a point and brings it into sight; the keyboard's focus goes there unless `search` keeps it. */
   go(point: number, search = false): void {
-    this.#view.reveal(point, () => {
+    this.#reveal(point, () => {
       const model = this.#view.model!;
       const item = model.picture!.scene.itemOfPoint[point]!;
       this.#view.focusItem(item, !search);
@@ -102,7 +104,22 @@ export class GraphSelection {
   }
 
   selectGroup(group: number): void {
-    this.choose(choiceOfGroup(this.#view.model!, group));
+    const choice = choiceOfGroup(this.#view.model!, group);
+    this.choose(choice);
+    this.#showGroup(group, choice.selection);
+  }
+
+  /** Opens what hides a group and brings it to the middle. */
+  #showGroup(group: number, selection: Selection): void {
+    const model = this.#view.model!;
+    this.#view.expand(hidingGroup(model, group), () => {
+      if (this.marks.selection === selection) centreGroup(model, this.#view.stage, group);
+    });
+  }
+
+  /** Opens the modules around a point, then goes on. */
+  #reveal(point: number, then: () => void): void {
+    this.#view.expand(modulesAround(this.#view.model!, point), then);
   }
 
   selectItem(item: number): void {
@@ -121,10 +138,11 @@ export class GraphSelection {
       const subject = findSubject(model, kept);
       if (subject === null) continue;
       this.choose({ selection: kept.selection, subject });
+      if (subject.kind === 'group') return this.#showGroup(subject.group, kept.selection);
       const point = firstPoint(model, subject);
       if (point === undefined) return;
       const sight = () => bringIntoSight(model, this.#view.stage, [point]);
-      if (subject.kind === 'point' || subject.kind === 'tensors') this.#view.reveal(point, sight);
+      if (subject.kind === 'point' || subject.kind === 'tensors') this.#reveal(point, sight);
       else sight();
       return;
     }

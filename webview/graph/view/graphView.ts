@@ -3,12 +3,11 @@ import { searchGraph } from '../../../src/core/scene/graph/search.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import type { Building, ViewHost } from '../../../src/protocol/views.ts';
 import { viewState } from '../../shared/connect.ts';
-import { onThemeChange, readTheme } from '../../shared/theme.ts';
+import { Appearance } from './appearance.ts';
 import { CarryOver } from './carryOver.ts';
 import type { Frame } from '../draw/drawView.ts';
 import { emptyState } from '../panels/emptyState.ts';
 import { exportAs } from '../draw/exportPicture.ts';
-import { makeFit } from '../draw/fitLabels.ts';
 import { listenTo } from './graphEvents.ts';
 import { GraphModel, type Picture } from './graphModel.ts';
 import type { GraphTree } from './graphTree.ts';
@@ -27,7 +26,6 @@ import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
 import { keepInPlace, showAll, showFirst } from './navigate.ts';
 import { Painter } from '../draw/painter.ts';
-import { makePalette } from '../draw/palette.ts';
 import { showBuilding } from './showBuilding.ts';
 import { Stage } from '../draw/stage.ts';
 import { summarySentence } from '../../../src/core/report/summary.ts';
@@ -40,9 +38,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
   readonly #parts: GraphParts;
   readonly stage: Stage;
   readonly painter: Painter;
-  #palette = makePalette(readTheme());
-  #family = getComputedStyle(document.body).fontFamily;
-  #fit = makeFit(this.#family);
+  readonly #appearance: Appearance;
   #model: GraphModel | null = null;
   /** The last model that had a picture: what is on the screen while the next one is laid out. */
   #drawn: GraphModel | null = null;
@@ -62,6 +58,11 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     this.#host = host;
     this.selecting = new GraphSelection(this, host);
     this.#parts = buildParts(root, host, this);
+    this.#appearance = new Appearance(() => {
+      this.painter.family = this.#appearance.family;
+      if (this.#model !== null) this.#parts.legend.show(this.#model.overlay, this.#appearance.palette);
+      this.painter.restamp();
+    });
     this.stage = new Stage(this.#parts.stage, () => {
       this.#parts.card.hide();
       this.redraw();
@@ -75,13 +76,6 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     listenTo(this.#parts, this.#pointer, () => {
       if (this.#unseen !== null) this.show(...this.#unseen);
       this.redraw();
-    });
-    onThemeChange((theme) => {
-      this.#palette = makePalette(theme);
-      this.painter.family = this.#family = getComputedStyle(document.body).fontFamily;
-      this.#fit = makeFit(this.#family);
-      if (this.#model !== null) this.#parts.legend.show(this.#model.overlay, this.#palette);
-      this.#restamp();
     });
     this.show(null, '');
   }
@@ -138,7 +132,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     legend.offer('overrides', model.asked.size > 0);
     legend.offer('evidence', report?.subject !== 'engine');
     legend.offer('accuracy', model.judged.size > 0);
-    legend.show(model.overlay, this.#palette);
+    legend.show(model.overlay, this.#appearance.palette);
   }
 
   /**
@@ -186,7 +180,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
   setOverlay(kind: OverlayKind): void {
     this.#overlay = kind;
     this.#model!.setOverlay(kind);
-    this.#parts.legend.show(this.#model!.overlay, this.#palette);
+    this.#parts.legend.show(this.#model!.overlay, this.#appearance.palette);
     this.#parts.state.show(this.#model);
     this.filter();
     this.#keep();
@@ -194,7 +188,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
 
   filter(): void {
     this.#marks.filter(this.#model!, this.#parts.legend.off);
-    this.#restamp();
+    this.painter.restamp();
   }
 
   find(text: string): { hits: number; problem: string } {
@@ -233,18 +227,15 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     if (frame === null) return;
     this.#host.exportPicture(
       kind,
-      exportAs(kind, frame, this.#family),
+      exportAs(kind, frame, this.#appearance.family),
       `${frame.model.data.title.replace(/\.\w+$/, '')}.${kind}`,
     );
   }
 
-  /** Opens the modules around a point, then goes on. */
-  reveal(point: number, then: () => void): void {
-    const { hierarchy } = this.#model!;
+  /** Opens modules by their ids, then goes on. */
+  expand(modules: string[], then: () => void): void {
     const before = this.#open.size;
-    for (let at = hierarchy.moduleOf[point]!; at > 0; at = hierarchy.modules[at]!.parent) {
-      this.#open.add(hierarchy.modules[at]!.id);
-    }
+    for (const id of modules) this.#open.add(id);
     if (this.#open.size !== before) this.#relayout(then);
     else if (this.#worker.busy) this.#then = then;
     else then();
@@ -286,7 +277,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       this.#arrive?.();
       this.#arrive = null;
       last();
-      this.#restamp();
+      this.painter.restamp();
       performance.mark('graph-painted');
     });
   }
@@ -299,8 +290,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       picture: model.picture,
       camera: this.stage.camera,
       ...this.stage.size,
-      palette: this.#palette,
-      fit: this.#fit,
+      palette: this.#appearance.palette,
+      fit: this.#appearance.fit,
       selected: this.#marks.selected,
       hits: this.#marks.hits,
       dimmed: this.#marks.dimmed,
@@ -308,11 +299,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       hovered: this.#pointer.hovered,
       litEdges: new Set([...this.#marks.edges, ...this.#pointer.edges]),
       group: this.#marks.group,
+      pointed: this.#pointer.pointed,
     };
-  }
-
-  #restamp(): void {
-    this.painter.restamp();
   }
 
   redraw(): void {

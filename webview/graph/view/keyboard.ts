@@ -6,6 +6,8 @@ export interface KeyTarget {
   focused: number;
   /** The keyboard is on the graph, or on nothing in particular. */
   onGraph: boolean;
+  /** A group is selected and everything else dimmed. */
+  dims: boolean;
   focusItem(item: number): void;
   /** The same, and says what the item is. */
   walkTo(item: number): void;
@@ -54,6 +56,9 @@ function anywhere(key: string, target: KeyTarget): boolean {
     case 'N':
       target.stepHit(-1);
       return true;
+    case 'Escape':
+      if (target.dims) target.clear();
+      return target.dims;
     default:
       return false;
   }

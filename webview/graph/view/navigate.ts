@@ -1,3 +1,4 @@
+import type { LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
 import type { GraphModel } from './graphModel.ts';
 import type { Stage } from '../draw/stage.ts';
 
@@ -30,11 +31,10 @@ export function centreItem(model: GraphModel, stage: Stage, item: number): void 
   if (!inside) stage.set({ k: scale, x: width / 2 - cx * scale, y: height / 2 - cy * scale }, true);
 }
 
-/** Shows the items of some points if nothing of them is in sight. */
-export function bringIntoSight(model: GraphModel, stage: Stage, points: number[]): void {
-  const { scene, layout } = model.picture!;
-  const items = new Set(points.map((point) => scene.itemOfPoint[point]!));
-  if (items.size === 0) return;
+function boundsOf(
+  layout: LayoutResult,
+  items: Iterable<number>,
+): { left: number; top: number; right: number; bottom: number } {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const item of items) {
     left = Math.min(left, layout.x[item]!);
@@ -42,10 +42,28 @@ export function bringIntoSight(model: GraphModel, stage: Stage, points: number[]
     right = Math.max(right, layout.x[item]! + layout.width[item]!);
     bottom = Math.max(bottom, layout.y[item]! + layout.height[item]!);
   }
+  return { left, top, right, bottom };
+}
+
+/** Shows the items of some points if nothing of them is in sight. */
+export function bringIntoSight(model: GraphModel, stage: Stage, points: number[]): void {
+  const { scene, layout } = model.picture!;
+  const items = new Set(points.map((point) => scene.itemOfPoint[point]!));
+  if (items.size === 0) return;
+  const { left, top, right, bottom } = boundsOf(layout, items);
   const { k, x, y } = stage.camera;
   const { width, height } = stage.size;
   const seen = right * k + x > 40 && left * k + x < width - 40 && bottom * k + y > 40 && top * k + y < height - 40;
   if (!seen) stage.show(left, top, right, bottom, { readable: true });
+}
+
+/** Brings a group to the middle, as large as fits the screen; what of it is in closed modules, with them. */
+export function centreGroup(model: GraphModel, stage: Stage, group: number): void {
+  const { scene, layout } = model.picture!;
+  const items = new Set((model.segments.get(group) ?? []).map(({ item }) => item));
+  for (const point of model.fusion.groups[group]!.points) items.add(scene.itemOfPoint[point]!);
+  const { left, top, right, bottom } = boundsOf(layout, items);
+  stage.show(left, top - labelRoom, right, bottom, { readable: true });
 }
 
 /** Remembers where an item is on the screen; what it gives puts the item that it became after a layout there. */

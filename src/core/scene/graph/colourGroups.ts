@@ -24,11 +24,12 @@ const preferred = {
 
 /**
  * A colour for each group, never that of a group next to it: one that an edge leads to, directly or through nodes that
- * are not computed. Groups with few neighbours are coloured last (smallest-last order), so ten paints are enough
+ * are not computed, or the next one in the graph's order, which is next to it in the bar of a closed module. Groups with few neighbours are coloured last (smallest-last order), so ten paints are enough
  * unless eleven groups all touch each other; then the least used among them is taken. Deterministic.
  */
 export function colourGroups(graph: GraphIndex, groups: readonly ColouredGroup[], groupOf: Int32Array): number[] {
   const around = neighbours(graph, groups.length, groupOf);
+  joinInOrder(graph, groups, groupOf, around);
   const order = smallestLast(around);
   const colours = groups.map(() => -1);
   for (const index of order) {
@@ -40,6 +41,31 @@ export function colourGroups(graph: GraphIndex, groups: readonly ColouredGroup[]
       choice.find((colour) => used[colour] === 0) ?? choice.reduce((a, b) => (used[b]! < used[a]! ? b : a));
   }
   return colours;
+}
+
+/** ForeignNodes that follow each other are neighbours although single layers are between them; so are other groups. */
+function joinInOrder(
+  graph: GraphIndex,
+  groups: readonly ColouredGroup[],
+  groupOf: Int32Array,
+  around: Set<number>[],
+): void {
+  const seen = new Uint8Array(groups.length);
+  let last = -1;
+  let lastForeign = -1;
+  for (const point of graph.order) {
+    const group = groupOf[point]!;
+    if (group < 0 || seen[group] === 1) continue;
+    seen[group] = 1;
+    const foreign = groups[group]!.kind === 'foreign';
+    for (const before of foreign ? [last, lastForeign] : [last]) {
+      if (before < 0) continue;
+      around[group]!.add(before);
+      around[before]!.add(group);
+    }
+    last = group;
+    if (foreign) lastForeign = group;
+  }
 }
 
 function neighbours(graph: GraphIndex, count: number, groupOf: Int32Array): Set<number>[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLayout, pieceSize } from '../../../../src/core/layout/layoutTypes.ts';
+import { defaultLayout } from '../../../../src/core/layout/layoutTypes.ts';
 import type { LayoutResult } from '../../../../src/core/layout/layoutTypes.ts';
 import { nestedLayout } from '../../../../src/core/layout/nestedLayout.ts';
 import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
@@ -57,7 +57,7 @@ function checkRegions({ graph, fusion, scene, layout, regions, idle }: ReturnTyp
     if (group >= 0 && idle[point] === 0)
       expect(covers(byGroup.get(group)!, x, y), graph.data.nodes[point]!.name).toBe(true);
     for (const region of regions) {
-      if (idle[point] === 0 && region.group !== group && fusion.groups[region.group]!.kind !== 'foreign') {
+      if (idle[point] === 0 && region.group !== group) {
         expect(covers(region, x, y), `${graph.data.nodes[point]!.name} is no part of group ${region.group}`).toBe(
           false,
         );
@@ -87,16 +87,13 @@ describe('buildRegions', () => {
     checkRegions(drawn);
     const region = drawn.regions.find(({ group }) => drawn.fusion.groups[group]!.ref === 1)!;
     expect(region.items).toBe(2);
-    // Along the whole of the edge from b to c the region is not interrupted.
-    const { edgeStart, edgePieces, pieces } = drawn.layout;
+    // Its two parts are joined along the whole of the edge from b to c.
+    const { edgeStart, edgePieces } = drawn.layout;
     const edge = drawn.scene.from.findIndex(
       (from, e) => drawn.scene.ref[from] === 1 && drawn.scene.ref[drawn.scene.to[e]!] === 2,
     );
-    for (let i = edgeStart[edge]!; i < edgeStart[edge + 1]!; i++) {
-      const at = edgePieces[i]! * pieceSize;
-      expect(covers(region, pieces[at]!, pieces[at + 1]! + 0.5)).toBe(true);
-      expect(covers(region, pieces[at + 2]!, pieces[at + 4]! - 0.5)).toBe(true);
-    }
+    expect([...region.necks]).toEqual([...edgePieces.subarray(edgeStart[edge], edgeStart[edge + 1])]);
+    expect(region.boxes).toHaveLength(8);
   });
 
   it('is one shape where an edge leads straight into an open module', () => {
@@ -110,20 +107,28 @@ describe('buildRegions', () => {
     expect(covers(regions[0]!, layout.x[above]! + layout.width[above]! - 1, height)).toBe(true);
   });
 
-  it('covers of a closed module the share that each group computes', () => {
+  it('goes around a closed module only where one group computes all of it', () => {
     const data = graphOf('a @/m/A = A(x)\nb @/m/B = B(a)\nc @/m/C = C(b)\nd @/m/D = D(c)', ['x'], ['d']);
-    const report = reportOf(
+    const all = reportOf(data, [layer(0, ['0', '1', '2', '3'])]);
+    const { regions, layout, scene } = draw(data, all, () => false);
+    const item = scene.kind.indexOf('closed');
+    expect([...regions[0]!.boxes]).toEqual([layout.x[item], layout.y[item], layout.width[item], layout.height[item]]);
+    const some = reportOf(
       data,
       [layer(0, ['0', '1', '2'], { kind: 'foreign', foreignNode: 0 }), layer(1, ['3'])],
       [foreignNode(0, ['0', '1', '2'], [0])],
     );
-    const { regions, fusion, layout, scene } = draw(data, report, () => false);
-    const item = scene.kind.indexOf('closed');
-    const widths = regions.map(({ group, boxes }) => [fusion.groups[group]!.id, boxes[2]! / layout.width[item]!]);
-    expect(widths).toEqual([
-      ['foreign:0', 0.75],
-      ['layer:1', 0.25],
-    ]);
+    expect(draw(data, some, () => false).regions).toEqual([]);
+  });
+
+  it('is one box around a chain of nodes of different widths', () => {
+    const data = graphOf('a = A(x)\nb = AnOperatorWithALongName(a)\nc = C(b)\nd = D(c)', ['x'], ['d']);
+    const { regions, layout, scene } = draw(data, reportOf(data, [layer(0, ['0', '1', '2']), layer(1, ['3'])]));
+    const items = [0, 1, 2].map((point) => scene.itemOfPoint[point]!);
+    const left = Math.min(...items.map((item) => layout.x[item]!));
+    const right = Math.max(...items.map((item) => layout.x[item]! + layout.width[item]!));
+    const region = regions.find(({ items: count }) => count === 3)!;
+    expect([region.boxes.length, region.left, region.right]).toEqual([4, left, right]);
   });
 
   it('lets what is not computed disturb no boundary', () => {

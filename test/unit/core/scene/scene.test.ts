@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { composeItems } from '../../../../src/core/scene/graph/composition.ts';
+import { composeItems, segmentsOf } from '../../../../src/core/scene/graph/composition.ts';
 import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
 import { findOutliers } from '../../../../src/core/scene/graph/fusionPattern.ts';
 import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
@@ -93,13 +93,37 @@ describe('composeItems', () => {
     const graph = indexGraph(data);
     const hierarchy = buildHierarchy(graph);
     const report = reportOf(data, [layer(0, ['0', '1']), layer(1, ['3'])]);
-    const overlay = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
+    const fusion = fusionGroups(graph, report);
+    const overlay = buildOverlay('fusion', graph, report, fusion, new Map());
     const scene = buildScene(graph, hierarchy, new Set());
-    const [stretches] = [...composeItems(hierarchy, scene, overlay).values()];
-    expect(stretches?.map(({ nodes, share }) => [nodes, share])).toEqual([
-      [2, 0.5],
-      [1, 0.25],
-      [1, 0.25],
+    const composed = composeItems(graph, hierarchy, scene, overlay, fusion);
+    const [stretches] = [...composed.values()];
+    expect(stretches?.map(({ group, nodes, share }) => [group, nodes, share])).toEqual([
+      [0, 2, 0.5],
+      [1, 1, 0.25],
+      [-1, 1, 0.25],
+    ]);
+    const item = scene.kind.indexOf('closed');
+    expect([...segmentsOf(scene, composed)]).toEqual([
+      [0, [{ item, from: 0, to: 0.5 }]],
+      [1, [{ item, from: 0.5, to: 0.75 }]],
+    ]);
+  });
+
+  it('shows groups of one colour as several parts, in the order of the graph', () => {
+    const data = graphOf('a @/m/A = A(x)\nb @/m/B = B(a)\nc @/m/C = C(b)\nd @/m/D = D(c)', ['x'], ['d']);
+    const graph = indexGraph(data);
+    const hierarchy = buildHierarchy(graph);
+    const report = reportOf(data, [layer(0, ['3']), layer(1, ['1', '2']), layer(2, ['0'])]);
+    const fusion = fusionGroups(graph, report);
+    for (const group of fusion.groups) group.colour = 5;
+    const overlay = buildOverlay('fusion', graph, report, fusion, new Map());
+    const scene = buildScene(graph, hierarchy, new Set());
+    const [stretches] = [...composeItems(graph, hierarchy, scene, overlay, fusion).values()];
+    expect(stretches?.map(({ group, nodes }) => [fusion.groups[group]!.ref, nodes])).toEqual([
+      [2, 1],
+      [1, 2],
+      [0, 1],
     ]);
   });
 });

@@ -1,0 +1,240 @@
+import { layerOf } from '../../../src/core/report/layers.ts';
+import type { Segment } from '../../../src/core/scene/graph/composition.ts';
+import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
+import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
+import { timeText } from '../../../src/core/text/numbers.ts';
+import { graphStrings } from '../panels/graphStrings.ts';
+import type { Brush } from './brush.ts';
+import { hasBoundary, margins } from './drawRegions.ts';
+import { onScreen } from './drawView.ts';
+import type { Frame, LabelSpace, Place } from './drawView.ts';
+
+const size = 12;
+/** A frame has one label for so many pixels, within bounds; besides those of the selected group and of the one under the pointer. */
+const pixelsPerLabel = 130_000;
+const [fewest, most] = [3, 12];
+/** Groups of layers, which are smaller than ForeignNodes, have labels only where they can be told apart. */
+const layerScale = 0.6;
+/** How far from its group a label may be. */
+const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
+
+/** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
+interface Anchor {
+  box: Place;
+  segment: boolean;
+}
+
+interface Label {
+  group: number;
+  anchor: Anchor;
+  lines: string[];
+  width: number;
+  height: number;
+  /** Selected or under the pointer: has its label whatever is in the way. */
+  wanted: boolean;
+}
+
+/** Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line. */
+export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
+  for (const label of labelsOf(frame)) {
+    const placed = nextTo(frame, labels, label) ?? atLine(frame, labels, label) ?? over(frame, labels, label);
+    if (placed === null) continue;
+    labels.force({ ...placed.box, target: { kind: 'group', group: label.group } });
+    for (const line of placed.line) labels.block(line);
+    drawLabel(brush, frame, label, placed.box, placed.line);
+  }
+}
+
+interface Placed {
+  box: Place;
+  /** Thin boxes, horizontal or upright, from the label to its group. */
+  line: Place[];
+}
+
+function labelsOf(frame: Frame): Label[] {
+  const { model, camera } = frame;
+  const regions = new Map(model.regions.map((region) => [region.group, region]));
+  const limit = Math.min(most, Math.max(fewest, Math.round((frame.width * frame.height) / pixelsPerLabel)));
+  const chosen: Label[] = [];
+  const add = (group: number, wanted: boolean): void => {
+    if (group < 0 || chosen.some((label) => label.group === group)) return;
+    const anchor = anchorOf(frame, group, regions.get(group), wanted);
+    if (anchor !== null) chosen.push(labelOf(frame, group, anchor, wanted));
+  };
+  add(frame.group, true);
+  add(frame.pointed, true);
+  const pinned = chosen.length;
+  // While one group is selected the others are dimmed.
+  if (frame.group >= 0) return chosen;
+  for (const group of model.groupsBySize) {
+    if (chosen.length - pinned >= limit) break;
+    if (model.fusion.groups[group]!.kind === 'foreign' || camera.k > layerScale) add(group, false);
+  }
+  return chosen;
+}
+
+function labelOf(frame: Frame, group: number, anchor: Anchor, wanted: boolean): Label {
+  const own = frame.model.fusion.groups[group]!;
+  const [title, note] = textsOf(frame.model, own);
+  const few = frame.model.fusion.groups.filter(({ kind }) => kind === 'foreign').length <= 3;
+  const short = !wanted && !(few && own.kind === 'foreign');
+  const lines = note === '' || short ? [title] : [title, note];
+  const width = Math.max(...lines.map((line, i) => frame.fit.width(line, i === 0 ? size : size - 1, i === 0))) + 16;
+  return { group, anchor, lines, width: Math.ceil(width), height: lines.length * size + 12, wanted };
+}
+
+function anchorOf(frame: Frame, group: number, region: GroupShape | undefined, wanted: boolean): Anchor | null {
+  const own = frame.model.fusion.groups[group]!;
+  const single = wanted || (region !== undefined && hasBoundary(own, region));
+  if (region !== undefined && single && onScreen(frame, region.left, region.top, region.right, region.bottom, 0))
+    return { box: largestVisible(frame, region, margins[own.kind]), segment: false };
+  // Bars of many groups would have as many names.
+  if (!wanted && own.kind !== 'foreign') return null;
+  let best: Place | null = null;
+  for (const segment of frame.model.segments.get(group) ?? []) {
+    const box = barPart(frame, segment);
+    if (box.x + box.width < 0 || box.x > frame.width || box.y + box.height < 0 || box.y > frame.height) continue;
+    if (box.width > (best?.width ?? (wanted ? 0 : 14))) best = box;
+  }
+  return best === null ? null : { box: best, segment: true };
+}
+
+/** The part of a closed module on the screen that is above a segment of its bar. */
+function barPart({ picture: { layout }, camera: { k, x, y } }: Frame, { item, from, to }: Segment): Place {
+  // As in the bar, which ends before the module's corners.
+  const inset = 6 * Math.min(1, k);
+  const left = layout.x[item]! * k + x + inset;
+  const width = layout.width[item]! * k - 2 * inset;
+  const height = layout.height[item]! * k;
+  return { x: left + from * width, y: layout.y[item]! * k + y, width: (to - from) * width, height };
+}
+
+/** Of a region's boxes the one of which most is on the screen, with the boundary around it. */
+function largestVisible({ camera: { k, x, y }, width, height }: Frame, { boxes }: GroupShape, margin: number): Place {
+  let best: Place = { x: 0, y: 0, width: -1, height: -1 };
+  const beyond = margin * k + 4;
+  for (let i = 0; i < boxes.length; i += 4) {
+    const left = Math.max(0, boxes[i]! * k + x - beyond);
+    const top = Math.max(0, boxes[i + 1]! * k + y - beyond);
+    const right = Math.min(width, (boxes[i]! + boxes[i + 2]!) * k + x + beyond);
+    const bottom = Math.min(height, (boxes[i + 1]! + boxes[i + 3]!) * k + y + beyond);
+    if (right <= left || bottom <= top) continue;
+    if ((right - left) * (bottom - top) > best.width * best.height || best.width < 0)
+      best = { x: left, y: top, width: right - left, height: bottom - top };
+  }
+  return best;
+}
+
+const isInside = ({ x, y, width, height }: Place, frame: Frame): boolean =>
+  x >= 4 && x + width <= frame.width - 4 && y >= 4 && y + height <= frame.height - 4;
+
+function nextTo(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, width, height }: Label): Placed | null {
+  if (segment) return null;
+  const at = (x: number, y: number): Place => ({ x, y, width, height });
+  const tries = [
+    at(box.x, box.y - height - 2),
+    at(box.x + box.width - width, box.y - height - 2),
+    at(box.x + box.width + 3, box.y),
+    at(box.x - width - 3, box.y),
+    at(box.x, box.y + box.height + 2),
+    at(box.x + box.width - width - 6, box.y + 6),
+    at(box.x + 6, box.y + 6),
+  ];
+  const found = tries.find((place) => isInside(place, frame) && !labels.hits(place));
+  return found === undefined ? null : { box: found, line: [] };
+}
+
+/** At the end of a line to its side, at a height where the line crosses nothing. */
+function atLine(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, width, height }: Label): Placed | null {
+  const { k } = frame.camera;
+  const middle = box.x + box.width / 2;
+  const below = box.y + box.height;
+  const heights = segment
+    ? [8, 14, 20].map((by) => below + by * Math.max(0.5, Math.min(1, k)))
+    : Array.from({ length: 9 }, (_, i) => box.y + 10 + ((box.height - 20) * i) / 8);
+  for (const reach of reaches) {
+    for (const y of heights) {
+      for (const side of [1, -1]) {
+        const start = segment ? middle : side > 0 ? box.x + box.width : box.x;
+        const from = side > 0 ? Math.max(start, box.x + box.width) : Math.min(start, box.x);
+        const x = side > 0 ? from + reach : from - reach - width;
+        const place = { x, y: y - height / 2, width, height };
+        const end = side > 0 ? x : x + width;
+        const line = [{ x: Math.min(start, end), y: y - 0.5, width: Math.abs(end - start), height: 1 }];
+        if (!isInside(place, frame) || labels.hits(place) || labels.hits(line[0]!)) continue;
+        if (segment) line.push({ x: middle - 0.5, y: below, width: 1, height: y - below });
+        return { box: place, line };
+      }
+    }
+  }
+  return null;
+}
+
+/** Over what is there: the selected group, the one under the pointer, and one that fills the screen. */
+function over(
+  frame: Frame,
+  labels: LabelSpace,
+  { anchor: { box, segment }, width, height, wanted }: Label,
+): Placed | null {
+  const fills = box.width * box.height > 0.2 * frame.width * frame.height;
+  if (!wanted && (segment || !fills)) return null;
+  const within = (value: number, end: number) => Math.max(6, Math.min(value, end));
+  const x = within(box.x + 6, frame.width - width - 6);
+  const start = within(segment ? box.y + box.height + 4 : box.y + 6, frame.height - height - 6);
+  for (let row = 0; row < 6; row++) {
+    const place = { x, y: start + row * (height + 3), width, height };
+    if (isInside(place, frame) && !labels.hitsLabel(place)) return { box: place, line: [] };
+  }
+  return null;
+}
+
+function drawLabel(brush: Brush, frame: Frame, { group, lines }: Label, box: Place, line: Place[]): void {
+  const { palette, model } = frame;
+  const { colour, exact } = model.fusion.groups[group]!;
+  const stroke = palette.strong(colour);
+  for (const { x, y, width, height } of line) brush.box(x, y, width, height, { fill: stroke });
+  brush.box(box.x, box.y, box.width, box.height, {
+    fill: palette.theme.background,
+    stroke,
+    lineWidth: frame.group === group || frame.pointed === group ? 2.5 : 1.5,
+    radius: 4,
+    dashed: !exact,
+  });
+  lines.forEach((text, i) => {
+    const y = box.y + 6 + size * (i + 0.5) + i;
+    brush.text(text, box.x + 8, y, { size: size - i, bold: i === 0, colour: palette.theme.foreground });
+  });
+}
+
+/** Groups are made again with every report; their texts are needed in every frame. */
+const texts = new WeakMap<FusionGroup, [title: string, note: string]>();
+
+function textsOf(model: Frame['model'], group: FusionGroup): [title: string, note: string] {
+  let known = texts.get(group);
+  if (known === undefined)
+    texts.set(group, (known = group.kind === 'foreign' ? foreignTexts(model, group) : layerTexts(model, group)));
+  return known;
+}
+
+/** `ForeignNode 3 · 0.352 ms`, `453 nodes (12 derived) · 90 kernels · fp16` */
+function foreignTexts(model: Frame['model'], group: FusionGroup): [string, string] {
+  const { report } = model.data;
+  const derived = group.points.filter((point) => report?.nodes[model.fusion.reportOf[point]!]?.exact === false).length;
+  const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
+  const nodes =
+    graphStrings.nodes(group.points.length, model.noun) + (derived > 0 ? graphStrings.ofThemDerived(derived) : '');
+  // Without a model, the nodes are the kernels.
+  const parts = model.noun === 'layer' && kernels > 0 ? [] : [nodes];
+  if (kernels > 0) parts.push(graphStrings.kernels(kernels));
+  const precision = model.groupPrecision(group);
+  if (precision !== '') parts.push(precision);
+  const time = model.groupTime(group);
+  return [`ForeignNode ${group.ref}${time === null ? '' : ` · ${timeText(time)}`}`, parts.join(' · ')];
+}
+
+function layerTexts(model: Frame['model'], group: FusionGroup): [string, string] {
+  const layer = model.data.report === null ? undefined : layerOf(model.data.report, group.ref);
+  const name = layer === undefined || layer.type === '' ? `layer ${group.ref}` : layer.type;
+  const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
+  return [`${name}${time}`, graphStrings.nodes(group.points.length, model.noun)];
+}
