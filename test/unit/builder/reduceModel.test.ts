@@ -121,7 +121,7 @@ test('a zip file without names and without weights', async () => {
     }),
   );
   expect(found.model).toBe(out);
-  const files = unzipped(out);
+  const files = await unzipped(out);
   expect([...files.keys()]).toEqual(['failure/build.log', 'failure/command.txt', 'failure/model.onnx']);
   const { value } = await readModel(bytesOf(files.get('failure/model.onnx')!));
   expect(value!.nodes.map(({ name, op }) => [name, op])).toEqual([['node0', 'Softmax']]);
