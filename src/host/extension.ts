@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { registerAccuracy } from './accuracy/registerAccuracy.ts';
+import { registerEngine } from './engine/registerEngine.ts';
 import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
 import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
@@ -71,6 +72,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     }),
     registerSessions(sessions),
     registerGraph(context.extensionUri, sessions, connections),
+    registerEngine({ sessions, diagnostics }, files),
     registerFusion(tree, pages, sessions),
     registerTasks(building),
     registerHistory(history, building, diagnostics, files),

@@ -7,6 +7,8 @@ export const commands = {
   copyBuildCommand: 'tensorrtLens.copyBuildCommand',
   cancelBuild: 'tensorrtLens.cancelBuild',
   openGraph: 'tensorrtLens.openGraph',
+  openWith: 'tensorrtLens.openWith',
+  chooseModel: 'tensorrtLens.chooseModel',
   openFusionPage: 'tensorrtLens.openFusionPage',
   attach: 'tensorrtLens.attach',
   pasteLog: 'tensorrtLens.pasteLog',

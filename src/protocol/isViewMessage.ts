@@ -43,6 +43,7 @@ const viewCommands: Record<ViewCommand, true> = {
   attach: true,
   log: true,
   cancel: true,
+  chooseModel: true,
 };
 
 const parameters: Record<keyof ViewHost, Check[]> = {

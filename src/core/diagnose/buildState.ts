@@ -4,7 +4,8 @@ import { causeText } from './causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 
 /** What a view offers to do next. */
-export type BuildStep = 'randomWeights' | 'shapes' | 'buildAs' | 'build' | 'profile' | 'attach' | 'log' | 'cancel';
+export type BuildStep =
+  'randomWeights' | 'shapes' | 'buildAs' | 'build' | 'profile' | 'attach' | 'log' | 'cancel' | 'chooseModel';
 
 /** The labels of the steps, on buttons. */
 export const stepWords: Record<BuildStep, string> = {
@@ -16,11 +17,12 @@ export const stepWords: Record<BuildStep, string> = {
   attach: 'Open Profile…',
   log: 'Open Log',
   cancel: 'Cancel Build',
+  chooseModel: 'Choose the ONNX File…',
 };
 
 /** Something about the builds of a model that its picture alone does not show. */
 export interface BuildNotice {
-  kind: 'failed' | 'cancelled' | 'stale' | 'profile';
+  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine';
   /** What happened. */
   message: string;
   /** What helps; '' if the message says it. */
@@ -62,6 +64,21 @@ export function buildState({ unsuccessful, pictured, changed }: StateInput): Bui
     // Without a cause, the end of the log says most.
     line: hasLog ? (firstError(found)?.line ?? Number.MAX_SAFE_INTEGER) : null,
   };
+}
+
+/** What the views say about an engine without its model; `others`: names of the files that were read with it. */
+export function engineState(others: readonly string[]): BuildState {
+  const more =
+    others.length === 0
+      ? ''
+      : ` It also shows what ${others.join(' and ')} in the same folder ${others.length === 1 ? 'says' : 'say'}.`;
+  const notice: BuildNotice = {
+    kind: 'engine',
+    message: `This is the graph of the engine: its nodes are layers.${more}`,
+    advice: 'Choose the ONNX file to see what happened to its nodes.',
+    steps: ['chooseModel'],
+  };
+  return { notices: [notice], faults: [], line: null };
 }
 
 /** What may help after a build that did not pass, the most likely first. */

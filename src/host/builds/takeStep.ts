@@ -38,6 +38,9 @@ export async function takeStep(step: BuildStep, { uri, manifest, openLog }: Step
     case 'cancel':
       await executeCommand(commands.cancelBuild, uri);
       return;
+    case 'chooseModel':
+      await executeCommand(commands.chooseModel, uri);
+      return;
     case 'log':
       await openLog();
   }

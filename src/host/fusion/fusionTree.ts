@@ -93,7 +93,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   }
 
   refresh(): void {
-    const report = this.#sessions.current?.state.newest?.report ?? null;
+    const report = this.#sessions.current?.report ?? null;
     const wanted = { sort: this.#sort, search: this.#search };
     const made = this.#made;
     if (report === null) {
@@ -209,7 +209,7 @@ function innermost(item: PanelItem | undefined): PanelItem | undefined {
 
 function panelState(session: Session | undefined): PanelState {
   if (session === undefined) return 'empty';
-  if ((session.state.newest?.report ?? null) !== null) return 'report';
+  if (session.report !== null) return 'report';
   if (session.state.model === 'loading') return 'loading';
   if (session.state.model === 'unreadable') return 'unreadable';
   return session.state.newest === null ? 'noBuild' : 'failed';

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import type { PanelItem } from '../../core/scene/panel/fusionPanel.ts';
 import { commands } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
-import { pickModel } from '../workspace/pickModel.ts';
+import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { FusionPages } from './fusionPages.ts';
 import type { FusionTree } from './fusionTree.ts';
@@ -13,7 +13,7 @@ import { sortPanel } from './sortPanel.ts';
 export function registerFusion(tree: FusionTree, pages: FusionPages, sessions: Sessions): vscode.Disposable {
   return registerCommands({
     [commands.openFusionPage]: async (uri) => {
-      const model = await pickModel(uri, sessions);
+      const model = await pickShown(uri, sessions);
       if (model !== undefined) pages.open(model);
     },
     [commands.sort]: () => sortPanel(tree),

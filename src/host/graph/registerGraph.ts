@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { commands, graphViewType } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
-import { pickModel } from '../workspace/pickModel.ts';
+import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
 import { GraphEditorProvider, openGraph } from './graphEditorProvider.ts';
@@ -17,7 +17,7 @@ export function registerGraph(
     vscode.window.registerCustomEditorProvider(graphViewType, provider, { supportsMultipleEditorsPerDocument: true }),
     registerCommands({
       [commands.openGraph]: async (uri) => {
-        const model = await pickModel(uri, sessions);
+        const model = await pickShown(uri, sessions);
         if (model !== undefined) await openGraph(model);
       },
     }),

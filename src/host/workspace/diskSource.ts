@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { askedPrecisions } from '../../builder/store/buildFactsOf.ts';
@@ -7,11 +7,14 @@ import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { realisedPrecision } from '../../builder/store/realisedPrecision.ts';
 import { hintsOf } from '../../builder/store/viewData.ts';
 import { modelChanged } from '../../builder/store/modelChanged.ts';
+import { engineFilesOf } from '../../builder/store/engineFiles.ts';
+import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { buildState } from '../../core/diagnose/buildState.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
+import { isModelFile } from '../platform/modelFile.ts';
 import { originOf } from '../platform/modelSource.ts';
 import type { ShownBuild, LoadedModel } from './session.ts';
 import type { SessionSource } from './sessions.ts';
@@ -29,6 +32,7 @@ export class DiskSource implements SessionSource {
 
   async readModel(uri: vscode.Uri): Promise<LoadedModel> {
     const started = Date.now();
+    if (uri.scheme === 'file' && !isModelFile(uri)) return this.#readEngine(uri);
     try {
       const { value, problems } = await this.#files.readModel(originOf(uri));
       const error = problems.find(({ severity }) => severity === 'error');
@@ -42,8 +46,26 @@ export class DiskSource implements SessionSource {
     }
   }
 
+  /** Layer info, a log or a profile: the graph of the engine. */
+  async #readEngine(uri: vscode.Uri): Promise<LoadedModel> {
+    try {
+      const given = await engineFilesOf(uri.fsPath, this.#files);
+      const { graph, report } = toEngineView(await loadEngine(given, this.#files));
+      if (report === null || report.layers.length === 0)
+        return unreadable(
+          report?.problems.find(({ severity }) => severity === 'error')?.message ?? 'it lists no layers',
+        );
+      const others = Object.values(given).flatMap((path) =>
+        typeof path === 'string' && path !== uri.fsPath ? [basename(path)] : [],
+      );
+      return { graph, engine: report, others, problem: '', hints: report.problems.filter(isNews).map(describe) };
+    } catch (error) {
+      return unreadable(errorText(error));
+    }
+  }
+
   async readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null> {
-    if (uri.scheme !== 'file') return null;
+    if (uri.scheme !== 'file' || !isModelFile(uri)) return null;
     try {
       const builds = await listBuilds(uri.fsPath);
       const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
@@ -100,6 +122,9 @@ export class DiskSource implements SessionSource {
     }
   }
 }
+
+/** The view says anyway that there is no model. */
+const isNews = ({ code }: Problem): boolean => code !== 'no-model';
 
 const unreadable = (problem: string): LoadedModel => ({ graph: null, problem, hints: [] });
 

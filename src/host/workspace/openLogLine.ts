@@ -4,7 +4,8 @@ import type { Session } from './session.ts';
 
 /** Shows the log of the session's newest build, at a line counted from 1. */
 export async function openLogLine(session: Session, line: number): Promise<void> {
-  const log = session.state.newest?.log ?? null;
+  // What a file of an engine says has lines only in a log, which is then the file itself.
+  const log = session.state.newest?.log ?? (session.state.engine === null ? null : session.uri.fsPath);
   if (log === null) {
     await vscode.window.showInformationMessage(plainText(`No build of ${session.title} has a log.`));
     return;

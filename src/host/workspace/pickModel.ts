@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isModelFile } from '../platform/modelFile.ts';
 import type { Sessions } from './sessions.ts';
 import { pickFile } from './pickFile.ts';
 
@@ -8,17 +9,26 @@ import { pickFile } from './pickFile.ts';
  */
 export async function pickModel(argument: unknown, sessions: Sessions): Promise<vscode.Uri | undefined> {
   if (argument instanceof vscode.Uri) return argument;
-  return activeModel() ?? sessions.current?.uri ?? (await askForModel());
+  const current = sessions.current?.uri;
+  return (
+    activeModel() ?? (current !== undefined && isModelFile(current) ? current : undefined) ?? (await askForModel())
+  );
+}
+
+/** The same where the files of an engine will do, too. */
+export async function pickShown(argument: unknown, sessions: Sessions): Promise<vscode.Uri | undefined> {
+  const current = sessions.current?.uri;
+  return pickModel(argument ?? (current !== undefined && !isModelFile(current) ? current : undefined), sessions);
 }
 
 function activeModel(): vscode.Uri | undefined {
   const input: unknown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const uri = input instanceof vscode.TabInputCustom || input instanceof vscode.TabInputText ? input.uri : undefined;
-  return uri?.path.toLowerCase().endsWith('.onnx') === true ? uri : undefined;
+  return uri !== undefined && isModelFile(uri) ? uri : undefined;
 }
 
 /** The models of the workspace as a list, with the way to any other. */
-function askForModel(): Promise<vscode.Uri | undefined> {
+export function askForModel(): Promise<vscode.Uri | undefined> {
   return pickFile({
     glob: '**/*.onnx',
     placeHolder: 'Select a model',

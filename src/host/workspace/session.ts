@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { engineState } from '../../core/diagnose/buildState.ts';
 import type { BuildState } from '../../core/diagnose/buildState.ts';
 import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
@@ -15,6 +16,10 @@ export interface LoadedModel {
   /** Why the model cannot be shown, and where in the file; '' if it can. */
   problem: string;
   hints: string[];
+  /** The file is of an engine, not of a model: what it says of its layers. */
+  engine?: FusionReport;
+  /** Names of the files in the same folder that were read with it. */
+  others?: string[];
 }
 
 /** What was read of a model's newest build, or of the one that the user chose. */
@@ -46,12 +51,14 @@ export interface SessionState {
   problem: string;
   newest: ShownBuild | null;
   hints: string[];
+  /** Of a file of an engine: its report and the files read with it; null for a model. */
+  engine: { report: FusionReport; others: string[] } | null;
 }
 
 /** One model that is shown somewhere: its state, and what is selected in it. `Sessions` makes and updates it. */
 export class Session {
   readonly uri: vscode.Uri;
-  state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [] };
+  state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [], engine: null };
   selection: Selection = { kind: 'none' };
   /** What a search for culprits in low precision found last; null: none was made of this file. */
   accuracy: AccuracyReport | null = null;
@@ -72,10 +79,15 @@ export class Session {
     return nameOf(this.uri);
   }
 
+  /** The report on the build that is shown, or on the engine where there is no model; null: there is none. */
+  get report(): FusionReport | null {
+    return this.state.newest?.report ?? this.state.engine?.report ?? null;
+  }
+
   /** What the views get; null while there is nothing to show. */
   get viewData(): ViewData | null {
-    const { graph, newest, hints } = this.state;
-    if (graph === null && (newest?.report ?? null) === null) return null;
+    const { graph, newest, hints, engine } = this.state;
+    if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes.map(({ id, role, localError, overflow }) => ({
       id,
       role,
@@ -85,12 +97,13 @@ export class Session {
     return {
       title: this.title,
       graph,
-      report: newest?.report ?? null,
+      report: this.report,
       build: newest?.build ?? null,
       hints: [...hints, ...(newest?.hints ?? [])],
       asked: newest?.asked ?? [],
       ...(judged && { accuracy: judged }),
       ...(newest && { state: newest.state }),
+      ...(engine && { state: engineState(engine.others) }),
     };
   }
 }

@@ -190,6 +190,7 @@ export class Sessions implements vscode.Disposable {
             graph: model.graph,
             problem: model.problem,
             hints: model.hints,
+            engine: model.engine === undefined ? null : { report: model.engine, others: model.others ?? [] },
             newest,
           };
     this.#changed.fire(session);

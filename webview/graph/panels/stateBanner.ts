@@ -15,7 +15,14 @@ export interface StateActions {
 type Kind = BuildNotice['kind'] | 'running';
 
 /** What a kind looks like next to its colour. */
-const signs: Record<Kind, string> = { failed: '✕', cancelled: '⊘', stale: '!', profile: 'i', running: '…' };
+const signs: Record<Kind, string> = {
+  failed: '✕',
+  cancelled: '⊘',
+  stale: '!',
+  profile: 'i',
+  engine: 'i',
+  running: '…',
+};
 
 /** Under the header: a build that runs, failed or was cancelled, a picture of an older model, each with the next step. */
 export class StateBanner {

@@ -1,0 +1,116 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import { openFile } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { UserError } from '../userError.ts';
+import { loadFiles } from './loadBuild.ts';
+import { type EngineFilesGiven, loadEngine } from './loadEngine.ts';
+
+const keys: Partial<Record<Inspection['kind'], 'layers' | 'log' | 'profile'>> = {
+  'layer-info': 'layers',
+  'build-log': 'log',
+  profile: 'profile',
+  trace: 'profile',
+};
+
+/** Names under which TensorRT's tools and their users save what a build leaves. */
+const likely =
+  /(?:layer|profile|engine_info|graph|build|trtexec|verbose)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$/i;
+/** Larger or more files than these are not tried. */
+const largest = 64 << 20;
+const mostTried = 24;
+
+/**
+ * What a file of an engine is, with the files next to it that are of the same build: a profile whose rows are its
+ * layers, layer info of the same layers, a log that lists them. Of several that fit, none is taken.
+ * @throws {UserError} if the file is of another kind, or cannot be opened
+ */
+export async function engineFilesOf(path: string, files = new ParsedFiles()): Promise<EngineFilesGiven> {
+  const key = await keyOf(path);
+  if (key === undefined)
+    throw new UserError(
+      `${basename(path)} is not a build log, layer info or a profile. Supported are the output of trtexec --verbose and the files of --exportLayerInfo and --exportProfile.`,
+    );
+  let given: EngineFilesGiven = { [key]: path };
+  const found: Record<'layers' | 'profile' | 'log', string[]> = { layers: [], profile: [], log: [] };
+  for (const other of await filesNear(path, (name) => likely.test(name))) {
+    // oxlint-disable-next-line no-await-in-loop -- small files, one after the other
+    const kind = await keyOf(other).catch(() => undefined);
+    if (kind !== undefined && kind !== key) found[kind].push(other);
+  }
+  // Layer info first: a profile alone has only names.
+  for (const kind of ['layers', 'profile', 'log'] as const) {
+    const fitting: string[] = [];
+    for (const other of found[kind]) {
+      // oxlint-disable-next-line no-await-in-loop -- what is found first decides what fits
+      if (await isSameBuild({ ...given, [kind]: other }, files)) fitting.push(other);
+    }
+    if (fitting.length === 1) given = { ...given, [kind]: fitting[0]! };
+  }
+  return given;
+}
+
+async function isSameBuild(given: EngineFilesGiven, files: ParsedFiles): Promise<boolean> {
+  try {
+    const { report, layers } = await loadEngine(given, files);
+    const wrong = report.problems.some(({ code }) => code === 'profile-mismatch' || code === 'no-layers');
+    if (wrong || layers.length === 0 || !fitsInputs(report)) return false;
+    if (given.log !== undefined && (await files.log(given.log)).value.engineLayers.length === 0) return false;
+    return given.profile === undefined || report.layers.every(({ averageMs }) => averageMs !== null);
+  } catch {
+    // What cannot be read is not taken.
+    return false;
+  }
+}
+
+/** The ONNX file of an engine's files: the one that the log names, else the only one next to them that fits; null: none. */
+export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedFiles()): Promise<string | null> {
+  const path = given.log ?? given.layers;
+  // A profile's names alone prove nothing.
+  if (path === undefined) return null;
+  const named = given.log === undefined ? null : ((await files.log(given.log)).value.model?.file ?? null);
+  const fitting = async (candidates: readonly string[]): Promise<string[]> => {
+    const found: string[] = [];
+    for (const onnx of new Set(candidates)) {
+      // oxlint-disable-next-line no-await-in-loop -- models are read one after the other
+      const read = await loadFiles({ ...given, onnx }, files).catch(() => null);
+      if (read !== null && describesNodes(read.report)) found.push(onnx);
+    }
+    return found;
+  };
+  const places = named === null ? [] : [resolve(dirname(path), named), join(dirname(path), basename(named))];
+  const [first] = await fitting(places);
+  if (first !== undefined) return first;
+  const near = await fitting(await filesNear(path, (name) => name.toLowerCase().endsWith('.onnx')));
+  return near.length === 1 ? near[0]! : null;
+}
+
+/** Whether layers were placed in the model: a model without a common name fits by chance. */
+const describesNodes = (report: FusionReport): boolean =>
+  fitsInputs(report) && report.layers.some(({ nodes }) => nodes.length > 0);
+
+async function keyOf(path: string): Promise<'layers' | 'log' | 'profile' | undefined> {
+  const source = await openFile(path);
+  try {
+    return keys[(await inspectFile(source, { name: basename(path) })).kind];
+  } finally {
+    await source.close();
+  }
+}
+
+async function filesNear(path: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  const folder = dirname(path);
+  const names = await readdir(folder).catch(() => []);
+  const wanted = names.filter((name) => isWanted(name) && name !== basename(path)).slice(0, mostTried);
+  const sizes = await Promise.all(
+    wanted.map(async (name) => {
+      const status = await stat(join(folder, name)).catch(() => null);
+      return status?.isFile() === true && (status.size <= largest || name.endsWith('.onnx'));
+    }),
+  );
+  return wanted.filter((_, index) => sizes[index]).map((name) => join(folder, name));
+}

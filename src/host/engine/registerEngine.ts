@@ -1,0 +1,53 @@
+import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { engineFilesOf, modelOfEngine } from '../../builder/store/engineFiles.ts';
+import type { EngineFilesGiven } from '../../builder/store/loadEngine.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { openGraph } from '../graph/graphEditorProvider.ts';
+import { attachPieces, type AttachParts } from '../history/attach.ts';
+import { commands } from '../ids.ts';
+import { isModelFile } from '../platform/modelFile.ts';
+import { plainText } from '../platform/plainText.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
+import { askForModel } from '../workspace/pickModel.ts';
+
+/** The commands for logs, layer info and profiles that are opened without their model. */
+export function registerEngine(parts: AttachParts, files: ParsedFiles): vscode.Disposable {
+  return registerCommands({
+    [commands.openWith]: (argument) => withFile(parts, argument, (uri) => openWith(parts, uri, files)),
+    [commands.chooseModel]: (argument) => withFile(parts, argument, (uri) => chooseModel(parts, uri, files)),
+  });
+}
+
+/** The file in a menu, or the one that is on view. */
+async function withFile(
+  { sessions }: AttachParts,
+  argument: unknown,
+  use: (uri: vscode.Uri) => Promise<void>,
+): Promise<void> {
+  const uri =
+    argument instanceof vscode.Uri ? argument : (vscode.window.activeTextEditor?.document.uri ?? sessions.current?.uri);
+  if (uri === undefined) return;
+  try {
+    await use(uri);
+  } catch (error) {
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
+  }
+}
+
+/** With the model that the log names or that fits next to the file: a build of its history. Without: the engine's graph. */
+async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
+  if (isModelFile(uri) || uri.scheme !== 'file') return openGraph(uri);
+  const given = await engineFilesOf(uri.fsPath, files);
+  const model = await modelOfEngine(given, files);
+  await (model === null ? openGraph(uri) : attachPieces(parts, vscode.Uri.file(model), urisOf(given)));
+}
+
+async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
+  const given = await engineFilesOf(uri.fsPath, files);
+  const model = await askForModel();
+  if (model !== undefined) await attachPieces(parts, model, urisOf(given));
+}
+
+const urisOf = ({ layers, log, profile }: EngineFilesGiven): vscode.Uri[] =>
+  [layers, log, profile].filter((path) => path !== undefined).map((path) => vscode.Uri.file(path));

@@ -1,0 +1,76 @@
+import { copyFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { engineFilesOf, modelOfEngine } from '../../../src/builder/store/engineFiles.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
+
+const capture = (build: string, file: string) => fixturePath(`captures/tensorrt-10.6.0/${build}/${file}`);
+
+let folder: string;
+beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'lens-'))));
+afterEach(() => rm(folder, { recursive: true }));
+
+async function put(build: string, file: string, name = file): Promise<string> {
+  await copyFile(capture(build, file), join(folder, name));
+  return join(folder, name);
+}
+const names = (given: object) =>
+  Object.fromEntries(Object.entries(given).map(([key, path]) => [key, basename(String(path))]));
+
+describe('the files of one build', () => {
+  it('are found next to the one that is opened', async () => {
+    const layers = await put('vit_tiny.fp16', 'layers.json');
+    const profile = await put('vit_tiny.fp16', 'profile.json');
+    const log = await put('vit_tiny.fp16', 'log.txt.gz', 'build.log.gz');
+    const all = { layers: 'layers.json', profile: 'profile.json', log: 'build.log.gz' };
+    for (const path of [layers, profile, log]) expect(names(await engineFilesOf(path))).toEqual(all);
+  });
+
+  it('are not those of another build, and none of two that fit', async () => {
+    const layers = await put('vit_tiny.fp16', 'layers.json');
+    await put('fusion_zoo.fp32', 'profile.json', 'other_profile.json');
+    await put('vit_tiny.fp32', 'log.txt.gz', 'other.log.gz');
+    expect(names(await engineFilesOf(layers))).toEqual({ layers: 'layers.json' });
+    await put('vit_tiny.fp16', 'profile.json', 'profile_1.json');
+    await put('vit_tiny.fp16', 'profile.json', 'profile_2.json');
+    expect(names(await engineFilesOf(layers))).toEqual({ layers: 'layers.json' });
+  });
+
+  it('are of the kinds that describe layers', async () => {
+    const notes = join(folder, 'layer-notes.txt');
+    await writeFile(notes, 'buy milk\n');
+    await expect(engineFilesOf(notes)).rejects.toThrow('layer-notes.txt is not a build log, layer info or a profile.');
+  });
+});
+
+describe('the model of an engine', () => {
+  const model = (name: string) => cp(modelPath(name), join(folder, `${name}.onnx`));
+
+  it('is the one next to the file that has its nodes', async () => {
+    const given = await engineFilesOf(await put('vit_tiny.fp16', 'layers.json'));
+    expect(await modelOfEngine(given)).toBeNull();
+    await model('resnet18');
+    expect(await modelOfEngine(given)).toBeNull();
+    await model('vit_tiny');
+    expect(basename((await modelOfEngine(given))!)).toBe('vit_tiny.onnx');
+    // A second one that fits: the user chooses.
+    await cp(modelPath('vit_tiny'), join(folder, 'copy.onnx'));
+    expect(await modelOfEngine(given)).toBeNull();
+  });
+
+  it('is the one that the log names, where it fits', async () => {
+    const given = await engineFilesOf(await put('vit_tiny.fp16', 'log.txt.gz', 'build.log.gz'));
+    await cp(modelPath('vit_tiny'), join(folder, 'copy.onnx'));
+    await cp(modelPath('vit_tiny'), join(folder, 'model.onnx'));
+    // `trtexec --onnx=models/vit_tiny/model.onnx`
+    expect(basename((await modelOfEngine(given))!)).toBe('model.onnx');
+    await cp(modelPath('resnet18'), join(folder, 'model.onnx'));
+    expect(basename((await modelOfEngine(given))!)).toBe('copy.onnx');
+  });
+
+  it('is not known of a profile alone', async () => {
+    await model('vit_tiny');
+    expect(await modelOfEngine(await engineFilesOf(await put('vit_tiny.fp16', 'profile.json')))).toBeNull();
+  });
+});
