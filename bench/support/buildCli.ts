@@ -5,11 +5,11 @@ import { build } from 'esbuild';
 // @ts-expect-error -- the build script is plain JavaScript
 import { cliBundle } from '../../esbuild.mjs';
 
-/** Builds the command line of these sources in a folder. @returns the path of its entry */
+/** Builds the command line of these sources in a folder, as it ships. @returns the path of its entry */
 export async function buildCli(folder: string): Promise<string> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   mkdirSync(folder, { recursive: true });
-  await build({ ...cliBundle(folder), absWorkingDir: root, logLevel: 'error' });
+  await build({ ...cliBundle(folder, { minify: true }), absWorkingDir: root, logLevel: 'error' });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   return join(folder, 'cli.js');
 }

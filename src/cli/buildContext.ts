@@ -8,10 +8,11 @@ import { UserError } from '../builder/userError.ts';
 import type { BuildLog } from '../core/engine/buildLog.ts';
 import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
 import type { NodeIndex } from '../core/precision/language/nodeIndex.ts';
-import { type TensorrtTarget, targetOf, targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
+import { type TensorrtTarget, targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
 import type { Problem } from '../core/text/problem.ts';
 import { Usage } from './command.ts';
 import { hasErrors } from './problemLines.ts';
+import { readTarget } from './readTarget.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A model and its last build, as overrides and replays are compared with them. */
@@ -130,17 +131,6 @@ function contextOf(read: LoadedBuild, index: NodeIndex): BuildContext {
     damaged: hasErrors(report.problems),
     modelDamaged: hasErrors(report.problems.filter((problem) => problem.file === report.model.file)),
   };
-}
-
-/**
- * `10.6`, `v10.6.0`, `rtx`, `rtx-1.7`
- * @throws {Usage} if it is not a version
- */
-export function readTarget(text: string): TensorrtTarget {
-  const [, alone, rtx, version] = /^(?:tensorrt-)?(?:(rtx)|(rtx-)?v?(\d+(?:\.\d+)*))$/i.exec(text) ?? [];
-  if (alone === undefined && version === undefined)
-    throw new Usage(`--tensorrt: '${text}' is not a version. Use a version such as 10.6 or 11, or rtx`);
-  return targetOf((alone ?? rtx) ? 'tensorrt-rtx' : 'tensorrt', version ?? null, null);
 }
 
 /** Says on stderr what is wrong in files that were read next to the one that is checked. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { openFile } from '../builder/files/fileSource.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { readArguments } from './arguments.ts';
-import { readTarget } from './buildContext.ts';
+import { readTarget } from './readTarget.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 

@@ -1,5 +1,4 @@
 import { fstatSync, writeSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { UserError } from '../builder/userError.ts';
 import { errorText } from '../core/text/errorText.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,6 +64,8 @@ export function processTerminal(): Terminal {
     },
     ask: async (question) => {
       if (!stdin.isTTY || !stderr.isTTY) return undefined;
+      // Loaded here: few commands ask anything.
+      const { createInterface } = await import('node:readline/promises');
       const reader = createInterface({ input: stdin, output: stderr });
       try {
         return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `, { signal: abort.signal })).trim());

@@ -4,7 +4,7 @@ import { fileTrouble, UserError } from '../../builder/userError.ts';
 import { importCommand } from '../../core/precision/tools/importCommand.ts';
 import { dialectOf } from '../../core/precision/tools/trtexecSpec.ts';
 import { readArguments } from '../arguments.ts';
-import { readTarget } from '../buildContext.ts';
+import { readTarget } from '../readTarget.ts';
 import { exitCodes, Usage } from '../command.ts';
 import { hasErrors } from '../problemLines.ts';
 import type { Terminal } from '../terminal.ts';

@@ -8,8 +8,11 @@ import { newGraph, readGraph, readNode } from './readGraph.ts';
 import { type Reading, WireCursor, WireError } from './wireCursor.ts';
 import { errorText } from '../text/errorText.ts';
 
-/** After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles. */
-const SMALLEST_WINDOW = 4096;
+/**
+ * After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles.
+ * Node takes buffers of less than 4 KiB from a pool, which a model with a thousand tensors notices.
+ */
+const SMALLEST_WINDOW = 2048;
 const LARGEST_WINDOW = 1 << 18;
 /** A jump over less than this is not worth a small window. */
 const SMALL_JUMP = 1 << 14;
