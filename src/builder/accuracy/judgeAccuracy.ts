@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { AccuracyOutput, AccuracyReport, Sensitivity } from '../../core/accuracy/accuracyReport.ts';
 import type { ModelFile } from '../../core/accuracy/chunkPlan.ts';
 import { describeFix } from '../../core/accuracy/describeFix.ts';
+import { FixCost } from '../../core/accuracy/fixCost.ts';
 import { judgeChunks } from '../../core/accuracy/judgeChunks.ts';
 import { type JudgedNode, judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
 import { heldValues, withHeld } from '../../core/accuracy/kernelValues.ts';
@@ -179,7 +180,7 @@ class Judge {
   }
 
   async report(): Promise<AccuracyReport> {
-    const { low, index, base } = this.subject;
+    const { low, types, index, base } = this.subject;
     const { tolerance } = this.request;
     const { read } = await this.begin();
     const measured = await this.measure(read.samples);
@@ -190,7 +191,7 @@ class Judge {
     const nodes = judgeNodes(low, measured, fix?.alone ?? new Map(), tolerance);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
-    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine });
+    const described = describeFix({ fix, low, types, index, base, outputs, tolerance, runs, given, modelLine });
     const sensitivity = await this.sensitivity(nodes);
     const report: AccuracyReport = {
       low: base,
@@ -322,11 +323,12 @@ class Judge {
   }
 
   private async search(): Promise<PrecisionFix> {
-    const { low } = this.subject;
+    const { low, types } = this.subject;
     const { maxRuns, maxSeconds, tolerance, progress } = this.request;
     const groups = this.groups();
     const until = performance.now() + maxSeconds * 1000;
-    const search = searchFix(groups.length, tolerance);
+    const cost = new FixCost(low, types, groups);
+    const search = searchFix(groups.length, tolerance, (group, exact) => cost.saved(group, exact));
     for (let step = search.next(); ;) {
       if (step.done) return this.ungroup(step.value, groups);
       stopIfCancelled(this.request.signal);

@@ -1,6 +1,6 @@
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
-import { errorFigure, evidence, passesTolerance, accuracyVerdict } from './accuracyText.ts';
+import { castsText, errorFigure, evidence, passesTolerance, accuracyVerdict } from './accuracyText.ts';
 import type { JudgedNode } from './judgement.ts';
 import { randomWarning } from './randomInputs.ts';
 
@@ -80,7 +80,7 @@ function fixText({ fix, reason }: AccuracyReport): string {
     ({ selector, nodes, error }) =>
       `<tr><td>${escaped(selector)}</td><td class="n">${nodes.length}</td><td class="n">${errorFigure(error)}</td></tr>`,
   );
-  return `<p>Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)} (${least}; ${counted(fix.runs, 'run')}).</p>
+  return `<p>Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}).</p>
 <table><tr><th>rule</th><th class="n">nodes</th><th class="n">error without it</th></tr>
 ${rows.join('\n')}
 </table>`;

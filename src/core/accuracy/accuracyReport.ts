@@ -66,6 +66,8 @@ export interface AccuracyFix {
   minimal: boolean;
   /** Runs of the model that the search took. */
   runs: number;
+  /** Casts that \`trtlens precision apply\` adds to the model under these rules; null: for INT8 and FP8, which have none. */
+  casts: number | null;
   /** Text of a `.trtprec` with these rules. */
   rules: string;
   /** The lines of it that the fix adds. */

@@ -1,5 +1,5 @@
 import { counted, percentText, thousands } from '../text/numbers.ts';
-import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
+import type { AccuracyFix, AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import type { JudgedNode } from './judgement.ts';
 import { largest } from './measures.ts';
 import { worstError } from './outputErrors.ts';
@@ -53,6 +53,9 @@ export function accuracyVerdict(report: AccuracyReport): string {
   return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 it is ${errorFigure(fix.error)}.`;
 }
 
+/** `, 8 Casts`: what the rules of a fix cost; '' where it is not known. */
+export const castsText = ({ casts }: AccuracyFix): string => (casts === null ? '' : `, ${counted(casts, 'Cast')}`);
+
 /** The report as `trtlens accuracy` prints it. */
 export function accuracyText(report: AccuracyReport): string {
   const { low, samples, outputs, nodes, fix, reason, tolerance } = report;
@@ -77,7 +80,7 @@ export function accuracyText(report: AccuracyReport): string {
   if (fix.nodes.length === 0) return [...lines, 'Nothing to fix.', ''].join('\n');
   const least = fix.minimal ? 'none of them can be omitted' : 'the search stopped early, so a smaller set may exist';
   lines.push(
-    `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)} (${least}; ${counted(fix.runs, 'run')}):`,
+    `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}):`,
   );
   for (const { selector, nodes: selected, error } of fix.without) {
     const what = selected.length > 1 ? ` (${counted(selected.length, 'node')})` : '';

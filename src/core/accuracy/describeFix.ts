@@ -1,4 +1,9 @@
+import type { TensorTypes } from '../model/tensorTypes.ts';
 import type { NodeIndex } from '../precision/language/nodeIndex.ts';
+import { readOverrides } from '../precision/language/readOverrides.ts';
+import { resolveOverrides } from '../precision/language/resolveOverrides.ts';
+import { planPrecision } from '../precision/plan/precisionPlan.ts';
+import { planRewrite } from '../precision/rewrite/planRewrite.ts';
 import type { AccuracyFix, AccuracyOutput } from './accuracyReport.ts';
 import { errorFigure } from './accuracyText.ts';
 import { addedRules, fixRules, rulesText } from './fixRules.ts';
@@ -11,6 +16,7 @@ export interface FoundFix {
   /** null: every output passes, so nothing was searched. */
   fix: PrecisionFix | null;
   low: LowModel;
+  types: TensorTypes;
   index: NodeIndex;
   base: 'fp16' | 'bf16' | 'int8' | 'fp8';
   /** The outputs without the fix. */
@@ -21,6 +27,13 @@ export interface FoundFix {
   given: string | undefined;
   /** The model as a `model` line names it. */
   modelLine: string;
+}
+
+/** How many Casts the typed copy of the model under these rules has more than the model. */
+function castsUnder(rules: string, base: 'fp16' | 'bf16', { low, types, index }: FoundFix): number {
+  const overrides = readOverrides(rules);
+  const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
+  return planRewrite(low.model, { ...plan, base }, {}, types).counts.casts;
 }
 
 /** The fix as a report gives it, with its rules as text: appended to the given ones, otherwise as a file of their own. */
@@ -47,17 +60,19 @@ export function describeFix(search: FoundFix): AccuracyFix {
   if (isQdq && rules.length > 0)
     comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantise the model');
   const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
+  const text =
+    given === undefined
+      ? rulesText({ model: modelLine, base: isQdq ? 'keep' : base, comments }, rules, notes)
+      : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`;
   return {
     nodes: found.map(({ position }) => index.nodes[position]!.id),
     names: found.map(({ position }) => index.names[position]!),
     error,
     minimal: fix?.minimal ?? true,
     runs,
+    casts: isQdq ? null : castsUnder(text, base, search),
     added,
-    rules:
-      given === undefined
-        ? rulesText({ model: modelLine, base: isQdq ? 'keep' : base, comments }, rules, notes)
-        : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`,
+    rules: text,
     without: without.map(({ worst, ...rule }) => ({ ...rule, error: finiteOrNull(worst) })),
   };
 }

@@ -30,15 +30,15 @@ export interface PrecisionFix {
  *
  * 1. By halving, the nodes that alone miss the tolerance: for most faults these are the set.
  * 2. If that does not do, also by halving, which others have to join them: as many as possible stay in low precision,
- *    the least harmful first.
- * 3. What can be omitted of the set is omitted, the last of `order` first.
+ *    the least harmful first, of equals the dearest to keep exact.
+ * 3. What can be omitted of the set is omitted: what saves most first, of equals the last.
  *
- * `count` nodes, in the model's order. `preference`: nodes that should rather not be in the set have a higher number.
+ * `count` nodes, in the model's order. `saved`: how much cheaper a set of exact nodes becomes without one of them.
  */
 export function* searchFix(
   count: number,
   tolerance: number,
-  preference: (node: number) => number = () => 0,
+  saved: (node: number, exact: ReadonlySet<number>) => number = () => 0,
 ): Generator<SearchTrial, PrecisionFix, SearchAnswer> {
   const all = Array.from({ length: count }, (_, i) => i);
   const alone = new Map<number, number>();
@@ -97,10 +97,11 @@ export function* searchFix(
         yield* grow(block.slice(half), false);
       }
     }
-    // Together they miss the tolerance: that was tried. The least harmful first; of equals the last, whose rounding
-    // passes through the fewest nodes.
+    // Together they miss the tolerance: that was tried. The least harmful first; of equals the dearest to keep exact,
+    // then the last, whose rounding passes through the fewest nodes.
+    const price = all.map((node) => saved(node, new Set([node])));
     yield* grow(
-      outside(sure).sort((a, b) => harm[a]! - harm[b]! || b - a),
+      outside(sure).sort((a, b) => harm[a]! - harm[b]! || price[b]! - price[a]! || b - a),
       true,
     );
     yield* grow(sure, false);
@@ -109,7 +110,9 @@ export function* searchFix(
 
   /** Leaves out what can be omitted; true where a whole round changed nothing. */
   function* shrink(size: number): Generator<SearchTrial, boolean, SearchAnswer> {
-    const order = exact.toSorted((a, b) => preference(b) - preference(a) || b - a);
+    const whole = new Set(exact);
+    const savings = new Map(exact.map((node) => [node, saved(node, whole)]));
+    const order = exact.toSorted((a, b) => savings.get(b)! - savings.get(a)! || b - a);
     let changed = false;
     for (let at = 0; at < order.length && !stopped; at += size) {
       const block = new Set(order.slice(at, at + size));

@@ -14,6 +14,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { AccuracyPages } from './accuracyPages.ts';
 import { addFix } from './addFix.ts';
 import { runBuildEngine } from './runBuildEngine.ts';
+import { RuleErrorHints } from './ruleErrorHints.ts';
 import { type AccuracySubject, findCulprits, type FoundAccuracy, tellFound } from './findCulprits.ts';
 
 /** What the feature needs of the extension. */
@@ -29,6 +30,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
   const { context, sessions, log } = parts;
   const pages = new AccuracyPages();
   const found = new Map<string, FoundAccuracy>();
+  const hints = new RuleErrorHints(parts.feed);
   const find = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
     const subject = await subjectOf(argument, parts);
@@ -36,6 +38,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     const result = await findCulprits(context, subject, log, isPaths(inputs) ? inputs : undefined);
     if (result === undefined) return undefined;
     found.set(subject.model.toString(), result);
+    hints.add(result);
     sessions.setAccuracy(subject.model, result.report);
     pages.show(result, false);
     void tellFound(
@@ -52,6 +55,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
   };
   return vscode.Disposable.from(
     pages,
+    vscode.languages.registerInlayHintsProvider({ language: 'trtprec' }, hints),
     vscode.languages.registerCodeActionsProvider({ language: 'trtprec' }, new RepairActions(found), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),

@@ -78,5 +78,24 @@ describe('accuracy', () => {
     assert.ok(repair, actions.map(({ title }) => title).join('; '));
     await vscode.commands.executeCommand(repair.command!.command, ...repair.command!.arguments!);
     assert.ok(document.getText().includes('/norm/Pow fp32'));
+
+    // What the rule removes is at its end: the comment says it, so first without.
+    const text = document.getText().replaceAll(/  # without:.*/g, '');
+    const plain = new vscode.WorkspaceEdit();
+    plain.replace(rules, new vscode.Range(0, 0, document.lineCount, 0), text);
+    await vscode.workspace.applyEdit(plain);
+    const at = document.positionAt(text.indexOf('/norm/Pow fp32')).line;
+    const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
+      'vscode.executeInlayHintProvider',
+      rules,
+      new vscode.Range(at, 0, at + 1, 0),
+    );
+    const labels = hints.map(({ label }) =>
+      typeof label === 'string' ? label : label.map((one) => one.value).join(''),
+    );
+    assert.ok(
+      labels.some((label) => /^error 0\.00\d+, without: /.test(label)),
+      labels.join('; '),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import type { NetworkNode } from '../diffInput.ts';
 import { timeOf } from '../groups.ts';
-import { attentions, judgeAttention } from './judgeAttention.ts';
+import { attentions } from '../../model/attentions.ts';
+import { judgeAttention } from './judgeAttention.ts';
 import type { GateSide } from './judgeGate.ts';
 
 /**

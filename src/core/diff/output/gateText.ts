@@ -4,14 +4,14 @@ import { escapeCell, escapeXml } from './escapes.ts';
 
 const signs: Record<CheckVerdict, string> = { passed: '✓', failed: '✗', allowed: '!', skipped: '–' };
 
-/** `2 of 9 checks fail`, `9 checks pass`. */
+/** `2 of 9 checks failed`, `9 checks passed`. */
 export function gateSummary({ checks, counts }: GateResult): string {
   const total = counted(checks.length, 'check');
   const rest = [
     counts.allowed > 0 && `${counts.allowed} allowed to fail`,
     counts.skipped > 0 && `${counts.skipped} not judged (optional)`,
   ].filter(Boolean);
-  const head = counts.failed > 0 ? `${counts.failed} of ${total} fail` : `${total} passed`;
+  const head = counts.failed > 0 ? `${counts.failed} of ${total} failed` : `${total} passed`;
   return rest.length > 0 ? `${head}, ${rest.join(', ')}` : head;
 }
 

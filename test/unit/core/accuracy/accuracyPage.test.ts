@@ -35,6 +35,7 @@ const report = (more: Partial<AccuracyReport> = {}): AccuracyReport => ({
     names: ['/pow'],
     error: 0.0009,
     minimal: true,
+    casts: 3,
     runs: 12,
     rules: 'model ./m.onnx\nbase fp16\n\n/pow fp32\n',
     added: '/pow fp32\n',

@@ -161,7 +161,7 @@ test('JUnit and Markdown: names of nodes are text, never markup', () => {
   expect(junit).toContain('<testsuite name="m.onnx TensorRT 10.6.0" tests="7" failures="4" errors="0" skipped="2">');
   expect(junit).toContain('/a &quot;b&quot;&lt;c&gt;&amp;|`d`&#10;*e*\ufffd&#10;Relu2</failure>');
   const markdown = gateMarkdown([judged]);
-  expect(markdown).toContain('### ❌ m.onnx, TensorRT 10.6.0: 4 of 7 checks fail, 1 allowed to fail, 1 not judged');
+  expect(markdown).toContain('### ❌ m.onnx, TensorRT 10.6.0: 4 of 7 checks failed, 1 allowed to fail, 1 not judged');
   expect(markdown).toContain('/a "b"&lt;c>&amp;\\|\\`d\\` \\*e\\* , Relu2 |');
   expect(markdown.trimEnd().split('\n')).toHaveLength(4 + 7);
 });
