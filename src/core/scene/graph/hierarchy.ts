@@ -3,7 +3,7 @@ import type { Draft, ModuleKind } from './draft.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { gatherHelpers, helperPoints } from './helperNodes.ts';
 import { partition } from './partition.ts';
-import { fewestRepeats, gatherRepeats } from './repeats.ts';
+import { fewestRepeats, gatherRepeats, rangeLabel } from './repeats.ts';
 
 export interface Module {
   /** The same in every build of the same model: views remember what is open by it. */
@@ -178,11 +178,7 @@ function inRuns(module: Draft): Draft[] {
   if (first === 0 && children.length <= longestRun) return children;
   const others = children.slice(first);
   const run = (members: Draft[], id: string): Draft => ({
-    ...draft(
-      `${module.id}${id}~`,
-      `${members[0]?.label ?? ''} … ${/\d+$/.exec(members.at(-1)?.label ?? '')?.[0] ?? ''}`,
-      'repeat',
-    ),
+    ...draft(`${module.id}${id}~`, rangeLabel(members), 'repeat'),
     children: members,
     first: members[0]?.first ?? 0,
   });

@@ -1,7 +1,7 @@
 import type { GraphIndex } from './graphIndex.ts';
 import { draft } from './draft.ts';
 import type { Draft } from './draft.ts';
-import { opHash } from './repeats.ts';
+import { fewestRepeats, isChain, opHash } from './repeats.ts';
 
 /** A tensor with more readers than this (a mask, a position table) does not hold two halves of a network together. */
 const hub = 6;
@@ -34,9 +34,17 @@ export function partition(graph: GraphIndex, module: Draft, crowd: number, made:
   for (let i = 0; i < segments.length;) {
     const { period, count } = repetitionAt(keys, i);
     const first = segments[i]!;
-    if (count < 3 || segments[i + period - 1]!.to - first.from < 3) {
+    if (count < fewestRepeats || segments[i + period - 1]!.to - first.from < 3) {
       pending.push(first);
       i += 1;
+      continue;
+    }
+    const blocks = Array.from({ length: count }, (_, k) =>
+      loose.slice(segments[i + k * period]!.from, segments[i + (k + 1) * period - 1]!.to),
+    );
+    if (!isChain(graph, blocks)) {
+      pending.push(...segments.slice(i, i + count * period));
+      i += count * period;
       continue;
     }
     flush();

@@ -8,9 +8,10 @@ export const fewestRepeats = 3;
 const smallest = 3;
 
 /**
- * Puts numbered siblings of one structure (`blocks.0 … blocks.11`) under one module that stands for all of them. A few
- * may differ from the rest (a first block with a mask in it); four stages that each have a structure of their own are
- * no repetition.
+ * Puts numbered siblings of one structure (`blocks.0 … blocks.11`) under one module that stands for all of them, where
+ * they follow each other: each one's outputs are read by the next, and nothing else leads from one to another. Siblings
+ * that run side by side, or with other modules between them, stay as they are: a box for all of them would be a picture
+ * of another network.
  */
 export function gatherRepeats(graph: GraphIndex, module: Draft): void {
   const families = new Map<string, Draft[]>();
@@ -22,16 +23,27 @@ export function gatherRepeats(graph: GraphIndex, module: Draft): void {
     else family.push(child);
   }
   for (const [stem, family] of families) {
-    if (family.length < fewestRepeats || !isRepetition(graph, family)) continue;
-    const members = new Set(family);
-    const run = draft(`${module.id}/${stem}*`, stem.replace(/[._-]$/, ''), 'repeat');
-    run.children = family;
-    run.first = Math.min(...family.map(({ first }) => first));
-    module.children = [...module.children.filter((child) => !members.has(child)), run].sort(
-      (a, b) => a.first - b.first,
-    );
+    if (family.length < fewestRepeats) continue;
+    for (const members of equalRuns(graph, family)) {
+      if (!isChain(graph, members.map(pointsBelow))) continue;
+      const all = members.length === family.length;
+      const run = draft(
+        all ? `${module.id}/${stem}*` : `${module.id}/${members[0]!.label}*`,
+        all ? stem.replace(/[._-]$/, '') : rangeLabel(members),
+        'repeat',
+      );
+      run.children = members;
+      run.first = members[0]!.first;
+      module.children = [...module.children.filter((child) => !members.includes(child)), run].sort(
+        (a, b) => a.first - b.first,
+      );
+    }
   }
 }
+
+/** `blocks.1 … 11` */
+export const rangeLabel = (members: readonly Draft[]): string =>
+  `${members[0]?.label ?? ''} … ${/\d+$/.exec(members.at(-1)?.label ?? '')?.[0] ?? ''}`;
 
 /** `blocks.11` → `blocks.`; null without a number at the end, or with nothing else. */
 function stemOf(label: string): string | null {
@@ -40,18 +52,51 @@ function stemOf(label: string): string | null {
   return /^\d+$/.test(label) ? '' : null;
 }
 
-function isRepetition(graph: GraphIndex, family: Draft[]): boolean {
-  const counts = new Map<number, number>();
-  let most = 0;
-  for (const member of family) {
+/** Members of one structure that follow each other in the graph's order, as long as possible. */
+function equalRuns(graph: GraphIndex, family: Draft[]): Draft[][] {
+  const runs: Draft[][] = [];
+  let last: number | null = null;
+  for (const member of family.toSorted((a, b) => a.first - b.first)) {
     const points = pointsBelow(member);
-    if (points.length < smallest) return false;
-    const hash = structureOf(graph, points);
-    const count = (counts.get(hash) ?? 0) + 1;
-    counts.set(hash, count);
-    most = Math.max(most, count);
+    const structure = points.length < smallest ? null : structureOf(graph, points);
+    if (structure !== null && structure === last) runs.at(-1)!.push(member);
+    else runs.push([member]);
+    last = structure;
   }
-  return most >= fewestRepeats && most > 0.75 * family.length;
+  return runs.filter(({ length }) => length >= fewestRepeats);
+}
+
+/**
+ * Whether blocks follow each other: every block but the last has an edge to the next one, and there is no other way from
+ * one block to another, neither an edge nor a path through points that are in no block.
+ */
+export function isChain(graph: GraphIndex, blocks: readonly number[][]): boolean {
+  const blockOf = new Map<number, number>();
+  let last = 0;
+  blocks.forEach((points, block) => {
+    for (const point of points) {
+      blockOf.set(point, block);
+      last = Math.max(last, graph.rank[point]!);
+    }
+  });
+  const linked = new Set<number>();
+  const outside: number[] = [];
+  const seen = new Set<number>();
+  const visit = (point: number, from: number | null): boolean => {
+    for (let i = graph.outStart[point]!; i < graph.outStart[point + 1]!; i++) {
+      const reader = graph.to[graph.outEdges[i]!]!;
+      const block = blockOf.get(reader);
+      if (block === undefined) {
+        if (graph.rank[reader]! < last && !seen.has(reader)) outside.push(reader);
+        seen.add(reader);
+      } else if (from === null || (block !== from && block !== from + 1)) return false;
+      else if (block === from + 1) linked.add(from);
+    }
+    return true;
+  };
+  for (const [point, block] of blockOf) if (!visit(point, block)) return false;
+  for (let point = outside.pop(); point !== undefined; point = outside.pop()) if (!visit(point, null)) return false;
+  return linked.size === blocks.length - 1;
 }
 
 export function pointsBelow(module: Draft): number[] {
@@ -64,17 +109,27 @@ export function pointsBelow(module: Draft): number[] {
   return found;
 }
 
-/** A number that is the same for the same operators in the same order; different ones may, rarely, share it. */
-export function structureOf(graph: GraphIndex, points: number[]): number {
+/**
+ * A number that is the same for the same operators in the same order with weights of the same shapes; different ones
+ * may, rarely, share it.
+ */
+function structureOf(graph: GraphIndex, points: number[]): number {
   let hash = 2166136261 ^ points.length;
+  const add = (part: number) => (hash = Math.imul(hash ^ part, 16777619));
   for (const point of points.toSorted((a, b) => graph.rank[a]! - graph.rank[b]!)) {
-    hash = Math.imul(hash ^ opHash(graph.data.nodes[point]?.op ?? ''), 16777619);
+    const node = graph.data.nodes[point];
+    add(opHash(node?.op ?? ''));
+    for (const name of node?.inputs ?? []) {
+      const tensor = graph.tensors.get(name);
+      if (tensor?.initializer === true) add(opHash(tensor.shape?.join() ?? ''));
+    }
   }
   return hash;
 }
 
 const hashes = new Map<string, number>();
 
+/** A number for an operator's name, or another short text. */
 export function opHash(op: string): number {
   const known = hashes.get(op);
   if (known !== undefined) return known;
