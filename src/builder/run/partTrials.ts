@@ -1,4 +1,4 @@
-import { copyFile, link, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
@@ -13,11 +13,11 @@ import { failsAlike } from '../../core/surgery/failure.ts';
 import { isBroken, type Symptom } from '../../core/surgery/symptom.ts';
 import { partProfiles } from '../../core/surgery/partProfiles.ts';
 import { type Piece, pieceOf } from '../../core/surgery/pieceOf.ts';
-import { externalPath } from '../files/externalFile.ts';
 import { fillWeights } from '../files/fillWeights.ts';
-import { isGzip, type FileSource } from '../files/fileSource.ts';
+import type { FileSource } from '../files/fileSource.ts';
+import { linkWeights, unpackedName } from '../files/linkWeights.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
-import { externalLocations, writeModel } from '../files/writeModel.ts';
+import { writeModel } from '../files/writeModel.ts';
 import type { Build } from '../store/buildFolder.ts';
 import { readBuildSide } from '../store/buildSide.ts';
 import { Cancelled, UserError } from '../userError.ts';
@@ -179,29 +179,4 @@ export function withoutFolders(text: Buffer, folders: readonly string[]): Buffer
   const bytes = (path: string) => Buffer.from(path).toString('latin1');
   const rest = folders.reduce((left, folder) => left.replaceAll(bytes(`${folder}${sep}`), ''), text.toString('latin1'));
   return Buffer.from(rest, 'latin1');
-}
-
-const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');
-
-/** Puts the model and the files of its weights into a folder, without copying them if that is possible. */
-async function linkWeights(path: string, model: OnnxModel, source: FileSource, folder: string): Promise<void> {
-  const own = join(folder, unpackedName(path));
-  if (await isGzip(path)) await writeFile(own, await source.read(0, source.size));
-  else await linkFile(path, own);
-  for (const location of externalLocations(model)) {
-    const [from, to] = [await externalPath(dirname(path), location), await externalPath(folder, location)];
-    await mkdir(dirname(to), { recursive: true });
-    await linkFile(from, to);
-  }
-}
-
-/** A weights file that is missing stays missing: that may be the failure. */
-async function linkFile(from: string, to: string): Promise<void> {
-  for (const make of [link, symlink, copyFile]) {
-    const error: unknown = await make(from, to).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    if (error === null || ['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
-  }
 }

@@ -13,6 +13,7 @@ import { writeModel } from '../files/writeModel.ts';
 import { type Build, requireBuild } from '../store/buildFolder.ts';
 import { readBuildSide } from '../store/buildSide.ts';
 import { UserError } from '../userError.ts';
+import { convertOpset, type OpsetChange } from './convertOpset.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from './runBuild.ts';
 
 export interface WhatIfRequest {
@@ -21,7 +22,7 @@ export interface WhatIfRequest {
   /** What the changed build has in place of or next to these options. */
   changed: Partial<BuildOptions>;
   /** A change of the model itself; null: only options change. */
-  change: ModelChange | null;
+  change: ModelChange | OpsetChange | null;
   /** Folder of a build of the model as it is; if omitted, it is built first. */
   base?: string | undefined;
 }
@@ -76,11 +77,16 @@ function refuseFailed({ manifest }: Build, which: string): void {
 
 async function changedCopy(
   path: string,
-  change: ModelChange,
+  change: ModelChange | OpsetChange,
   folder: string,
   files: ParsedFiles,
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  const out = join(folder, 'model', basename(path).replace(/\.gz$/i, ''));
+  if ('opset' in change) {
+    await convertOpset(path, change, out, signal);
+    return out;
+  }
   const { value: model } = await files.model(path, { spans: true });
   const graph = createModelGraph(model);
   const edits = editsFor(graph, inferTensors(graph), change);
@@ -89,7 +95,6 @@ async function changedCopy(
   try {
     const { value, problems } = await planEdit(model, source, edits);
     if (!value) throw new UserError(`${basename(path)}: ${problems[0]?.message ?? 'cannot be edited'}`);
-    const out = join(folder, 'model', basename(path).replace(/\.gz$/i, ''));
     await writeModel(value, { path, source }, out, signal);
     return out;
   } finally {

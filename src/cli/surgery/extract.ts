@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { extractPiece } from '../../builder/files/extractPiece.ts';
 import { loggedTensors } from '../../builder/files/loggedTensors.ts';
+import { recordCut } from '../../builder/run/runParts.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { UserError } from '../../builder/userError.ts';
@@ -8,6 +10,7 @@ import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts'
 import { neighbourhood, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { counted, sizeText } from '../../core/text/numbers.ts';
+import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -23,6 +26,9 @@ const options = {
   embed: { type: 'boolean' },
   references: { type: 'boolean' },
   log: { type: 'string' },
+  samples: { type: 'string', multiple: true },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
   output: { type: 'string', short: 'o' },
   json: { type: 'boolean' },
 } as const;
@@ -31,7 +37,7 @@ export const extract: Command = {
   name: 'extract',
   summary: 'write a part of a model as a separate model',
   help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
-                [--around K] [--log F] [--embed | --references] -o OUT.onnx [--json]
+                [--around K] [--log F] [--samples F]… [--embed | --references] -o OUT.onnx [--json]
 
 Writes the selected nodes as a separate model and keeps all names. If OUT is in the model's folder, weights stay where
 they are; otherwise only the used ranges are copied to OUT.data.
@@ -44,9 +50,13 @@ they are; otherwise only the used ranges are copied to OUT.data.
   --to TENSOR        where the part ends; may be repeated
   --around K         also the nodes up to K edges away
   --log F            a verbose build log of the model: types and shapes that the model does not give
+  --samples F        inputs of the model (.npz, .npy, JSON, a folder): ONNX Runtime runs it, and what the part reads and
+                     makes is stored in OUT.inputs.npz and OUT.outputs.npz; may be repeated
   --embed            put the weights into OUT
   --references       never copy weights
-  --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }
+  --python PROGRAM   the interpreter for ONNX Runtime
+  --yes, -y          download ONNX Runtime without asking
+  --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }, with --samples also "samples"
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
@@ -60,12 +70,27 @@ they are; otherwise only the used ranges are copied to OUT.data.
       known: values.log === undefined ? undefined : await loggedTensors(values.log),
       signal: terminal.signal,
     });
+    const recorded = values.samples
+      ? await recordCut(positionals[0]!, { inputs, outputs }, values.output.replace(/\.onnx$/i, ''), {
+          runtime: await runtimeFor(values, terminal),
+          script: join(import.meta.dirname, 'driver', 'run_parts.py'),
+          samples: values.samples,
+          signal: terminal.signal,
+        })
+      : null;
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
-    if (values.json) await printJson(terminal, { nodes, inputs, outputs, bytes });
+    if (values.json)
+      await printJson(terminal, { nodes, inputs, outputs, bytes, ...(recorded && { samples: recorded }) });
     else {
       const written = files.map(({ path, size }) => `Written: ${path} (${sizeText(size)})\n`);
       await terminal.out(
-        `${counted(nodes.length, 'node')}\n${borderText('in', inputs)}${borderText('out', outputs)}${written.join('')}`,
+        [
+          `${counted(nodes.length, 'node')}\n`,
+          borderText('in', inputs),
+          borderText('out', outputs),
+          ...written,
+          ...(recorded ?? []).map((file) => `Written: ${file}\n`),
+        ].join(''),
       );
     }
     return exitCodes.done;

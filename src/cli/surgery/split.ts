@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { type Chain, splitFile } from '../../builder/files/splitFile.ts';
 import { buildEachPart, type PartBuild } from '../../builder/run/buildEachPart.ts';
+import { compareChain, type PartDifference } from '../../builder/run/runParts.ts';
 import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
 import { counted, sizeText, timeText } from '../../core/text/numbers.ts';
+import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
 import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -21,12 +23,14 @@ const options = {
   suggest: { type: 'boolean' },
   out: { type: 'string', short: 'o' },
   build: { type: 'boolean' },
+  check: { type: 'boolean' },
+  samples: { type: 'string', multiple: true },
 } as const;
 
 export const split: Command = {
   name: 'split',
   summary: 'cut a model at tensors into models that run one after the other',
-  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--json]
+  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--samples F]… [--json]
 trtlens split MODEL.onnx --suggest [--json]
 
 Writes part-0.onnx, part-1.onnx … and chain.json. The first part is all that the first tensor needs, the next what the
@@ -36,8 +40,12 @@ stay, so the outputs of one part are the inputs of the same name of the next one
   --at TENSOR,…  where to cut; may be repeated, for names with commas, too
   -o DIR         folder for the parts; weights stay where they are if it is the model's folder
   --build        build the model and each part, and compare their layers; options of trtlens build apply to all
+  --check        run the parts one after the other with ONNX Runtime, and compare the outputs with those of the model;
+                 exit status 1 if they differ by more than 1e-5
+  --samples F    inputs for it (.npz, .npy, JSON, a folder) instead of random ones; may be repeated
   --suggest      list the cheapest places to cut, and write nothing
-  --json         what chain.json has, with --build also "builds"; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
+  --json         what chain.json has, with --build also "builds", with --check
+                 "differences": [ { "name", "error" } ]; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
 `,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx']);
@@ -62,11 +70,28 @@ stay, so the outputs of one part are the inputs of the same name of the next one
             terminal.signal,
           ).finally(() => terminal.status(null))
         : null;
-    if (json) await printJson(terminal, { ...chain, ...(builds && { builds }) });
-    else if (builds) await terminal.out(builds.map(buildLine).join(''));
-    return exitCodes.done;
+    const samples = values['samples'] as string[] | undefined;
+    const differences =
+      values['check'] === true || samples !== undefined
+        ? await compareChain(model, chain, out, {
+            runtime: await runtimeFor({ python: textOf(values, 'python'), yes: values['yes'] === true }, terminal),
+            script: join(import.meta.dirname, 'driver', 'run_parts.py'),
+            samples: samples ?? [],
+            signal: terminal.signal,
+          })
+        : null;
+    if (json) await printJson(terminal, { ...chain, ...(builds && { builds }), ...(differences && { differences }) });
+    else await terminal.out([...(builds ?? []).map(buildLine), ...(differences ?? []).map(differenceLine)].join(''));
+    const equal = (differences ?? []).every(({ error }) => error !== null && error <= largestError);
+    return equal ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** Of an output, relative to its largest value: parts may be computed in another order. */
+const largestError = 1e-5;
+
+const differenceLine = ({ name, error }: PartDifference): string =>
+  `${name}: ${error === 0 ? 'identical to the model' : error === null ? 'differs from the model' : `differs by ${error.toPrecision(3)}`}\n`;
 
 const partText = (folder: string, { model, nodes, inputs, outputs, bytes }: Chain['parts'][number]): string => {
   const ends = (tensors: readonly { name: string }[]) => tensors.map(({ name }) => name).join(', ');

@@ -1,0 +1,36 @@
+import { copyFile, link, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { externalPath } from './externalFile.ts';
+import { type FileSource, isGzip } from './fileSource.ts';
+import { externalLocations } from './writeModel.ts';
+
+/**
+ * Puts a model and the files of its weights into a folder, without copying them if that is possible.
+ * @param source the model's content
+ * @returns path of the model there
+ */
+export async function linkWeights(path: string, model: OnnxModel, source: FileSource, folder: string): Promise<string> {
+  const own = join(folder, unpackedName(path));
+  if (await isGzip(path)) await writeFile(own, await source.read(0, source.size));
+  else await linkFile(path, own);
+  for (const location of externalLocations(model)) {
+    const [from, to] = [await externalPath(dirname(path), location), await externalPath(folder, location)];
+    await mkdir(dirname(to), { recursive: true });
+    await linkFile(from, to);
+  }
+  return own;
+}
+
+export const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');
+
+/** A weights file that is missing stays missing: that may be the failure. */
+async function linkFile(from: string, to: string): Promise<void> {
+  for (const make of [link, symlink, copyFile]) {
+    const error: unknown = await make(from, to).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    if (error === null || ['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
+  }
+}

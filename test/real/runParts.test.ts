@@ -1,0 +1,89 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { extractPiece } from '../../src/builder/files/extractPiece.ts';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
+import { splitFile } from '../../src/builder/files/splitFile.ts';
+import { convertOpset } from '../../src/builder/run/convertOpset.ts';
+import { compareChain, recordCut } from '../../src/builder/run/runParts.ts';
+import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
+import { readModel } from '../../src/core/onnx/readModel.ts';
+import { pieceBetween } from '../../src/core/surgery/pieceOf.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { type PythonTools, pythonForTests } from '../support/python.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+
+let python: PythonTools;
+const folder = temporaryFolder();
+const driver = (name: string) => fileURLToPath(new URL(`../../src/driver/${name}`, import.meta.url));
+
+beforeAll(async () => {
+  python = await pythonForTests();
+});
+
+const options = (samples: string[] = []) => ({
+  runtime: python.runtime,
+  script: driver('run_parts.py'),
+  samples,
+});
+
+test('a recorded cut: run alone on the recorded inputs, it gives the recorded outputs', async () => {
+  const model = await fillWeights(modelPath('vit_tiny'));
+  const out = join(folder, 'cut/part.onnx');
+  const cut = await extractPiece({
+    path: model,
+    pick: (graph) => pieceBetween(graph, ['/blocks/blocks.2/Add_1_output_0'], ['/blocks/blocks.4/Add_1_output_0']),
+    out,
+  });
+  const [inputs, outputs] = (await recordCut(model, cut, join(folder, 'cut/part'), options())) as [string, string];
+  const again = join(folder, 'cut/again.npz');
+  const request = {
+    parts: [out],
+    whole: null,
+    files: [inputs],
+    inputs: cut.inputs.map((input) => ({ ...input, random: { shape: [], values: 'zeros' } })),
+    save: [{ path: again, names: cut.outputs.map(({ name }) => name) }],
+  };
+  await runPythonJob({ ...python.runtime, script: driver('run_parts.py'), request });
+  expect(Buffer.compare(readFileSync(again), readFileSync(outputs))).toBe(0);
+});
+
+test('samples that do not fit say why, and nothing is written', async () => {
+  const model = await fillWeights(modelPath('two_inputs_multi_out'));
+  const chain = await splitFile(model, [await anyTensor(model)], join(folder, 'unfit'));
+  const wrong = compareChain(model, chain, join(folder, 'unfit'), options([join(folder, 'cut/again.npz')]));
+  await expect(wrong).rejects.toThrow(/is missing in the given files/);
+});
+
+test.each(['vit_tiny', 'resnet18', 'two_inputs_multi_out'])('the parts of %s give the same bytes', async (name) => {
+  const model = await fillWeights(modelPath(name));
+  const own = join(folder, name);
+  mkdirSync(own);
+  const chain = await splitFile(model, [await anyTensor(model)], own);
+  const differences = await compareChain(model, chain, own, options());
+  expect(differences.length).toBeGreaterThan(0);
+  expect(differences.map(({ error }) => error)).toEqual(differences.map(() => 0));
+});
+
+/** The first output of a node in the middle that another node reads. */
+async function anyTensor(path: string): Promise<string> {
+  const { nodes } = (await readModel(bytesOf(readFileSync(path)))).value!;
+  const main = nodes.filter(({ id, op }) => !id.includes('/') && op !== 'Constant');
+  const found = main
+    .slice(main.length / 2)
+    .find(({ outputs }) => main.some(({ inputs }) => inputs.includes(outputs[0]!)));
+  return found!.outputs[0]!;
+}
+
+test('another operator set, and one that does not exist', async () => {
+  const model = await fillWeights(modelPath('resnet18'));
+  const out = join(folder, 'opset/resnet18.onnx');
+  const { python: program, environment } = python.runtime;
+  const change = { python: program, environment, script: driver('convert_opset.py') };
+  await convertOpset(model, { ...change, opset: 19 }, out);
+  const { value } = await readModel(bytesOf(readFileSync(out)));
+  expect(value!.opsets).toContainEqual({ domain: '', version: 19 });
+  await expect(convertOpset(model, { ...change, opset: 999 }, out)).rejects.toThrow(/knows operator sets 1 to/);
+});
