@@ -47,6 +47,7 @@ export const commands = {
 
 export const graphViewType = 'tensorrtLens.graph';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
+export const comparisonViewType = 'tensorrtLens.comparison';
 export const fusionTreeId = 'tensorrtLens.fusion';
 export const historyTreeId = 'tensorrtLens.builds';
 /** Scheme of the texts in which two builds are compared. */

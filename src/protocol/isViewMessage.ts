@@ -49,7 +49,7 @@ const viewCommands: Record<ViewCommand, true> = {
 const parameters: Record<keyof ViewHost, Check[]> = {
   ready: [],
   selected: [isSelection],
-  openLine: [oneOf('log', 'failedLog', 'overrides'), isCount],
+  openLine: [oneOf('log', 'failedLog', 'logBefore', 'overrides'), isCount],
   exportPicture: [oneOf('svg', 'png'), isText, isText],
   run: [oneOf(...Object.keys(viewCommands)), listOf(isText)],
   failed: [isText],

@@ -14,8 +14,8 @@ export interface ViewHost {
   ready(): void;
   /** The user selected something in this view. */
   selected(selection: Selection): void;
-  /** Open the text behind a fact: a line (from 1) of the build log, of that of the build that failed, or of the override file. */
-  openLine(file: 'log' | 'failedLog' | 'overrides', line: number): void;
+  /** Open the text behind a fact: a line (from 1) of the build log, of that of the build that failed or is compared with, or of the override file. */
+  openLine(file: 'log' | 'failedLog' | 'logBefore' | 'overrides', line: number): void;
   /** Save an exported picture; `content` is SVG text or base64 of a PNG. */
   exportPicture(kind: 'svg' | 'png', content: string, name: string): void;
   /** Run one of the extension's commands that a view may offer. */

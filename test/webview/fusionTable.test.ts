@@ -39,7 +39,7 @@ async function openTable(data: ViewData, theme = 'vscode-light', width = 1200, h
   });
   server.setData(data);
   await opened.showData();
-  await opened.page.click('#fusion-tab-table');
+  await opened.page.click('#tab-table');
   await opened.page.waitForSelector('.table-row');
   await opened.still();
   return opened;
@@ -99,10 +99,10 @@ describe('the table of the fusion page', () => {
     await page.locator('.table-row[data-index="4"]').click({ modifiers: ['Control'] });
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'layers', ids: [3, 5, 6] });
     expect(await page.textContent('.details h2')).toBe('3 layers of the engine');
-    await page.click('#fusion-tab-charts');
+    await page.click('#tab-charts');
     expect(await page.locator('.timeline .bar.on').count()).toBe(3);
     await opened.post('select', { kind: 'layers', ids: [88] });
-    await page.click('#fusion-tab-table');
+    await page.click('#tab-table');
     await page.waitForSelector('.table-row[data-index="88"][aria-selected="true"]');
     await opened.still();
     const box = (await page.locator('.table-row[data-index="88"]').boundingBox())!;

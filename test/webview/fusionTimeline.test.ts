@@ -116,11 +116,11 @@ describe('the timeline of kernels', () => {
     expect(kernels).toBeLessThan(45);
     expect(await flowShows(opened, 'group:single')).toBe(0);
     expect(await page.textContent('.icicle')).not.toContain('patch_embed');
-    await page.click('#fusion-tab-table');
+    await page.click('#tab-table');
     expect(await page.textContent('.table-count')).toBe(`${kernels} layers`);
     await page.click('.range-bar button:text-is("Show Whole Run")');
     expect(await page.textContent('.table-count')).toBe('90 layers');
-    await page.click('#fusion-tab-charts');
+    await page.click('#tab-charts');
     expect(await flowShows(opened, 'group:single')).toBe(1);
     expect(await page.locator('.range-bar:not([hidden])').count()).toBe(0);
   });

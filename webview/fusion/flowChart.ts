@@ -9,7 +9,7 @@ import type { Selection } from '../../src/protocol/views.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { strings } from '../shared/strings.ts';
-import { definePatterns, lineOf, paintOf } from './paint.ts';
+import { definePatterns, lineOf, paintOf } from '../shared/paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
 import { counted, percentText, thousands, timeText } from '../../src/core/text/numbers.ts';

@@ -2,7 +2,7 @@ import { select } from 'd3-selection';
 import type { Fate, FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
-import { paintOf } from './paint.ts';
+import { paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 import { percentText, thousands } from '../../src/core/text/numbers.ts';
 import { fateOrder, fateTooltip, fateWordsOf } from '../../src/core/report/fates.ts';

@@ -8,7 +8,7 @@ import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
-import { lineOf, paintOf } from './paint.ts';
+import { lineOf, paintOf } from '../shared/paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
 import { counted, percentText, timeText } from '../../src/core/text/numbers.ts';

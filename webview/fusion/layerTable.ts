@@ -7,7 +7,7 @@ import type { Selection } from '../../src/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { virtualTable } from '../table/virtualTable.ts';
 import type { TableState } from '../table/virtualTable.ts';
-import { paintOf } from './paint.ts';
+import { paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
 /** The table of all layers and kernels: a row is selected if its layer is. */

@@ -16,10 +16,9 @@ import { detailsPane } from './detailsPane.ts';
 import { flowChart } from './flowChart.ts';
 import type { ChartEvents } from './flowChart.ts';
 import './fusion.css';
-import { fusionTabs } from './fusionTabs.ts';
-import type { FusionTab } from './fusionTabs.ts';
 import { headline } from './headline.ts';
 import { icicleChart } from './icicleChart.ts';
+import { tabPanels } from '../shared/tabPanels.ts';
 import { initialTable } from '../table/virtualTable.ts';
 import type { TableState } from '../table/virtualTable.ts';
 import { layerTable } from './layerTable.ts';
@@ -28,6 +27,9 @@ import { toSelectionSet } from './selectionSet.ts';
 import { rangeLine } from './rangeLine.ts';
 import { timeLine } from './timeLine.ts';
 import { timelineChart } from './timelineChart.ts';
+
+/** The two ways to see a build. */
+type FusionTab = 'charts' | 'table';
 
 interface Kept {
   weight: Weight | null;
@@ -64,9 +66,15 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const body = page.append('div').attr('class', 'fusion-body').property('hidden', true);
   const main = body.append('div').attr('class', 'fusion-main');
   let tableState = before?.table ?? initialTable;
-  const tabs = fusionTabs(node(main), before?.tab ?? 'charts', () => {
-    remember();
-    drawAll();
+  const tabs = tabPanels<FusionTab>(node(main), {
+    label: strings.fusion.tabs.label,
+    names: ['charts', 'table'],
+    title: (name) => strings.fusion.tabs[name],
+    first: before?.tab ?? 'charts',
+    changed: () => {
+      remember();
+      drawAll();
+    },
   });
   const rangeBar = rangeLine(tabs.below, {
     zoom: () => {

@@ -4,12 +4,12 @@ import { rangeBetween, rangeEnds, timelineBars, toTimeline } from '../../src/cor
 import type { LayerRange, Timeline, TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
 import { oneLine } from '../../src/core/text/oneLine.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
-import { fitText } from '../shared/fitText.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';
+import { drawLaneBars } from '../timeline/laneBars.ts';
 import { axisHeight, zoomableAxis } from '../timeline/zoomableAxis.ts';
 import type { ChartEvents } from './flowChart.ts';
-import { lineOf, paintOf } from './paint.ts';
+import { lineOf, paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 
 const laneHeight = 30;
@@ -82,43 +82,17 @@ export function timelineChart(
       .attr('class', 'lane')
       .attr('y', (_, lane) => axisHeight + lane * laneHeight + 19)
       .text((stream) => texts.stream(stream));
-    const from = (bar: TimelineBar) => Math.max(left, x(bar.from));
-    const wide = (bar: TimelineBar) => Math.max(1, Math.min(right, x(bar.to)) - from(bar));
-    bars
-      .selectAll<SVGGElement, TimelineBar>('.bar')
-      .data(shownBars, ({ first }) => first)
-      .join((enter) => {
-        const bar = enter.append('g').attr('class', 'bar').attr('role', 'button');
-        bar.append('title');
-        bar.append('rect').attr('class', 'body');
-        return bar;
-      })
-      .order()
-      .attr('data-id', ({ layers }) => layers[0] ?? 0)
-      .attr('aria-label', (bar) => spoken(bar))
-      .on('click', (_, { layers }) => events.select({ kind: 'layers', ids: layers }))
-      .each(function (bar) {
-        const own = select(this);
-        const painted = { kind: bar.kind, foreignNode: bar.foreignNode, exact: true };
-        own.select('title').text(spoken(bar));
-        own
-          .select('.body')
-          .attr('x', from(bar))
-          .attr('y', y(bar))
-          .attr('width', Math.max(1, wide(bar) - (wide(bar) > 6 ? 1 : 0)))
-          .attr('height', laneHeight - 4)
-          .style('fill', paintOf(painted))
-          .style('stroke', lineOf(painted));
-      });
-    const font = `12px ${getComputedStyle(document.body).fontFamily}`;
-    names
-      .selectAll<SVGTextElement, TimelineBar>('text')
-      .data(shownBars.filter((bar) => bar.layers.length === 1 && wide(bar) > 40))
-      .join('text')
-      .attr('class', 'name')
-      .attr('x', (bar) => from(bar) + 5)
-      .attr('y', (bar) => y(bar) + 17)
-      .text((bar) => fitText(oneLine(bar.name), wide(bar) - 10, font));
+    const painted = ({ kind, foreignNode }: TimelineBar) => ({ kind, foreignNode, exact: true });
+    drawLaneBars(bars, names, shownBars, {
+      key: ({ layers }) => String(layers[0]),
+      place: (bar) => ({ left: Math.max(left, x(bar.from)), right: Math.min(right, x(bar.to)), top: y(bar) }),
+      height: laneHeight - 4,
+      spoken,
+      fill: (bar) => paintOf(painted(bar)),
+      stroke: (bar) => lineOf(painted(bar)),
+      text: ({ layers, name }) => (layers.length === 1 ? oneLine(name) : ''),
+      click: ({ layers }) => events.select({ kind: 'layers', ids: layers }),
+    });
     const ends = range === null ? null : rangeEnds(timeline, range).map((at) => Math.min(right, Math.max(left, x(at))));
     outline
       .style('display', ends === null ? 'none' : 'inline')

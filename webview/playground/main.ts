@@ -2,7 +2,8 @@ import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
 import { mountGraph } from '../graph/view/mountGraph.ts';
-import { viewState } from '../shared/connect.ts';
+import { mountComparison } from '../compare/mountComparison.ts';
+import { connect, inEditor, viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
 import { droppedFiles } from './droppedFiles.ts';
@@ -144,7 +145,13 @@ function start(root: HTMLElement): void {
   });
   void loadData().then(({ data, message }) => {
     // What the user opened meanwhile is what they want to see.
-    if (!opened) show(data, message);
+    if (opened) return;
+    if (data?.comparison === undefined) show(data, message);
+    else {
+      page.replaceChildren(said);
+      mountComparison(box(page, 'main', 'view'), host('graph')).show(data, message);
+      document.documentElement.dataset['shown'] = 'data';
+    }
   });
 }
 
@@ -161,4 +168,6 @@ function download(kind: 'svg' | 'png', content: string, name: string): void {
 }
 
 const root = document.getElementById('root');
-if (root !== null) start(root);
+// The editor's page of two builds is this bundle, too: it has the graph in it already.
+if (root !== null && inEditor()) connect(mountComparison);
+else if (root !== null) start(root);

@@ -117,6 +117,49 @@ export const strings = {
     zoomOut: 'Zoom Out',
     whole: 'Whole Axis',
   },
+  compare: {
+    title: (model: string) => `Two builds of ${model}`,
+    delta: 'Delta',
+    unknown: 'unknown',
+    times: (a: string, b: string, delta: string, changes: number) =>
+      `${a} → ${b} (${delta}), ${counted(changes, 'change')}.`,
+    noTimes: (changes: number) =>
+      `${counted(changes, 'change')}. At least one build has no profile, so times are unknown.`,
+    figures: (figures: number, byName: number, byStructure: number, onlyA: number, onlyB: number) =>
+      `${counted(figures, 'figure')} differ · ${counted(byName, 'node')} matched by name, ${thousands(byStructure)} by structure, ${thousands(onlyA)} only in A, ${thousands(onlyB)} only in B`,
+    totals: {
+      nodes: 'Nodes',
+      layers: 'Layers and kernels listed',
+      kernels: 'Kernels',
+      foreignNodes: 'ForeignNodes',
+      reformats: 'Reformats',
+      activationMemory: 'Activation memory',
+      weightsMemory: 'Weights memory',
+      engineSize: 'Engine size',
+      buildSeconds: 'Build time',
+      warnings: 'Warnings in the log',
+    },
+    tabs: { label: 'Views of the comparison', graph: 'Graph', table: 'Table' },
+    table: { title: 'All changes with both sides', filterHint: 'Filter: name, kind or kernel' },
+    list: {
+      title: 'Changes',
+      titled: (kinds: number) => `${counted(kinds, 'kind')} of change, largest change of time first`,
+      none: 'No differences in what both builds show.',
+      exact: 'exact: TensorRT named every node on both sides',
+      derived: 'derived: at least one node follows from the graph',
+      line: (line: number) => `Line ${thousands(line)}`,
+      more: (kinds: number) => `Show ${thousands(Math.min(100, kinds))} of ${thousands(kinds)} more`,
+      moreLayers: (layers: number) => `and ${counted(layers, 'layer')} more: see the table`,
+      moreMembers: (changes: number) => `and ${thousands(changes)} more alike: see the table`,
+    },
+    timeline: {
+      title: 'Kernels of both builds',
+      help: 'Arrow keys move, Enter selects, + and − zoom, Shift with an arrow pans, 0 shows the whole run.',
+      same: 'the same',
+      bar: (side: string, name: string, layers: number, ms: number, state: string) =>
+        `${side}, ${name}${layers > 1 ? ` and ${thousands(layers - 1)} more` : ''}: ${timeText(ms)}, ${state}`,
+    },
+  },
   table: {
     filter: (rows: string) => `Filter ${rows}`,
     shown: (rows: number, all: string) => `${thousands(rows)} of ${all}`,
@@ -150,7 +193,7 @@ export const strings = {
     noData: 'No data: data.json is missing in the folder of this page.',
     badData: (reason: string) => `The data could not be read: ${reason}`,
     lineAt: (file: string, line: number) => `${file}, line ${thousands(line)}`,
-    texts: { log: 'build log', failedLog: 'build log', overrides: 'override file' },
+    texts: { log: 'build log', failedLog: 'build log', logBefore: 'build log of A', overrides: 'override file' },
     files: {
       open: 'Open Files…',
       hint: 'Open an ONNX model with the log, layer info and profile of its build, or drop the files on this page. They stay on this computer.',

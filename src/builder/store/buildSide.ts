@@ -2,6 +2,7 @@ import { basename, resolve } from 'node:path';
 import { stat } from 'node:fs/promises';
 import type { GateSide } from '../../core/diff/gate/judgeGate.ts';
 import { type BuildFigures, markedTensors, networkOf } from '../../core/diff/diffInput.ts';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { buildFacts } from '../../core/precision/check/buildFacts.ts';
@@ -20,6 +21,10 @@ export interface BuildSide extends GateSide {
   logPath: string | null;
   /** What the build was made from; absent for a report alone. */
   made?: { model: string; precision: string | null; rules: string | undefined };
+  /** null: a report alone, without its model. */
+  model: OnnxModel | null;
+  /** null: a report alone. */
+  manifest: BuildManifest | null;
 }
 
 /**
@@ -52,6 +57,8 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
     marked: markedTensors(loaded.model, bindingsOf(loaded), manifest.options),
     logPath: log === null ? null : resolve(folder, log),
     made: { model: onnx, precision: requestedPrecision(loaded), rules: loaded.overrides?.rules },
+    model: loaded.model,
+    manifest,
   };
 }
 
@@ -77,12 +84,12 @@ function figuresOf({ log, manifest }: LoadedBuild, engineSize: number | null): B
 
 async function ofReport(path: string, onnx: string | undefined, files: ParsedFiles): Promise<BuildSide> {
   const report = readReport(path, decodeUtf8(await readWhole(path)));
-  const side = { source: path, report, logPath: null };
+  const side = { source: path, report, logPath: null, model: null, manifest: null };
   if (onnx === undefined) return side;
   const { model, index } = await files.indexed(onnx);
   if (!reportsOn(report, model))
     throw new UserError(`${path} reports on another model than ${basename(onnx)}: their nodes differ`);
-  return { ...side, network: networkOf(model), types: { facts: buildFacts(report, null), index } };
+  return { ...side, model, network: networkOf(model), types: { facts: buildFacts(report, null), index } };
 }
 
 /** @throws {UserError} if the text is no fusion report */

@@ -27,8 +27,8 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
   });
 }
 
-/** Shows two builds next to each other, reduced to the fields that differ. */
-export async function openComparison(older: Build, newer: Build): Promise<void> {
+/** Shows two builds next to each other, reduced to the fields that differ: all there is to compare where one did not pass. */
+export async function openTextComparison(older: Build, newer: Build): Promise<void> {
   const folders: [string, string] = [older.folder, newer.folder];
   const uri = (side: 0 | 1, { manifest }: Build) =>
     vscode.Uri.from({

@@ -12,7 +12,8 @@ import { plainText } from '../platform/plainText.ts';
 import { readSettings } from '../platform/settings.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { openComparison } from './comparison.ts';
+import { openTextComparison } from './comparison.ts';
+import type { ComparisonPages } from './comparisonPages.ts';
 import type { HistoryItem, HistoryTarget } from './historyItem.ts';
 import type { HistoryTree } from './historyTree.ts';
 import { rerunOptions } from './rerunOptions.ts';
@@ -24,6 +25,7 @@ export function historyCommands(
   tree: HistoryTree,
   parts: BuildParts,
   diagnostics: BuildDiagnostics,
+  pages: ComparisonPages,
 ): Record<string, (...args: unknown[]) => unknown> {
   const { sessions } = parts;
   const one = (act: (build: Build) => unknown) => (argument: unknown) => {
@@ -34,7 +36,7 @@ export function historyCommands(
     [commands.showBuild]: one((build) =>
       sessions.showBuild(vscode.Uri.file(build.manifest.model.file), build.manifest.id),
     ),
-    [commands.compareBuilds]: (argument, all) => compare(tree, argument, all),
+    [commands.compareBuilds]: (argument, all) => compare(tree, pages, argument, all),
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
         ? vscode.window.showInformationMessage('This build has no log.')
@@ -109,7 +111,7 @@ async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
   await openGraph(target.model, { preserveFocus: true });
 }
 
-async function compare(tree: HistoryTree, argument: unknown, all: unknown): Promise<void> {
+async function compare(tree: HistoryTree, pages: ComparisonPages, argument: unknown, all: unknown): Promise<void> {
   const chosen = chosenOf(tree, argument, all);
   const [only] = chosen;
   if (only === undefined || chosen.length > 2) {
@@ -119,7 +121,10 @@ async function compare(tree: HistoryTree, argument: unknown, all: unknown): Prom
   const other = chosen[1] ?? (await pickOther(tree, only));
   if (other === undefined) return;
   const older = other.manifest.started < only.manifest.started ? other : only;
-  await openComparison(older, older === only ? other : only);
+  const newer = older === only ? other : only;
+  // A build that did not pass has no engine whose layers could be compared.
+  if ([older, newer].every(({ manifest }) => manifest.result === 'passed')) pages.open(older, newer);
+  else await openTextComparison(older, newer);
 }
 
 async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undefined> {
@@ -156,6 +161,8 @@ function chosenOf(tree: HistoryTree, argument: unknown, all: unknown): Build[] {
 }
 
 function buildOf(argument: unknown): Build | undefined {
-  const item = argument as Partial<HistoryItem> | undefined;
+  const item = argument as Partial<HistoryItem & Build> | undefined;
+  if (item?.folder !== undefined && item.manifest !== undefined)
+    return { folder: item.folder, manifest: item.manifest };
   return item?.context === 'build' ? (item.build ?? undefined) : undefined;
 }

@@ -226,7 +226,7 @@ function group(
 }
 
 /** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */
-function startText(iso: string): string {
+export function startText(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   if (time.toDateString() === new Date().toDateString())

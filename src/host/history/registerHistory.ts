@@ -5,6 +5,7 @@ import { commands } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
 import { attach, pasteLog } from './attach.ts';
+import { ComparisonPages } from './comparisonPages.ts';
 import { registerComparison } from './comparison.ts';
 import { historyCommands } from './historyCommands.ts';
 import type { HistoryTree } from './historyTree.ts';
@@ -20,7 +21,7 @@ export function registerHistory(
   return vscode.Disposable.from(
     registerComparison(files),
     registerCommands({
-      ...historyCommands(tree, parts, diagnostics),
+      ...historyCommands(tree, parts, diagnostics, new ComparisonPages(parts.context.extensionUri, files)),
       [commands.attach]: (uri, chosen) => attach(attaching, uri, chosen),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
     }),

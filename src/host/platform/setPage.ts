@@ -15,7 +15,7 @@ export const viewFolder = (extensionUri: vscode.Uri): vscode.Uri =>
 export function setPage(
   panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
-  view: 'graph' | 'fusion',
+  view: 'graph' | 'fusion' | 'playground',
 ): vscode.Disposable {
   const set = () => {
     panel.webview.html = webviewPage(panel.webview, extensionUri, view);
@@ -46,7 +46,11 @@ export function setPage(
  * The page of a built view: one script, one style sheet, and a policy under which nothing else runs. Text reaches the
  * page by messages only, so nothing from a model is ever part of this HTML.
  */
-function webviewPage(webview: vscode.Webview, extensionUri: vscode.Uri, view: 'graph' | 'fusion'): string {
+function webviewPage(
+  webview: vscode.Webview,
+  extensionUri: vscode.Uri,
+  view: 'graph' | 'fusion' | 'playground',
+): string {
   const nonce = randomBytes(16).toString('base64');
   const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(viewFolder(extensionUri), name)).toString();
   const source = webview.cspSource;

@@ -1,11 +1,10 @@
 import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
 import { plainText } from '../platform/plainText.ts';
-import type { Session } from './session.ts';
 
-/** Saves a picture that a view made, where the user says. */
+/** Saves a picture that a view of a model made, where the user says. */
 export async function exportPicture(
-  session: Session,
+  model: vscode.Uri,
   kind: 'svg' | 'png',
   content: string,
   name: string,
@@ -14,7 +13,7 @@ export async function exportPicture(
   const bare = name.replaceAll(/[^\w.-]+/g, '_').replace(/^\.+/, '');
   const file = bare.toLowerCase().endsWith(`.${kind}`) ? bare : `${bare}.${kind}`;
   const target = await vscode.window.showSaveDialog({
-    defaultUri: vscode.Uri.joinPath(session.uri, '..', file),
+    defaultUri: vscode.Uri.joinPath(model, '..', file),
     filters: kind === 'svg' ? { SVG: ['svg'] } : { PNG: ['png'] },
   });
   if (target === undefined) return;

@@ -59,9 +59,9 @@ export class ViewConnections {
       },
       selected: (selection) => sessions.select(session, selection, origin),
       openLine: (file, line) => {
-        void openers[file](session, line);
+        if (file !== 'logBefore') void openers[file](session, line);
       },
-      exportPicture: (kind, content, name) => void exportPicture(session, kind, content, name),
+      exportPicture: (kind, content, name) => void exportPicture(session.uri, kind, content, name),
       run: (command, nodeIds) => void this.#run(command, nodeIds, session),
       failed: (message) => this.#log.error(`${origin} view of ${session.title}: ${message}`),
     };

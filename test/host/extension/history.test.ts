@@ -61,6 +61,15 @@ describe('the history', () => {
     assert.ok(input instanceof vscode.TabInputTextDiff);
   });
 
+  it('compares two builds that passed on a page, node by node', async () => {
+    const { history } = await lens();
+    const passed = history.builds.at(-1)!;
+    await accepting(vscode.commands.executeCommand('tensorrtLens.compareBuilds', undefined, [passed, passed]));
+    const { input } = await activeTab(({ label }) => label === `Builds ${passed.manifest.id} ↔ ${passed.manifest.id}`);
+    assert.ok(input instanceof vscode.TabInputWebview);
+    assert.match(input.viewType, /tensorrtLens\.comparison$/);
+  });
+
   it('goes on with what is left when the chosen build is deleted', async () => {
     const { sessions, history, diagnostics } = await lens();
     const [newest] = history.builds;

@@ -1,4 +1,5 @@
 import { paints } from '../../../src/core/scene/graph/overlay.ts';
+import type { Overlay } from '../../../src/core/scene/graph/overlay.ts';
 import { itemTitle, shortTitle } from '../../../src/core/scene/graph/scene.ts';
 import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
@@ -138,12 +139,18 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     brush,
     frame,
     { x: x + 6 * scale, y, width: width - 8 * scale, height },
-    model.graph.data.nodes[point]!.op,
+    signed(model.overlay, point, model.graph.data.nodes[point]!.op),
     () => (height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point)),
     paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),
     'end',
     true,
   );
+}
+
+/** A node's operator behind the sign of its category: `+ Conv` for what another build lacks. */
+function signed({ categories, categoryOf }: Overlay, point: number, op: string): string {
+  const sign = categories[categoryOf[point]!]?.sign;
+  return sign === undefined ? op : `${sign} ${op}`;
 }
 
 /** Filled boxes of the time scale may be darker than the letters. */

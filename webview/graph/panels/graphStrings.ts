@@ -19,6 +19,7 @@ export const graphStrings = {
     time: 'Time',
     evidence: 'Evidence',
     accuracy: 'Error in low precision',
+    comparison: 'Changes since build A',
     none: 'None',
   },
   legend: 'Legend: select what to show',

@@ -21,6 +21,8 @@ import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
 import type { Scene } from '../../../src/core/scene/graph/scene.ts';
 import type { AskedPrecision, NodeAccuracy, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import { statesOf } from '../../../src/core/diff/comparison.ts';
+import type { ChangeState } from '../../../src/core/diff/comparison.ts';
 import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
@@ -67,6 +69,8 @@ export class GraphModel {
   /** What override rules asked of nodes, by the node's id. */
   readonly asked: ReadonlyMap<string, AskedPrecision>;
   readonly judged: ReadonlyMap<string, NodeAccuracy>;
+  /** What happened to nodes since the build that this one is compared with, by the node's id. */
+  readonly changed: ReadonlyMap<string, ChangeState>;
   /** What the last build, if it did not pass, says about nodes, by their points. */
   readonly faults: ReadonlyMap<number, NodeFault[]>;
   readonly #moduleTimes = new Map<number, number | null>();
@@ -95,8 +99,9 @@ export class GraphModel {
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.judged = new Map((data.accuracy ?? []).map((one) => [one.id, one]));
+    this.changed = data.comparison === undefined ? new Map() : statesOf(data.comparison.diff).nodes;
     this.faults = faultyPoints(this.graph, data.state?.faults);
-    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked, this.judged);
+    this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked, this.judged, this.changed);
     this.kernelOf = new Int32Array(this.graph.points).fill(-1);
     this.fusion.kernels.forEach(({ points }, kernel) => {
       for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
@@ -114,7 +119,7 @@ export class GraphModel {
   }
 
   setOverlay(kind: OverlayKind): void {
-    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion, this.asked, this.judged);
+    this.overlay = buildOverlay(kind, this.graph, this.data.report, this.fusion, this.asked, this.judged, this.changed);
     this.#derive();
   }
 

@@ -132,6 +132,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     legend.offer('overrides', model.asked.size > 0);
     legend.offer('evidence', report?.subject !== 'engine');
     legend.offer('accuracy', model.judged.size > 0);
+    legend.offer('comparison', model.data.comparison !== undefined);
     legend.show(model.overlay, this.#appearance.palette);
   }
 

@@ -39,7 +39,7 @@ export const leftAt = (kept: KeptState | null, model: GraphModel, selection: Sel
 
 /** What was chosen before, as far as there is something to paint; a model without a build (`last`) gets the fusion overlay with its first. */
 export function overlayFor(
-  { report, asked, accuracy }: ViewData,
+  { report, asked, accuracy, comparison }: ViewData,
   chosen: OverlayKind,
   last: GraphModel | null,
 ): OverlayKind {
@@ -47,6 +47,8 @@ export function overlayFor(
   if (accuracy && (chosen === 'accuracy' || (last && !last.data.accuracy))) return 'accuracy';
   if (chosen === 'accuracy') return report === null ? 'none' : 'fusion';
   if (report === null) return 'none';
+  if (comparison !== undefined && last === null && chosen === 'fusion') return 'comparison';
+  if (chosen === 'comparison' && comparison === undefined) return 'fusion';
   if (chosen === 'overrides' && (asked ?? []).length === 0) return 'fusion';
   return chosen === 'none' && (last === null || last.data.report === null) ? 'fusion' : chosen;
 }

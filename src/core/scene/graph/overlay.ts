@@ -1,15 +1,27 @@
 import type { Evidence, Fate, FusionReport } from '../../fusion/fusionReport.ts';
 import { thousands } from '../../text/numbers.ts';
+import { changeStates } from '../../diff/comparison.ts';
+import type { ChangeState } from '../../diff/comparison.ts';
 import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
 import type { AskedPrecision, NodeAccuracy } from '../panel/viewData.ts';
+import { comparisonKeys, comparisonPaints } from './comparisonOverlay.ts';
 import { fateOrder, fateTooltip, fateWordsOf } from '../../report/fates.ts';
 import { engineMs } from '../../report/times.ts';
 import { layerOf } from '../../report/layers.ts';
 
 /** What the colours say. */
-export const overlayKinds = ['fusion', 'precision', 'overrides', 'time', 'evidence', 'accuracy', 'none'] as const;
+export const overlayKinds = [
+  'fusion',
+  'precision',
+  'overrides',
+  'time',
+  'evidence',
+  'accuracy',
+  'comparison',
+  'none',
+] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
 
 /**
@@ -27,6 +39,8 @@ export interface Category {
   nodes: number;
   /** A word on what it means, for the tooltip; '' if the label says it all. */
   meaning: string;
+  /** Stands in front of each node's operator, where colours are not enough. */
+  sign?: string;
 }
 
 export interface Overlay {
@@ -51,6 +65,7 @@ export function buildOverlay(
   fusion: FusionGroups,
   asked: ReadonlyMap<string, AskedPrecision>,
   judged: ReadonlyMap<string, NodeAccuracy> = new Map(),
+  changed: ReadonlyMap<string, ChangeState> = new Map(),
 ): Overlay {
   const draft = new OverlayDraft(kind, graph.points);
   if (kind === 'accuracy') return accuracyOverlay(draft, graph, judged);
@@ -67,6 +82,8 @@ export function buildOverlay(
       return overridesOverlay(draft, graph, fusion, asked);
     case 'time':
       return timeOverlay(draft, graph, report, fusion);
+    case 'comparison':
+      return comparisonOverlay(draft, graph, fusion, changed);
     case 'evidence':
       return evidenceOverlay(draft, graph, report, fusion);
   }
@@ -108,10 +125,13 @@ class OverlayDraft {
     this.#paintOf = new Uint8Array(points).fill(paints.plain);
   }
 
-  put(point: number, key: string, label: string, paint: number, meaning: string): void {
+  put(point: number, key: string, label: string, paint: number, meaning: string, sign?: string): void {
     let entry = this.#categories.get(key);
     if (entry === undefined) {
-      entry = { index: this.#categories.size, category: { key, label, paints: [], nodes: 0, meaning } };
+      entry = {
+        index: this.#categories.size,
+        category: { key, label, paints: [], nodes: 0, meaning, ...(sign && { sign }) },
+      };
       this.#categories.set(key, entry);
     }
     if (!entry.category.paints.includes(paint)) entry.category.paints.push(paint);
@@ -306,6 +326,27 @@ export function nodeTimes(graph: GraphIndex, report: FusionReport, fusion: Fusio
       share(group.points, group.averageMs);
   }
   return times;
+}
+
+/** What changed since another build; what is the same in both is as pale as what neither computes is grey. */
+function comparisonOverlay(
+  draft: OverlayDraft,
+  graph: GraphIndex,
+  fusion: FusionGroups,
+  changed: ReadonlyMap<string, ChangeState>,
+): Overlay {
+  const own = comparisonPaints(paints);
+  for (let point = 0; point < graph.nodes; point++) {
+    const state = changed.get(graph.data.nodes[point]!.id);
+    if (state === undefined) {
+      if (!putFate(draft, point, fusion.fateOf[point]!))
+        draft.put(point, 'same', 'Same', paints.plain, 'computed in the same way in both builds');
+      continue;
+    }
+    const { sign, label, meaning } = changeStates[state];
+    draft.put(point, state, `${sign} ${label}`, own[state], meaning, sign);
+  }
+  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unknown']);
 }
 
 const evidenceLabels: Record<Evidence, [label: string, colour: number, meaning: string]> = {

@@ -1,5 +1,5 @@
 import type { Fate, LayerKind } from '../../src/core/fusion/fusionReport.ts';
-import { layerColour } from '../shared/theme.ts';
+import { layerColour } from './theme.ts';
 
 /** What decides how a block looks. */
 export interface Painted {

@@ -1,0 +1,23 @@
+import { changeStates } from '../../diff/comparison.ts';
+import type { ChangeState } from '../../diff/comparison.ts';
+
+/**
+ * How each state is painted: what is gone or unknown in stripes, so that no two are told apart by colour alone; the sign
+ * in front of a node's operator says the same.
+ * @param paints of core/scene/graph/overlay.ts
+ */
+export const comparisonPaints = (paints: {
+  derived: number;
+  unknown: number;
+  plain: number;
+}): Record<ChangeState, number> => ({
+  unknown: paints.unknown,
+  regrouped: 2,
+  added: 6,
+  removed: paints.derived + 1,
+  changed: 3,
+  time: paints.plain,
+});
+
+/** Keys of the legend's lines, in their order. */
+export const comparisonKeys: readonly string[] = [...Object.keys(changeStates), 'same'];

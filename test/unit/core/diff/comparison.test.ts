@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { statesOf } from '../../../../src/core/diff/comparison.ts';
+import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
+import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
+import { changeColumns, evidenceOf, toChangeGroups, toChangeRows } from '../../../../src/core/scene/page/changeRows.ts';
+import { sortRows } from '../../../../src/core/scene/page/tableRows.ts';
+import { comparisonData } from '../../../webview/support/comparisonData.ts';
+
+const pairs: [model: string, a: string, b: string][] = [
+  ['vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-10.6.0/vit_tiny.fp16'],
+  ['vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16', 'tensorrt-10.6.0/vit_tiny.fp16'],
+  ['fp16_overflow', 'tensorrt-10.6.0/fp16_overflow.fp32', 'tensorrt-10.6.0/fp16_overflow.fp16'],
+];
+
+describe.each(pairs)('the comparison of %s, %s against %s', (model, a, b) => {
+  it('has every change in the list and in the table, with the time that the diff attributes', async () => {
+    const data = await comparisonData(model, a, b);
+    const comparison = data.comparison!;
+    const { changes, time } = comparison.diff;
+    const rows = toChangeRows(data.report!, comparison);
+    expect(rows.map(({ change }) => change)).toEqual(changes);
+    const groups = toChangeGroups(comparison);
+    expect(new Set(groups.flatMap((group) => group.changes))).toEqual(new Set(changes));
+    const sum = groups.reduce((total, { deltaMs }) => total + (deltaMs ?? 0), 0);
+    expect(sum).toBeCloseTo(time.attributedMs ?? 0, 9);
+    for (const { change, msA, msB } of rows)
+      if (change.deltaMs !== null) expect((msB ?? 0) - (msA ?? 0)).toBeCloseTo(change.deltaMs, 9);
+  });
+
+  it('marks on the graph just the nodes of its changes, each with a sign', async () => {
+    const data = await comparisonData(model, a, b);
+    const { nodes } = statesOf(data.comparison!.diff);
+    expect([...nodes.keys()].toSorted()).toEqual(
+      [...new Set(data.comparison!.diff.changes.flatMap(({ nodesB }) => nodesB))].toSorted(),
+    );
+    const graph = indexGraph(data.graph!);
+    const fusion = fusionGroups(graph, data.report);
+    const { categories } = buildOverlay('comparison', graph, data.report, fusion, new Map(), new Map(), nodes);
+    const signed = categories.filter(({ sign }) => sign !== undefined);
+    expect(signed.reduce((count, category) => count + category.nodes, 0)).toBe(nodes.size);
+    expect(new Set(signed.map(({ sign }) => sign)).size).toBe(signed.length);
+  });
+
+  it('names layers of both sides as evidence, by their own reports', async () => {
+    const data = await comparisonData(model, a, b);
+    const { diff, before } = data.comparison!;
+    for (const change of diff.changes) {
+      const found = evidenceOf(change, before, data.report!);
+      expect(found.filter(({ side }) => side === 'a').map(({ layer }) => layer)).toEqual(change.layersA);
+      expect(found.filter(({ side }) => side === 'b').map(({ layer }) => layer)).toEqual(change.layersB);
+    }
+  });
+});
+
+it('sentences in the list and table do not repeat the time, and rows sort by it', async () => {
+  const data = await comparisonData(...pairs[0]!);
+  const rows = toChangeRows(data.report!, data.comparison!);
+  const slowestFirst = sortRows(rows, changeColumns, { column: 'delta', descending: true });
+  expect(slowestFirst[0]!.change.deltaMs).toBe(Math.max(...rows.map(({ change }) => change.deltaMs ?? -Infinity)));
+  for (const { sentence } of toChangeGroups(data.comparison!)) expect(sentence).not.toMatch(/[+−][\d.]+ (?:µs|ms)/);
+});

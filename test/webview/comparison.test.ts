@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { openBrowser, openPage } from './support/browserPage.ts';
+import type { OpenPage } from './support/browserPage.ts';
+import { comparisonData } from './support/comparisonData.ts';
+import { startViewServer } from './support/viewServer.ts';
+import type { ViewServer } from './support/viewServer.ts';
+
+let server: ViewServer;
+let browser: Browser;
+let vit: ViewData;
+
+beforeAll(async () => {
+  [server, browser, vit] = await Promise.all([
+    startViewServer(),
+    openBrowser(),
+    comparisonData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-10.6.0/vit_tiny.fp16'),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** The page of two builds in an editor; checked at the end for faults. */
+async function openComparison(data: ViewData, theme = 'vscode-light', width = 1280, height = 900): Promise<OpenPage> {
+  const dark = theme.includes('dark') || theme === 'vscode-high-contrast';
+  const opened = await openPage(browser, `${server.url}/editor/playground?theme=${encodeURIComponent(theme)}`, {
+    theme: dark ? 'dark' : 'light',
+    width,
+    height,
+  });
+  onTestFinished(async () => {
+    expect(await opened.faults()).toEqual([]);
+    await opened.close();
+  });
+  server.setData(data);
+  await opened.showData();
+  await opened.page.waitForSelector('.change-list li');
+  await opened.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
+  await opened.still();
+  return opened;
+}
+
+const pressed = ({ page }: OpenPage) => page.locator('.change[aria-pressed="true"]').count();
+
+describe('the comparison as one file', () => {
+  test('is what trtlens diff --html writes: opens from disk under its own policy, with nothing beside it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'trtlens-diff-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const [a, b, output] = ['a.json', 'b.json', 'diff.html'].map((file) => join(folder, file)) as [
+      string,
+      string,
+      string,
+    ];
+    await writeFile(a, JSON.stringify(vit.comparison!.before));
+    await writeFile(b, JSON.stringify(vit.report));
+    const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+    const said = execFileSync(process.execPath, [cli, 'diff', a, b, '--onnx', modelPath('vit_tiny'), '--html', output]);
+    expect(said.toString()).toContain('153 changes');
+    const opened = await openPage(browser, pathToFileURL(output).href, { width: 1280, height: 900 });
+    const { page } = opened;
+    await page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
+    expect(await page.locator('meta[http-equiv="Content-Security-Policy"]').count()).toBe(1);
+    expect(await page.textContent('.compare-sides')).toContain('a.json');
+    await page.locator('.change').first().click();
+    expect(await pressed(opened)).toBe(1);
+    await page.locator('.change-evidence button').first().click();
+    await page.waitForFunction(() => document.querySelector('.toast')?.textContent.includes('build log of A'));
+    expect(await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))).toEqual([]);
+    expect(await opened.axe()).toEqual([]);
+    expect(await opened.faults()).toEqual([]);
+    await opened.close();
+  });
+});
+
+describe('the page of two builds', () => {
+  test('names both sides, and ranks the changes by what they cost', async () => {
+    const opened = await openComparison(vit);
+    const { page } = opened;
+    expect((await opened.sent()).map(({ method }) => method)).toContain('ready');
+    expect(await page.textContent('.compare-sides')).toContain('vit_tiny.fp32');
+    const { changes, time } = vit.comparison!.diff;
+    expect(time.aMs).toBeGreaterThan(time.bMs!);
+    expect(await page.textContent('.compare-sentence')).toMatch(/^0\.\d+ ms → 0\.\d+ ms \(−0?\.?\d+/);
+    const groups = toChangeGroups(vit.comparison!);
+    expect(groups.reduce((sum, group) => sum + group.changes.length, 0)).toBe(changes.length);
+    const texts = await page.locator('.change .sentence').allTextContents();
+    expect(texts[0]).toContain(groups[0]!.sentence);
+    const deltas = groups.map(({ deltaMs }) => Math.abs(deltaMs ?? 0));
+    expect(deltas).toEqual(deltas.toSorted((a, b) => b - a));
+    await page.click('.compare-figures > summary');
+    expect(await page.textContent('.compare-figures table')).toMatch(/Kernels\s*\d+/);
+  });
+
+  test('the graph shows the changes in colour and sign, and is linked with list, timeline and table', async () => {
+    const opened = await openComparison(vit);
+    const { page } = opened;
+    expect(await page.inputValue('.graph-legend select')).toBe('comparison');
+    const lines = await page.locator('.legend-line').allTextContents();
+    expect(lines.some((line) => line.startsWith('± Fused differently'))).toBe(true);
+    await page.locator('.change').first().click();
+    expect(await pressed(opened)).toBe(1);
+    expect(await page.locator('.change-evidence li .badge').allTextContents()).toContain('A');
+    expect(await page.locator('.change-evidence li .badge').allTextContents()).toContain('B');
+    const [group] = toChangeGroups(vit.comparison!);
+    const lit = await page.locator('.compare-timeline .bar.on').count();
+    expect(lit).toBeGreaterThanOrEqual(2);
+    await page.click('#tab-table');
+    await page.waitForSelector('.table-row');
+    expect(await page.textContent('.table-copy')).toBe(
+      group!.changes.length === 1 ? 'Copy 1 Row as CSV' : `Copy ${group!.changes.length} Rows as CSV`,
+    );
+    await page.keyboard.press('Escape');
+    await page.focus('.change');
+    await page.keyboard.press('Escape');
+    expect(await pressed(opened)).toBe(0);
+    await page.locator('.table-row').nth(1).click();
+    expect(await pressed(opened)).toBe(1);
+    await page.click('#tab-graph');
+    await opened.still();
+    await page.locator('.compare-timeline .bar').nth(3).click();
+    expect(await pressed(opened)).toBeGreaterThan(0);
+  });
+
+  test('opens the logs of either side', async () => {
+    const opened = await openComparison(vit);
+    const { page } = opened;
+    await page.locator('.change').first().click();
+    for (const side of ['A', 'B']) {
+      await page
+        .locator('.change-evidence li', { has: page.locator(`.badge:text-is("${side}")`) })
+        .locator('button')
+        .first()
+        .click();
+    }
+    const opens = (await opened.sent()).filter(({ method }) => method === 'openLine').map(({ args }) => args[0]);
+    expect(opens).toEqual(['logBefore', 'log']);
+  });
+
+  test('a build compared with itself has no changes', async () => {
+    const same = await comparisonData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16', 'tensorrt-10.6.0/vit_tiny.fp16');
+    const opened = await openComparison(same);
+    expect(await opened.page.textContent('.change-list')).toContain('No differences');
+    expect(await opened.axe()).toEqual([]);
+  });
+
+  test('without times the timelines are hidden, and the rest is there', async () => {
+    const opened = await openComparison(
+      await comparisonData(
+        'deep_encoder_11k',
+        'tensorrt-8.6.1/deep_encoder_11k.fp32',
+        'tensorrt-10.6.0/deep_encoder_11k.fp32',
+      ),
+    );
+    expect(await opened.page.locator('.compare-sentence').textContent()).toContain('no profile');
+    expect(await opened.page.locator('.compare-timeline svg').isVisible()).toBe(false);
+    await opened.shot('comparison-deep-encoder');
+  });
+
+  test('says what is wrong when there is nothing to compare', async () => {
+    const opened = await openPage(browser, `${server.url}/editor/playground?theme=vscode-light`, {});
+    await opened.post('show', null, 'The builds cannot be compared: the model is gone.');
+    expect(await opened.page.textContent('.compare .blank')).toContain('the model is gone');
+    expect(await opened.faults()).toEqual([]);
+    await opened.close();
+  });
+
+  test('names from a model are text', async () => {
+    const evil = '<img src=x onerror="window.hacked=1">';
+    const data = structuredClone(vit);
+    for (const change of data.comparison!.diff.changes) change.message = `${evil}${change.message}`;
+    data.comparison!.names.a = evil;
+    const opened = await openComparison(data);
+    await opened.page.locator('.change').first().click();
+    expect(await opened.page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await opened.page.textContent('.compare-sides')).toContain(evil);
+  });
+
+  test.each([
+    ['vscode-light', 1280, 900],
+    ['vscode-dark', 2560, 1440],
+    ['vscode-high-contrast', 800, 600],
+    ['vscode-high-contrast-light vscode-high-contrast', 1280, 900],
+  ])('axe finds nothing in %s at %i × %i', async (theme, width, height) => {
+    const opened = await openComparison(vit, theme, width, height);
+    expect(await opened.axe()).toEqual([]);
+    await opened.page.locator('.change').first().click();
+    await opened.still();
+    expect(await opened.axe()).toEqual([]);
+    await opened.shot(`comparison-vit_tiny-${theme.split(' ')[0]!}-${width}`);
+    await opened.page.click('#tab-table');
+    await opened.still();
+    expect(await opened.axe()).toEqual([]);
+    await opened.shot(`comparison-table-vit_tiny-${theme.split(' ')[0]!}-${width}`);
+  });
+});

@@ -1,0 +1,110 @@
+import { select } from 'd3-selection';
+import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
+import type { Comparison } from '../../src/core/diff/comparison.ts';
+import { deltaText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
+import { strings } from '../shared/strings.ts';
+
+const texts = strings.compare;
+
+interface Figure {
+  label: string;
+  a: string;
+  b: string;
+  delta: string;
+}
+
+/** Both sides by name, the change of time in a sentence, and the figures in which they differ. */
+export function sidesHeader(parent: HTMLElement) {
+  const head = select(parent);
+  const title = head.append('h1');
+  const sides = head.append('div').attr('class', 'compare-sides');
+  const sentence = head.append('p').attr('class', 'compare-sentence');
+  const details = head.append('details').attr('class', 'compare-figures');
+  const summary = details.append('summary');
+  const table = details.append('table');
+  const heads = table.append('thead').append('tr');
+  for (const text of ['', 'A', 'B', texts.delta]) heads.append('th').attr('scope', 'col').text(text);
+  const rows = table.append('tbody');
+
+  const show = (model: string, { diff, names, facts }: Comparison) => {
+    title.text(texts.title(model));
+    sides
+      .selectAll('span')
+      .data([
+        ['A', names.a, sideText(diff.a)],
+        ['B', names.b, sideText(diff.b)],
+      ])
+      .join((enter) => {
+        const side = enter.append('span');
+        side.append('b').attr('class', 'badge');
+        side.append('strong');
+        side.append('small').attr('class', 'muted');
+        return side;
+      })
+      .each(function ([letter, name, about]) {
+        const side = select(this);
+        side.select('b').text(letter!);
+        side.select('strong').text(name!);
+        side.select('small').text(about!);
+      });
+    const { aMs, bMs } = diff.time;
+    sentence.text(
+      aMs === null || bMs === null
+        ? texts.noTimes(diff.changes.length)
+        : texts.times(timeText(aMs), timeText(bMs), deltaText(bMs - aMs), diff.changes.length),
+    );
+    const figures = [
+      ...figuresOf(diff.totals),
+      ...facts.map(({ field, values: [a, b] }): Figure => ({ label: field, a: a || '–', b: b || '–', delta: '' })),
+    ];
+    const matched = diff.matched;
+    summary.text(
+      texts.figures(figures.length, matched.byName, matched.byStructure, matched.onlyA.length, matched.onlyB.length),
+    );
+    rows
+      .selectAll<HTMLTableRowElement, Figure>('tr')
+      .data(figures)
+      .join((enter) => {
+        const row = enter.append('tr');
+        row.append('th').attr('scope', 'row');
+        for (let cell = 0; cell < 3; cell += 1) row.append('td');
+        return row;
+      })
+      .each(function ({ label, a, b, delta }) {
+        const row = select(this);
+        row.select('th').text(label);
+        row
+          .selectAll('td')
+          .data([a, b, delta])
+          .text((text) => text);
+      });
+  };
+  return { show };
+}
+
+const sideText = ({ model, product, version, gpu }: DiffSide): string =>
+  [model, version === null ? '' : `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version}`, gpu ?? '']
+    .filter((part) => part !== '')
+    .join(' · ');
+
+/** What both sides know and what differs. */
+function figuresOf(totals: DiffTotals): Figure[] {
+  const kinds: [label: string, key: keyof DiffTotals, text: (value: number) => string][] = [
+    [texts.totals.nodes, 'nodes', thousands],
+    [texts.totals.layers, 'layers', thousands],
+    [texts.totals.kernels, 'kernels', thousands],
+    [texts.totals.foreignNodes, 'foreignNodes', thousands],
+    [texts.totals.reformats, 'reformats', thousands],
+    [texts.totals.activationMemory, 'activationMemory', sizeText],
+    [texts.totals.weightsMemory, 'weightsMemory', sizeText],
+    [texts.totals.engineSize, 'engineSize', sizeText],
+    [texts.totals.buildSeconds, 'buildSeconds', (seconds) => timeText(seconds * 1000)],
+    [texts.totals.warnings, 'warnings', thousands],
+  ];
+  return kinds.flatMap(([label, key, text]) => {
+    const { a, b } = totals[key] as { a: number | null; b: number | null };
+    if (a === b) return [];
+    const delta = a === null || b === null ? '' : `${b > a ? '+' : '−'}${text(Math.abs(b - a))}`;
+    return [{ label, a: a === null ? texts.unknown : text(a), b: b === null ? texts.unknown : text(b), delta }];
+  });
+}
