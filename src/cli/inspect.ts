@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { buildOfEngine } from '../builder/store/buildOfEngine.ts';
 import { openFile } from '../builder/files/fileSource.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { readArguments } from './arguments.ts';
@@ -35,8 +36,13 @@ Of an engine it says what its header has, and whether it loads in another versio
     const source = await openFile(path);
     try {
       const found = await inspectFile(source, { name: basename(path), target });
-      if (values.json) await printJson(terminal, found);
-      else await terminal.out(text(basename(path), found));
+      const build = found.kind === 'engine' ? await buildOfEngine(path) : null;
+      const engine = found.engine && { ...found.engine, build: build?.manifest.id ?? null };
+      if (values.json) await printJson(terminal, engine ? { ...found, engine } : found);
+      else {
+        await terminal.out(text(basename(path), found));
+        if (build !== null) await terminal.out(`  build: ${build.manifest.id} of ${build.manifest.model.file}\n`);
+      }
     } finally {
       await source.close();
     }

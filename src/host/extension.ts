@@ -72,7 +72,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     }),
     registerSessions(sessions),
     registerGraph(context.extensionUri, sessions, connections),
-    registerEngine({ sessions, diagnostics }, files),
+    registerEngine({ sessions, diagnostics }, files, builds),
     registerFusion(tree, pages, sessions),
     registerTasks(building),
     registerHistory(history, building, diagnostics, files),

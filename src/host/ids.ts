@@ -9,6 +9,7 @@ export const commands = {
   openGraph: 'tensorrtLens.openGraph',
   openWith: 'tensorrtLens.openWith',
   chooseModel: 'tensorrtLens.chooseModel',
+  compareEngine: 'tensorrtLens.compareEngine',
   openFusionPage: 'tensorrtLens.openFusionPage',
   attach: 'tensorrtLens.attach',
   pasteLog: 'tensorrtLens.pasteLog',
@@ -46,6 +47,7 @@ export const commands = {
 } as const;
 
 export const graphViewType = 'tensorrtLens.graph';
+export const engineViewType = 'tensorrtLens.engine';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
 export const comparisonViewType = 'tensorrtLens.comparison';
 export const fusionTreeId = 'tensorrtLens.fusion';

@@ -335,6 +335,9 @@ class Run {
   async #keepEngine(manifest: BuildManifest): Promise<void> {
     await moveAtomically(this.#path('partial'), this.#path('engine'));
     manifest.files.engine = names.engine;
+    // An engine that cannot be read again is still one.
+    const content = await fingerprint(this.#path('engine')).catch(() => undefined);
+    if (content !== undefined) manifest.engine = content;
     const { engine } = this.#options;
     if (engine === undefined) return;
     try {

@@ -39,6 +39,8 @@ export interface BuildManifest {
   shapes?: BuiltShape[][];
   /** SHA-256 of the text of the override rules that it was made with; absent: with none, or not known. */
   rulesSha256?: string;
+  /** SHA-256 and size of the engine's content, by which its file is known wherever it is; absent: not computed. */
+  engine?: { sha256: string; bytes: number };
   /** What went wrong next to a build that passed, one sentence each. */
   warnings?: string[];
   /** While it runs: the process that runs it. A build that runs under a process that is gone was cut off. */

@@ -66,10 +66,7 @@ function versionCheck({ product, version }: EngineFacts, target: EngineTarget): 
   if (version === null) return result('unknown', 'The header does not have the version of TensorRT that built it.');
   const built = `${nameOf(product)} ${version}`;
   if (target.version === null)
-    return result(
-      'unknown',
-      `Built by ${built}. Pass --tensorrt VERSION to compare with the version that is to run it.`,
-    );
+    return result('unknown', `Built by ${built}. Name the version that is to run it to compare.`);
   const runs = `${nameOf(target.product)} ${target.version}`;
   const rebuild = `Build it with ${runs}.`;
   if (product !== target.product) return result('no', `Built by ${built}, which ${runs} cannot load. ${rebuild}`);
@@ -77,7 +74,7 @@ function versionCheck({ product, version }: EngineFacts, target: EngineTarget): 
   if (theirs.every((part, index) => index > 2 || part === mine[index]))
     return theirs.length >= 3
       ? result('fits', `Built by ${built}, the version that is to run it.`)
-      : result('unknown', `Built by ${built}. Pass all three parts of the version that is to run it.`);
+      : result('unknown', `Built by ${built}. Name all three parts of the version that is to run it.`);
   if (product === 'tensorrt-rtx')
     return result(
       'no',
@@ -114,7 +111,7 @@ function gpuCheck({ product, computeCapabilities }: EngineFacts, target: EngineT
     return {
       check: 'gpu',
       verdict: 'unknown',
-      message: `${built} Pass --compute-capability to compare with the GPU that is to run it.`,
+      message: `${built} Name the compute capability of the GPU that is to run it to compare.`,
     };
   if (computeCapabilities.includes(wanted)) return { check: 'gpu', verdict: 'fits', message: built };
   if (computeCapabilities.some((one) => one.startsWith('bit ')))

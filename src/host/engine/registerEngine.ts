@@ -5,18 +5,27 @@ import type { EngineFilesGiven } from '../../builder/store/loadEngine.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { attachPieces, type AttachParts } from '../history/attach.ts';
-import { commands } from '../ids.ts';
+import type { Builds } from '../builds/builds.ts';
+import { commands, engineViewType } from '../ids.ts';
 import { isModelFile } from '../platform/modelFile.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { askForModel } from '../workspace/pickModel.ts';
+import { EngineDecorations } from './engineDecorations.ts';
+import { EngineEditor } from './engineEditor.ts';
 
-/** The commands for logs, layer info and profiles that are opened without their model. */
-export function registerEngine(parts: AttachParts, files: ParsedFiles): vscode.Disposable {
-  return registerCommands({
-    [commands.openWith]: (argument) => withFile(parts, argument, (uri) => openWith(parts, uri, files)),
-    [commands.chooseModel]: (argument) => withFile(parts, argument, (uri) => chooseModel(parts, uri, files)),
-  });
+/** The editor of engines, and the commands for logs, layer info and profiles that are opened without their model. */
+export function registerEngine(parts: AttachParts, files: ParsedFiles, builds: Builds): vscode.Disposable {
+  const editor = new EngineEditor(files);
+  return vscode.Disposable.from(
+    vscode.window.registerCustomEditorProvider(engineViewType, editor, { supportsMultipleEditorsPerDocument: true }),
+    new EngineDecorations(builds, files),
+    registerCommands({
+      [commands.compareEngine]: () => editor.compare(),
+      [commands.openWith]: (argument) => withFile(parts, argument, (uri) => openWith(parts, uri, files)),
+      [commands.chooseModel]: (argument) => withFile(parts, argument, (uri) => chooseModel(parts, uri, files)),
+    }),
+  );
 }
 
 /** The file in a menu, or the one that is on view. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { inRepository, inWorkspace, lens, until } from './support.ts';
@@ -51,5 +51,22 @@ describe('layer info without its model', () => {
     assert.equal(session.report!.subject, undefined);
     assert.equal(session.report!.accounting.unknown, 0);
     assert.ok(session.report!.layers.some(({ averageMs }) => averageMs !== null));
+  });
+});
+
+describe('an engine', () => {
+  const engine = () => inWorkspace('some.engine');
+
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    rmSync(engine().fsPath, { force: true });
+  });
+
+  it('opens in its own editor', async () => {
+    await lens();
+    writeFileSync(engine().fsPath, 'ftrt');
+    await vscode.commands.executeCommand('vscode.open', engine());
+    const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+    assert.ok(input instanceof vscode.TabInputCustom && input.viewType === 'tensorrtLens.engine');
   });
 });

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { openFile } from '../../builder/files/fileSource.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { buildOfEngine, whyStale } from '../../builder/store/buildOfEngine.ts';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import type { EngineTarget } from '../../core/inspect/portability.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { commands } from '../ids.ts';
+import { nameOf } from '../platform/nameOf.ts';
+import { enginePage } from './enginePage.ts';
+
+/** Shows an engine, read-only: what its header says, whether it loads, the build that it came from. */
+export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
+  readonly #files: ParsedFiles;
+  readonly #shown = new Map<string, Set<() => Promise<void>>>();
+  /** What the engines are compared with; the user chooses it. */
+  #target: EngineTarget = { product: null, version: null, computeCapability: null };
+
+  constructor(files: ParsedFiles) {
+    this.#files = files;
+  }
+
+  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
+    return { uri, dispose: () => {} };
+  }
+
+  async resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): Promise<void> {
+    panel.webview.options = { enableCommandUris: [commands.compareEngine, commands.openGraph], localResourceRoots: [] };
+    const draw = async () => {
+      panel.webview.html = await this.#page(uri);
+    };
+    const all = this.#shown.get(uri.toString()) ?? new Set();
+    this.#shown.set(uri.toString(), all.add(draw));
+    const folder = vscode.Uri.joinPath(uri, '..');
+    const glob = nameOf(uri).replaceAll(/[[\]{}*?]/g, (c) => `[${c}]`);
+    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, glob));
+    watcher.onDidChange(() => void draw());
+    panel.onDidDispose(() => {
+      watcher.dispose();
+      all.delete(draw);
+    });
+    await draw();
+  }
+
+  /** Asks what the engines are to run on, and shows the verdicts again. */
+  async compare(): Promise<void> {
+    const version = await vscode.window.showInputBox({
+      title: 'Compare with a Version of TensorRT',
+      prompt: 'The version that is to run the engine, for TensorRT-RTX with rtx- before it',
+      placeHolder: '10.6.0 or rtx-1.7.1',
+      validateInput: (text) => (versionForm.test(text) ? undefined : 'Write a version such as 10.6.0 or rtx-1.7.1'),
+    });
+    if (version === undefined) return;
+    const computeCapability = await vscode.window.showInputBox({
+      title: 'Compare with a GPU',
+      prompt: 'The compute capability of the GPU; empty: not known',
+      placeHolder: '8.9',
+      validateInput: (text) =>
+        text === '' || /^\d+\.\d$/.test(text) ? undefined : 'Write a compute capability such as 8.9',
+    });
+    if (computeCapability === undefined) return;
+    const [, rtx, number = null] = versionForm.exec(version) ?? [];
+    this.#target = {
+      product: rtx === undefined ? 'tensorrt' : 'tensorrt-rtx',
+      version: number,
+      computeCapability: computeCapability === '' ? null : computeCapability,
+    };
+    await Promise.all([...this.#shown.values()].flatMap((draws) => [...draws]).map((draw) => draw()));
+  }
+
+  async #page(uri: vscode.Uri): Promise<string> {
+    const [found, build] = await Promise.all([this.#inspect(uri), buildOfEngine(uri.fsPath).catch(() => null)]);
+    const stale = build === null ? null : await whyStale(build, this.#files);
+    const model = build === null ? null : vscode.Uri.file(build.manifest.model.file);
+    const link = (command: string, ...args: unknown[]) =>
+      `command:${command}?${encodeURIComponent(JSON.stringify(args))}`;
+    return enginePage(
+      { name: nameOf(uri), found, build: build?.manifest ?? null, stale },
+      { compare: link(commands.compareEngine), model: link(commands.openGraph, model) },
+      randomBytes(16).toString('base64'),
+    );
+  }
+
+  async #inspect(uri: vscode.Uri): Promise<Inspection> {
+    const failed = (message: string): Inspection => ({
+      kind: 'unknown',
+      summary: 'The file cannot be read',
+      tensorrt: { product: null, version: null },
+      counts: {},
+      problems: [{ severity: 'error', code: 'unreadable', message }],
+    });
+    if (uri.scheme !== 'file')
+      return failed('Only engines on this computer’s disk can be read. Copy the file there first.');
+    try {
+      const source = await openFile(uri.fsPath);
+      try {
+        return await inspectFile(source, { name: nameOf(uri), target: this.#target });
+      } finally {
+        await source.close();
+      }
+    } catch (error) {
+      return failed(errorText(error));
+    }
+  }
+}
+
+const versionForm = /^(rtx-)?(\d+(?:\.\d+){0,3})$/;

@@ -1,0 +1,127 @@
+import { basename } from 'node:path';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { readCachedEngineName } from '../../core/inspect/engineName.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import type { PortabilityCheck } from '../../core/inspect/portability.ts';
+import { sizeText, thousands } from '../../core/text/numbers.ts';
+
+/** What the page of an engine shows. */
+export interface EnginePage {
+  name: string;
+  /** What the header of the file says. */
+  found: Inspection;
+  /** The build that it came from; null: none of the history has its content. */
+  build: BuildManifest | null;
+  /** Why it is not up to date, in a sentence; null: it is, or nothing says. */
+  stale: string | null;
+}
+
+const verdicts: Readonly<Record<PortabilityCheck['verdict'], [sign: string, word: string]>> = {
+  fits: ['✓', 'Fits'],
+  slower: ['~', 'Fits, but slower'],
+  no: ['✕', 'Does not load'],
+  unknown: ['?', 'Unknown'],
+};
+const checks: Readonly<Record<PortabilityCheck['check'], string>> = {
+  file: 'File',
+  version: 'Version',
+  gpu: 'GPU',
+  platform: 'Platform',
+};
+
+/**
+ * The page of an engine as HTML without a script. All text is escaped; the only links run the commands in `links`:
+ * `command:` URIs for choosing what the engine is compared with and for opening its model.
+ */
+export function enginePage(page: EnginePage, links: { compare: string; model: string }, nonce: string): string {
+  const { name, found, build, stale } = page;
+  const rows = found.engine?.portability ?? [];
+  const warnings = [...(stale === null ? [] : [stale]), ...found.problems.map(({ message }) => message)];
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'">
+  <title>${escape(name)}</title>
+  <style nonce="${nonce}">${style}</style>
+</head>
+<body>
+  <main>
+    <h1>${escape(name)}</h1>
+    <p>${escape(found.summary)}.</p>
+    ${warnings.map((text) => `<p class="warning" role="note">${escape(text)}</p>`).join('\n    ')}
+    ${found.engine === undefined ? '' : section('Header', facts(headerFacts(page)))}
+    ${rows.length === 0 ? '' : section('Will It Load?', `${verdictTable(rows)}<p><a href="${escape(links.compare)}">Compare with a Version and GPU…</a></p>`)}
+    ${section('Build', build === null ? '<p>No build in the history has this engine.</p>' : facts(buildFacts(build)) + `<p><a href="${escape(links.model)}">Open Model</a></p>`)}
+    <p class="muted">Read from the header of the file only; nothing in it was run.</p>
+  </main>
+</body>
+</html>`;
+}
+
+function headerFacts({ name, found }: EnginePage): [string, string][] {
+  const { product, version, buildNumber, computeCapabilities } = found.engine!;
+  const cached = readCachedEngineName(name);
+  const list: [string, string | null][] = [
+    ['Product', product === null ? null : product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'],
+    ['Version', version === null ? null : `${version}${buildNumber === null ? '' : `, build ${buildNumber}`}`],
+    ['Size', found.counts['bytes'] === undefined ? null : sizeText(found.counts['bytes'])],
+    ['Compute capabilities', computeCapabilities?.join(', ') ?? null],
+    ['Cached by ONNX Runtime', cached === null ? null : `sub-graph ${cached.part} of the graph "${cached.graph}"`],
+    [
+      'By its name',
+      cached === null
+        ? null
+        : [`compute capability ${cached.computeCapability}`, ...cached.precisions.map((one) => one.toUpperCase())].join(
+            ', ',
+          ),
+    ],
+  ];
+  return list.filter((fact): fact is [string, string] => fact[1] !== null);
+}
+
+function buildFacts({ id, model, started, options, gpu, seconds }: BuildManifest): [string, string][] {
+  const chosen = Object.entries(options).map(
+    ([name, value]) => `${name}: ${Array.isArray(value) ? value.join(' ') : String(value)}`,
+  );
+  return [
+    ['Build', id],
+    ['Model', `${basename(model.file)} (${model.file})`],
+    ['Started', started],
+    ...(seconds === null ? [] : [['Took', `${thousands(Math.round(seconds))} s`] as [string, string]]),
+    ...(gpu === null ? [] : [['GPU', gpu] as [string, string]]),
+    ['Options', chosen.length === 0 ? 'none' : chosen.join(', ')],
+  ];
+}
+
+const section = (title: string, content: string): string => `<section><h2>${title}</h2>${content}</section>`;
+
+const facts = (rows: readonly [string, string][]): string =>
+  `<dl>${rows.map(([name, value]) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`).join('')}</dl>`;
+
+const verdictTable = (rows: readonly PortabilityCheck[]): string =>
+  `<table><thead><tr><th scope="col">Condition</th><th scope="col">Verdict</th><th scope="col">Why</th></tr></thead><tbody>${rows
+    .map(({ check, verdict, message }) => {
+      const [sign, word] = verdicts[verdict];
+      return `<tr class="${verdict}"><th scope="row">${checks[check]}</th><td><span aria-hidden="true">${sign}</span> ${word}</td><td>${escape(message)}</td></tr>`;
+    })
+    .join('')}</tbody></table>`;
+
+const escape = (text: string): string => text.replaceAll(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+const style = `
+body { font: var(--vscode-font-size) var(--vscode-font-family); color: var(--vscode-foreground); padding: 0 2em 2em; }
+main { max-width: 60em; }
+h1 { font-size: 1.5em; overflow-wrap: anywhere; }
+h2 { font-size: 1.1em; margin-top: 1.6em; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3em 1.5em; }
+dt, .muted { color: var(--vscode-descriptionForeground); }
+dd { margin: 0; overflow-wrap: anywhere; }
+table { border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; padding: 0.35em 1em 0.35em 0; border-bottom: 1px solid var(--vscode-widget-border, transparent); }
+td:nth-child(2) { white-space: nowrap; }
+.no td:nth-child(2), .warning { font-weight: 600; }
+.warning { border-left: 3px solid var(--vscode-editorWarning-foreground); padding-left: 0.8em; }
+a { color: var(--vscode-textLink-foreground); }
+`;

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { bytesOf } from '../../../src/core/text/byteSource.ts';
+import { readCachedEngineName } from '../../../src/core/inspect/engineName.ts';
+import { inspectFile } from '../../../src/core/inspect/inspectFile.ts';
+import type { EngineTarget } from '../../../src/core/inspect/portability.ts';
+import { enginePage } from '../../../src/host/engine/enginePage.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
+
+function header(): Uint8Array {
+  const bytes = new Uint8Array(64);
+  const view = new DataView(bytes.buffer);
+  bytes.set(new TextEncoder().encode('vtrt'));
+  view.setUint32(8, 2, true);
+  view.setBigUint64(16, 64n, true);
+  bytes.set([1, 7, 1, 116], 24);
+  bytes.set(new TextEncoder().encode('vtrt'), 28);
+  view.setUint32(32, 0x0a, true);
+  return bytes;
+}
+const target: EngineTarget = { product: 'tensorrt-rtx', version: '1.7.1', computeCapability: '12.0' };
+const links = { compare: 'command:compare?[]', model: 'command:model?["a"]' };
+const textOf = (html: string) =>
+  html
+    .replace(/<style[^]*?<\/style>/, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+describe('the page of an engine', () => {
+  it('has what the header says, a verdict for each condition, and the build', async () => {
+    const found = await inspectFile(bytesOf(header()), { target });
+    const build = buildManifest({
+      id: '20260101',
+      model: { file: '/models/vit.onnx', sha256: null, bytes: 0 },
+      options: { precision: 'fp16' },
+    });
+    const text = textOf(enginePage({ name: 'vit.engine', found, build, stale: null }, links, 'n'));
+    expect(text).toContain('Product TensorRT-RTX Version 1.7.1, build 116 Size 64 bytes Compute capabilities 8.0, 8.9');
+    expect(text).toContain('File ✓ Fits The file has the length that its header specifies.');
+    expect(text).toContain('Version ✓ Fits');
+    expect(text).toContain('GPU ✕ Does not load Built for compute capability 8.0, 8.9.');
+    expect(text).toContain('Platform ? Unknown');
+    expect(text).toContain('Build 20260101 Model vit.onnx (/models/vit.onnx)');
+    expect(text).toContain('Options precision: fp16');
+  });
+
+  it('says that an engine is stale, or that no build is known', async () => {
+    const found = await inspectFile(bytesOf(header()));
+    const html = enginePage({ name: 'a.engine', found, build: null, stale: 'a.onnx was changed.' }, links, 'n');
+    expect(textOf(html)).toContain('a.onnx was changed.');
+    expect(textOf(html)).toContain('No build in the history has this engine.');
+  });
+
+  it('shows a file that is no engine as what it is', async () => {
+    const found = await inspectFile(bytesOf(new Uint8Array([0, 1, 2, 3, 255])));
+    const text = textOf(enginePage({ name: 'x.plan', found, build: null, stale: null }, links, 'n'));
+    expect(text).toContain('are not an ONNX model, a TensorRT engine or a timing cache');
+    expect(text).not.toContain('Will It Load?');
+  });
+
+  it('takes text only as text, and runs no script', async () => {
+    const found = await inspectFile(bytesOf(header()));
+    const evil = '<img src=x onerror=alert(1)>"\'';
+    const build = buildManifest({ model: { file: evil, sha256: null, bytes: 0 }, options: { [evil]: evil } });
+    const html = enginePage({ name: evil, found, build, stale: evil }, { compare: evil, model: evil }, 'n');
+    expect(html).not.toContain('<img');
+    expect(html).toContain("default-src 'none'; style-src 'nonce-n'");
+    expect(html.replaceAll(/="[^"]*"/g, '')).not.toMatch(/<script|<[^>]*\son\w+/);
+  });
+});
+
+describe('names of engines that ONNX Runtime caches', () => {
+  it('have the graph, the part, the precisions and the compute capability', () => {
+    const name = 'TensorrtExecutionProvider_TRTKernel_graph_main_graph_2697494743358455023_0_0_fp16_int8_sm86.engine';
+    expect(readCachedEngineName(name)).toEqual({
+      graph: 'main_graph',
+      part: '0_0',
+      precisions: ['fp16', 'int8'],
+      computeCapability: '8.6',
+    });
+    expect(
+      readCachedEngineName(
+        'TensorrtExecutionProvider_TRTKernel_graph_torch-jit-export_11340214133003188726_252_46_sm120.engine',
+      ),
+    ).toMatchObject({ graph: 'torch-jit-export', part: '252_46', precisions: [], computeCapability: '12.0' });
+    expect(readCachedEngineName('model.engine')).toBeNull();
+  });
+});
