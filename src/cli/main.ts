@@ -16,6 +16,7 @@ const commands: Record<string, () => Promise<Command>> = {
   reduce: async () => (await import('./surgery/reduce.ts')).reduce,
   plugin: async () => (await import('./surgery/plugin.ts')).plugin,
   split: async () => (await import('./surgery/split.ts')).split,
+  quantisation: async () => (await import('./quantisation.ts')).quantisation,
   diff: async () => (await import('./diff/diff.ts')).diff,
   gate: async () => (await import('./diff/gate.ts')).gate,
   diagnose: async () => (await import('./diagnose.ts')).diagnose,

@@ -122,4 +122,5 @@ def main():
         print(json.dumps(answer(json.loads(line))), file=out, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -168,6 +168,12 @@ export class PythonTools {
     return (await this.run('operator_types.py', [], [])) as OperatorTypes[];
   }
 
+  /** The largest magnitude of each float tensor on random inputs, by name; see calibrate_model.py. */
+  async calibrate(model: string): Promise<Record<string, number>> {
+    const [answer] = await this.run('calibrate_model.py', [], [{ model }]);
+    return answer as Record<string, number>;
+  }
+
   /** Compiles a kernel with NVRTC; see compile_kernel.py. */
   async compileKernel(job: {
     library: string;

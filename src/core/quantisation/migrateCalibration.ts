@@ -1,0 +1,213 @@
+import type { InferredTensors } from '../model/inferTensors.ts';
+import type { ModelEdits } from '../onnx/editModel.ts';
+import type { CalibrationCache } from './calibrationCache.ts';
+import { isPart, products, type QuantisedGraph } from './quantisedGraph.ts';
+
+/** Weights of a product that are to be quantised per output channel. */
+export interface WeightsToScale {
+  /** Name of the initializer. */
+  tensor: string;
+  /** Of the output channels. */
+  axis: number;
+}
+
+export interface MigrationPlan {
+  edits: ModelEdits;
+  /** Names of the activations and weights that get a Q/DQ pair. */
+  activations: string[];
+  weights: string[];
+  /** Nodes that stay in floating point, as id, and why. */
+  skipped: { node: string; reason: string }[];
+  /** Tensors of the cache that nothing uses. */
+  unused: string[];
+}
+
+const pools: ReadonlySet<string> = new Set(['MaxPool', 'AveragePool', 'GlobalAveragePool']);
+/** What TensorRT computes in the kernel of the product before it. */
+const epilogues: ReadonlySet<string> = new Set(
+  'Relu Clip LeakyRelu PRelu Sigmoid Tanh Elu HardSigmoid HardSwish Mish Gelu Erf BatchNormalization'.split(' '),
+);
+
+/** A node that is to compute in INT8: the inputs that get pairs. */
+interface Target {
+  node: number;
+  activations: number[];
+  weights: (WeightsToScale & { index: number }) | null;
+}
+
+/**
+ * Where Q/DQ pairs belong so that TensorRT computes in INT8 what it computed with the calibration cache: at the inputs of
+ * products (one scale per activation, one per output channel of weights), and of pools and sums of two activations behind
+ * them. A pair is before a product, so never between it and its activation.
+ * @param weightScales of an initializer along an axis; null: its elements cannot be read
+ */
+export function planMigration(
+  network: QuantisedGraph,
+  { types }: InferredTensors,
+  cache: CalibrationCache,
+  weightScales: (weights: WeightsToScale) => readonly number[] | null,
+): MigrationPlan {
+  const { graph } = network;
+  const plan: MigrationPlan = { edits: {}, activations: [], weights: [], skipped: [], unused: [] };
+  const low = new Set<number>();
+  const targets: Target[] = [];
+  const nameOf = (tensor: number) => graph.tensors[tensor]!.name;
+  for (const node of graph.nodes.keys()) {
+    if (graph.owner[node]! >= 0) continue;
+    const target = targetAt(network, node, low);
+    if (!target) continue;
+    const skip = (reason: string) => plan.skipped.push({ node: graph.nodes[node]!.id, reason });
+    const lost = target.activations.find((tensor) => !cache.scales.has(nameOf(tensor)));
+    const other = target.activations.find((tensor) => types[tensor] !== 'float');
+    if (lost !== undefined)
+      skip(
+        cache.unusable.includes(nameOf(lost))
+          ? `the scale of "${nameOf(lost)}" in the cache is not a positive number`
+          : `the cache has no scale for "${nameOf(lost)}"`,
+      );
+    else if (other !== undefined) skip(`"${nameOf(other)}" has the type ${types[other] ?? 'unknown'}, not float`);
+    else if (target.weights && weightScales(target.weights) === null)
+      skip(`the weights "${target.weights.tensor}" cannot be read as floats`);
+    else {
+      low.add(node);
+      targets.push(target);
+    }
+  }
+  new Pairs(network, cache, weightScales, plan).add(targets);
+  const used = new Set(plan.activations);
+  plan.unused = [...cache.scales.keys()].filter((name) => !used.has(name));
+  return plan;
+}
+
+function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number>): Target | null {
+  const { graph } = network;
+  const op = network.op(node);
+  const data = network.input(node, 0);
+  if (products.has(op)) {
+    const second = network.input(node, 1);
+    if (data < 0 || second < 0 || network.isConstant(data)) return null;
+    if (!network.isConstant(second)) return { node, activations: [data, second], weights: null };
+    const tensor = graph.tensors[second]!;
+    const axis = network.outputAxis(node, network.constantAt(node, 1)?.shape.length ?? 0);
+    if (tensor.kind !== 'initializer' || axis === undefined) return null;
+    return { node, activations: [data], weights: { tensor: tensor.name, axis, index: 1 } };
+  }
+  const inputs = graph.inputs[node]!;
+  const isSum =
+    op === 'Add' && inputs.length === 2 && inputs.every((tensor) => tensor >= 0 && !network.isConstant(tensor));
+  if (!isSum && !pools.has(op)) return null;
+  return inputs.some((tensor) => low.has(madeBy(network, tensor)))
+    ? { node, activations: isSum ? [...new Set(inputs)] : [data], weights: null }
+    : null;
+}
+
+/** The node whose kernel makes a tensor: what precedes activations. */
+function madeBy(network: QuantisedGraph, tensor: number): number {
+  let node = network.producer(tensor);
+  while (node >= 0 && (epilogues.has(network.op(node)) || isPart(network.op(node))))
+    node = network.producer(network.input(node, 0));
+  return node;
+}
+
+/** Writes each pair once, and lets the targets read it. */
+class Pairs {
+  readonly #network: QuantisedGraph;
+  readonly #cache: CalibrationCache;
+  readonly #weightScales: (weights: WeightsToScale) => readonly number[] | null;
+  readonly #plan: MigrationPlan;
+  readonly #names: Set<string>;
+  readonly #made = new Map<string, string>();
+
+  constructor(
+    network: QuantisedGraph,
+    cache: CalibrationCache,
+    weightScales: (weights: WeightsToScale) => readonly number[] | null,
+    plan: MigrationPlan,
+  ) {
+    this.#network = network;
+    this.#cache = cache;
+    this.#weightScales = weightScales;
+    this.#plan = plan;
+    const { nodes, tensors } = network.graph;
+    this.#names = new Set([...nodes.map(({ name }) => name), ...tensors.map(({ name }) => name)]);
+  }
+
+  add(targets: readonly Target[]): void {
+    const { graph } = this.#network;
+    const inputs: NonNullable<ModelEdits['inputs']> = [];
+    for (const { node, activations, weights } of targets) {
+      const { id } = graph.nodes[node]!;
+      for (const [index, tensor] of graph.inputs[node]!.entries())
+        if (activations.includes(tensor)) inputs.push({ node: id, index, tensor: this.#activation(tensor) });
+      if (weights) inputs.push({ node: id, index: weights.index, tensor: this.#weights(weights) });
+    }
+    this.#plan.edits.inputs = inputs;
+  }
+
+  #activation(tensor: number): string {
+    const { name, producer } = this.#network.graph.tensors[tensor]!;
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    this.#plan.activations.push(name);
+    const after = producer < 0 ? null : this.#network.graph.nodes[producer]!.id;
+    return this.#pair(name, name, [this.#cache.scales.get(name)!], null, after);
+  }
+
+  #weights(weights: WeightsToScale): string {
+    const key = `${weights.axis}:${weights.tensor}`;
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    this.#plan.weights.push(weights.tensor);
+    return this.#pair(key, weights.tensor, this.#weightScales(weights)!, weights.axis, null);
+  }
+
+  /** @returns name of the dequantised tensor */
+  #pair(key: string, name: string, scales: readonly number[], axis: number | null, after: string | null): string {
+    const [scale, zero, low, out] = ['scale', 'zero_point', 'quantized', 'dequantized'].map((word) =>
+      this.#fresh(`${name}_${word}`),
+    ) as [string, string, string, string];
+    this.#made.set(key, out);
+    const shape = axis === null ? [] : [scales.length];
+    const { edits } = this.#plan;
+    (edits.addInitializers ??= []).push(
+      { graph: '', tensor: { name: scale, newType: 'float', shape, bytes: floatBytes(scales) } },
+      { graph: '', tensor: { name: zero, newType: 'int8', shape, bytes: new Uint8Array(scales.length) } },
+    );
+    const attributes = axis === null ? {} : { axis: { int: axis } };
+    const node = (op: string, input: string, output: string) => ({
+      graph: '',
+      node: { op, name: this.#fresh(`${name}_${op}`), inputs: [input, scale, zero], outputs: [output], attributes },
+      after,
+    });
+    (edits.insert ??= []).push(node('QuantizeLinear', name, low), node('DequantizeLinear', low, out));
+    return out;
+  }
+
+  #fresh(wanted: string): string {
+    let name = wanted;
+    for (let number = 1; this.#names.has(name); number += 1) name = `${wanted}_${number}`;
+    this.#names.add(name);
+    return name;
+  }
+}
+
+function floatBytes(values: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(values.length * 4);
+  const view = new DataView(bytes.buffer);
+  values.forEach((value, index) => view.setFloat32(index * 4, value, true));
+  return bytes;
+}
+
+/** Symmetric scales of weights, one per entry of an axis: the largest magnitude becomes 127. */
+export function scalesAlong(values: Float32Array, shape: readonly number[], axis: number): number[] {
+  const inner = shape.slice(axis + 1).reduce((size, dim) => size * dim, 1);
+  const count = shape[axis]!;
+  const largest = new Float32Array(count);
+  for (let at = 0; at < values.length; at += 1) {
+    const channel = Math.floor(at / inner) % count;
+    const size = Math.abs(values[at]!);
+    if (size > largest[channel]!) largest[channel] = size;
+  }
+  // A channel of zeros has any scale.
+  return Array.from(largest, (size) => (size > 0 ? size / 127 : 1 / 127));
+}

@@ -1,0 +1,79 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
+import { migrateCalibration, readQuantisation } from '../../src/builder/files/quantisation.ts';
+import { createModelGraph } from '../../src/core/model/modelGraph.ts';
+import { readModel } from '../../src/core/onnx/readModel.ts';
+import { misplaced } from '../../src/core/quantisation/misplaced.ts';
+import { QuantisedGraph } from '../../src/core/quantisation/quantisedGraph.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { type PythonTools, pythonForTests } from '../support/python.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+
+let python: PythonTools;
+const folder = temporaryFolder();
+
+beforeAll(async () => {
+  python = await pythonForTests();
+});
+
+/** A calibration cache of the largest values that ONNX Runtime computes on random inputs. */
+async function calibrated(model: string): Promise<string> {
+  const path = join(folder, `${basename(model)}.cache`);
+  const scales = await python.calibrate(model);
+  const bits = new DataView(new ArrayBuffer(4));
+  const hex = (value: number) => {
+    bits.setFloat32(0, value);
+    return bits.getUint32(0).toString(16).padStart(8, '0');
+  };
+  const lines = Object.entries(scales).map(([name, largest]) => `${name}: ${hex(Math.max(largest, 1e-6) / 127)}`);
+  writeFileSync(path, `TRT-100600-MinMaxCalibration\n${lines.join('\n')}\n`);
+  return path;
+}
+
+test.each([
+  ['resnet18', 0.2],
+  ['vit_tiny', 0.2],
+  ['yolo_like', 0.2],
+])('%s: the migrated model is valid, well placed, and close to the model under ONNX Runtime', async (name, most) => {
+  const model = await fillWeights(modelPath(name));
+  const cache = await calibrated(model);
+  const out = join(folder, name, 'qdq.onnx');
+  const made = await migrateCalibration({ path: model, cache, out });
+  expect(made.activations.length).toBeGreaterThan(5);
+  const [answer] = await python.check([{ model: out, run: true, against: model }]);
+  expect(answer).toMatchObject({ checked: true, ran: true });
+  for (const { error, finite } of Object.values(answer!.outputs!)) {
+    expect(finite).toBe(true);
+    expect(error).toBeLessThan(most);
+    expect(error).toBeGreaterThan(0);
+  }
+  const { value } = await readModel(bytesOf(readFileSync(out)));
+  const wrong = misplaced(new QuantisedGraph(createModelGraph(value!)));
+  expect(wrong.filter(({ code }) => code !== 'one-side-of-residual')).toEqual([]);
+  const { tensors } = await readQuantisation({ path: out });
+  const text = readFileSync(cache, 'utf8');
+  for (const { tensor, scale } of tensors.filter((one) => made.activations.includes(one.tensor))) {
+    const bits = new DataView(new ArrayBuffer(4));
+    bits.setFloat32(0, scale!);
+    expect(text).toContain(`${tensor}: ${bits.getUint32(0).toString(16).padStart(8, '0')}\n`);
+  }
+});
+
+test('tensors that the cache lacks, and a cache of another model', async () => {
+  const model = await fillWeights(modelPath('resnet18'));
+  const cache = await calibrated(model);
+  const part = join(folder, 'part.cache');
+  const lines = readFileSync(cache, 'utf8').split('\n');
+  writeFileSync(part, lines.filter((_, index) => index === 0 || index % 3 > 0).join('\n'));
+  const made = await migrateCalibration({ path: model, cache: part, out: join(folder, 'part/qdq.onnx') });
+  expect(made.skipped.length).toBeGreaterThan(0);
+  expect(made.skipped[0]!.reason).toMatch(/^the cache has no scale for "/);
+  const other = join(folder, 'other.cache');
+  writeFileSync(other, 'TRT-8601-EntropyCalibration2\nsomething: 3f800000\n');
+  await expect(migrateCalibration({ path: model, cache: other, out: join(folder, 'x.onnx') })).rejects.toThrow(
+    'fits no node',
+  );
+});
