@@ -1,4 +1,5 @@
 import type { BuildStep } from '../core/diagnose/buildState.ts';
+import type { GraphAction } from './graphActions.ts';
 import type { PanelSelection } from '../core/scene/panel/fusionPanel.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 
@@ -40,4 +41,6 @@ export interface View {
   select(selection: Selection): void;
   /** A build of the model runs, or null: none does any more. A view may do without. */
   building?(building: Building | null): void;
+  /** Do what a command of the editor requests, with what is selected. A view may do without. */
+  perform?(action: GraphAction): void;
 }

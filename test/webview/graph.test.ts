@@ -241,6 +241,7 @@ describe('selection', () => {
 
   it('expands what hides a group, dims everything else, and ends that with Escape', async () => {
     const view = await open();
+    await view.page.setViewportSize({ width: 1440, height: 1000 });
     const shown = await data('vit_tiny');
     await show(view, shown);
     await view.page.getByRole('button', { name: 'Collapse All' }).click();
@@ -528,8 +529,11 @@ describe('what comes while a layout is on its way', () => {
     await show(view, await data('vit_tiny'));
     const module = item(view, 'module:/blocks/blocks.0');
     await module.click();
+    await view.still();
+    const release = await holdLayouts(view);
     await view.page.getByRole('button', { name: 'Flat' }).click();
     await module.dblclick();
+    await release();
     await view.still();
     const { camera, flat } = await view.page.evaluate(
       () => (window as unknown as { kept: { graph: KeptState } }).kept.graph,

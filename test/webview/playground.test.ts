@@ -341,3 +341,25 @@ describe('the report as one file', () => {
     expect(await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))).toEqual([]);
   });
 });
+
+test('the graph acts on the keys that an editor contributes', async () => {
+  server.setData(zoo);
+  const view = await open(server.url);
+  const { page } = view;
+  await page.click('[data-tab="graph"]');
+  await page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
+  await view.still();
+  await page.keyboard.press('Control+f');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('combobox');
+  await page.keyboard.type('op:LayerNormalization');
+  await page.keyboard.press('F3');
+  await view.still();
+  expect(await page.locator('.hits').textContent()).toMatch(/^1 of /);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Alt+i');
+  await view.still();
+  expect(await page.locator('.graph-place').textContent()).toContain('the selection and 1 step around it');
+  await page.keyboard.press('Alt+a');
+  await view.still();
+  expect(await page.locator('.graph-part').isHidden()).toBe(true);
+});

@@ -98,7 +98,7 @@ function start(root: HTMLElement): void {
   });
   window.addEventListener('error', ({ message }) => say(strings.playground.failed(message)));
 
-  const graph: View = mountGraph(graphBox, host('graph'));
+  const graph: View = mountGraph(graphBox, host('graph'), { ownKeys: true });
   const fusion: View = mountFusion(fusionBox, host('fusion'));
   const tree = groupTree(side, (next) => {
     tree.select(next);

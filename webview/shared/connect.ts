@@ -37,6 +37,7 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
     show: (...args: Parameters<View['show']>) => view.show(...args),
     select: (...args: Parameters<View['select']>) => view.select(...args),
     building: (...args: Parameters<NonNullable<View['building']>>) => view.building?.(...args),
+    perform: (...args: Parameters<NonNullable<View['perform']>>) => view.perform?.(...args),
   };
   window.addEventListener('message', (event: MessageEvent<unknown>) => {
     // The editor itself and extensions of the browser post messages too: what is not ours is not an error.

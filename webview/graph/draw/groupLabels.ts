@@ -221,8 +221,7 @@ function foreignTexts(model: Frame['model'], group: FusionGroup): [string, strin
   const { report } = model.data;
   const derived = group.points.filter((point) => report?.nodes[model.fusion.reportOf[point]!]?.exact === false).length;
   const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
-  const nodes =
-    graphStrings.nodes(group.points.length, model.noun) + (derived > 0 ? graphStrings.ofThemDerived(derived) : '');
+  const nodes = graphStrings.groupNodes(group, model.noun) + (derived > 0 ? graphStrings.ofThemDerived(derived) : '');
   // Without a model, the nodes are the kernels.
   const parts = model.noun === 'layer' && kernels > 0 ? [] : [nodes];
   if (kernels > 0) parts.push(graphStrings.kernels(kernels));
@@ -236,5 +235,5 @@ function layerTexts(model: Frame['model'], group: FusionGroup): [string, string]
   const layer = model.data.report === null ? undefined : layerOf(model.data.report, group.ref);
   const name = layer === undefined || layer.type === '' ? `layer ${group.ref}` : layer.type;
   const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
-  return [`${name}${time}`, graphStrings.nodes(group.points.length, model.noun)];
+  return [`${name}${time}`, graphStrings.groupNodes(group, model.noun)];
 }

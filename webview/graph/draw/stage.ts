@@ -53,6 +53,13 @@ export class Stage {
     } else this.#zoom.transform(node.interrupt(), target);
   }
 
+  /** Puts a point of the graph in the middle of the screen. */
+  centre(x: number, y: number): void {
+    const { width, height } = this.size;
+    const { k } = this.camera;
+    this.set({ k, x: width / 2 - x * k, y: height / 2 - y * k });
+  }
+
   zoomBy(factor: number): void {
     const { width, height } = this.size;
     const { k, x, y } = this.camera;

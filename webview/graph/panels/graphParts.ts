@@ -9,6 +9,8 @@ import type { InspectorActions } from './inspector.ts';
 import { Legend } from './legend.ts';
 import { Minimap } from './minimap.ts';
 import { StateBanner } from './stateBanner.ts';
+import { PlaceBar } from './placeBar.ts';
+import type { PlaceActions } from './placeBar.ts';
 import { SearchBox } from './searchBox.ts';
 import type { SearchEntry } from './searchBox.ts';
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
@@ -21,12 +23,13 @@ export interface GraphCommands {
     /** Shows a selection and brings it into sight, as if another view had selected. */
     follow(selection: Selection): void;
   };
+  readonly part: PlaceActions;
+  readonly stage: { centre(x: number, y: number): void };
   setOverlay(kind: OverlayKind): void;
   filter(): void;
   find(text: string): { hits: number; problem: string };
   /** Expands or collapses a module. */
   toggle(module: number): void;
-  centre(x: number, y: number): void;
   fit(): void;
   zoomBy(factor: number): void;
   collapseAll(): void;
@@ -51,6 +54,7 @@ export interface GraphParts {
   minimap: Minimap;
   inspector: Inspector;
   card: HoverCard;
+  place: PlaceBar;
   help: HelpDialog;
 }
 
@@ -71,7 +75,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     go: (at) => commands.selecting.goToHit(at),
     leave: () => tree.focus(),
   });
-  const minimap = new Minimap((x, y) => commands.centre(x, y));
+  const minimap = new Minimap((x, y) => commands.stage.centre(x, y));
   const state = new StateBanner({
     run: (step) => host.run(step, []),
     showNodes: (ids) => {
@@ -112,7 +116,13 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   const stage = element('div', { class: 'graph-stage' }, canvas, tree.root);
   const card = new HoverCard();
   const corner = element('div', { class: 'graph-floor' }, stage, legend.root, minimap.root, card.root);
-  const main = element('div', { class: 'graph-main' }, corner, inspector.root);
+  const place = new PlaceBar({ showAll: () => commands.part.showAll(), step: (by) => commands.part.step(by) });
+  const main = element(
+    'div',
+    { class: 'graph-main' },
+    element('div', { class: 'graph-left' }, place.root, corner),
+    inspector.root,
+  );
   const empty = element('div', { class: 'graph-empty' });
   root.classList.add('graph-root');
   root.append(header, state.root, main, empty, help.root);
@@ -132,6 +142,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     minimap,
     inspector,
     card,
+    place,
     help,
   };
 }

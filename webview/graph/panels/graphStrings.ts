@@ -35,6 +35,15 @@ export const graphStrings = {
   searchHint:
     'Words that must all match: name, op:Softmax, fate:folded, group:0, kernel:gemm, layer:myl, dtype:fp16, tensor:mask, /regex/, name:/regex/',
   results: 'Search results',
+  crumbs: 'Modules around the selection',
+  paths: 'the paths between two nodes',
+  around: (steps: number) => (steps === 0 ? 'the selection' : `the selection and ${counted(steps, 'step')} around it`),
+  fewerSteps: 'Fewer Steps',
+  moreSteps: 'More Steps',
+  showAll: 'Show Whole Graph',
+  selectFirst: 'Select a node, a module or an edge first.',
+  selectTwo: 'Select two nodes first: click one, then Ctrl+click the other.',
+  noPath: 'No path connects the two nodes.',
   moreHits: (hits: number) => `… ${thousands(hits)} more. Add a word to narrow the search.`,
   hits: (at: number, hits: number) =>
     hits === 0 ? 'No results' : at < 0 ? counted(hits, 'result') : `${thousands(at + 1)} of ${thousands(hits)}`,
@@ -62,6 +71,9 @@ export const graphStrings = {
   portalFrom: (name: string) => `from ${name}`,
   kernels: (kernels: number) => counted(kernels, 'kernel'),
   nodes: (nodes: number, noun: 'node' | 'layer') => counted(nodes, noun),
+  /** Of a group that is shown in part: `1 of 379 nodes`. */
+  groupNodes: ({ points, whole }: { points: readonly number[]; whole: number }, noun: 'node' | 'layer') =>
+    (points.length < whole ? `${thousands(points.length)} of ` : '') + counted(whole, noun),
   ofThemDerived: (nodes: number) => ` (${thousands(nodes)} derived)`,
   input: 'Graph input',
   output: 'Graph output',
@@ -126,12 +138,13 @@ export const graphStrings = {
     openLog: 'Open Build Log',
   },
   helpTitle: 'Keyboard Shortcuts',
-  helpMouse: 'Drag or scroll to move. Hold Ctrl and scroll, or pinch, to zoom. Double-click a module to expand it.',
+  helpMouse:
+    'Click edges, too. Ctrl+click adds nodes to the selection. Drag or scroll to move. Hold Ctrl and scroll, or pinch, to zoom. Double-click a module to expand it.',
   helpKeys: [
     ['↑ ↓', 'move along an edge to the producer or a consumer'],
     ['← →', 'move to the neighbor on the left or right'],
     ['Enter', 'expand or collapse a module, or open the details of a node'],
-    ['Space', 'select'],
+    ['Space', 'select; with Ctrl add to the selection'],
     ['Escape', 'leave a module, or clear the selection'],
     ['g', 'select the whole fusion group'],
     ['/', 'search; n and N move through the results'],

@@ -1,3 +1,4 @@
+import { graphKeys, keyText } from '../../../src/protocol/graphActions.ts';
 import { button, element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 
@@ -7,7 +8,8 @@ export class HelpDialog {
 
   constructor() {
     const list = element('dl', { class: 'facts' });
-    for (const [key, meaning] of graphStrings.helpKeys) {
+    const contributed = graphKeys.map(({ key, meaning }) => [keyText(key), meaning] as const);
+    for (const [key, meaning] of [...contributed, ...graphStrings.helpKeys]) {
       list.append(element('dt', { class: 'mono' }, key), element('dd', {}, meaning));
     }
     this.root = element(

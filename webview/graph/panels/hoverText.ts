@@ -96,7 +96,7 @@ function moduleText(model: GraphModel, item: number, index: number): HoverText {
 function groupText(model: GraphModel, index: number): HoverText {
   const group = model.fusion.groups[index]!;
   const report = model.data.report!;
-  const facts: [string, string][] = [[words.contents, graphStrings.nodes(group.points.length, model.noun)]];
+  const facts: [string, string][] = [[words.contents, graphStrings.groupNodes(group, model.noun)]];
   const kernels = group.kind === 'foreign' ? (model.fusion.kernelCounts.get(group.ref) ?? 0) : 0;
   if (kernels > 0) facts.push([words.kernels, thousands(kernels)]);
   const layer = group.kind === 'foreign' ? undefined : layerOf(report, group.ref);

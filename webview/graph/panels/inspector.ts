@@ -236,7 +236,7 @@ export class Inspector {
   #group(model: GraphModel, index: number): Node[] {
     const group = model.fusion.groups[index]!;
     const report = model.data.report!;
-    const rows: [string, string][] = [[words.contents, graphStrings.nodes(group.points.length, model.noun)]];
+    const rows: [string, string][] = [[words.contents, graphStrings.groupNodes(group, model.noun)]];
     const ms = model.groupTime(group);
     if (ms !== null) rows.push([words.time, timeText(ms)]);
     const precision = model.groupPrecision(group);

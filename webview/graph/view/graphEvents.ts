@@ -1,3 +1,4 @@
+import type { GraphMenuContext } from '../../../src/protocol/graphMenu.ts';
 import type { GraphParts } from '../panels/graphParts.ts';
 import type { Picture } from './graphModel.ts';
 import { handleKey } from './keyboard.ts';
@@ -8,7 +9,10 @@ export interface GraphSurface {
   focused: number;
   /** A group is selected and everything else dimmed. */
   dims: boolean;
-  click(x: number, y: number): void;
+  click(x: number, y: number, add: boolean): void;
+  step(by: -1 | 1): void;
+  addItem(item: number): void;
+  menuContext(at: [x: number, y: number] | null): GraphMenuContext;
   hover(x: number, y: number): void;
   itemUnder(x: number, y: number): number;
   activate(item: number): void;
@@ -32,7 +36,19 @@ export function listenTo(
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  stage.addEventListener('click', (event) => surface.click(...at(event)));
+  stage.addEventListener('click', (event) => surface.click(...at(event), event.ctrlKey || event.metaKey));
+  // The editor reads what its menu is about when the event has come up to the page.
+  stage.addEventListener('contextmenu', (event) => {
+    const byPointer = event.button === 2 || event.ctrlKey;
+    stage.dataset['vscodeContext'] = JSON.stringify(surface.menuContext(byPointer ? at(event) : null));
+  });
+  // The buttons at the side of a mouse; the browser would leave the page.
+  for (const type of ['mousedown', 'mouseup'] as const)
+    document.addEventListener(type, (event) => {
+      if (event.button !== 3 && event.button !== 4) return;
+      event.preventDefault();
+      if (type === 'mouseup') surface.step(event.button === 3 ? -1 : 1);
+    });
   stage.addEventListener('dblclick', (event) => {
     const item = surface.itemUnder(...at(event));
     const kind = item < 0 ? undefined : surface.picture?.scene.kind[item];
@@ -58,6 +74,7 @@ export function listenTo(
       dims: surface.dims,
       onGraph: tree.hasFocus || document.activeElement === document.body,
       focusItem: (item) => surface.focusItem(item),
+      addItem: (item) => surface.addItem(item),
       walkTo: (item) => surface.walkTo(item),
       activate: (item) => surface.activate(item),
       selectItem: (item) => surface.selectItem(item),

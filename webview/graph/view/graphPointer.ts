@@ -4,11 +4,13 @@ import { groupAt, itemAt, labelAt, segmentAt } from '../draw/hitTest.ts';
 import type { Painter } from '../draw/painter.ts';
 import type { Stage } from '../draw/stage.ts';
 import type { HoverCard } from '../panels/hoverCard.ts';
+import type { GraphMenuContext } from '../../../src/protocol/graphMenu.ts';
 import type { GraphTree } from './graphTree.ts';
 import type { GraphSurface } from './graphEvents.ts';
 import type { GraphModel, Picture } from './graphModel.ts';
 import type { GraphSelection } from './graphSelection.ts';
 import type { HoverTarget } from '../panels/hoverText.ts';
+import { menuContext } from './subjectOf.ts';
 import { centreItem } from './navigate.ts';
 
 /** What pointer and keyboard act on. */
@@ -83,8 +85,8 @@ export class GraphPointer implements GraphSurface {
     return picture === null ? -1 : itemAt(picture, this.#view.stage.camera, x, y);
   }
 
-  /** A click on the graph. */
-  click(x: number, y: number): void {
+  /** A click on the graph; `add` keeps what is selected. */
+  click(x: number, y: number, add: boolean): void {
     const { model, stage, selecting } = this.#view;
     if (model?.picture == null) return;
     this.#view.card.hide();
@@ -110,6 +112,10 @@ export class GraphPointer implements GraphSurface {
     }
     this.focused = item;
     this.focusedKey = model.key(item);
+    if (add) {
+      selecting.toggleItem(item);
+      return;
+    }
     const { scene, layout } = model.picture;
     const { k, x: cx } = stage.camera;
     const kind = scene.kind[item]!;
@@ -119,6 +125,37 @@ export class GraphPointer implements GraphSurface {
     if (onTriangle && k > 0.3) this.#view.toggleItem(item);
     else this.selectItem(item);
     if (label !== undefined) centreItem(model, stage, item);
+  }
+
+  /** Back (-1) or forward (1) through selections. */
+  step(by: -1 | 1): void {
+    this.#view.selecting.step(by);
+  }
+
+  addItem(item: number): void {
+    this.#view.selecting.toggleItem(item);
+  }
+
+  /**
+   * What the menu at a point of the screen is about, or without a point that of the focused box. Selects it, unless it
+   * is selected already.
+   */
+  menuContext(at: [x: number, y: number] | null): GraphMenuContext {
+    const { model, selecting, card } = this.#view;
+    if (model?.picture == null) return menuContext(null, selecting.marks);
+    card.hide();
+    if (at === null) {
+      if (this.focused >= 0) selecting.selectItem(this.focused);
+    } else {
+      const { leaf, edges, target } = this.#under(model, ...at);
+      const item = leaf >= 0 ? leaf : this.itemUnder(...at);
+      if (edges.length > 0) selecting.selectTensors(tensorsOf(model, edges));
+      else if (target?.kind === 'group') selecting.selectGroup(target.group);
+      else if (item < 0) selecting.close();
+      else if (selecting.marks.subject?.kind !== 'many' || selecting.marks.selected?.[item] !== 2)
+        selecting.selectItem(item);
+    }
+    return menuContext(model, selecting.marks);
   }
 
   /** The pointer is there; nowhere for a negative x. */

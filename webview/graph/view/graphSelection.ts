@@ -12,7 +12,15 @@ import type { KeptSubject } from './keptSubject.ts';
 import { hidingGroup, modulesAround } from './firstOpen.ts';
 import { bringIntoSight, centreGroup, centreItem } from './navigate.ts';
 import { SelectionHistory } from './selectionHistory.ts';
-import { choiceOfGroup, choiceOfItem, choiceOfTensors, subjectOf } from './subjectOf.ts';
+import {
+  choiceOfGroup,
+  choiceOfItem,
+  choiceOfModule,
+  choiceOfTensors,
+  pointsOfSubject,
+  subjectOf,
+  toggled,
+} from './subjectOf.ts';
 
 /** What the selection needs of the view. */
 export interface SelectingView {
@@ -21,8 +29,12 @@ export interface SelectingView {
   readonly inspector: Inspector;
   /** Opens modules by their ids, then goes on. */
   expand(modules: string[], then: () => void): void;
-  /** `take`: the keyboard goes there. */
-  focusItem(item: number, take: boolean): void;
+  /** Says where in the graph a selection is. */
+  showPlace(subject: Subject | null): void;
+  readonly pointer: {
+    /** `take`: the keyboard goes there. */
+    focusItem(item: number, take: boolean): void;
+  };
   redraw(): void;
 }
 
@@ -63,6 +75,7 @@ export class GraphSelection {
     const model = this.#view.model!;
     this.marks.set(model, selection, subject);
     this.#view.inspector.show(model, subject);
+    this.#view.showPlace(subject);
     if (subject !== null) this.#history.push(keepSubject(model, selection, subject));
     this.#view.redraw();
   }
@@ -82,7 +95,7 @@ export class GraphSelection {
     this.#reveal(point, () => {
       const model = this.#view.model!;
       const item = model.picture!.scene.itemOfPoint[point]!;
-      this.#view.focusItem(item, !search);
+      this.#view.pointer.focusItem(item, !search);
       this.selectItem(item);
       centreItem(model, this.#view.stage, item);
     });
@@ -130,6 +143,43 @@ export class GraphSelection {
     this.choose(choiceOfTensors(origins));
   }
 
+  /** Adds a box to the selection, or takes it out. */
+  toggleItem(item: number): void {
+    const model = this.#view.model!;
+    const { scene } = model.picture!;
+    const kind = scene.kind[item]!;
+    if (kind === 'open' || kind === 'closed') this.selectItem(item);
+    else this.choose(toggled(model, this.marks.subject, scene.ref[item]!));
+  }
+
+  /** Selects a module and opens those around it. */
+  goToModule(module: number): void {
+    const { model } = this.#view;
+    if (model === null) return;
+    const { modules } = model.nested;
+    const around: string[] = [];
+    for (let at = modules[module]!.parent; at > 0; at = modules[at]!.parent) around.push(modules[at]!.id);
+    this.#view.expand(around, () => {
+      this.choose(choiceOfModule(model, module));
+      const item = model.hierarchy === model.nested ? model.picture!.scene.itemOfModule[module]! : -1;
+      if (item >= 0) centreItem(model, this.#view.stage, item);
+    });
+  }
+
+  /** Brings what is selected into sight. */
+  bringBack(): void {
+    const { model, stage } = this.#view;
+    const { subject } = this.marks;
+    if (model?.picture == null || subject === null) return;
+    if (subject.kind === 'group') return this.#showGroup(subject.group, this.marks.selection);
+    const points = pointsOfSubject(model, subject);
+    const [point] = points;
+    if (point === undefined) return;
+    if (subject.kind === 'point' || subject.kind === 'tensors')
+      this.#reveal(point, () => bringIntoSight(model, stage, [point]));
+    else bringIntoSight(model, stage, points);
+  }
+
   /** Back (-1) or forward (1) to what was selected before, as far as this picture has it. */
   step(by: -1 | 1): void {
     const model = this.#view.model;
@@ -138,32 +188,12 @@ export class GraphSelection {
       const subject = findSubject(model, kept);
       if (subject === null) continue;
       this.choose({ selection: kept.selection, subject });
-      if (subject.kind === 'group') return this.#showGroup(subject.group, kept.selection);
-      const point = firstPoint(model, subject);
-      if (point === undefined) return;
-      const sight = () => bringIntoSight(model, this.#view.stage, [point]);
-      if (subject.kind === 'point' || subject.kind === 'tensors') this.#reveal(point, sight);
-      else sight();
+      this.bringBack();
       return;
     }
   }
 
   forget(): void {
     this.#history.clear();
-  }
-}
-
-function firstPoint(model: GraphModel, subject: Subject): number | undefined {
-  switch (subject.kind) {
-    case 'point':
-      return subject.point;
-    case 'tensors':
-      return subject.origins[0]?.producer;
-    case 'many':
-      return subject.points[0];
-    case 'group':
-      return model.fusion.groups[subject.group]!.points[0];
-    case 'module':
-      return model.nested.sequence[model.nested.modules[subject.module]!.start];
   }
 }

@@ -19,19 +19,24 @@ import type { Highlights } from '../draw/highlights.ts';
 import { GraphSelection, type SelectingView } from './graphSelection.ts';
 import { subjectOf } from './subjectOf.ts';
 import type { HoverCard } from '../panels/hoverCard.ts';
-import type { Inspector } from '../panels/inspector.ts';
+import type { GraphAction } from '../../../src/protocol/graphActions.ts';
+import type { PlaceBar } from '../panels/placeBar.ts';
+import { crumbsOf } from './crumbs.ts';
+import { GraphPart, type PartedView } from './graphPart.ts';
+import type { Inspector, Subject } from '../panels/inspector.ts';
 import { firstOpen, toOpen } from './firstOpen.ts';
 import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
 import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
 import { keepInPlace, showAll, showFirst } from './navigate.ts';
 import { Painter } from '../draw/painter.ts';
+import { describeModel } from './describeModel.ts';
+import { performAction } from './performAction.ts';
 import { showBuilding } from './showBuilding.ts';
 import { Stage } from '../draw/stage.ts';
-import { summarySentence } from '../../../src/core/report/summary.ts';
 
 /** The graph view: holds what is shown and passes between its parts. */
-export class GraphView implements GraphCommands, PointedView, SelectingView {
+export class GraphView implements GraphCommands, PointedView, SelectingView, PartedView {
   readonly #host: ViewHost;
   readonly #kept = viewState<KeptState>('graph');
   readonly #worker = new LayoutClient();
@@ -48,15 +53,19 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
   #then = () => {};
   /** What arrived while the stage had no size: what fits is not known yet. */
   #unseen: [data: ViewData, message: string] | null = null;
+  /** The last data, of which a part may be shown. */
+  #shown: [data: ViewData, message: string] | null = null;
   #building: Building | null = null;
   #open = new Set<string>();
   #overlay: OverlayKind = 'fusion';
   readonly selecting: GraphSelection;
-  readonly #pointer: GraphPointer;
+  readonly part: GraphPart;
+  readonly pointer: GraphPointer;
 
   constructor(root: HTMLElement, host: ViewHost) {
     this.#host = host;
     this.selecting = new GraphSelection(this, host);
+    this.part = new GraphPart(this);
     this.#parts = buildParts(root, host, this);
     this.#appearance = new Appearance(() => {
       this.painter.family = this.#appearance.family;
@@ -72,8 +81,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       () => this.frame(),
       (frame) => this.#settled(frame),
     );
-    this.#pointer = new GraphPointer(this);
-    listenTo(this.#parts, this.#pointer, () => {
+    this.pointer = new GraphPointer(this);
+    listenTo(this.#parts, this.pointer, () => {
       if (this.#unseen !== null) this.show(...this.#unseen);
       this.redraw();
     });
@@ -97,20 +106,22 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       this.#unseen = [data, message];
       return;
     }
+    this.#shown = [data, message];
     const before = this.#drawn;
     const last = this.#model;
     const kept = before === null ? this.#kept.get() : null;
     this.#overlay = overlayFor(data, kept?.overlay ?? this.#overlay, last);
-    const model = new GraphModel({ ...data, graph }, this.#overlay);
+    const model = new GraphModel({ ...data, graph: this.part.of(graph) }, this.#overlay);
     this.#model = model;
-    this.#describe(model);
-    const look = this.#continue(model, before, last, kept);
+    describeModel(this.#parts, model, this.#appearance.palette);
+    const look = this.#changePart(model) ?? this.#continue(model, before, last, kept);
     showBuilding(this.#building, model, this.#marks);
     this.#arrive = () => {
       look();
       search.refresh();
       this.#marks.filter(model, legend.off);
       inspector.show(model, this.#marks.subject);
+      this.showPlace(this.#marks.subject);
       // What was selected elsewhere while there was no picture; what was selected when one left moves nothing.
       const { selection } = this.#marks;
       if (leftAt(kept, model, selection))
@@ -121,19 +132,28 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     this.#relayout(() => {});
   }
 
-  #describe(model: GraphModel): void {
-    const { sentence, hints, state, legend } = this.#parts;
-    const { report } = model.data;
-    hints.textContent = model.data.hints.join(' ');
-    hints.hidden = model.data.hints.length === 0;
-    state.show(model);
-    sentence.textContent =
-      report === null ? graphStrings.noReport(model.graph.nodes, model.data.build !== null) : summarySentence(report);
-    legend.offer('overrides', model.asked.size > 0);
-    legend.offer('evidence', report?.subject !== 'engine');
-    legend.offer('accuracy', model.judged.size > 0);
-    legend.offer('comparison', model.data.comparison !== undefined);
-    legend.show(model.overlay, this.#appearance.palette);
+  /** Into a part of the graph or back: what moves the picture there; undefined: the part is the same. */
+  #changePart(model: GraphModel): (() => void) | undefined {
+    const change = this.part.takeChange(model);
+    if (change === undefined) return undefined;
+    const { camera } = change;
+    model.setFlat(this.#model!.flat);
+    this.#open = change.open;
+    return () => (camera === null ? showFirst(model, this.stage) : this.stage.set(camera));
+  }
+
+  showAgain(): void {
+    if (this.#shown !== null) this.show(...this.#shown);
+  }
+
+  showPlace(subject: Subject | null): void {
+    this.place.showCrumbs(this.#model === null ? [] : crumbsOf(this.#model, subject, this.selecting));
+  }
+
+  /** From the host, or from a key on a plain page. */
+  perform(action: GraphAction): void {
+    if (this.picture === null) return;
+    performAction(action, this, this.#parts.search);
   }
 
   /**
@@ -148,7 +168,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       // Ids are those of the newest data already.
       const own = last === null || last === before ? carry : carryFrom(last);
       model.setFlat((last ?? before)!.flat);
-      this.#pointer.focusedKey = own.key(this.#pointer.focusedKey);
+      this.pointer.focusedKey = own.key(this.pointer.focusedKey);
       this.#marks.carry(own);
       look = () => this.stage.set(carry.camera());
     } else if (kept !== null && isOf(kept, model)) {
@@ -159,7 +179,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       if (before !== null) this.#marks.clear();
       this.selecting.forget();
       this.#open = firstOpen(model, this.stage);
-      this.#pointer.focusedKey = '';
+      this.pointer.focusedKey = '';
     }
     this.#parts.flat.setAttribute('aria-pressed', String(model.flat));
     return look;
@@ -198,12 +218,6 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     this.#marks.find(model, points);
     this.redraw();
     return { hits: points.length, problem };
-  }
-
-  centre(x: number, y: number): void {
-    const { width, height } = this.stage.size;
-    const { k } = this.stage.camera;
-    this.stage.set({ k, x: width / 2 - x * k, y: height / 2 - y * k });
   }
 
   fit(): void {
@@ -271,7 +285,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       if (this.#model !== model) return;
       model.setPicture(scene, layout);
       this.stage.limit(layout.totalWidth, layout.totalHeight);
-      this.#pointer.refresh(model);
+      this.pointer.refresh(model);
       this.#drawn = model;
       this.#marks.refresh(model);
       const last = this.#then;
@@ -296,11 +310,11 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
       selected: this.#marks.selected,
       hits: this.#marks.hits,
       dimmed: this.#marks.dimmed,
-      focused: this.#parts.tree.hasFocus ? this.#pointer.focused : -1,
-      hovered: this.#pointer.hovered,
-      litEdges: new Set([...this.#marks.edges, ...this.#pointer.edges]),
+      focused: this.#parts.tree.hasFocus ? this.pointer.focused : -1,
+      hovered: this.pointer.hovered,
+      litEdges: new Set([...this.#marks.edges, ...this.pointer.edges]),
       group: this.#marks.group,
-      pointed: this.#pointer.pointed,
+      pointed: this.pointer.pointed,
     };
   }
 
@@ -309,14 +323,14 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
   }
 
   #settled(frame: Frame): void {
-    this.#parts.tree.update({ ...frame, focused: this.#pointer.focused });
-    this.#pointer.settled();
+    this.#parts.tree.update({ ...frame, focused: this.pointer.focused });
+    this.pointer.settled();
     this.#keep();
   }
 
   #keep(): void {
-    // Without a picture one looks nowhere yet.
-    if (this.#model?.picture == null) return;
+    // Without a picture one looks nowhere yet; a part of the graph is left with the page.
+    if (this.#model?.picture == null || this.part.isActive) return;
     this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.stage.camera, this.#marks.selection));
   }
 
@@ -324,12 +338,16 @@ export class GraphView implements GraphCommands, PointedView, SelectingView {
     return this.selecting.marks;
   }
 
-  get inspector(): Inspector {
-    return this.#parts.inspector;
+  get open(): ReadonlySet<string> {
+    return this.#open;
   }
 
-  focusItem(item: number, take: boolean): void {
-    this.#pointer.focusItem(item, take);
+  get place(): PlaceBar {
+    return this.#parts.place;
+  }
+
+  get inspector(): Inspector {
+    return this.#parts.inspector;
   }
 
   get model(): GraphModel | null {

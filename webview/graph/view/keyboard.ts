@@ -13,6 +13,8 @@ export interface KeyTarget {
   walkTo(item: number): void;
   activate(item: number): void;
   selectItem(item: number): void;
+  /** Adds an item to the selection, or takes it out. */
+  addItem(item: number): void;
   selectGroupOf(item: number): void;
   clear(): void;
   search(): void;
@@ -24,6 +26,10 @@ export interface KeyTarget {
 
 /** Does what a key stands for; false: the key is not the graph's. */
 export function handleKey(event: KeyboardEvent, target: KeyTarget): boolean {
+  if ((event.ctrlKey || event.metaKey) && event.key === ' ' && target.onGraph && target.focused >= 0) {
+    target.addItem(target.focused);
+    return true;
+  }
   if (event.altKey || event.ctrlKey || event.metaKey) return false;
   const { target: at } = event;
   if (at instanceof HTMLInputElement || at instanceof HTMLSelectElement || at instanceof HTMLTextAreaElement)

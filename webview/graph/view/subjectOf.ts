@@ -1,4 +1,5 @@
 import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
+import type { GraphMenuContext } from '../../../src/protocol/graphMenu.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import type { GraphModel } from './graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -47,4 +48,87 @@ export function choiceOfGroup({ fusion }: GraphModel, group: number): { selectio
 export const choiceOfTensors = (origins: TensorOrigin[]): { selection: Selection; subject: Subject } => ({
   selection: { kind: 'none' },
   subject: { kind: 'tensors', origins },
+});
+
+/** What the user selects with a module, be it on the picture or not. */
+export function choiceOfModule(model: GraphModel, module: number): { selection: Selection; subject: Subject } {
+  const { nested, graph, hierarchy, picture } = model;
+  const { start, end } = nested.modules[module]!;
+  const ids = Array.from(nested.sequence.subarray(start, end), (point) => graph.data.nodes[point]?.id).filter(
+    (id) => id !== undefined,
+  );
+  const item = hierarchy === nested ? (picture?.scene.itemOfModule[module] ?? -1) : -1;
+  const open = picture?.scene.kind[item] === 'open';
+  return { selection: { kind: 'nodes', ids }, subject: { kind: 'module', module, open } };
+}
+
+/** The points that a subject is about: of tensors their producers and consumers. */
+export function pointsOfSubject({ nested, fusion, tensors }: GraphModel, subject: Subject): number[] {
+  switch (subject.kind) {
+    case 'point':
+      return [subject.point];
+    case 'module': {
+      const { start, end } = nested.modules[subject.module]!;
+      return [...nested.sequence.subarray(start, end)];
+    }
+    case 'group':
+      return fusion.groups[subject.group]!.points;
+    case 'many':
+      return subject.points;
+    case 'tensors':
+      return [...new Set(subject.origins.flatMap((origin) => [origin.producer, ...tensors.consumers(origin)]))];
+  }
+}
+
+/** The selection with a point added or, if it is in it, taken out. */
+export function toggled(
+  model: GraphModel,
+  subject: Subject | null,
+  point: number,
+): { selection: Selection; subject: Subject | null } {
+  const before = subject === null ? [] : pointsOfSubject(model, subject);
+  const points = before.includes(point) ? before.filter((other) => other !== point) : [...before, point];
+  const ids = points.map((one) => model.graph.data.nodes[one]?.id).filter((id) => id !== undefined);
+  const [only] = points;
+  if (only === undefined) return { selection: { kind: 'none' }, subject: null };
+  return {
+    selection: ids.length === 0 ? { kind: 'none' } : { kind: 'nodes', ids },
+    subject:
+      points.length === 1
+        ? { kind: 'point', point: only }
+        : { kind: 'many', points, title: graphStrings.selectedNodes(points.length, model.noun) },
+  };
+}
+
+/** What the commands of a context menu get: the selection, and what is known of it only here. */
+export function menuContext(
+  model: GraphModel | null,
+  { selection, subject }: { selection: Selection; subject: Subject | null },
+): GraphMenuContext {
+  const context = { preventDefaultContextMenuItems: true, selection } as const;
+  switch (model === null ? undefined : subject?.kind) {
+    case undefined:
+      return { ...context, webviewSection: 'canvas' };
+    case 'point':
+    case 'many':
+      return { ...context, webviewSection: 'node' };
+    case 'group':
+      return { ...context, webviewSection: 'group' };
+    case 'module':
+      return {
+        ...context,
+        webviewSection: 'module',
+        ...(subject?.kind === 'module' && moduleOf(model!, subject.module)),
+      };
+    case 'tensors': {
+      const [origin] = subject?.kind === 'tensors' ? subject.origins : [];
+      if (origin === undefined) return { ...context, webviewSection: 'canvas' };
+      const producer = model!.graph.data.nodes[origin.producer]?.id ?? '';
+      return { ...context, webviewSection: 'tensor', tensor: { name: origin.name, producer } };
+    }
+  }
+}
+
+const moduleOf = (model: GraphModel, module: number): { module: string } => ({
+  module: model.nested.modules[module]!.id,
 });

@@ -11,6 +11,8 @@ export interface FusionGroup {
   /** Id of the ForeignNode or of the layer in the report. */
   ref: number;
   points: number[];
+  /** How many nodes it has in the model, of which `points` may be a part. */
+  whole: number;
   /** Its engine layers: a ForeignNode's kernels, or the one layer. */
   layers: number[];
   /** false: TensorRT did not name every member, the rest is derived from the graph. */
@@ -58,8 +60,11 @@ export function fusionGroups(graph: GraphIndex, report: FusionReport | null): Fu
     result.fateOf[point] = fate;
     result.reportOf[point] = i;
   });
-  addForeignNodes(graph, report, result);
-  addLayers(graph, report, result);
+  const fates = new Map(report.nodes.map(({ id, fate }) => [id, fate]));
+  const count = (ids: readonly string[], ...wanted: Fate[]) =>
+    ids.filter((id) => wanted.includes(fates.get(id) ?? 'unknown')).length;
+  addForeignNodes(graph, report, result, count);
+  addLayers(graph, report, result, count);
   const colours = colourGroups(graph, result.groups, result.groupOf);
   result.groups.forEach((group, i) => (group.colour = colours[i]!));
   return result;
@@ -68,12 +73,16 @@ export function fusionGroups(graph: GraphIndex, report: FusionReport | null): Fu
 const pointsOf = (graph: GraphIndex, ids: string[]): number[] =>
   ids.map((id) => graph.byId.get(id)).filter((point) => point !== undefined);
 
-function addForeignNodes(graph: GraphIndex, report: FusionReport, result: FusionGroups): void {
+/** How many of some nodes of the model have one of these fates. */
+type Count = (ids: readonly string[], ...wanted: Fate[]) => number;
+
+function addForeignNodes(graph: GraphIndex, report: FusionReport, result: FusionGroups, count: Count): void {
   for (const { id, nodes, exact, layers, averageMs } of report.foreignNodes) {
     const points = pointsOf(graph, nodes).filter((point) => result.fateOf[point] === 'foreign');
     if (points.length === 0) continue;
     const index = result.groups.length;
-    result.groups.push({ id: `foreign:${id}`, kind: 'foreign', ref: id, points, layers, exact, averageMs, colour: 0 });
+    const own = { id: `foreign:${id}`, kind: 'foreign', ref: id, points, whole: count(nodes, 'foreign') } as const;
+    result.groups.push({ ...own, layers, exact, averageMs, colour: 0 });
     for (const point of points) if (result.groupOf[point] === -1) result.groupOf[point] = index;
     const kernels = layers.filter((layer) => layerOf(report, layer)?.kind !== 'foreign');
     result.kernelCounts.set(id, kernels.length);
@@ -86,19 +95,21 @@ function addForeignNodes(graph: GraphIndex, report: FusionReport, result: Fusion
   }
 }
 
-function addLayers(graph: GraphIndex, report: FusionReport, result: FusionGroups): void {
+function addLayers(graph: GraphIndex, report: FusionReport, result: FusionGroups, count: Count): void {
   for (const layer of report.layers) {
     if (layer.foreignNode !== null || layer.nodes.length === 0) continue;
     const points = pointsOf(graph, layer.nodes).filter(
       (point) => result.fateOf[point] === 'fused' || result.fateOf[point] === 'single',
     );
     if (points.length === 0) continue;
+    const whole = count(layer.nodes, 'fused', 'single');
     const index = result.groups.length;
     result.groups.push({
       id: `layer:${layer.id}`,
-      kind: points.length > 1 ? 'fused' : 'single',
+      kind: whole > 1 ? 'fused' : 'single',
       ref: layer.id,
       points,
+      whole,
       layers: [layer.id],
       exact: !layer.evidence.includes('reach'),
       averageMs: layer.averageMs,

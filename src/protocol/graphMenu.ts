@@ -1,0 +1,14 @@
+import type { Selection } from './views.ts';
+
+/** What a context menu of the graph is about: the commands in it get this as their argument. */
+export interface GraphMenuContext {
+  /** For `when` clauses. */
+  webviewSection: 'node' | 'module' | 'group' | 'tensor' | 'canvas';
+  /** Cut, copy and paste of the page's text are of no use here. */
+  preventDefaultContextMenuItems: true;
+  selection: Selection;
+  /** Of a tensor its name and the id of the node that produces it; the id is '' for a graph input. */
+  tensor?: { name: string; producer: string };
+  /** Of a module its path. */
+  module?: string;
+}

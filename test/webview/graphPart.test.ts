@@ -1,0 +1,181 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphKeys, keyText } from '../../src/protocol/graphActions.ts';
+import type { GraphMenuContext } from '../../src/protocol/graphMenu.ts';
+import { openBrowser } from './support/browserPage.ts';
+import type { OpenPage } from './support/browserPage.ts';
+import { captureData } from './support/captureData.ts';
+import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
+import { startViewServer } from './support/viewServer.ts';
+import type { ViewServer } from './support/viewServer.ts';
+
+let browser: Browser;
+let server: ViewServer;
+beforeAll(async () => {
+  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const vit = () => captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
+const perform = async (view: OpenPage, action: string): Promise<void> => {
+  await view.post('perform', action);
+  await view.still();
+};
+const keys = (view: OpenPage): Promise<string[]> =>
+  view.page.locator('[role=treeitem]').evaluateAll((all) => all.map((one) => one.dataset['key'] ?? '').sort());
+const place = (view: OpenPage) => view.page.locator('.graph-place');
+
+describe('a part of the graph', () => {
+  it('is the selection with its neighbours, in more steps or fewer, and leads back to where one was', async () => {
+    const view = await openGraphPage(browser, server, await vit());
+    const before = await keys(view);
+    await perform(view, 'isolate');
+    expect(await place(view).textContent()).toContain('Select a node, a module or an edge first.');
+    expect(await keys(view)).toEqual(before);
+    const conv = before.find((key) => key.startsWith('node:'))!;
+    await view.page.getByRole('treeitem', { name: /^Conv,/ }).click();
+    const [selection] = await selectionsOf(view);
+    await perform(view, 'isolate');
+    expect(await place(view).textContent()).toContain('3 of 636 nodes: the selection and 1 step around it');
+    expect(await view.page.locator('.graph-inspector h2').textContent()).toBe('Conv');
+    const near = await keys(view);
+    expect(near).toContain('input:input');
+    await view.shot('graph-isolated');
+    expect(await view.axe()).toEqual([]);
+    await view.page.getByRole('button', { name: 'More Steps' }).click();
+    await view.still();
+    expect((await keys(view)).length).toBeGreaterThan(near.length);
+    await view.page.getByRole('button', { name: 'Show Whole Graph' }).click();
+    await view.still();
+    expect(await keys(view)).toEqual(before);
+    expect(selection).toMatchObject({ kind: 'nodes' });
+    expect(conv).not.toBe('');
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('is the paths between two nodes that are selected with Ctrl', async () => {
+    const shown = await vit();
+    const view = await openGraphPage(browser, server, shown);
+    const idOf = (name: string) => shown.graph!.nodes.find((node) => node.name === name)!.id;
+    const [reshape, add] = [idOf('/patch_embed/Reshape'), idOf('/Add')];
+    await boxOf(view, `node:${reshape}`).click();
+    await perform(view, 'isolatePaths');
+    expect(await place(view).textContent()).toContain('Select two nodes first');
+    await boxOf(view, `node:${add}`).click({ modifiers: ['Control'] });
+    expect((await selectionsOf(view)).at(-1)).toEqual({ kind: 'nodes', ids: [reshape, add] });
+    await perform(view, 'isolatePaths');
+    const names = ['/patch_embed/Reshape', '/patch_embed/Transpose', '/Concat', '/Add'];
+    expect((await keys(view)).filter((key) => key.startsWith('node:'))).toEqual(
+      names.map((name) => `node:${idOf(name)}`).sort(),
+    );
+    await view.shot('graph-paths');
+    // A part of the graph has a part of the group, and says so.
+    await view.post('select', { kind: 'foreignNode', id: 0 });
+    expect(await view.page.locator('.graph-inspector').textContent()).toContain('Contents4 of 379 nodes');
+    await boxOf(view, `node:${reshape}`).click();
+    await boxOf(view, `node:${add}`).click({ modifiers: ['Control'] });
+    await perform(view, 'showAll');
+    // The same without the mouse: Ctrl+Space adds to the selection.
+    await boxOf(view, `node:${idOf('/Concat')}`).focus();
+    await view.page.keyboard.press('Control+Space');
+    expect((await selectionsOf(view)).at(-1)).toEqual({ kind: 'nodes', ids: [reshape, add, idOf('/Concat')] });
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('stays when a new build of the model arrives, and says so when no path connects two nodes', async () => {
+    const shown = await vit();
+    const view = await openGraphPage(browser, server, shown);
+    await view.page.getByRole('treeitem', { name: /^Conv,/ }).click();
+    await perform(view, 'isolate');
+    const part = await keys(view);
+    await view.post('show', { ...shown, report: null, build: null }, '');
+    await view.still();
+    expect(await keys(view)).toEqual(part);
+    await perform(view, 'showAll');
+    await view.page.getByRole('treeitem', { name: 'Graph input input' }).click();
+    await view.page
+      .getByRole('treeitem', { name: /^Constant/ })
+      .first()
+      .click({ modifiers: ['Control'] });
+    await perform(view, 'isolatePaths');
+    expect(await place(view).textContent()).toContain('No path connects the two nodes.');
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('the place of the selection', () => {
+  it('is a way of modules that lead there, and selections lead back and forward', async () => {
+    const shown = await vit();
+    const view = await openGraphPage(browser, server, shown);
+    const node = shown.graph!.nodes.find(({ name }) => name === '/blocks/blocks.0/attn/Softmax')!;
+    await view.post('select', { kind: 'nodes', ids: [node.id] });
+    await view.still();
+    const crumbs = () => view.page.locator('.crumbs > li').allTextContents();
+    expect(await crumbs()).toEqual(['vit_tiny.onnx', 'blocks', 'blocks.0', 'attn', 'Softmax']);
+    await view.page.locator('.crumbs').getByRole('button', { name: 'blocks.0' }).click();
+    await view.still();
+    expect(await crumbs()).toEqual(['vit_tiny.onnx', 'blocks', 'blocks.0']);
+    expect(await view.page.locator('.graph-inspector h2').textContent()).toBe('blocks.0 /blocks/blocks.0');
+    await view.shot('graph-crumbs');
+    expect(await view.axe()).toEqual([]);
+    await perform(view, 'back');
+    expect(await crumbs()).toEqual(['vit_tiny.onnx', 'blocks', 'blocks.0', 'attn', 'Softmax']);
+    expect((await selectionsOf(view)).at(-1)).toEqual({ kind: 'nodes', ids: [node.id] });
+    await perform(view, 'back');
+    await perform(view, 'forward');
+    expect((await crumbs()).at(-1)).toBe('blocks.0');
+    // The side buttons of a mouse do the same.
+    await view.page.evaluate(() => document.dispatchEvent(new MouseEvent('mouseup', { button: 3 })));
+    expect((await crumbs()).at(-1)).toBe('Softmax');
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('menus and keys', () => {
+  it('tell the editor what its menu is about', async () => {
+    const shown = await vit();
+    const view = await openGraphPage(browser, server, shown);
+    const context = (): Promise<GraphMenuContext> =>
+      view.page
+        .locator('.graph-stage')
+        .evaluate((stage) => JSON.parse((stage as HTMLElement).dataset['vscodeContext']!) as GraphMenuContext);
+    const conv = shown.graph!.nodes.find(({ op }) => op === 'Conv')!;
+    await boxOf(view, `node:${conv.id}`).click({ button: 'right' });
+    const preventDefaultContextMenuItems = true;
+    const selection = { kind: 'nodes', ids: [conv.id] };
+    expect(await context()).toEqual({ webviewSection: 'node', preventDefaultContextMenuItems, selection });
+    expect(await selectionsOf(view)).toEqual([selection]);
+    await boxOf(view, 'module:/blocks/blocks.0').click({ button: 'right' });
+    expect(await context()).toMatchObject({ webviewSection: 'module', module: '/blocks/blocks.0' });
+    const [reshape, transpose] = ['Reshape', 'Transpose'].map(
+      (op) => `node:${shown.graph!.nodes.find(({ name }) => name === `/patch_embed/${op}`)!.id}`,
+    );
+    const edge = await middleBetween(view, reshape!, transpose!);
+    await view.page.mouse.click(edge.x, edge.y, { button: 'right' });
+    expect(await context()).toMatchObject({
+      webviewSection: 'tensor',
+      tensor: { name: '/patch_embed/Reshape_output_0', producer: reshape!.replace('node:', '') },
+    });
+    await view.page.mouse.click(edge.x - 240, 120, { button: 'right' });
+    expect(await context()).toMatchObject({ webviewSection: 'canvas', selection: { kind: 'none' } });
+    await boxOf(view, `node:${conv.id}`).focus();
+    await view.page.keyboard.press('Shift+F10');
+    expect(await context()).toMatchObject({ webviewSection: 'node', selection });
+    await view.close();
+  });
+
+  it('list every contributed key in the help', async () => {
+    const view = await openGraphPage(browser, server, await vit());
+    await view.page.keyboard.press('?');
+    const listed = await view.page.locator('dialog dt').allTextContents();
+    for (const { key } of graphKeys) expect(listed).toContain(keyText(key));
+    await view.close();
+  });
+});

@@ -1,0 +1,24 @@
+import { summarySentence } from '../../../src/core/report/summary.ts';
+import type { Palette } from '../draw/palette.ts';
+import type { GraphParts } from '../panels/graphParts.ts';
+import { graphStrings } from '../panels/graphStrings.ts';
+import type { GraphModel } from './graphModel.ts';
+
+/** Says above the graph what TensorRT did with a model, and offers the overlays that it has. */
+export function describeModel(
+  { sentence, hints, state, legend }: GraphParts,
+  model: GraphModel,
+  palette: Palette,
+): void {
+  const { report } = model.data;
+  hints.textContent = model.data.hints.join(' ');
+  hints.hidden = model.data.hints.length === 0;
+  state.show(model);
+  sentence.textContent =
+    report === null ? graphStrings.noReport(model.graph.nodes, model.data.build !== null) : summarySentence(report);
+  legend.offer('overrides', model.asked.size > 0);
+  legend.offer('evidence', report?.subject !== 'engine');
+  legend.offer('accuracy', model.judged.size > 0);
+  legend.offer('comparison', model.data.comparison !== undefined);
+  legend.show(model.overlay, palette);
+}
