@@ -1,4 +1,4 @@
-"""Holds models against ONNX itself: its checker with full shape inference, and ONNX Runtime on CPU.
+"""Checks models with ONNX itself: its checker with full shape inference, and ONNX Runtime on the CPU.
 
 Reads one JSON job a line, writes one JSON answer a line:
   {"model": path, "run": bool, "shapes": {input: [1, 8]}, "largest": 1.0, "against": path of a model with the same inputs,
@@ -6,13 +6,11 @@ Reads one JSON job a line, writes one JSON answer a line:
   {"checked": true | "why not", "inputs": {name: type}, "declared": {output: type}, "outputs": {name: {...}},
    "ran": true | "why not"}
 """
-import json
-import os
-import sys
 
 import numpy as np
 import onnx
 import onnxruntime as ort
+from line_server import serve
 
 DEFAULT_AXIS = 2
 
@@ -114,13 +112,5 @@ def answer(job):
     return result
 
 
-def main():
-    # Native code prints to stdout now and then: answers have a descriptor of their own.
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), file=out, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(answer)

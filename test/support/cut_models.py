@@ -4,13 +4,12 @@ Reads one JSON job a line: {"whole": path, "pieces": [path, …]}; writes one an
   [{"checked": true | "why not", "ran": true | "why not", "same": {output: largest difference, 0 for byte for byte}}, …]
 The pieces get the values that the whole model computes for their inputs.
 """
-import json
 import os
-import sys
 
 import numpy as np
 import onnx
 import onnxruntime as ort
+from line_server import serve
 
 DEFAULT_AXIS = 2
 
@@ -89,12 +88,4 @@ def answer(job):
     return answers
 
 
-def main():
-    # Native code prints to stdout now and then: answers have a descriptor of their own.
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), file=out, flush=True)
-
-
-main()
+serve(answer)

@@ -9,6 +9,7 @@ import { gatherEvents } from './gatherEvents.ts';
 import { MODEL_RULES } from './modelRules.ts';
 import { NodeFinder } from './nodeFinder.ts';
 import { PROGRAM_RULES, REPLAY_RULES } from './programRules.ts';
+import { isForeignNodeName } from '../model/layerNameParts.ts';
 
 /** From real messages of TensorRT 7 to 11, TensorRT-RTX and Polygraphy. More particular texts come before more general ones. */
 const RULES: readonly DiagnosisRule[] = [...REPLAY_RULES, ...MODEL_RULES, ...BUILDER_RULES, ...PROGRAM_RULES];
@@ -123,9 +124,7 @@ const withLayer = (message: string, layer: string | null): string =>
   layer === null
     ? message
     : message.replace(/\b[Tt]his node\b/, (words) =>
-        layer.startsWith('{ForeignNode[')
-          ? layer
-          : `${words.startsWith('T') ? 'Node' : 'node'} ${JSON.stringify(layer)}`,
+        isForeignNodeName(layer) ? layer : `${words.startsWith('T') ? 'Node' : 'node'} ${JSON.stringify(layer)}`,
       );
 
 /** The shapes that do not fit, with their names. */

@@ -2,6 +2,7 @@ import type { ReportLayer } from '../fusion/fusionReport.ts';
 import type { Change } from './buildDiff.ts';
 import { delta } from './changeWords.ts';
 import { tacticOf } from './groups.ts';
+import { withoutMyelinNumbers } from '../model/layerNameParts.ts';
 
 /** Something about the layers of one cluster that differs between two builds. */
 export interface Aspect {
@@ -76,12 +77,8 @@ const sides = (before: ReportLayer | undefined, after: ReportLayer | undefined) 
   layersB: after ? [after.id] : [],
 });
 
-/** Myelin numbers its kernels again in every build (`_myl7_12`, `__mye141996_0`). */
 const plainName = ({ name, kind }: ReportLayer): string =>
-  `${kind} ${name
-    .replaceAll(/_myl\w*$/g, '')
-    .replaceAll(/__mye\d+_?\w*$/g, '')
-    .replaceAll(/0x[0-9a-f]{8,}/g, '0x')}`;
+  `${kind} ${withoutMyelinNumbers(name).replaceAll(/0x[0-9a-f]{8,}/g, '0x')}`;
 
 /** All or nothing: a type that one layer does not say makes the whole incomparable. */
 function sorted(values: (string | null)[]): string | null {
@@ -105,4 +102,4 @@ const formats = (layers: readonly ReportLayer[]): string | null =>
 
 /** Hashes in the names of generated kernels change with the model's constants. */
 const plainTactic = (tactic: string | null): string | null =>
-  tactic && tactic.replaceAll(/_0x[0-9a-f]{16,}/g, '').replaceAll(/_myl\w*$/g, '');
+  tactic && withoutMyelinNumbers(tactic.replaceAll(/_0x[0-9a-f]{16,}/g, ''));

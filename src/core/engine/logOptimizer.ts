@@ -2,6 +2,7 @@ import type { FusionEvent, LoggedForeignNode } from './buildLog.ts';
 import type { LogCursor } from './log/logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { currentPhase, enterStage, keep, kept, startPhase, own } from './logState.ts';
+import { isForeignNodeName } from '../model/layerNameParts.ts';
 
 /** Lines of the graph optimizer: the funnel, fusions, removals, ForeignNodes. */
 export const OPTIMIZER_PHRASES: [string, PhraseHandler][] = [
@@ -227,7 +228,7 @@ export function onGraphNode(state: LogState, cursor: LogCursor): boolean {
 
 /** Notes a ForeignNode that is only costed. */
 export function sawForeignNode(state: LogState, name: string, line: number): void {
-  if (!name.startsWith('{ForeignNode[')) return;
+  if (!isForeignNodeName(name)) return;
   const phase = currentPhase(state, line);
   if (state.foreignByName.has(name) || !keep(state.room.foreignNodes, name.length)) return;
   const node: LoggedForeignNode = { name, line, metadata: null };

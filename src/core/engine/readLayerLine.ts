@@ -1,11 +1,5 @@
+import { profileOf } from '../model/layerNameParts.ts';
 import type { EngineLayer, EngineTensor } from './engineLayer.ts';
-
-/** The optimization profile in a layer's name: ` [profile 1]` at its end, or before `_myl…` in a kernel's name; 0 without. */
-export function profileOf(name: string): number {
-  if (!name.includes(' [profile ')) return 0;
-  const match = / \[profile (\d+)\](?:_myl\d+(?:_\d+)?)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
 
 export function bareLayer(name: string, line: number | null): EngineLayer {
   return {

@@ -4,6 +4,7 @@ import type { LayerInfo } from '../engine/layerInfo.ts';
 import { parseLayerName, printLayerName, type LayerName } from '../model/layerName.ts';
 import type { NodeNames } from '../model/nodeNames.ts';
 import { plannedLayers } from './plannedLayers.ts';
+import { isForeignNodeName, isNumberedKernel, reformattedFor, withoutProfile } from '../model/layerNameParts.ts';
 
 /** A Myelin region: one ForeignNode of the engine. */
 export interface Region {
@@ -161,9 +162,6 @@ function aliasesOf(layers: EngineLayer[], known: NodeNames): Map<string, string>
   return aliases;
 }
 
-/** Tensors of the copy for another profile are still those of the model. */
-export const withoutProfile = (tensor: string): string => tensor.replace(/ \[profile \d+\]$/, '');
-
 /** The tensor's name outside all reformats. */
 export function outsideName(view: EngineView, tensor: string): string {
   let name = withoutProfile(tensor);
@@ -272,7 +270,7 @@ function alignNatives(view: EngineView, groups: number[][], lists: string[][]): 
   const natives = new Set(view.layers.filter((_, i) => view.names[i]!.kind !== 'kernel').map(({ name }) => name));
   const found = new Map<number[], string>();
   for (const list of lists) {
-    if (list.length === 0 || list.some((name) => /_myl\d+_\d+$/.test(name))) continue;
+    if (list.length === 0 || list.some((name) => isNumberedKernel(name))) continue;
     let next = 0;
     view.layers.forEach(({ name }, index) => {
       const candidate = list[next];
@@ -305,10 +303,8 @@ function nameFromReformats(view: EngineView, group: number[]): string | undefine
   for (const index of group) {
     const { inputs, outputs } = view.layers[index]!;
     for (const { name } of [...outputs, ...inputs]) {
-      const match = /^Reformatted (?:Input|Output) Tensor \d+ to (\{ForeignNode\[[^]*\]\}(?: \[profile \d+\])?)$/.exec(
-        name,
-      );
-      if (match) return match[1];
+      const foreign = reformattedFor(name);
+      if (foreign !== undefined) return foreign;
     }
   }
   return undefined;
@@ -317,7 +313,7 @@ function nameFromReformats(view: EngineView, group: number[]): string | undefine
 /** Lists of the ForeignNodes' names in engine order, the surest first. */
 function foreignNames(view: EngineView, log: BuildLog | undefined, known: NodeNames): string[][] {
   const pick = (names: string[]) => [
-    ...new Set(names.filter((name) => name.startsWith('{ForeignNode[') && isForeign(parseLayerName(name, known)))),
+    ...new Set(names.filter((name) => isForeignNodeName(name) && isForeign(parseLayerName(name, known)))),
   ];
   return [
     pick(log?.finalLayers ?? []),

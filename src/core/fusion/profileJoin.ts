@@ -4,6 +4,7 @@ import type { ReportLayer, TracedProfile } from './fusionReport.ts';
 import type { Problem } from '../text/problem.ts';
 import { counted, percentText, thousands } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
+import { isForeignNodeName, kernelRegion, withoutKernelNumber } from '../model/layerNameParts.ts';
 
 /** A profile's times put to the engine's layers. */
 export interface ProfileJoin {
@@ -16,8 +17,7 @@ export interface ProfileJoin {
 }
 
 /** Kernels count again where a branch or loop decides what runs, and repeat their number with the region's. */
-const withoutCount = (name: string): string => name.replace(/(_myl\d+)_\d+$/, '$1');
-const regionNumber = (name: string): string | undefined => /_myl(\d+)(?:_\d+)?$/.exec(name)?.[1];
+const withoutCount = withoutKernelNumber;
 
 /**
  * Rows and layers are the same names in the same order, except with an If or a Loop: then only what ran has a row.
@@ -89,10 +89,10 @@ function byRegion(
   put: (layer: number, row: ProfileRow) => void,
 ): ProfileRow[] {
   return rows.filter((row) => {
-    const number = regionNumber(row.name);
-    const place = number !== undefined ? Number(number) : /^\d{1,6}$/.test(row.name) ? Number(row.name) : -1;
-    const isForeign = layers[place]?.name.startsWith('{ForeignNode[');
-    if (isForeign === undefined || isForeign !== (number !== undefined)) return true;
+    const region = kernelRegion(row.name);
+    const place = region ?? (/^\d{1,6}$/.test(row.name) ? Number(row.name) : -1);
+    const layer = layers[place];
+    if (layer === undefined || isForeignNodeName(layer.name) !== (region !== undefined)) return true;
     put(place, row);
     return false;
   });

@@ -3,6 +3,7 @@ import { atomsOf } from '../model/layerName.ts';
 import { bodyOf, readsOf } from '../model/modelGraph.ts';
 import { claim, isFree, join, modelTensor, type Basis, type Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
+import { withoutProfile } from '../model/layerNameParts.ts';
 
 /** Second step: nodes that TensorRT does not name, from the graph between the tensors that it does name. */
 export function claimReached(to: Resolution): void {
@@ -24,7 +25,7 @@ export function claimReached(to: Resolution): void {
 function joinProfiles(to: Resolution): void {
   const first = new Map(to.view.regions.map(({ name }, region) => [name, region]));
   to.view.regions.forEach(({ name }, region) => {
-    const original = first.get(name.replace(/ \[profile \d+\]$/, ''));
+    const original = first.get(withoutProfile(name));
     if (original === undefined || original === region) return;
     for (const node of to.members[original]!) to.members[region]!.add(node);
   });
@@ -68,6 +69,26 @@ const stopsAt = (walk: Walk, tensor: number): boolean => {
   return writers !== undefined && !writers.has(walk.writer);
 };
 
+/**
+ * The nodes that no layer has yet on the way from the `written` tensors and those in `from` back to where the walk
+ * stops; after each one goes on with what it reads.
+ */
+function* nodesBehind(to: Resolution, walk: Walk, written: readonly number[], from: number[]): Generator<number> {
+  const start = new Set(written);
+  const stack = [...written, ...from];
+  const seen = new Set<number>();
+  while (stack.length > 0) {
+    const tensor = stack.pop()!;
+    if (seen.has(tensor) || (!start.has(tensor) && stopsAt(walk, tensor))) continue;
+    seen.add(tensor);
+    const node = to.graph.tensors[tensor]!.producer;
+    // What a layer's own metadata or name has is that layer's, though its last part may be in the region.
+    if (node < 0 || !isFree(to, node) || !isPassed(to, node)) continue;
+    if (to.roles[node] === 'data' && !to.gone.has(node)) yield node;
+    stack.push(...readsOf(to.graph, node));
+  }
+}
+
 function walkRegion(
   to: Resolution,
   region: number,
@@ -80,21 +101,10 @@ function walkRegion(
   given.delete(-1);
   for (const tensor of written) given.delete(tensor);
   const walk: Walk = { writer: regionWriter(region), inputs: given, border };
-  const stack = [...written, ...readBehind(to, region, readers)];
-  for (const node of to.members[region]!) stack.push(...readsOf(to.graph, node));
+  const from = readBehind(to, region, readers);
+  for (const node of to.members[region]!) from.push(...readsOf(to.graph, node));
   const basis: Basis = { by: 'reach', layer: -1, region };
-  const start = new Set(written);
-  const seen = new Set<number>();
-  while (stack.length > 0) {
-    const tensor = stack.pop()!;
-    if (seen.has(tensor) || (!start.has(tensor) && stopsAt(walk, tensor))) continue;
-    seen.add(tensor);
-    const node = to.graph.tensors[tensor]!.producer;
-    // What a layer's own metadata or name has is that layer's, though its last part may be in the region.
-    if (node < 0 || !isFree(to, node) || !isPassed(to, node)) continue;
-    if (to.roles[node] === 'data' && !to.gone.has(node)) join(to, region, node, false, basis);
-    stack.push(...readsOf(to.graph, node));
-  }
+  for (const node of nodesBehind(to, walk, written, from)) join(to, region, node, false, basis);
 }
 
 /** The layers outside ForeignNodes that read each tensor, by its name at the other side of a reformat. */
@@ -149,22 +159,11 @@ function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number
   const written = outputs.map(({ name }) => modelTensor(to, name)).filter((tensor) => tensor >= 0);
   for (const tensor of written) given.delete(tensor);
   const walk: Walk = { writer: layer, inputs: given, border };
-  const start = new Set(written);
-  const stack = [...written];
+  const from: number[] = [];
   // An input that TensorRT made is one of the tensors on the way, and nothing says which.
-  if (!inputs.some(({ name }) => isMade(to, name))) for (const node of nodes) stack.push(...readsOf(to.graph, node));
-  const seen = new Set<number>();
-  while (stack.length > 0) {
-    const tensor = stack.pop()!;
-    if (seen.has(tensor) || (!start.has(tensor) && stopsAt(walk, tensor))) continue;
-    seen.add(tensor);
-    const node = to.graph.tensors[tensor]!.producer;
-    if (node < 0 || !isFree(to, node) || !isPassed(to, node)) continue;
-    if (to.roles[node] === 'data' && !to.gone.has(node)) {
-      claim(to, layer, node, 'reach', false, { by: 'reach', layer, region: -1 });
-    }
-    stack.push(...readsOf(to.graph, node));
-  }
+  if (!inputs.some(({ name }) => isMade(to, name))) for (const node of nodes) from.push(...readsOf(to.graph, node));
+  const basis: Basis = { by: 'reach', layer, region: -1 };
+  for (const node of nodesBehind(to, walk, written, from)) claim(to, layer, node, 'reach', false, basis);
 }
 
 /** A tensor of data that TensorRT made; constants of its own are no way into a layer. */

@@ -6,6 +6,7 @@ import { atomsOf, parseLayerName } from '../model/layerName.ts';
 import type { ReportInput } from './reportInput.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
 import { counted, thousands } from '../text/numbers.ts';
+import { isForeignNodeName, isMadeUpWord, kernelRegion } from '../model/layerNameParts.ts';
 
 /** Why nothing can be said about an engine; null if there is one, or the plan of one. */
 export function noEngineReason(view: EngineView, log: BuildLog | undefined): string | null {
@@ -98,8 +99,8 @@ function planProblem(log: BuildLog | undefined): Problem {
 
 /** The log's own list of engine layers is that of the layer info, or the two are of different builds. */
 export function otherBuildProblem({ layerInfo, log }: ReportInput): Problem | undefined {
-  const isKernel = (name: string) => /_myl\d+(_\d+)?$/.test(name);
-  const isNative = (name: string) => !name.startsWith('{ForeignNode[') && !isKernel(name);
+  const isKernel = (name: string) => kernelRegion(name) !== undefined;
+  const isNative = (name: string) => !isForeignNodeName(name) && !isKernel(name);
   const listed = (layerInfo?.layers ?? []).map(({ name }) => name);
   const logged = (log?.engineLayers ?? []).map(({ name }) => name);
   if (listed.length === 0) return undefined;
@@ -161,9 +162,7 @@ function wordsOf({ view, names }: Resolution): string[] {
   for (const { name, named } of view.regions) {
     if (named) for (const atom of atomsOf(parseLayerName(name, names))) words.add(atom);
   }
-  return [...words].filter(
-    (word) => word !== '' && !/^(?:__|_gem[mv]_|\$\$|\[)|\(Unnamed |^ONNXTRT_|_myl\d/.test(word),
-  );
+  return [...words].filter((word) => word !== '' && !isMadeUpWord(word));
 }
 
 function isKnown({ names, graph }: Resolution, word: string): boolean {

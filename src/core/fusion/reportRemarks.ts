@@ -6,6 +6,7 @@ import { nodesInName } from '../model/nodesInName.ts';
 import type { Resolution } from './resolution.ts';
 import { addTo } from '../text/addTo.ts';
 import { counted, thousands, timeText } from '../text/numbers.ts';
+import { profileOf } from '../model/layerNameParts.ts';
 
 /** Remarks of one kind beyond these are merged into one. */
 const mostReformats = 50;
@@ -153,7 +154,7 @@ function layerRemarks(report: FusionReport): Remark[] {
       layers: [layer.id],
     });
   }
-  const copies = report.layers.filter(({ name }) => / \[profile [1-9]\d*\]/.test(name));
+  const copies = report.layers.filter(({ name }) => profileOf(name) > 0);
   if (copies.length > 0) {
     remarks.push({
       kind: 'analysis',

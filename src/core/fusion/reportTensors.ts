@@ -2,7 +2,7 @@ import { inferTensors } from '../model/inferTensors.ts';
 import { addTo } from '../text/addTo.ts';
 import type { ReportTensor } from './fusionReport.ts';
 import type { Resolution } from './resolution.ts';
-import { withoutProfile } from './engineView.ts';
+import { withoutProfile } from '../model/layerNameParts.ts';
 
 /** The tensors of all graphs of the model but its initializers, which no layer writes. */
 export function reportTensors({ graph, view }: Resolution): ReportTensor[] {

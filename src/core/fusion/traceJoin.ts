@@ -3,9 +3,10 @@ import type { TimedKernels, KernelTrace } from '../engine/profile.ts';
 import { counted } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
 import type { ProfileJoin } from './profileJoin.ts';
+import { withoutKernelPlace } from '../model/layerNameParts.ts';
 
 /** NVTX ranges of a kernel inside a ForeignNode lack the end of its layer's name. */
-const withoutPlace = (name: string): string => name.replace(/_myl\d+_\d+$/, '');
+const withoutPlace = withoutKernelPlace;
 
 /**
  * Puts each group of launches to the layer of the innermost range that a layer has its name from. Layers that share a

@@ -8,6 +8,7 @@ import { RAW_MEMBERS, readLayerInfo } from '../engine/readLayerInfo.ts';
 import { readProfile } from '../engine/readProfile.ts';
 import { readTiming } from '../engine/readTiming.ts';
 import { counted } from '../text/numbers.ts';
+import { isEngineLayerName, isForeignNodeName, isNumberedKernel } from '../model/layerNameParts.ts';
 
 /**
  * Recognises JSON that TensorRT's tools write, and whole JSON of other kinds as unknown; null if the text is not JSON.
@@ -76,10 +77,8 @@ function holdsLayers(document: JsonNode): boolean {
   return isLayer(document);
 }
 
-const ENGINE_NAME = /^Reformatting CopyNode for |\{ForeignNode\[|_myl\d+_\d+$|^__my/;
-
 function isLayer(node: JsonNode): boolean {
-  if (node.kind === 'string') return ENGINE_NAME.test(node.value);
+  if (node.kind === 'string') return isEngineLayerName(node.value);
   const has = (key: string): boolean => memberOf(node, key) !== undefined;
   return has('Name') && (has('LayerType') || (has('Inputs') && has('Outputs')));
 }
@@ -88,8 +87,8 @@ function inspectLayerInfo(text: string): Inspection | null {
   const { value, problems } = readLayerInfo(text);
   if (value === undefined) return null;
   const counts: Record<string, number> = { layers: value.layers.length, bindings: value.bindings.length };
-  const kernels = value.layers.filter((layer) => /_myl\d+_\d+$/.test(layer.name)).length;
-  const foreignNodes = value.layers.filter((layer) => layer.name.startsWith('{ForeignNode[')).length;
+  const kernels = value.layers.filter((layer) => isNumberedKernel(layer.name)).length;
+  const foreignNodes = value.layers.filter((layer) => isForeignNodeName(layer.name)).length;
   if (kernels > 0) counts['kernels'] = kernels;
   if (foreignNodes > 0) counts['foreignNodes'] = foreignNodes;
   if (value.documents > 1) counts['documents'] = value.documents;
@@ -116,7 +115,7 @@ function inspectReplay(documents: JsonNode[], problems: Problem[]): Inspection |
     (isTagged(document, 'TacticReplayData') || entries.members.some(({ value }) => memberOf(value, 'tactic')))
   ) {
     const schema = schemaOf(entries);
-    const foreignNodes = entries.members.filter(({ key }) => key.startsWith('{ForeignNode[')).length;
+    const foreignNodes = entries.members.filter(({ key }) => isForeignNodeName(key)).length;
     const counts = { layers: entries.members.length, foreignNodes };
     const summary = `Tactic replay of Polygraphy (${schema}): ${counted(entries.members.length, 'layer')}`;
     return inspection('replay', summary, { counts, problems });

@@ -2,6 +2,7 @@ import { algorithmKey, compareChoices, sameAlgorithm, typeSignature } from './al
 import type { Algorithm, OfferedChoice } from './algorithm.ts';
 import type { Choices } from './readChoices.ts';
 import type { ReplayEntry } from './replayFile.ts';
+import { withoutProfile } from '../model/layerNameParts.ts';
 
 /** The choices for one layer, and whether they are complete. */
 export interface Offer {
@@ -11,7 +12,7 @@ export interface Offer {
 
 /** What each record that has a layer says TensorRT offered for it, in the order of the records. */
 export function offersFor(layer: string, records: readonly Choices[]): Offer[] {
-  const base = layer.replace(/ \[profile \d+\]$/, '');
+  const base = withoutProfile(layer);
   const found: Offer[] = [];
   for (const { offered, source } of records) {
     const choices = offered.get(layer) ?? offered.get(base);

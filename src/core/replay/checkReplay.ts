@@ -20,6 +20,7 @@ import { replayProblem } from './readReplay.ts';
 import type { ReplayRead } from './readReplay.ts';
 import type { ReplayEntry, ReplayFile, ReplayFix, ReplayProblem, Span } from './replayFile.ts';
 import { thousands } from '../text/numbers.ts';
+import { isForeignNodeName, withoutProfile } from '../model/layerNameParts.ts';
 
 /** What a replay is checked against; everything may be absent. */
 export interface ReplayContext {
@@ -166,9 +167,9 @@ class Checker {
 
   /** A layer that this network does not have: TensorRT never asks for the entry. */
   private checkLayer(entry: ReplayEntry): void {
-    const name = entry.layer.replace(/ \[profile \d+\]$/, '');
+    const name = withoutProfile(entry.layer);
     const known = [entry.layer, name].some((layer) => this.layers.has(layer) || this.asked.has(layer));
-    if (known || (isForeign(name) && !this.namesForeign)) return;
+    if (known || (isForeignNodeName(name) && !this.namesForeign)) return;
     if (this.layers.size > 0) {
       const near = this.nearest(name);
       const fixes = near.map((layer, i) => ({
@@ -188,7 +189,7 @@ class Checker {
       return;
     }
     const { index } = this.context;
-    if (!index || isForeign(name)) return;
+    if (!index || isForeignNodeName(name)) return;
     const atoms = atomsOf(parseLayerName(name, index.byName));
     const named = atoms.some((atom) => index.has(atom) || index.makerOf(atom) !== undefined);
     if (atoms.length === 0 || named || atoms.every((atom) => atom.startsWith('(Unnamed Layer*'))) return;
@@ -215,7 +216,7 @@ class Checker {
   }
 
   private checkForeign(entry: ReplayEntry): void {
-    if (!isForeign(entry.layer) && !isMyelin(entry.algorithm)) return;
+    if (!isForeignNodeName(entry.layer) && !isMyelin(entry.algorithm)) return;
     // A region that a DLA runs has such a name, too, and other tactics.
     if (isMyelin(entry.algorithm) && tacticId(entry.algorithm.tactic) !== '0' && entry.places.tactic) {
       const fix = { title: 'Set the tactic to 0', edits: [{ ...entry.places.tactic, text: '0' }], preferred: true };
@@ -371,5 +372,3 @@ const loadsReplays = ({ product, version }: TensorrtTarget): boolean =>
 
 /** As Polygraphy before 0.46 prints it: a build that says so has loaded its form. */
 const isNamed = ({ format, components }: TensorFormat): boolean => format !== null && components === null;
-
-const isForeign = (layer: string): boolean => layer.startsWith('{ForeignNode[');

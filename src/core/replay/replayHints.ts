@@ -4,6 +4,7 @@ import { nodesInName } from '../model/nodesInName.ts';
 import type { NodeIndex } from '../precision/language/nodeIndex.ts';
 import { isMyelin } from './describeChoice.ts';
 import type { ReplayEntry, ReplayFile } from './replayFile.ts';
+import { withoutProfile } from '../model/layerNameParts.ts';
 
 /** What is shown after an entry of a replay: its layer and the nodes of the layer. */
 export interface ReplayHint {
@@ -30,7 +31,7 @@ export function replayHints(file: ReplayFile, index: NodeIndex | null, build: Bu
   const groups = new Map(build?.foreignNodes.map((group, i) => [group.name, i]));
   return file.entries.map((entry) => {
     // Of a second optimization profile the build may name the layer once only.
-    const base = entry.layer.replace(/ \[profile \d+\]$/, '');
+    const base = withoutProfile(entry.layer);
     const group = groups.get(entry.layer) ?? groups.get(base);
     if (build && group !== undefined) return foreignHint(entry, group, build);
     const layer = layers.get(entry.layer) ?? layers.get(base);

@@ -1,6 +1,7 @@
 import { tensorPrecision } from '../engine/tensorPrecision.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import { counted, percentText, thousands } from '../text/numbers.ts';
+import { isProductFactor } from '../model/layerNameParts.ts';
 
 /** How much of the requested precision an engine has, by the tensors between its layers. */
 export interface PrecisionShare {
@@ -41,8 +42,7 @@ export function precisionShare({ layers }: FusionReport, requested: string | nul
 }
 
 /** TensorRT 10 lists what is built into a kernel among its inputs, and the two factors of each product. */
-const isConstant = (name: string): boolean =>
-  /dconst|constant|const-lit/i.test(name) || /_(?:alpha|beta)(?:_myl\d+)?$/.test(name);
+const isConstant = (name: string): boolean => /dconst|constant|const-lit/i.test(name) || isProductFactor(name);
 
 /**
  * `Requested fp16: 96 % of 54 floating-point tensors between layers are fp16, the others fp32 (2).` For a request without

@@ -1,5 +1,6 @@
 import type { Diagnosis, DiagnosisCode } from '../diagnose/diagnosis.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
+import { isForeignNodeName } from '../model/layerNameParts.ts';
 
 /** What two builds that fail alike have in common. */
 export interface Failure {
@@ -13,7 +14,7 @@ export interface Failure {
 /** The failure that a diagnosis stands for. */
 export function failureOf({ code, layer, nodes, message }: Diagnosis, model: OnnxModel): Failure {
   const [first] = nodes;
-  const foreign = layer?.startsWith('{ForeignNode[') ?? false;
+  const foreign = layer !== null && isForeignNodeName(layer);
   const node = foreign || first === undefined ? undefined : model.nodes.find(({ id }) => id === first);
   return { code, operator: node?.op ?? null, text: code === 'internal' ? plain(message) : null };
 }

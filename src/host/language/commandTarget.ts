@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { CommandArguments } from '../../protocol/language.ts';
 import { plainText } from '../platform/plainText.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
 
 /**
  * The document that a command is about, and what a code lens gave along: a code lens gives `CommandArguments`, a menu a
@@ -21,6 +22,16 @@ export function commandTarget(
 export function editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
   const { activeTextEditor, visibleTextEditors } = vscode.window;
   return [activeTextEditor, ...visibleTextEditors].find((one) => one?.document.uri.toString() === uri.toString());
+}
+
+/** The saved document of a command that builds with it. undefined, after the user was told why: there is none. */
+export async function documentToBuildWith(argument: unknown): Promise<vscode.TextDocument | undefined> {
+  if (!mayRun()) {
+    await tellUntrusted();
+    return undefined;
+  }
+  const target = commandTarget(argument);
+  return target && savedDocument(target.uri);
 }
 
 /** Opens a document and waits until it is saved, since programs read the file. undefined: it cannot be opened or saved. */

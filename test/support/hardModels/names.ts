@@ -16,6 +16,28 @@ const shapes = {
 const one = { ...shapes, arguments: profile('x', [4, 8], [4, 8], [4, 8]) };
 
 /** Names that break lines, lists and the grammar of fused names. */
+/** Reshapes by the batch size that it computes from its input's shape. */
+const reshapedByShape = (name: string, more: typeof shapes): HardModel =>
+  hard(
+    name,
+    [
+      ['shape', 'Shape', ['x'], ['s']],
+      ['n', 'Gather', ['s', 'zero'], ['b']],
+      ['un', 'Unsqueeze', ['b', 'axis'], ['b1']],
+      ['cat', 'Concat', ['b1', 'eight'], ['t'], { axis: 0 }],
+      ['reshape', 'Reshape', ['x', 't'], ['r']],
+      ['relu', 'Relu', ['r'], ['y']],
+    ],
+    {
+      ...more,
+      weights: [
+        ['zero', 'int64', [], 0],
+        ['axis', 'int64', [1], 0],
+        ['eight', 'int64', [1], 8],
+      ],
+    },
+  );
+
 export const names: HardModel[] = [
   hard('name_line_break', named('re\nlu', 'm\nm'), weights),
   hard('name_carriage_return', named('re\r\nlu', 'mm\r'), weights),
@@ -199,44 +221,8 @@ export const names: HardModel[] = [
     ],
     { ...shapes, weights: [w] },
   ),
-  hard(
-    'dynamic_one_shape',
-    [
-      ['shape', 'Shape', ['x'], ['s']],
-      ['n', 'Gather', ['s', 'zero'], ['b']],
-      ['un', 'Unsqueeze', ['b', 'axis'], ['b1']],
-      ['cat', 'Concat', ['b1', 'eight'], ['t'], { axis: 0 }],
-      ['reshape', 'Reshape', ['x', 't'], ['r']],
-      ['relu', 'Relu', ['r'], ['y']],
-    ],
-    {
-      ...one,
-      weights: [
-        ['zero', 'int64', [], 0],
-        ['axis', 'int64', [1], 0],
-        ['eight', 'int64', [1], 8],
-      ],
-    },
-  ),
-  hard(
-    'dynamic_reshape',
-    [
-      ['shape', 'Shape', ['x'], ['s']],
-      ['n', 'Gather', ['s', 'zero'], ['b']],
-      ['un', 'Unsqueeze', ['b', 'axis'], ['b1']],
-      ['cat', 'Concat', ['b1', 'eight'], ['t'], { axis: 0 }],
-      ['reshape', 'Reshape', ['x', 't'], ['r']],
-      ['relu', 'Relu', ['r'], ['y']],
-    ],
-    {
-      ...shapes,
-      weights: [
-        ['zero', 'int64', [], 0],
-        ['axis', 'int64', [1], 0],
-        ['eight', 'int64', [1], 8],
-      ],
-    },
-  ),
+  reshapedByShape('dynamic_one_shape', one),
+  reshapedByShape('dynamic_reshape', shapes),
   hard(
     'dynamic_shape_output',
     [

@@ -13,6 +13,7 @@ import type { Fix } from '../language/precisionProblem.ts';
 import { isBareName, quoteName, writeName } from '../language/quoteName.ts';
 import { hasLayerFlags } from '../plan/tensorrtTarget.ts';
 import { counted } from '../../text/numbers.ts';
+import { looksLikeForeignNode } from '../../model/layerNameParts.ts';
 
 /** Why an exact name selects no node: whose name it is instead, or which names are near. */
 export interface UnknownName {
@@ -42,7 +43,7 @@ export function explainEngineName(context: CheckContext, selector: Selector): Un
   const { text } = selector;
   const known = build && buildIndexOf(build);
   const built = [text, `{${text}}`].find((name) => known?.foreignNames.has(name));
-  if (built !== undefined || /^\{?ForeignNode\[.*\]\}?$/.test(text)) {
+  if (built !== undefined || looksLikeForeignNode(text)) {
     const group = `group:${quoteName(built ?? text)}`;
     const what =
       built === undefined ? 'the name of a ForeignNode, not of a node' : 'a ForeignNode of the last build, not a node';

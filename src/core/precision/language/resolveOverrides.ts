@@ -1,6 +1,7 @@
 import type { BuildFacts } from '../check/buildFacts.ts';
 import type { NodeIndex } from './nodeIndex.ts';
 import type { OverrideFile, Rule, Selector } from './overrideFile.ts';
+import { fromFirstLayer } from '../../model/layerNameParts.ts';
 
 /** What each rule selects and which rule applies to each node: the last usable one that selects it. */
 export interface ResolvedRules {
@@ -25,9 +26,8 @@ export function groupsNamed(text: string, build: BuildFacts): number[] {
   const names = build.foreignNodes.map(({ name }) => name);
   const exact = names.indexOf(text);
   if (exact >= 0) return [exact];
-  const inner = (name: string) => name.replace(/^\{ForeignNode\[/, '');
   const positions = names.map((_, i) => i);
-  return positions.filter((i) => names[i]?.startsWith(text) || inner(names[i] ?? '').startsWith(text));
+  return positions.filter((i) => names[i]?.startsWith(text) || fromFirstLayer(names[i] ?? '').startsWith(text));
 }
 
 const none = new Int32Array(0);

@@ -6,6 +6,7 @@ import type { PlannedNode } from '../plan/precisionPlan.ts';
 import { isFloating, typeOfEngineTensor } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';
 import type { Verdict } from './precisionVerdict.ts';
+import { isMadeUpKernel, isProductFactor } from '../../model/layerNameParts.ts';
 
 /** What the layers that compute a node show of its type. */
 export interface LayerJudgement {
@@ -66,7 +67,7 @@ function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
   );
   const candidates = floating.length > 0 ? floating : layers;
   if (!products.has(node.op)) return candidates;
-  const own = candidates.filter((layer) => !layer.name.startsWith('__myl_'));
+  const own = candidates.filter((layer) => !isMadeUpKernel(layer.name));
   return own.length > 0 ? own : candidates;
 }
 
@@ -259,7 +260,7 @@ function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: str
 
 /** Without the scalars alpha and beta that FP16 gemms take in FP32. */
 function large(tensors: readonly SeenTensor[]): SeenTensor[] {
-  const named = tensors.filter(({ name }) => !/_(?:alpha|beta)(?:_myl\d+)?$/.test(name));
+  const named = tensors.filter(({ name }) => !isProductFactor(name));
   const several = named.filter(({ elements }) => elements === null || elements > 1);
   return several.length > 0 ? several : named;
 }

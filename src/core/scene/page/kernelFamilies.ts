@@ -1,4 +1,5 @@
 import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import { withoutKernelPlace } from '../../model/layerNameParts.ts';
 
 /** Layers of one group that do the same: the same ops, and names that differ in numbers only if there are no ops. */
 export interface KernelFamily {
@@ -22,7 +23,7 @@ export function opsLabel(ops: readonly string[]): string {
 }
 
 /** A kernel's name without what numbers it: `__mye137767+__mye137755_myl2_2` → `__mye#+__mye#`. */
-export const kernelPattern = (name: string): string => name.replace(/_myl\d+_\d+$/, '').replaceAll(/\d+/g, '#');
+export const kernelPattern = (name: string): string => withoutKernelPlace(name).replaceAll(/\d+/g, '#');
 
 /** Sorts a group's layers (positions) into families, in order of their first layer. `titles` are those of all layers. */
 export function kernelFamilies(
