@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { buildOfEngine } from '../builder/store/buildOfEngine.ts';
 import { openFile } from '../builder/files/fileSource.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { readArguments } from './arguments.ts';
@@ -36,7 +35,7 @@ Of an engine it says what its header has, and whether it loads in another versio
     const source = await openFile(path);
     try {
       const found = await inspectFile(source, { name: basename(path), target });
-      const build = found.kind === 'engine' ? await buildOfEngine(path) : null;
+      const build = found.kind === 'engine' ? await buildOf(path) : null;
       const engine = found.engine && { ...found.engine, build: build?.manifest.id ?? null };
       if (values.json) await printJson(terminal, engine ? { ...found, engine } : found);
       else {
@@ -49,6 +48,9 @@ Of an engine it says what its header has, and whether it loads in another versio
     return exitCodes.done;
   },
 };
+
+/** What reads the history is loaded only for engines. */
+const buildOf = async (path: string) => (await import('../builder/store/buildOfEngine.ts')).buildOfEngine(path);
 
 function text(
   name: string,

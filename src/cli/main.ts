@@ -27,6 +27,7 @@ const commands: Record<string, () => Promise<Command>> = {
   precision: async () => (await import('./precision/precision.ts')).precision,
   replay: async () => (await import('./replay.ts')).replay,
   report: async () => (await import('./report.ts')).report,
+  triton: async () => (await import('./triton.ts')).triton,
   setup: async () => (await import('./setup.ts')).setup,
 };
 

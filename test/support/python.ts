@@ -98,6 +98,19 @@ export async function pythonForTests(): Promise<PythonTools> {
   return new PythonTools(python, join(folder, 'site'));
 }
 
+/** Triton's messages, and what parses them. */
+const tritonPackages = ['tritonclient==2.73.0', 'protobuf==7.36.2'];
+
+/** Python with `tritonclient`, installed once into the user's cache. */
+export async function tritonForTests(): Promise<PythonTools> {
+  const python = await interpreter();
+  const folder = join(cacheFolder(), `test-triton-2.73.0-${python.tag}-${python.platform}`);
+  await withFolderLock(folder, async () => {
+    if (!existsSync(join(folder, '.complete'))) await install(python, folder, tritonPackages);
+  });
+  return new PythonTools(python, join(folder, 'site'));
+}
+
 /** CUDA's headers and NVRTC, installed once into the user's cache: the folder with their packages. */
 export async function cudaForTests(): Promise<string> {
   const python = await interpreter();
@@ -172,6 +185,11 @@ export class PythonTools {
   async calibrate(model: string): Promise<Record<string, number>> {
     const [answer] = await this.run('calibrate_model.py', [], [{ model }]);
     return answer as Record<string, number>;
+  }
+
+  /** What tritonclient makes of each `config.pbtxt`: its fields, or `error`. */
+  async tritonConfigs(texts: string[]): Promise<object[]> {
+    return (await this.run('parse_triton_configs.py', [], texts)) as object[];
   }
 
   /** Compiles a kernel with NVRTC; see compile_kernel.py. */

@@ -16,8 +16,11 @@ export interface LayerOrigin {
 /** How many parts a label names before it counts the rest. */
 const mostParts = 4;
 
-/** Torch-TensorRT: `[CONVOLUTION]-[aten_ops.convolution.default]-[/features/0/convolution]`, also without the type. */
-const torchPart = /\[aten_ops\.[^[\]]*\]-\[([^[\]]*)\]/g;
+/**
+ * Torch-TensorRT: `[CONVOLUTION]-[aten_ops.convolution.default]-[/features/0/convolution]`, newer
+ * `[MATRIX_MULTIPLY]-[aten_ops.linear.default]-[blocks.0.fc/linear_0]`; also without the type.
+ */
+const torchPart = /\[\w+_ops\.[^[\]]*\]-\[([^[\]]*)\]/g;
 
 /**
  * The origin of a layer: its metadata names ONNX nodes, Torch-TensorRT's layer names contain module paths; otherwise the
@@ -26,11 +29,18 @@ const torchPart = /\[aten_ops\.[^[\]]*\]-\[([^[\]]*)\]/g;
 export function layerOrigin({ name, metadata }: Pick<EngineLayer, 'name' | 'metadata'>): LayerOrigin {
   const tokens = metadata === null ? [] : parseMetadata(metadata).tokens.map(({ parts }) => parts[0] ?? '');
   if (tokens.length > 0) return originFrom([...new Set(tokens)], tokens);
-  const torch = [...name.matchAll(torchPart)].map(([, path = '']) => path.replace(/^__(?=\/)/, ''));
+  const torch = [...name.matchAll(torchPart)].map(([, path = '']) => torchPath(path));
   if (torch.length > 0) return originFrom([...new Set(torch)], torch);
   const parsed = parseLayerName(name);
   const origin = originFrom([], namesIn(parsed));
   return origin.label === '' ? { ...origin, label: parsed.kind === 'kernel' ? parsed.base : name } : origin;
+}
+
+/** The module of an FX node is a path with slashes, or with dots as PyTorch writes it; `__` stands for none. */
+function torchPath(path: string): string {
+  const [module = '', node, ...more] = path.split('/');
+  if (node === undefined || more.length > 0 || !module.includes('.')) return path.replace(/^__(?=\/)/, '');
+  return [...scopeOf(`${module}.${node}`, undefined), node].join('/');
 }
 
 function originFrom(nodes: string[], names: readonly string[]): LayerOrigin {

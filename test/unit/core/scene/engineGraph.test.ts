@@ -158,6 +158,8 @@ describe('the graph of an engine', () => {
       ['', 'reshape_default'],
       ['classifier/0', 'clone'],
     ]);
+    const newer = ofLayers([engineLayer('[MATRIX_MULTIPLY]-[aten_ops.linear.default]-[blocks.0.fc/linear_0]')]);
+    expect(newer.graph.nodes[0]).toMatchObject({ scope: 'blocks.0/fc', label: 'linear_0' });
     const { modules } = buildHierarchy(indexGraph(graph));
     expect(modules.map(({ id }) => id)).toContain('/layer1/0');
   });
