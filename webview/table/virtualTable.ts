@@ -42,6 +42,9 @@ let tables = 0;
 
 interface Line {
   element: HTMLElement;
+  /** The columns that its cells are of. */
+  columns: readonly unknown[];
+  cells: { cell: HTMLElement; text: Text; mark: HTMLElement | null }[];
   /** What is drawn in it: position, and which drawing of the table. */
   drawn: string;
 }
@@ -58,6 +61,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   let all: readonly Row[] = [];
   let shown: Row[] = [];
   let isSelected: (row: Row) => boolean = () => false;
+  let shownColumns: readonly Column<Row>[] = [];
   let active = 0;
   /** Where a range that Shift extends begins. */
   let anchor = 0;
@@ -106,6 +110,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
 
   function drawHead(): void {
     const columns = visible();
+    shownColumns = columns;
     grid.setAttribute('aria-colcount', String(columns.length));
     grid.style.setProperty('--columns', columns.map((column) => `minmax(${widthOf(column)})`).join(' '));
     const least = columns.reduce((sum, column) => sum + parseInt(widthOf(column), 10), 0);
@@ -171,13 +176,13 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     const from = Math.max(0, Math.floor(grid.scrollTop / rowHeight) - spare);
     const to = Math.min(shown.length, from + Math.ceil(grid.clientHeight / rowHeight) + 2 * spare);
     const room = to - from;
-    while (lines.length < room) lines.push({ element: make('div', 'table-row', body, 'row'), drawn: '' });
+    while (lines.length < room)
+      lines.push({ element: make('div', 'table-row', body, 'row'), columns: [], cells: [], drawn: '' });
     while (lines.length > room) lines.pop()?.element.remove();
-    const columns = visible();
     for (let index = from; index < to; index += 1) {
       // A line keeps its row while that is in view: scrolling fills only what comes in.
       const line = lines[index % room]!;
-      drawLine(line, index, columns);
+      drawLine(line, index, shownColumns);
     }
     const row = document.getElementById(`${prefix}-${active}`);
     if (row === null) grid.removeAttribute('aria-activedescendant');
@@ -196,18 +201,18 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     element.dataset['index'] = String(index);
     element.setAttribute('aria-rowindex', String(index + 2));
     element.style.setProperty('transform', `translateY(${index * rowHeight}px)`);
-    while (element.children.length > columns.length) element.lastElementChild?.remove();
-    while (element.children.length < columns.length) make('div', 'table-cell', element, 'gridcell');
+    if (line.columns !== columns) {
+      line.columns = columns;
+      line.cells = columns.map(({ kind, id }, at) => makeCell(kind, at, id === 'name'));
+      element.replaceChildren(...line.cells.map(({ cell }) => cell));
+    }
     columns.forEach((column, at) => {
-      const cell = element.children[at] as HTMLElement;
-      const text = cellText(column, column.value(row));
-      cell.className = `table-cell ${column.kind}`;
-      cell.setAttribute('aria-colindex', String(at + 1));
-      cell.textContent = text === '' ? '–' : text;
-      if (text === '') cell.setAttribute('aria-label', texts.unknown);
-      else cell.removeAttribute('aria-label');
-      cell.title = text === '' ? texts.unknown : column.kind === 'text' ? text : '';
-      if (column.id === 'name') addMark(cell, options.paint(row));
+      const { cell, text, mark } = line.cells[at]!;
+      const value = cellText(column, column.value(row));
+      text.data = value === '' ? '–' : value;
+      if (value === '') cell.setAttribute('aria-label', texts.unknown);
+      else if (cell.hasAttribute('aria-label')) cell.removeAttribute('aria-label');
+      mark?.style.setProperty('background', options.paint(row));
     });
   }
 
@@ -250,6 +255,11 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     );
   }
 
+  // Texts that are cut are told in full under the pointer; a title on each cell would cost more than drawing it.
+  body.addEventListener('pointerover', ({ target }) => {
+    const cell = target instanceof Element ? target.closest<HTMLElement>('.table-cell') : null;
+    if (cell !== null) cell.title = cell.ariaLabel ?? cell.textContent;
+  });
   search.addEventListener('input', () => {
     change({ filter: search.value });
     arrange();
@@ -314,9 +324,14 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
 const widthOf = ({ kind, id }: Pick<Column<unknown>, 'kind' | 'id'>): string =>
   kind !== 'text' ? '84px, 84px' : id === 'name' ? '240px, 3fr' : '110px, 1fr';
 
-function addMark(cell: HTMLElement, paint: string): void {
-  if (paint === '') return;
-  const mark = document.createElement('i');
-  mark.style.setProperty('background', paint);
-  cell.prepend(mark);
+/** An empty cell of the column at a position, with a mark before the text of names. */
+function makeCell(kind: Column<unknown>['kind'], at: number, named: boolean): Line['cells'][number] {
+  const cell = document.createElement('div');
+  cell.className = `table-cell ${kind}`;
+  cell.setAttribute('role', 'gridcell');
+  cell.setAttribute('aria-colindex', String(at + 1));
+  const mark = named ? document.createElement('i') : null;
+  const text = document.createTextNode('');
+  cell.append(...(mark === null ? [text] : [mark, text]));
+  return { cell, text, mark };
 }

@@ -1,4 +1,5 @@
 import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
 import { toComparison } from '../../builder/store/comparison.ts';
@@ -38,7 +39,9 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const [a, b] = positionals as [string, string];
     const onnxB = values['onnx-b'] ?? values.onnx;
-    const sides = await Promise.all([readBuildSide(a, values.onnx), readBuildSide(b, onnxB)]);
+    // A model that both have in common is read once.
+    const files = new ParsedFiles();
+    const sides = await Promise.all([readBuildSide(a, values.onnx, files), readBuildSide(b, onnxB, files)]);
     const result = diffReports(...sides);
     if (values.markdown !== undefined) {
       await checkOutput(values.markdown, [a, b, values.onnx, onnxB]);

@@ -6,9 +6,9 @@ import { type Group, tacticOf } from './groups.ts';
 
 /** Nodes as a sentence names them: up to two by name, then their number. */
 export function nodeWords(nodes: readonly Pick<ReportNode, 'id' | 'name' | 'op'>[]): string {
-  const names = nodes.map(({ id, name, op }) => name || `${op} (node ${id})`);
-  if (names.length <= 2) return names.join(' and ');
-  return `${names[0]} … ${names.at(-1)} (${names.length} nodes)`;
+  const words = ({ id, name, op }: (typeof nodes)[number]) => name || `${op} (node ${id})`;
+  if (nodes.length <= 2) return nodes.map(words).join(' and ');
+  return `${words(nodes[0]!)} … ${words(nodes.at(-1)!)} (${nodes.length} nodes)`;
 }
 
 /** What computes a cluster on either side. */

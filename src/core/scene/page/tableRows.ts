@@ -42,16 +42,36 @@ export function sortRows<Row>(
   return [...known, ...unknown].map(({ row }) => row);
 }
 
-/** The place of each distinct text in natural order. */
+/** The place of each distinct text in natural order: regardless of case, with numbers by their value. */
 function textRanks(texts: readonly string[]): Map<string, number> {
-  const order = [...new Set(texts)].map((text) => ({ text, key: naturalKey(text) }));
-  order.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const order = [...new Set(texts)].map((text) => ({ text, plain: text.toLowerCase() }));
+  order.sort((a, b) => compareNatural(a.plain, b.plain) || (a.text < b.text ? -1 : 1));
   return new Map(order.map(({ text }, index) => [text, index]));
 }
 
-/** A text whose plain comparison is natural: numbers padded, case last. */
-const naturalKey = (text: string): string =>
-  `${text.toLowerCase().replaceAll(/\d+/g, (digits) => digits.padStart(20, '0'))}\u0000${text}`;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+/** Looks at the two texts only as far as they are the same, and at the numbers there. */
+function compareNatural(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  if (at === length && a.length === b.length) return 0;
+  let start = at;
+  while (start > 0 && isDigit(a.charCodeAt(start - 1))) start -= 1;
+  const [one, other] = [digitsFrom(a, start), digitsFrom(b, start)];
+  if (one !== '' && other !== '' && one !== other) return one.length - other.length || (one < other ? -1 : 1);
+  return (a.charCodeAt(at) || 0) - (b.charCodeAt(at) || 0);
+}
+
+/** The number that begins there, without leading zeros but one; '' for none. */
+function digitsFrom(text: string, start: number): string {
+  let end = start;
+  while (end < text.length && isDigit(text.charCodeAt(end))) end += 1;
+  let from = start;
+  while (from < end - 1 && text.charCodeAt(from) === 48) from += 1;
+  return text.slice(from, end);
+}
 
 /** Lines of comma-separated values as RFC 4180 has them, the titles first; numbers plain, what is not known empty. */
 export function csvOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
