@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -5,6 +6,7 @@ import { climbLadder, type LadderRequest } from '../../src/builder/accuracy/clim
 import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
 import { type Ladder, ladderText } from '../../src/core/accuracy/ladder.ts';
 import { worstError } from '../../src/core/accuracy/outputErrors.ts';
+import { fakeTool } from '../support/fakeTool.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -45,6 +47,88 @@ test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it n
       .split('\n')
       .filter((line) => /^(?:FP32|FP16|BF16|INT8) /.test(line)),
   ).toHaveLength(4);
+});
+
+/** A trtexec that writes engines for the stand-in of TensorRT's runtime: they give what an H200 gave. The third build fails. */
+function standInBuilder(): string {
+  const outputs = (file: string) => ({
+    audio: ['FLOAT', [1, 1, 1024], `np.load(${JSON.stringify(fault('cumsum_phase', file))})["audio"]`],
+  });
+  const engines = ['h200.fp32.npz', 'h200.fp16_all.npz'].map((file) => ({
+    inputs: { f0: ['FLOAT', [1, 1024, 1]], mel: ['FLOAT', [1, 8, 1024]] },
+    outputs: outputs(file),
+    profiles: [{}],
+  }));
+  return fakeTool(
+    temporary,
+    'trtexec',
+    `const { existsSync, readFileSync, writeFileSync } = require('fs');
+     if (args[0] === '--help') { process.stdout.write(readFileSync(${JSON.stringify(fixturePath('captures/tensorrt-10.6.0/cli.help/log.txt'))})); return; }
+     const count = ${JSON.stringify(join(temporary, 'count'))};
+     const done = existsSync(count) ? readFileSync(count, 'utf8').length : 0;
+     writeFileSync(count, 'x'.repeat(done + 1));
+     const engine = ${JSON.stringify(engines)}[done];
+     if (!engine || !args.includes('--stronglyTyped')) process.exitCode = 1;
+     else writeFileSync(args.find((arg) => arg.startsWith('--saveEngine=')).slice(13), JSON.stringify(engine));`,
+  );
+}
+
+test('--build: an engine is built and run in each precision; what cannot be built says why', async () => {
+  const runtime = await runtimeForTests();
+  const scripts = fileURLToPath(new URL('../../src/driver', import.meta.url));
+  const standIn = fileURLToPath(new URL('../support/stand_in_engine.py', import.meta.url));
+  const build = {
+    backend: 'trtexec' as const,
+    trtexec: standInBuilder(),
+    driver: 'unused',
+    cache: temporary,
+    confirm: () => Promise.reject(),
+  };
+  const launcher = {
+    command: ['sh', '-c', 'own=$1; shift 3; exec "$0" -B "$own" "$@"', runtime.python, standIn, '{command}'],
+    paths: [temporary, scripts, fixturePath('faults')].map((path) => ({ here: path, there: path })),
+    program: 'python3',
+    guard: false,
+  };
+  const engines = { build, run: { scripts, launcher } };
+  const ladder = await climb('cumsum_phase', { engines });
+  const [fp32, fp16, bf16, int8] = ladder.rungs;
+  expect([fp32!.notMeasured, fp16!.notMeasured]).toEqual([null, null]);
+  expect(worstError(fp32!.measured!)).toBeLessThan(1e-3);
+  expect(worstError(fp16!.measured!)).toBeCloseTo(worstError(fp16!.predicted!)!, 2);
+  expect([fp32!.milliseconds, fp16!.milliseconds]).toEqual([0.25, 0.25]);
+  expect([bf16!.measured, bf16!.notMeasured]).toEqual([null, expect.stringMatching(/^the build failed: /)]);
+  expect(int8!.notMeasured).toContain('--int8 MODEL');
+  expect(readdirSync(join(temporary, 'ladder'))).toEqual([]);
+  const text = ladderText(ladder);
+  expect(text).toMatch(/^FP16 +0\.86 +0\.8\d+ +0\.250 ms /m);
+  expect(text).toMatch(/^BF16 not measured: the build failed/m);
+});
+
+test('--build without a GPU: the first run says why, and no other engine is built', async () => {
+  const scripts = fileURLToPath(new URL('../../src/driver', import.meta.url));
+  const trtexec = fakeTool(
+    temporary,
+    'trtexec-alone',
+    `const { appendFileSync, readFileSync, writeFileSync } = require('fs');
+     if (args[0] === '--help') { process.stdout.write(readFileSync(${JSON.stringify(fixturePath('captures/tensorrt-10.6.0/cli.help/log.txt'))})); return; }
+     appendFileSync(${JSON.stringify(join(temporary, 'alone'))}, 'x');
+     writeFileSync(args.find((arg) => arg.startsWith('--saveEngine=')).slice(13), 'engine');`,
+  );
+  const build = {
+    backend: 'trtexec' as const,
+    trtexec,
+    driver: 'unused',
+    cache: temporary,
+    confirm: () => Promise.reject(),
+  };
+  // An interpreter without TensorRT.
+  const engines = { build, run: { scripts, python: (await runtimeForTests()).python } };
+  const { rungs } = await climb('cumsum_phase', { engines, precisions: ['fp32', 'fp16'] });
+  expect(rungs.map(({ measured }) => measured)).toEqual([null, null]);
+  expect(rungs[0]!.notMeasured).toMatch(/tensorrt/);
+  expect(rungs[1]!.notMeasured).toBe(rungs[0]!.notMeasured);
+  expect(readFileSync(join(temporary, 'alone'), 'utf8')).toBe('x');
 });
 
 test('INT8 from calibration data, where the environment has onnx; without it, the reason', async () => {

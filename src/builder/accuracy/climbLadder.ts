@@ -1,15 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type Ladder, type LadderPrecision, type Rung, rungOf } from '../../core/accuracy/ladder.ts';
+import { type Ladder, type LadderPrecision, type MeasuredRung, type Rung, rungOf } from '../../core/accuracy/ladder.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { refuseErrors } from '../files/rewriteModel.ts';
 import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
-import { UserError } from '../userError.ts';
+import { Cancelled, UserError } from '../userError.ts';
 import { type AccuracyRequest, judgeAccuracy, type OtherRun, withReference } from './judgeAccuracy.ts';
+import { CannotRun, type EngineRequest, measureEngine } from './measureEngine.ts';
 
 export interface LadderRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
   precisions: readonly LadderPrecision[];
@@ -19,6 +20,8 @@ export interface LadderRequest extends Omit<AccuracyRequest, 'low' | 'rules' | '
   calibration: string[];
   /** Stored outputs of engines, by precision. */
   measured: ReadonlyMap<LadderPrecision, string>;
+  /** Builds and runs an engine of each precision that has no stored outputs; undefined: none. */
+  engines?: EngineRequest | undefined;
 }
 
 /**
@@ -30,21 +33,61 @@ export async function climbLadder(request: LadderRequest): Promise<Ladder> {
   let samples = 0;
   await withReference(request, async (run) => {
     samples = run.samples;
+    const measure = new Measurement(request, run);
     for (const precision of request.precisions) {
-      const path = request.measured.get(precision);
-      const measured = path === undefined ? null : await run.measured(path);
-      if (precision === 'fp32') rungs.push({ ...blank(precision), predicted: run.exact, measured });
-      else if (precision === 'int8') rungs.push({ ...(await quantisedRung(request, run)), measured });
-      else rungs.push(rungOf(precision, await judgeAccuracy({ ...request, low: precision }), measured));
+      const measured = await measure.rung(precision);
+      if (precision === 'fp32') rungs.push({ ...blank(precision), predicted: run.exact, ...measured });
+      else if (precision === 'int8') rungs.push({ ...(await quantisedRung(request, run)), ...measured });
+      else rungs.push({ ...rungOf(precision, await judgeAccuracy({ ...request, low: precision })), ...measured });
     }
   });
   return { tolerance: request.tolerance, samples, rungs };
 }
 
+const notAsked: MeasuredRung = { measured: null, milliseconds: null, notMeasured: null };
+
+/** What engines give, stored or run here. */
+class Measurement {
+  readonly #request: LadderRequest;
+  readonly #run: OtherRun;
+  /** Why no engine runs here: the same holds for the other precisions. */
+  #stopped: string | null = null;
+
+  constructor(request: LadderRequest, run: OtherRun) {
+    this.#request = request;
+    this.#run = run;
+  }
+
+  async rung(precision: LadderPrecision): Promise<MeasuredRung> {
+    const { measured, engines, quantised, inputs, signal } = this.#request;
+    const path = measured.get(precision);
+    if (path !== undefined) return { ...notAsked, measured: await this.#run.measured(path) };
+    if (engines === undefined) return notAsked;
+    const model = precision === 'int8' ? quantised : this.#request.model;
+    if (model === undefined) return { ...notAsked, notMeasured: 'pass a Q/DQ model (--int8 MODEL)' };
+    if (this.#stopped !== null) return { ...notAsked, notMeasured: this.#stopped };
+    try {
+      return await measureEngine(
+        precision,
+        { model, inputs, engines, signal },
+        async ({ path: out, milliseconds }) => ({
+          ...notAsked,
+          measured: await this.#run.measured(out),
+          milliseconds,
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+      if (error instanceof CannotRun) this.#stopped = error.message;
+      return { ...notAsked, notMeasured: error.message };
+    }
+  }
+}
+
 const blank = (precision: LadderPrecision): Rung => ({
   precision,
   predicted: null,
-  measured: null,
+  ...notAsked,
   lowNodes: precision === 'fp32' ? 0 : null,
   culprits: [],
   fix: null,

@@ -1,18 +1,23 @@
 import { join } from 'node:path';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { readTextBytes } from '../../builder/files/readTextBytes.ts';
+import { readBuildSide } from '../../builder/store/buildSide.ts';
 import { runPythonJob } from '../../builder/tools/runPythonJob.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import { type ComparedRuns, compareRuns, comparedText } from '../../core/accuracy/comparison.ts';
+import { markedSentences } from '../../core/diff/compareMarked.ts';
+import { diffReports } from '../../core/diff/diffReports.ts';
 import { readArguments } from '../arguments.ts';
-import { type Command, exitCodes } from '../command.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { comparisonOptions, runtimeFor, toleranceOf } from './simulationOptions.ts';
 
 const options = {
   onnx: { type: 'string' },
   prediction: { type: 'string' },
+  plain: { type: 'string' },
+  marked: { type: 'string' },
   ...comparisonOptions,
 } as const;
 
@@ -27,6 +32,8 @@ A and B are files or folders: Polygraphy's --save-outputs; trtexec's --exportOut
 tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in one file, A is the first and B the last.
 
   --onnx MODEL       the model: lists tensors in its order, with their nodes
+  --plain FOLDER     the build that you ship, and
+  --marked FOLDER    the build with marked or debug tensors that was run: notes what the marks did to the fusion
   --prediction FILE  the output of trtlens accuracy --json, to compare predicted with measured errors
   --tolerance 0.01   largest error that passes: max|difference| / max|reference|
   --json             the result as one JSON document
@@ -48,12 +55,21 @@ tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in 
       throw new UserError(
         `A and B have no tensor in common: A contains ${runs.onlyA.slice(0, 5).join(', ') || 'none'}, B ${runs.onlyB.slice(0, 5).join(', ') || 'none'}`,
       );
-    const comparison = compareRuns(runs, tolerance, model, prediction);
+    const built = await markedNotes(values.plain, values.marked);
+    const comparison = compareRuns({ ...runs, notes: [...runs.notes, ...built] }, tolerance, model, prediction);
     if (values.json) await printJson(terminal, comparison);
     else await terminal.out(comparedText(comparison));
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** What the marked tensors of the build that was run did to its fusions. */
+async function markedNotes(plain: string | undefined, marked: string | undefined): Promise<string[]> {
+  if (plain === undefined && marked === undefined) return [];
+  if (plain === undefined || marked === undefined) throw new Usage('--plain and --marked need each other');
+  const diff = diffReports(await readBuildSide(plain), await readBuildSide(marked));
+  return diff.marked ? markedSentences(diff.marked) : ['Neither build, or both, are known to have marked tensors'];
+}
 
 async function readPrediction(path: string): Promise<AccuracyReport> {
   const text = new TextDecoder().decode(await readTextBytes(path, 'predictions (of trtlens accuracy --json) are'));

@@ -1,10 +1,15 @@
+import { join } from 'node:path';
 import { climbLadder } from '../../builder/accuracy/climbLadder.ts';
+import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
 import { type Ladder, type LadderPrecision, ladderPrecisions, ladderText } from '../../core/accuracy/ladder.ts';
 import { worstError } from '../../core/accuracy/outputErrors.ts';
 import { randomWarning } from '../../core/accuracy/randomInputs.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { printJson } from '../terminal.ts';
+import { confirmDownload } from '../confirmDownload.ts';
+import { readBuildOptions } from '../build/buildOptions.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { readLauncherFile } from '../yamlFile.ts';
 import { modelLine } from './accuracy.ts';
 import { simulationOptions, simulationRequest } from './simulationOptions.ts';
 
@@ -14,6 +19,9 @@ const options = {
   int8: { type: 'string' },
   calibration: { type: 'string', multiple: true },
   measured: { type: 'string', multiple: true },
+  build: { type: 'boolean' },
+  backend: { type: 'string' },
+  launcher: { type: 'string' },
 } as const;
 
 export const ladder: Command = {
@@ -30,6 +38,10 @@ it. Exit status 1: a precision misses the tolerance.
   --int8 MODEL          a Q/DQ model for INT8
   --calibration FILE    calibration data: ONNX Runtime's quantize_static makes the Q/DQ model (needs Python's onnx)
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
+  --build               build an engine in each precision, run it on the GPU, and give its error and time; needs --inputs.
+                        Without a GPU, the table says so
+  --backend NAME        what builds: auto, trtexec, polygraphy, python or rtx, as for trtlens build
+  --launcher FILE       build and run in a container, over ssh or on a cluster, as for trtlens build
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
   --max-runs N          stop each search after N runs (default 1000)
   --max-seconds N       stop each search after N seconds (default 300)
@@ -40,7 +52,9 @@ it. Exit status 1: a precision misses the tolerance.
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL']);
     const model = positionals[0]!;
+    const engines = await enginesOf(values, terminal);
     const result = await climbLadder({
+      engines,
       precisions: precisionsOf(values.precisions),
       quantised: values.int8,
       calibration: values.calibration ?? [],
@@ -55,6 +69,33 @@ it. Exit status 1: a precision misses the tolerance.
     return passes(result) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** How to build and run engines; undefined: not asked for. */
+async function enginesOf(
+  values: { build?: boolean; backend?: string; launcher?: string; inputs?: string[]; python?: string; yes?: boolean },
+  terminal: Terminal,
+): Promise<EngineRequest | undefined> {
+  const { build, backend, launcher: file, inputs, python, yes } = values;
+  if (!build) {
+    if (backend !== undefined || file !== undefined) throw new Usage('--backend and --launcher need --build');
+    return undefined;
+  }
+  if (!inputs?.length) throw new Usage('--build needs --inputs FILE: engine and simulation must get the same values');
+  const scripts = join(import.meta.dirname, 'driver');
+  const launcher = file === undefined ? undefined : await readLauncherFile(file);
+  return {
+    build: {
+      backend: 'auto',
+      ...readBuildOptions({ backend }),
+      driver: join(scripts, 'build_engine.py'),
+      ...(python !== undefined && { python }),
+      ...(launcher && { launcher }),
+      confirm: (text) => confirmDownload(terminal, yes ?? false, text),
+      setUpProgress: (line) => terminal.note(line),
+    },
+    run: { scripts, python, launcher },
+  };
+}
 
 function passes({ rungs, tolerance }: Ladder): boolean {
   const errors = rungs.flatMap(({ predicted }) => (predicted === null ? [] : [worstError(predicted)]));

@@ -1,6 +1,6 @@
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
-import { castsText, errorFigure, evidence, passesTolerance, accuracyVerdict } from './accuracyText.ts';
+import { castsText, errorFigure, evidence, notJudgedTexts, passesTolerance, accuracyVerdict } from './accuracyText.ts';
 import type { JudgedNode } from './judgement.ts';
 import { randomWarning } from './randomInputs.ts';
 
@@ -47,7 +47,11 @@ ${outputs.map((one) => `<tr class="${one.judged && (one.error === null || one.er
 <p class="note">Error: max|difference| / max|reference| of ${counted(samples, 'sample')}. Tolerance ${tolerance}. ${escaped(howSimulated(low))}</p>
 <h2>Error over depth</h2>
 ${strip(nodes, tolerance)}
-<p class="note">From left to right ${counted(nodes.length, 'node')} in the model's order. Line: error in the ${type} run. Bars: what the node alone loses on exact inputs. Marks at the top: not finite. Red: to blame.</p>
+<p class="note">From left to right ${counted(nodes.length, 'node')} in the model's order. Line: error in the ${type} run. Bars: what the node alone loses on exact inputs. Marks at the top: not finite. Red: to blame.${notJudgedTexts(
+    nodes,
+  )
+    .map((text) => ` ${escaped(text)}.`)
+    .join('')}</p>
 ${
   culprits.length === 0
     ? ''

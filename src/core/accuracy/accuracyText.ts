@@ -53,6 +53,14 @@ export function accuracyVerdict(report: AccuracyReport): string {
   return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 it is ${errorFigure(fix.error)}.`;
 }
 
+/** How many nodes have no errors of their own, and why: `3 nodes not judged: inside a loop body`. */
+export function notJudgedTexts(nodes: readonly JudgedNode[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { notJudged } of nodes)
+    if (notJudged !== undefined) counts.set(notJudged, (counts.get(notJudged) ?? 0) + 1);
+  return [...counts].map(([why, count]) => `${counted(count, 'node')} not judged: ${why}`);
+}
+
 /** `, 8 Casts`: what the rules of a fix cost; '' where it is not known. */
 export const castsText = ({ casts }: AccuracyFix): string => (casts === null ? '' : `, ${counted(casts, 'Cast')}`);
 
@@ -66,6 +74,8 @@ export function accuracyText(report: AccuracyReport): string {
     ...outputs.map((output) => outputLine(output, tolerance)),
     '',
   ];
+  const unjudged = notJudgedTexts(nodes);
+  if (unjudged.length > 0) lines.push(...unjudged.map((text) => `${text}.`), '');
   lines.push(...kernelLines(report));
   for (const { kind, name, error } of report.sensitivity?.slice(0, 20) ?? [])
     lines.push(`  only ${kind} ${name} in ${type}: error ${errorFigure(error)}`);

@@ -75,8 +75,20 @@ export function compareRuns(
     const why = held.map(({ name: node, kernel }) => `${node} in ${kernel}`).join(', ');
     notes.push(`${name} is better than if every value were rounded, because kernels hold culprits: ${why}`);
   }
+  const marked = model ? notOutputs(tensors, model) : [];
+  if (marked.length > 0)
+    notes.push(
+      `${counted(marked.length, 'tensor')} of the engine ${marked.length === 1 ? 'is not an output' : 'are not outputs'} of the model (${marked[0]}${marked.length > 1 ? ', …' : ''}): marked tensors can change the fusion, so the shipped engine can give other values. Compare both builds: --plain FOLDER --marked FOLDER`,
+    );
   const ordered = model ? all.toSorted((a, b) => a.at - b.at) : all;
   return { tolerance, runs, tensors: ordered.map(({ tensor }) => tensor), onlyA, onlyB, notes };
+}
+
+/** Tensors that nodes of the model make, but that are none of its outputs. */
+function notOutputs(tensors: readonly ComparedTensor[], { graph, nodes }: OnnxModel): string[] {
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  const made = new Set(nodes.flatMap((node) => node.outputs));
+  return tensors.map(({ name }) => name).filter((name) => made.has(name) && !outputs.has(name));
 }
 
 function agrees(predicted: number | null, { error, finite }: ComparedTensor): boolean {

@@ -27,7 +27,13 @@ export interface JudgedNode {
   amplification: number | null;
   /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the tolerance. */
   alone?: number | null;
+  /** Why it has no errors of its own; absent: it was judged. The search for a fix covers it nevertheless. */
+  notJudged?: string;
 }
+
+/** Where a node is that runs as a part of another one. */
+const placeOf = (id: string): string =>
+  /\/(?:then|else)_branch\/[^/]*$/.test(id) ? 'inside a branch of an If' : 'inside a loop body';
 
 /** The measures of one node's outputs in one sample. */
 export interface MeasuredNode {
@@ -80,6 +86,7 @@ export function judgeNodes(
       role: role === 'fine' && lost ? 'victim' : role,
       amplification: runs && before > 0 ? finite(run / before) : null,
       ...(alone.has(index) && { alone: finite(alone.get(index)!) }),
+      ...(!runs && node.id.includes('/') && { notJudged: placeOf(node.id) }),
     };
   });
 }

@@ -1,4 +1,4 @@
-import { counted } from '../text/numbers.ts';
+import { counted, timeText } from '../text/numbers.ts';
 import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import { errorFigure } from './accuracyText.ts';
 import { worstError } from './outputErrors.ts';
@@ -11,8 +11,12 @@ export interface Rung {
   precision: LadderPrecision;
   /** What the simulation gives; null: it was not run, see `reason`. */
   predicted: AccuracyOutput[] | null;
-  /** What an engine gave; null: no outputs of an engine were given. */
+  /** What an engine gave; null: no outputs of an engine were given, and none was run. */
   measured: AccuracyOutput[] | null;
+  /** A run of that engine; null: not timed. */
+  milliseconds: number | null;
+  /** Why no engine was run, although that was asked for; null: it was, or was not asked for. */
+  notMeasured: string | null;
   /** Nodes in low precision; null: not known. */
   lowNodes: number | null;
   /** Names of the nodes that are to blame. */
@@ -23,6 +27,9 @@ export interface Rung {
   reason: string | null;
 }
 
+/** The part of a rung that a real engine gives. */
+export type MeasuredRung = Pick<Rung, 'measured' | 'milliseconds' | 'notMeasured'>;
+
 /** What `trtlens ladder --json` prints. */
 export interface Ladder {
   tolerance: number;
@@ -31,12 +38,11 @@ export interface Ladder {
 }
 
 /** The rung of a report. */
-export function rungOf(precision: LadderPrecision, report: AccuracyReport, measured: AccuracyOutput[] | null): Rung {
+export function rungOf(precision: LadderPrecision, report: AccuracyReport): Omit<Rung, keyof MeasuredRung> {
   const { nodes, outputs, fix } = report;
   return {
     precision,
     predicted: outputs,
-    measured,
     lowNodes: nodes.length,
     culprits: nodes.filter(({ role }) => role === 'root').map(({ name, id }) => name || id),
     fix: fix && fix.nodes.length > 0 ? { nodes: fix.nodes.length, error: fix.error, rules: fix.rules } : null,
@@ -46,15 +52,18 @@ export function rungOf(precision: LadderPrecision, report: AccuracyReport, measu
 
 /** The ladder as a table. */
 export function ladderText({ rungs, tolerance, samples }: Ladder): string {
-  const rows = rungs.map(({ precision, predicted, measured, lowNodes, culprits, fix, reason }) => [
-    precision.toUpperCase(),
-    predicted === null ? 'not run' : errorFigure(worstError(predicted)),
-    measured === null ? '-' : errorFigure(worstError(measured)),
-    lowNodes === null ? '-' : String(lowNodes),
-    fix ? `${counted(fix.nodes, 'node')} in FP32: ${errorFigure(fix.error)}` : '-',
-    reason ?? culprits.slice(0, 3).join(', ') + (culprits.length > 3 ? ', …' : ''),
-  ]);
-  const all = [['precision', 'predicted', 'measured', 'low nodes', 'repaired', 'to blame'], ...rows];
+  const rows = rungs.map(
+    ({ precision, predicted, measured, milliseconds, notMeasured, lowNodes, culprits, fix, reason }) => [
+      precision.toUpperCase(),
+      predicted === null ? 'not run' : errorFigure(worstError(predicted)),
+      measured !== null ? errorFigure(worstError(measured)) : notMeasured !== null ? 'not run' : '-',
+      milliseconds === null ? '-' : timeText(milliseconds),
+      lowNodes === null ? '-' : String(lowNodes),
+      fix ? `${counted(fix.nodes, 'node')} in FP32: ${errorFigure(fix.error)}` : '-',
+      reason ?? culprits.slice(0, 3).join(', ') + (culprits.length > 3 ? ', …' : ''),
+    ],
+  );
+  const all = [['precision', 'predicted', 'measured', 'time', 'low nodes', 'repaired', 'to blame'], ...rows];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   const lines = all.map((row) =>
     row
@@ -63,5 +72,9 @@ export function ladderText({ rungs, tolerance, samples }: Ladder): string {
       .trimEnd(),
   );
   const head = `Error of the worst output, ${counted(samples, 'sample')}, tolerance ${tolerance}`;
-  return `${[head, '', ...lines].join('\n')}\n`;
+  const why = new Map<string, string[]>();
+  for (const { precision, notMeasured } of rungs)
+    if (notMeasured !== null) why.set(notMeasured, [...(why.get(notMeasured) ?? []), precision.toUpperCase()]);
+  const notes = [...why].map(([reason, precisions]) => `${precisions.join(', ')} not measured: ${reason}`);
+  return `${[head, '', ...lines, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')}\n`;
 }
