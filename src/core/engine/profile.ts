@@ -16,10 +16,24 @@ export interface KernelTrace {
   ms: number;
   /** How many passes through an engine there are: enqueues that ran kernels, and launches of CUDA graphs. */
   passes: number;
+  /** Copies and memsets of the whole trace, one entry a kind; omitted: it recorded none. */
+  memory?: MemoryOperations[];
   /** Launches that were made inside NVTX ranges, those of CUDA graphs included. */
   groups: TimedKernels[];
   /** How often a range of each name occurs in a pass that has any: as seen from all passes. */
   occurrences: Map<string, { least: number; most: number }>;
+}
+
+/** Memory operations of one kind in a whole trace, next to its kernels. */
+export interface MemoryOperations {
+  /** A copy by its direction, or a `memset`. */
+  kind: 'host-to-device' | 'device-to-host' | 'device-to-device' | 'other-copy' | 'set';
+  /** How many there were. */
+  count: number;
+  /** Their time altogether in milliseconds. */
+  ms: number;
+  /** Bytes that they copied or set. */
+  bytes: number;
 }
 
 /** Kernels that were launched in the same place of each pass. */

@@ -1,5 +1,6 @@
 import type { Problem } from '../text/problem.ts';
 import type { EngineTensor } from '../engine/engineLayer.ts';
+import type { MemoryOperations } from '../engine/profile.ts';
 
 /** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
 export interface FusionReport {
@@ -145,6 +146,8 @@ export interface TracedProfile {
   attributed: number;
   /** Time of all other kernels in milliseconds, in the whole trace. */
   otherMs: number;
+  /** Copies and memsets in the whole trace, one entry a kind; omitted: it recorded none. */
+  memory?: MemoryOperations[];
   /** Passes through an engine: enqueues that ran kernels, and launches of CUDA graphs. */
   passes: number;
 }
@@ -169,6 +172,8 @@ export interface ReportLayer {
   averageMs: number | null;
   /** Median time of a pass in milliseconds (nearest rank); only from a trace. */
   p50?: number;
+  /** The time in milliseconds that 90 % of the passes do not exceed (nearest rank); only from a trace. */
+  p90?: number;
   /** The time in milliseconds that 99 % of the passes do not exceed (nearest rank); only from a trace. */
   p99?: number;
   /** How many kernels it launched in the whole trace; only from a trace. */

@@ -12,7 +12,7 @@ export interface ProfileJoin {
   averageMs: (number | null)[];
   percent: (number | null)[];
   /** What only a trace says, of each layer that launched kernels and of all. */
-  traced?: { layers: (Pick<ReportLayer, 'p50' | 'p99' | 'launches'> | undefined)[]; profile: TracedProfile };
+  traced?: { layers: (Pick<ReportLayer, 'p50' | 'p90' | 'p99' | 'launches'> | undefined)[]; profile: TracedProfile };
   problems: Problem[];
 }
 

@@ -38,12 +38,13 @@ export function joinTrace(layers: readonly EngineLayer[], trace: KernelTrace): P
     averageMs: times.map((time) => time?.averageMs ?? null),
     percent: times.map((time) => (time && whole > 0 ? (100 * time.averageMs) / whole : null)),
     traced: {
-      layers: times.map((time) => time && { p50: time.p50, p99: time.p99, launches: time.launches }),
+      layers: times.map((time) => time && { p50: time.p50, p90: time.p90, p99: time.p99, launches: time.launches }),
       profile: {
         source: 'nsys',
         kernels: trace.kernels,
         attributed,
         otherMs: Math.max(0, Math.round(trace.ms * 1e6 - ns) / 1e6),
+        ...(trace.memory && { memory: trace.memory }),
         passes: trace.passes,
       },
     },
@@ -81,7 +82,13 @@ function layersByName(layers: readonly EngineLayer[]): Map<string, number[]> {
 }
 
 /** The times of the passes in which a layer launched kernels. */
-function timesOf(groups: readonly TimedKernels[]): { averageMs: number; p50: number; p99: number; launches: number } {
+function timesOf(groups: readonly TimedKernels[]): {
+  averageMs: number;
+  p50: number;
+  p90: number;
+  p99: number;
+  launches: number;
+} {
   const byPass = new Map<number, number>();
   let launches = 0;
   for (const group of groups) {
@@ -92,5 +99,5 @@ function timesOf(groups: readonly TimedKernels[]): { averageMs: number; p50: num
   const sorted = Float64Array.from(byPass.values()).sort();
   const at = (percent: number): number => sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]! / 1e6;
   const ns = sorted.reduce((sum, time) => sum + time, 0);
-  return { averageMs: ns / sorted.length / 1e6, p50: at(50), p99: at(99), launches };
+  return { averageMs: ns / sorted.length / 1e6, p50: at(50), p90: at(90), p99: at(99), launches };
 }

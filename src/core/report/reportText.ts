@@ -1,6 +1,7 @@
 import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
+import type { MemoryOperations } from '../engine/profile.ts';
 import { addTo } from '../text/addTo.ts';
-import { counted, percentText, thousands, timeText } from '../text/numbers.ts';
+import { counted, percentText, sizeText, thousands, timeText } from '../text/numbers.ts';
 import { oneLine, shorten } from '../text/oneLine.ts';
 import { fateWords } from './fates.ts';
 import { engineGroups, type EngineGroup } from './groups.ts';
@@ -33,6 +34,7 @@ export function formatReport(report: FusionReport): string {
     isVoid ? problems : [],
     funnelLines(report),
     groupLines(report),
+    traceLines(report),
     notComputedLines(report),
     unknownLines(report),
     remarkLines(report),
@@ -114,6 +116,26 @@ function rowsOf(report: FusionReport): Row[] {
     rows.push({ nodes: 0, ms: totalMs(layers), what: countedLayers(layers.length, kind, report), name });
   }
   return rows;
+}
+
+const memoryNouns: Readonly<Record<MemoryOperations['kind'], readonly [one: string, many: string]>> = {
+  'host-to-device': ['copy to the device', 'copies to the device'],
+  'device-to-host': ['copy to the host', 'copies to the host'],
+  'device-to-device': ['copy within the device', 'copies within the device'],
+  'other-copy': ['other copy', 'other copies'],
+  set: ['memset', 'memsets'],
+};
+
+/** What a trace recorded next to the layers, in all its passes and outside them. */
+function traceLines({ profile }: FusionReport): string[] {
+  if (profile === undefined) return [];
+  const rest = profile.kernels - profile.attributed;
+  const lines = (profile.memory ?? []).map(
+    ({ kind, count, ms, bytes }) =>
+      `  ${timeText(ms).padStart(8)}  ${counted(count, ...memoryNouns[kind])}, ${sizeText(bytes)}`,
+  );
+  if (rest > 0) lines.unshift(`  ${timeText(profile.otherMs).padStart(8)}  ${counted(rest, 'kernel')} of no layer`);
+  return lines.length === 0 ? [] : ['In the whole trace, next to the layers', ...lines];
 }
 
 function notComputedLines({ nodes, accounting }: FusionReport): string[] {

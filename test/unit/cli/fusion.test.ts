@@ -158,3 +158,11 @@ describe('without the model', () => {
     await expect(runCommand(fusion, ...engine, '--node', 'a')).rejects.toThrow('--node needs --onnx MODEL.onnx');
   });
 });
+
+it('lists the copies and memsets of a trace next to the layers', async () => {
+  const trace = (file: string) => fixturePath(`traces/vit_tiny.fp16/${file}`);
+  const { out } = await runCommand(fusion, '--layers', trace('layers.json.gz'), '--profile', trace('plain.sqlite.gz'));
+  expect(out).toContain(
+    'In the whole trace, next to the layers\n   1.93 ms  5 copies to the device, 12.7 MiB\n   22.7 µs  15 copies to the host, 12.5 KiB\n   4.70 µs  2 memsets, 11.3 MiB\n',
+  );
+});

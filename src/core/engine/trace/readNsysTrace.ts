@@ -2,6 +2,7 @@ import type { ByteSource } from '../../text/byteSource.ts';
 import type { Problem, Read } from '../../text/problem.ts';
 import { float64Column, int32Column } from './growingColumn.ts';
 import { joinLaunches, type LaunchRows, type RangeRows } from './nsysLaunches.ts';
+import { readMemory } from './nsysMemory.ts';
 import type { Profile } from '../profile.ts';
 import { SqliteFile } from './sqliteFile.ts';
 import type { SqliteValue } from './sqliteRecord.ts';
@@ -28,8 +29,9 @@ export async function readNsysTrace(source: ByteSource): Promise<Read<Profile>> 
   const ranges = await readRanges(file, names);
   const missing = [CALLS, RANGES].filter((table) => !file.has(table)).map(noTable);
   const { trace, problems: unmatched } = joinLaunches(kernels, calls, ranges);
+  const memory = await readMemory(file);
   return {
-    value: { iterations: trace.passes, rows: [], trace },
+    value: { iterations: trace.passes, rows: [], trace: memory.length === 0 ? trace : { ...trace, memory } },
     problems: [...file.problems(), ...missing, ...unmatched],
   };
 }

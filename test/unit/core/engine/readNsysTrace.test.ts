@@ -13,6 +13,8 @@ interface Sums {
   ns: number;
   /** By name of the innermost range; graphs are not among them. */
   ranges: Record<string, number>;
+  /** Copies and memsets by kind: how many, nanoseconds, bytes. */
+  memory: Record<string, [count: number, ns: number, bytes: number]>;
 }
 const text = (path: string): string => new TextDecoder().decode(readFixture(path));
 const sums = JSON.parse(text('traces/sums.json')) as Record<string, Sums>;
@@ -29,12 +31,16 @@ describe.each(Object.keys(sums))('%s', (name) => {
 
   test('every launch belongs to a layer, and times are those that SQL adds up', async () => {
     const { value, problems } = await read(`${name}.sqlite.gz`);
-    const { kernels, ns, ranges } = sums[name]!;
+    const { kernels, ns, ranges, memory } = sums[name]!;
     const layers = layersOf(engine);
     const join = joinTrace(layers, value!.trace!);
     expect(problems).toEqual([]);
     expect(join.problems).toEqual([]);
+    expect(
+      Object.fromEntries(value!.trace!.memory!.map((sum) => [sum.kind, [sum.count, sum.ms * 1e6, sum.bytes]])),
+    ).toEqual(memory);
     expect(join.traced!.profile).toEqual({
+      memory: value!.trace!.memory,
       source: 'nsys',
       kernels,
       attributed: kernels,
@@ -62,7 +68,7 @@ test.each(['bert_base.fp16', 'fusion_zoo.fp32', 'vit_tiny.fp16'])(
   },
 );
 
-test('median and 99th percentile are times of passes', () => {
+test('median, 90th and 99th percentile are times of passes', () => {
   const trace: KernelTrace = {
     kernels: 200,
     ms: 0.02,
@@ -79,7 +85,7 @@ test('median and 99th percentile are times of passes', () => {
   }; // prettier-ignore
   const layer = { name: 'conv' } as EngineLayer;
   const { averageMs, traced } = joinTrace([layer], trace);
-  expect([averageMs, traced!.layers]).toEqual([[0.0505], [{ p50: 0.05, p99: 0.099, launches: 200 }]]);
+  expect([averageMs, traced!.layers]).toEqual([[0.0505], [{ p50: 0.05, p90: 0.09, p99: 0.099, launches: 200 }]]);
   // Two layers of the name, one range of it in each pass: which of the two ran is not known.
   const unclear = joinTrace([layer, layer], trace);
   expect([unclear.averageMs, unclear.traced!.profile.attributed]).toEqual([[null, null], 0]);
