@@ -179,3 +179,56 @@ describe('the timeline of kernels', () => {
     await opened.shot(`timeline-vit_tiny-${theme}-${width}`);
   });
 });
+
+describe('the timeline of a build', () => {
+  const stages = [
+    { stage: 'parse', ms: 2000 },
+    { stage: 'optimize', ms: 3000 },
+    { stage: 'tactics', ms: 12_000 },
+    { stage: 'finalize', ms: 3000 },
+  ] as const;
+  const built = (): ViewData => {
+    const data = structuredClone(vit);
+    data.build!.timeLine = { totalMs: 20_000, stages: [...stages], slowest: [] };
+    return data;
+  };
+
+  test('has an axis in seconds; a stage is shown alone by click or Enter, and Escape leads back', async () => {
+    const opened = await openTimeline(built());
+    const { page } = opened;
+    const rows = async () =>
+      (await page.locator('.build-time .stage .value').allTextContents()).map((text) => text.trim());
+    expect(await rows()).toEqual(['2.00 s · 10 %', '3.00 s · 15 %', '12.0 s · 60 %', '3.00 s · 15 %']);
+    expect(await page.locator('.build-time .axis text').allTextContents()).toContain('10 s');
+    await page.locator('.build-time .stage').nth(2).click();
+    expect(await rows()).toEqual(['12.0 s · 100 %']);
+    expect(await page.textContent('.build-time .note')).toBe('5.00 s to 17.0 s of the build: 12.0 s');
+    await page.locator('.build-time .stage').first().focus();
+    await page.keyboard.press('Escape');
+    expect(await rows()).toHaveLength(4);
+    await page.locator('.build-time .stage').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    expect(await rows()).toEqual(['3.00 s · 100 %']);
+    await page.click('.build-time button:text-is("Show Whole Build")');
+    expect(await rows()).toHaveLength(4);
+  });
+
+  test('a part by dragging has the shares of its stages, and zooming changes no number', async () => {
+    const opened = await openTimeline(built());
+    const { page } = opened;
+    await page.locator('.build-time svg').scrollIntoViewIfNeeded();
+    const [from, to] = await page.evaluate(() => {
+      const spans = [...document.querySelectorAll('.build-time .span')].map((span) => span.getBoundingClientRect());
+      const { left, width } = document.querySelector('.build-time svg')!.getBoundingClientRect();
+      return [(spans[0]!.left - left) / width, (spans[1]!.right - left) / width];
+    });
+    await dragAlong(opened, '.build-time svg', from!, to!);
+    const values = await page.locator('.build-time .stage .value').allTextContents();
+    expect(values.slice(0, 2).map((value) => value.split(' · ')[1])).toEqual(['40 %', '60 %']);
+    await page.click('.build-time .axis-tools button:text-is("Whole Axis")');
+    expect(await page.locator('.build-time .stage .value').allTextContents()).toEqual(values);
+    await opened.shot('build-timeline-part');
+    expect(await opened.axe()).toEqual([]);
+  });
+});

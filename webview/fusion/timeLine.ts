@@ -1,76 +1,138 @@
-import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import { stageWords } from '../../src/core/build/buildProgress.ts';
 import type { TimeLine } from '../../src/core/build/buildProgress.ts';
 import { percentText, timeText } from '../../src/core/text/numbers.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText } from '../shared/fitText.ts';
 import type { ChartEvents } from './flowChart.ts';
+import { axisHeight, zoomableAxis } from '../timeline/zoomableAxis.ts';
 import './timeLine.css';
 
 const texts = {
   title: 'Build time by stage',
-  total: (time: string) => `${time} in total, by the times of the log lines`,
+  total: (time: string) =>
+    `${time} in total, by the times of the log lines. Drag over it, or select a stage, to see a part.`,
+  part: (from: string, to: string, time: string) => `${from} to ${to} of the build: ${time}`,
+  help: 'Arrow keys move, Enter shows a stage alone, + and − zoom, 0 shows the whole axis, Escape the whole build.',
+  whole: 'Show Whole Build',
   slowest: 'Layers that took longest to time',
-  row: (words: string, time: string, share: string) => `${words}: ${time}, ${share}`,
 };
 
 const rowHeight = 22;
 const labelWidth = 150;
 const valueWidth = 130;
+/** From here on, the axis is in seconds. */
+const seconds = 10_000;
 
 interface Row {
+  index: number;
   words: string;
+  /** Where it begins and ends, and how much of it is in the part of the build that is shown; milliseconds. */
   from: number;
+  to: number;
   ms: number;
 }
 
-/** What the build did and for how long, one row a stage in the order in which they came, and the layers that took longest. */
-export function timeLine(parent: HTMLElement, events: ChartEvents) {
+/**
+ * What the build did and for how long, one row a stage in the order in which they came, on an axis that can be zoomed,
+ * for the whole build or a part of it; and the layers that took longest.
+ */
+export function timeLine(parent: HTMLElement, events: Pick<ChartEvents, 'select'>) {
   const box = select(parent).append('section').attr('class', 'build-time').property('hidden', true);
   box.append('h2').text(texts.title);
-  const note = box.append('p').attr('class', 'note');
-  const svg = box.append('svg').attr('role', 'list').attr('aria-label', texts.title);
+  const head = box.append('div').attr('class', 'timeline-head');
+  const note = head.append('p').attr('class', 'note').attr('role', 'status');
+  const back = head.append('button').attr('type', 'button').text(texts.whole).property('hidden', true);
+  const chart = box.append('div');
+  const svg = chart.append('svg').attr('class', 'build-axis').attr('role', 'group').attr('aria-label', texts.title);
+  svg.attr('aria-description', texts.help);
+  const axis = zoomableAxis(head.node()!, svg.node()!, {
+    viewed: () => drawRows(),
+    dragged: (from, to) => showPart([Math.min(from, to) * unit(), Math.max(from, to) * unit()]),
+  });
+  const rows = svg.append('g');
+  const keepFocus = arrowKeys(chart.node()!, '.stage');
   const slowest = box.append('div').attr('class', 'slowest');
+  let shown: { line: TimeLine; width: number } | null = null;
+  let part: [from: number, to: number] | null = null;
+
+  const unit = () => (shown !== null && shown.line.totalMs >= seconds ? 1000 : 1);
+
+  function showPart(next: [number, number] | null): void {
+    part = next;
+    if (next !== null) axis.zoomTo([next[0] / unit(), next[1] / unit()]);
+    drawRows();
+  }
+  back.on('click', () => showPart(null));
+  chart.on('keydown', (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || part === null) return;
+    event.stopPropagation();
+    showPart(null);
+  });
 
   const draw = (line: TimeLine | null, report: FusionReport, width: number) => {
     box.property('hidden', line === null || line.stages.length === 0);
     if (line === null) return;
-    note.text(texts.total(timeText(line.totalMs)));
-    const rows = rowsOf(line);
-    const height = rows.length * rowHeight;
-    const x = scaleLinear([0, line.totalMs || 1], [labelWidth, Math.max(labelWidth + 60, width - valueWidth)]);
+    if (shown?.line.totalMs !== line.totalMs) part = null;
+    shown = { line, width };
+    axis.set(line.totalMs / unit(), labelWidth, Math.max(labelWidth + 60, width - valueWidth));
+    drawRows();
+    drawSlowest(line, report);
+  };
+
+  function drawRows(): void {
+    if (shown === null) return;
+    const { line, width } = shown;
+    const [from, to] = part ?? [0, line.totalMs];
+    const whole = Math.max(0, to - from);
+    back.property('hidden', part === null);
+    note.text(
+      part === null ? texts.total(timeText(line.totalMs)) : texts.part(timeText(from), timeText(to), timeText(whole)),
+    );
+    const data = rowsOf(line, from, to);
+    const height = axisHeight + data.length * rowHeight;
     svg.attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height);
-    svg
-      .selectAll<SVGGElement, Row>('g')
-      .data(rows)
+    axis.drawTicks(height, unit() === 1 ? 'ms' : 's');
+    const scale = axis.scale();
+    const [left, right] = scale.range() as [number, number];
+    const x = (ms: number) => Math.min(right, Math.max(left, scale(ms / unit())));
+    rows
+      .selectAll<SVGGElement, Row>('.stage')
+      .data(data, ({ index }) => index)
       .join((enter) => {
-        const row = enter.append('g').attr('role', 'listitem');
-        row.append('rect').attr('height', rowHeight - 8);
+        const row = enter.append('g').attr('class', 'stage').attr('role', 'button');
+        row.append('rect').attr('class', 'reach');
+        row.append('rect').attr('class', 'span');
         row.append('text').attr('class', 'words');
         row.append('text').attr('class', 'value');
         return row;
       })
-      .attr('transform', (_, index) => `translate(0 ${index * rowHeight})`)
-      .attr('aria-label', ({ words, ms }) => texts.row(words, timeText(ms), percentText((100 * ms) / line.totalMs)))
-      .each(function ({ words, from, ms }) {
+      .order()
+      .attr('data-id', ({ index }) => index)
+      .attr('transform', (_, index) => `translate(0 ${axisHeight + index * rowHeight})`)
+      .attr('aria-pressed', (row) => String(part !== null && part[0] === row.from && part[1] === row.to))
+      .on('click', (_, row) => showPart(part?.[0] === row.from && part[1] === row.to ? null : [row.from, row.to]))
+      .each(function (one) {
         const row = select(this);
-        const end = Math.max(x(from + ms), x(from) + 1.5);
+        const end = Math.max(x(one.to), x(one.from) + 1.5);
+        row.select('.reach').attr('width', width).attr('height', rowHeight);
         row
-          .select('rect')
-          .attr('x', x(from))
+          .select('.span')
+          .attr('x', x(one.from))
           .attr('y', 4)
-          .attr('width', end - x(from));
-        row.select('.words').attr('y', 15).text(words);
-        const value = `${timeText(ms)} · ${percentText((100 * ms) / line.totalMs)}`;
+          .attr('width', end - x(one.from))
+          .attr('height', rowHeight - 8);
+        row.select('.words').attr('y', 15).text(one.words);
         row
           .select('.value')
           .attr('x', end + 6)
           .attr('y', 15)
-          .text(value);
+          // The space keeps the words of the row's name apart; it is not drawn.
+          .text(` ${timeText(one.ms)} · ${percentText((100 * one.ms) / whole)}`);
       });
-    drawSlowest(line, report);
-  };
+    keepFocus();
+  }
 
   function drawSlowest(line: TimeLine, report: FusionReport): void {
     slowest
@@ -109,11 +171,13 @@ function toSelection(report: FusionReport, name: string) {
   return layers.length === 0 ? null : ({ kind: 'layers', ids: layers } as const);
 }
 
-function rowsOf({ stages }: TimeLine): Row[] {
-  let from = 0;
-  return stages.map(({ stage, ms }) => {
-    const row = { words: stageWords[stage], from, ms };
-    from += ms;
-    return row;
+/** The stages of a build that have a part between two times. */
+function rowsOf({ stages }: TimeLine, start: number, end: number): Row[] {
+  let at = 0;
+  return stages.flatMap(({ stage, ms }, index) => {
+    const [from, to] = [at, at + ms];
+    at = to;
+    const inside = Math.min(to, end) - Math.max(from, start);
+    return inside < 0 || (inside === 0 && ms > 0) ? [] : [{ index, words: stageWords[stage], from, to, ms: inside }];
   });
 }
