@@ -19,6 +19,7 @@ import { LanguageFeatures } from './language/languageFeatures.ts';
 import { registerCommands } from './platform/registerCommands.ts';
 import { registerPrecision } from './precision/registerPrecision.ts';
 import { registerReplay } from './replay/registerReplay.ts';
+import { registerSurgery } from './surgery/registerSurgery.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
 import { RememberedOptions } from './tasks/rememberedOptions.ts';
 import { registerTasks } from './tasks/registerTasks.ts';
@@ -80,6 +81,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerReplay(features, building),
     registerAccuracy({ context, sessions, feed: features.feed, log }),
     registerGate(builds, files),
+    registerSurgery({ context, sessions, log }),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );
   return { sessions, builds, tree, history, diagnostics, features };

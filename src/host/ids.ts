@@ -44,6 +44,11 @@ export const commands = {
   freeLayer: 'tensorrtLens.freeLayer',
   compareReplays: 'tensorrtLens.compareReplays',
   judgeGate: 'tensorrtLens.judgeGate',
+  extractNodes: 'tensorrtLens.extractNodes',
+  splitHere: 'tensorrtLens.splitHere',
+  whatIf: 'tensorrtLens.whatIf',
+  replaceByPlugin: 'tensorrtLens.replaceByPlugin',
+  reduceModel: 'tensorrtLens.reduceModel',
 } as const;
 
 export const graphViewType = 'tensorrtLens.graph';

@@ -44,6 +44,7 @@ const viewCommands: Record<ViewCommand, true> = {
   log: true,
   cancel: true,
   chooseModel: true,
+  reduce: true,
 };
 
 const parameters: Record<keyof ViewHost, Check[]> = {

@@ -5,7 +5,7 @@ import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 
 /** What a view offers to do next. */
 export type BuildStep =
-  'randomWeights' | 'shapes' | 'buildAs' | 'build' | 'profile' | 'attach' | 'log' | 'cancel' | 'chooseModel';
+  'randomWeights' | 'shapes' | 'buildAs' | 'build' | 'profile' | 'attach' | 'log' | 'cancel' | 'chooseModel' | 'reduce';
 
 /** The labels of the steps, on buttons. */
 export const stepWords: Record<BuildStep, string> = {
@@ -18,6 +18,7 @@ export const stepWords: Record<BuildStep, string> = {
   log: 'Open Log',
   cancel: 'Cancel Build',
   chooseModel: 'Choose the ONNX File…',
+  reduce: 'Reduce to a Minimal Model…',
 };
 
 /** Something about the builds of a model that its picture alone does not show. */
@@ -122,10 +123,14 @@ const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
   'profile-missing': ['shapes'],
   'profile-inconsistent': ['shapes'],
   'unknown-input': ['shapes'],
-  'shape-mismatch': ['shapes'],
+  'shape-mismatch': ['shapes', 'reduce'],
+  'type-mismatch': ['reduce'],
+  'unsupported-op': ['reduce'],
+  'plugin-missing': ['reduce'],
+  internal: ['reduce'],
   'workspace-too-small': ['buildAs'],
   'out-of-memory': ['buildAs'],
-  'no-implementation': ['buildAs'],
+  'no-implementation': ['buildAs', 'reduce'],
   'calibration-missing': ['buildAs'],
   'unknown-flag': ['buildAs'],
   'bad-flag-value': ['buildAs'],

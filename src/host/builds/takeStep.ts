@@ -41,6 +41,9 @@ export async function takeStep(step: BuildStep, { uri, manifest, openLog }: Step
     case 'chooseModel':
       await executeCommand(commands.chooseModel, uri);
       return;
+    case 'reduce':
+      await executeCommand(commands.reduceModel, uri, manifest);
+      return;
     case 'log':
       await openLog();
   }

@@ -11,6 +11,7 @@ import type { Message } from '../../protocol/rpc.ts';
 import type { View, ViewHost } from '../../protocol/views.ts';
 import { commands, comparisonViewType } from '../ids.ts';
 import { setPage, viewFolder } from '../platform/setPage.ts';
+import { plainText } from '../platform/plainText.ts';
 import { exportPicture } from '../workspace/exportPicture.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import { startText } from './historyItem.ts';
@@ -64,7 +65,8 @@ export class ComparisonPages {
         if (command === 'openFusion') void vscode.commands.executeCommand(commands.openFusionPage, model);
         if (command === 'openGraph') void vscode.commands.executeCommand(commands.openGraph, model);
       },
-      failed: (message) => void vscode.window.showErrorMessage(`The comparison failed: ${message.slice(0, 300)}`),
+      failed: (message) =>
+        void vscode.window.showErrorMessage(plainText(`The comparison failed: ${message.slice(0, 300)}`)),
     };
     const listening = panel.webview.onDidReceiveMessage((message: unknown) => {
       if (isViewMessage(message)) receive({ ...handlers }, message, () => {});

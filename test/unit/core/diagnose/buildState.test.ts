@@ -15,7 +15,7 @@ const stateOf = (capture: string) =>
 describe('buildState', () => {
   it('names the cause of a failed build and the steps that fit it', () => {
     const unsupported = stateOf('tensorrt-10.6.0/unsupported_op.fp32');
-    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['log'] }]);
+    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['reduce', 'log'] }]);
     expect(unsupported.notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
     expect(unsupported.line).toBeGreaterThan(0);
 
@@ -31,9 +31,10 @@ describe('buildState', () => {
   it('offers no shapes where the model leaves none open', () => {
     const fixed = [[{ input: 'x', min: '1x3', opt: '1x3', max: '1x3' }]];
     const found = [{ code: 'shape-mismatch' }] as Diagnosis[];
-    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['log']);
+    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['reduce', 'log']);
     expect(stepsAfter({ ...failed, shapes: [[{ ...fixed[0]![0]!, defaulted: [0] }]] }, found[0])).toEqual([
       'shapes',
+      'reduce',
       'log',
     ]);
   });

@@ -1,0 +1,158 @@
+import { basename, dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { extractPiece } from '../../builder/files/extractPiece.ts';
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { splitFile } from '../../builder/files/splitFile.ts';
+import { writePlugin } from '../../builder/files/writePlugin.ts';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { createModelGraph } from '../../core/model/modelGraph.ts';
+import { neighbourhood, pieceOfNodes } from '../../core/surgery/pieceOf.ts';
+import { counted } from '../../core/text/numbers.ts';
+import { commands, graphViewType } from '../ids.ts';
+import { nameOf } from '../platform/nameOf.ts';
+import { plainText } from '../platform/plainText.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
+import { isOnDisk } from '../tasks/startBuild.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { type ChosenNodes, chosenNodes } from './chosenNodes.ts';
+import { reduceBuild } from './reduceBuild.ts';
+import { tryChange } from './tryChange.ts';
+import { withProgress } from './withProgress.ts';
+
+/** What the feature needs of the extension. */
+export interface SurgeryParts {
+  context: vscode.ExtensionContext;
+  sessions: Sessions;
+  log: vscode.LogOutputChannel;
+}
+
+/**
+ * Extract, split, what-if, plugins and reduce, for the nodes that a view gives along or that are selected. Each takes the
+ * model, the ids of nodes, and where the result goes (otherwise the user is asked). Results are new files, shown next to
+ * the model.
+ */
+export function registerSurgery(parts: SurgeryParts): vscode.Disposable {
+  const { sessions } = parts;
+  const onNodes =
+    (run: (parts: SurgeryParts, chosen: ChosenNodes, target: unknown) => Promise<unknown>) =>
+    async (argument: unknown, ids: unknown, target: unknown): Promise<unknown> => {
+      const chosen = await chosenNodes(argument, ids, sessions);
+      if (chosen === undefined || !(await isOnDisk(chosen.model))) return undefined;
+      if (chosen.nodes.length > 0) return run(parts, chosen, target);
+      await vscode.window.showInformationMessage('Select nodes in the graph first.');
+      return undefined;
+    };
+  return registerCommands({
+    [commands.extractNodes]: onNodes(extractNodes),
+    [commands.splitHere]: onNodes(splitHere),
+    [commands.whatIf]: onNodes((all, chosen, change) => trusted(() => tryChange(all, chosen, change))),
+    [commands.replaceByPlugin]: onNodes(replaceByPlugin),
+    [commands.reduceModel]: async (argument, manifest, target) => {
+      const model = await pickModel(argument, sessions);
+      if (model === undefined || !(await isOnDisk(model))) return undefined;
+      const known = manifest as BuildManifest | undefined;
+      const folder = await folderFor(model, 'reduced', target);
+      return folder && trusted(() => reduceBuild(parts, model, known ?? newestOf(parts, model), folder));
+    },
+  });
+}
+
+async function trusted<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
+  if (mayRun()) return run();
+  await tellUntrusted();
+  return undefined;
+}
+
+function newestOf({ sessions }: SurgeryParts, model: vscode.Uri): BuildManifest | null {
+  const newest = sessions.find(model)?.state.newest;
+  return newest?.unsuccessful?.manifest ?? newest?.build ?? null;
+}
+
+async function extractNodes({ log }: SurgeryParts, { model, nodes }: ChosenNodes, target: unknown): Promise<unknown> {
+  const out =
+    target instanceof vscode.Uri
+      ? target
+      : await vscode.window.showSaveDialog({
+          defaultUri: vscode.Uri.file(`${stemOf(model)}-part.onnx`),
+          filters: { ONNX: ['onnx'] },
+          saveLabel: 'Extract',
+          title: plainText(`Extract ${counted(nodes.length, 'node')}`),
+        });
+  if (out === undefined) return undefined;
+  const made = await withProgress(`Extracting from ${nameOf(model)}`, log, (signal) =>
+    extractPiece({
+      path: model.fsPath,
+      // With what is between them, since a part has no holes.
+      pick: (graph) => pieceOfNodes(graph, neighbourhood(graph, nodes, 0)),
+      out: out.fsPath,
+      signal,
+    }),
+  );
+  if (made === undefined) return undefined;
+  await showBeside(out);
+  return made.nodes;
+}
+
+async function splitHere({ log }: SurgeryParts, { model, nodes }: ChosenNodes, target: unknown): Promise<unknown> {
+  const folder = await folderFor(model, 'parts', target);
+  if (folder === undefined) return undefined;
+  const chain = await withProgress(`Splitting ${nameOf(model)}`, log, async (signal) => {
+    const { value } = await new ParsedFiles().model(model.fsPath);
+    const graph = createModelGraph(value);
+    const last = nodes.flatMap((id) => graph.indexOfId.get(id) ?? []).at(-1) ?? -1;
+    const tensor = graph.outputs[last]?.find((one) => graph.tensors[one]!.consumers.length > 0);
+    return splitFile(model.fsPath, tensor === undefined ? [] : [graph.tensors[tensor]!.name], folder, signal);
+  });
+  if (chain === undefined) return undefined;
+  await showBeside(vscode.Uri.file(join(folder, chain.parts[0]!.model)));
+  void vscode.window.showInformationMessage(
+    plainText(`Split into ${counted(chain.parts.length, 'part')} in ${folder}.`),
+  );
+  return chain;
+}
+
+async function replaceByPlugin(
+  { log }: SurgeryParts,
+  { model, nodes }: ChosenNodes,
+  target: unknown,
+): Promise<unknown> {
+  const name = await vscode.window.showInputBox({
+    title: 'Replace by Plugin',
+    prompt: plainText('Name of the operator and the plugin'),
+    value: 'MyPlugin',
+    validateInput: (text) =>
+      /^[A-Za-z]\w{0,63}$/.test(text) ? null : 'Use letters, digits and _; begin with a letter.',
+  });
+  const folder = name === undefined ? undefined : await folderFor(model, name, target);
+  if (name === undefined || folder === undefined) return undefined;
+  const made = await withProgress(`Writing the plugin ${name}`, log, (signal) =>
+    writePlugin({ path: model.fsPath, nodes, name, domain: 'custom', out: folder, signal }),
+  );
+  if (made === undefined) return undefined;
+  await showBeside(vscode.Uri.file(made.files[0]!));
+  const kernel =
+    made.missing === null ? 'Its CUDA kernel is complete.' : `Its CUDA kernel is yours to write: ${made.missing}.`;
+  void vscode.window.showInformationMessage(plainText(`Plugin ${name} written to ${folder}. ${kernel}`));
+  return made.files;
+}
+
+/** A new folder next to the model; the user picks the one that it is made in. */
+async function folderFor(model: vscode.Uri, what: string, target: unknown): Promise<string | undefined> {
+  if (target instanceof vscode.Uri) return target.fsPath;
+  const [parent] =
+    (await vscode.window.showOpenDialog({
+      canSelectFiles: false,
+      canSelectFolders: true,
+      defaultUri: vscode.Uri.file(dirname(model.fsPath)),
+      openLabel: 'Write Here',
+      title: plainText(`Folder for ${basename(stemOf(model))}-${what}`),
+    })) ?? [];
+  return parent && join(parent.fsPath, `${basename(stemOf(model))}-${what}`);
+}
+
+const stemOf = (model: vscode.Uri): string => model.fsPath.replace(/\.onnx(?:\.gz)?$/i, '');
+
+const showBeside = (uri: vscode.Uri): Thenable<unknown> =>
+  vscode.commands.executeCommand('vscode.openWith', uri, graphViewType, vscode.ViewColumn.Beside);

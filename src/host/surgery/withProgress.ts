@@ -1,0 +1,31 @@
+import * as vscode from 'vscode';
+import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
+import { Cancelled, UserError } from '../../builder/userError.ts';
+import { plainText } from '../platform/plainText.ts';
+
+/**
+ * Runs a piece of work with a notification that shows its progress and can cancel it. undefined: it was cancelled, or
+ * failed, which the user was told.
+ */
+export function withProgress<Result>(
+  title: string,
+  log: vscode.LogOutputChannel,
+  work: (signal: AbortSignal, say: (message: string) => void) => Promise<Result>,
+): Thenable<Result | undefined> {
+  const options = { location: vscode.ProgressLocation.Notification, title: plainText(title), cancellable: true };
+  return vscode.window.withProgress(options, async (progress, token) => {
+    const abort = new AbortController();
+    const stop = token.onCancellationRequested(() => abort.abort());
+    try {
+      return await work(abort.signal, (message) => progress.report({ message: plainText(message) }));
+    } catch (error) {
+      if (error instanceof Cancelled || error instanceof NotConfirmed) return undefined;
+      if (!(error instanceof UserError)) log.error(error instanceof Error ? error : String(error));
+      const text = error instanceof UserError ? error.message : `Internal error: ${String(error)}`;
+      void vscode.window.showErrorMessage(plainText(text));
+      return undefined;
+    } finally {
+      stop.dispose();
+    }
+  });
+}
