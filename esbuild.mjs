@@ -23,7 +23,14 @@ const workers = {
 export function bundles({ minify = false, sourcemap = false } = {}) {
   const shared = { bundle: true, minify, sourcemap, logLevel: 'warning', metafile: true, legalComments: 'none' };
   const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
-  const browser = { ...shared, platform: 'browser', format: 'iife', target: 'es2022', plugins: [workers] };
+  const browser = {
+    ...shared,
+    platform: 'browser',
+    format: 'iife',
+    target: 'es2022',
+    plugins: [workers],
+    loader: { '.svg': 'text' },
+  };
   return [
     { ...node, entryPoints: ['src/host/extension.ts'], outfile: 'dist/extension.cjs', external: ['vscode'] },
     { ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' },

@@ -20,9 +20,15 @@ export async function collectNotices() {
     }
   }
   const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
+  parts.push(
+    `Codicons 0.0.45 (twelve icons)\nLicence: CC-BY-4.0\nhttps://github.com/microsoft/vscode-codicons\n\n${icons()}`,
+  );
   const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
 }
+
+/** The licence of the editor's icons, which are copied into webview/graph/icons. */
+const icons = () => readFileSync('webview/graph/icons/LICENSE', 'utf8').trim();
 
 function noticeOf(folder) {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -161,8 +161,38 @@ describe('little room', () => {
     expect(panel.width).toBe(480);
     expect(await view.page.locator('.graph-minimap').isHidden()).toBe(true);
     const legend = await box('.graph-legend');
+    expect(legend.y).toBeGreaterThanOrEqual(floor.y + floor.height);
     expect(legend.height).toBeLessThan(floor.height * 0.6);
     expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('the header and the legend', () => {
+  it('take two lines and one at 800 pixels, cover no graph, and lead to every group', async () => {
+    const view = await open();
+    await view.page.setViewportSize({ width: 800, height: 600 });
+    await show(view, await data('vit_tiny'));
+    const box = async (selector: string) => (await view.page.locator(selector).boundingBox())!;
+    const [line, header, floor, legend] = [
+      await box('.graph-words'),
+      await box('.graph-header'),
+      await box('.graph-floor'),
+      await box('.graph-legend'),
+    ];
+    expect(line.height).toBeLessThan(24);
+    expect(header.height).toBeLessThan(68);
+    expect(floor.y).toBeGreaterThanOrEqual(header.y + header.height);
+    expect(legend.y).toBeGreaterThanOrEqual(floor.y + floor.height);
+    await view.page.getByRole('button', { name: 'Legend' }).click();
+    await view.still();
+    expect((await box('.graph-legend')).height).toBeLessThan(legend.height);
+    await view.page.locator('.legend-groups summary').click();
+    expect(await view.axe()).toEqual([]);
+    await view.page.getByRole('button', { name: /^ForeignNode 0/ }).click();
+    await view.still();
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'foreignNode', id: 0 });
     expect(await view.faults()).toEqual([]);
     await view.close();
   });

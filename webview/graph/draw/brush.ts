@@ -79,6 +79,8 @@ export class CanvasBrush implements Brush {
     this.#context = context;
     this.#family = family;
     context.textBaseline = 'middle';
+    // Letters of any size are as wide as their size says.
+    context.textRendering = 'geometricPrecision';
   }
 
   box(

@@ -2,7 +2,8 @@ import { paints } from '../../../src/core/scene/graph/overlay.ts';
 import type { Overlay } from '../../../src/core/scene/graph/overlay.ts';
 import { itemTitle, shortTitle } from '../../../src/core/scene/graph/scene.ts';
 import type { Brush } from './brush.ts';
-import { letterSize, onScreen } from './drawView.ts';
+import { letters } from '../../../src/core/scene/graph/itemSizes.ts';
+import { letterSize, onScreen, scaledSize } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -135,15 +136,14 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     const band = (dashed ? 9 : 4) * scale;
     brush.box(x + 1, y + 1, band, height - 2, { fill: palette.solid(paint), radius: radius * 0.6 });
   }
+  const band = 6 * camera.k;
   twoLines(
     brush,
     frame,
-    { x: x + 6 * scale, y, width: width - 8 * scale, height },
+    { x: x + band, y, width: width - 1.3 * band, height },
     signed(model.overlay, point, model.graph.data.nodes[point]!.op),
-    () => (height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point)),
+    height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point),
     paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),
-    'end',
-    true,
   );
 }
 
@@ -171,16 +171,11 @@ function drawTerminal(brush: Brush, frame: Frame, item: number, box: Box): void 
     lineWidth: 1.5,
     radius: box.height / 2,
   });
-  const size = letterSize(12 * camera.k, 9, 14);
-  if (box.height < size + 2) return;
-  const text = frame.fit(
-    itemTitle(model.graph, model.hierarchy, picture.scene, item),
-    box.width - box.height * 0.8,
-    size,
-    false,
-    'end',
-  );
-  brush.text(text, box.x + box.width / 2, box.y + box.height / 2, {
+  const size = scaledSize(letters.terminal, camera.k);
+  if (size === 0) return;
+  const title = itemTitle(model.graph, model.hierarchy, picture.scene, item);
+  const room = (box.width - box.height * 0.8) / camera.k;
+  brush.text(frame.fit(title, room, letters.terminal, false, 'end'), box.x + box.width / 2, box.y + box.height / 2, {
     size,
     colour: palette.theme.foreground,
     align: 'center',
@@ -206,27 +201,19 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   brush.box(x, y, width, height, { fill: palette.card, ...edge });
   const strip = barOf(picture, camera, item);
   bar(brush, frame, stretches, strip.x, strip.y, strip.width, strip.height);
-  const size = letterSize(13 * camera.k, 11, 15);
+  const size = scaledSize(letters.module, camera.k);
+  if (size === 0) return;
   const room = height - strip.height - 6 * scale;
-  if (room < size) return;
+  const inset = 8 * camera.k;
   const badge = module.times > 1 ? graphStrings.times(module.times) : '';
-  const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
-  const title = `▸ ${frame.fit(module.label, width - 34 * scale - badgeWidth, size, true, 'end')}`;
-  const second = room >= size * 2 + 4;
-  const middle = second ? y + room * 0.34 : y + room / 2;
-  brush.text(title, x + 8 * scale, middle, { size, bold: true, colour: palette.theme.foreground });
-  if (badge !== '' && width > badgeWidth * 2)
-    brush.text(badge, x + width - 8 * scale, middle, {
-      size,
-      bold: true,
-      align: 'right',
-      colour: palette.theme.foreground,
-    });
-  if (second) {
-    const small = Math.max(10, size - 2);
-    const note = frame.fit(moduleNote(frame, item), width - 16 * scale, small, false, 'start');
-    brush.text(note, x + 8 * scale, y + room * 0.74, { size: small, colour: palette.theme.muted });
-  }
+  const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, letters.module, true) + 8;
+  const title = `▸ ${frame.fit(module.label, width / camera.k - 34 - badgeWidth, letters.module, true, 'end')}`;
+  const colour = palette.theme.foreground;
+  brush.text(title, x + inset, y + room * 0.34, { size, bold: true, colour });
+  if (badge !== '') brush.text(badge, x + width - inset, y + room * 0.34, { size, bold: true, align: 'right', colour });
+  const note = frame.fit(moduleNote(frame, item), width / camera.k - 16, letters.note, false, 'start');
+  const small = scaledSize(letters.note, camera.k);
+  if (small > 0) brush.text(note, x + inset, y + room * 0.76, { size: small, colour: palette.theme.muted });
 }
 
 /** `51 nodes · 0.35 ms · all fused alike` */
@@ -275,33 +262,27 @@ function bar(
   }
 }
 
+/** A title and a name below it, both in letters that grow with the picture. */
 function twoLines(
   brush: Brush,
   frame: Frame,
   { x, y, width, height }: Box,
   title: string,
-  second: () => string,
+  note: string,
   colour: string,
-  keep: 'start' | 'end',
-  centre: boolean,
 ): void {
   const { camera, palette } = frame;
-  // On the full colours of the time scale grey letters cannot be read.
-  const filled = frame.model.overlay.kind === 'time';
-  const size = letterSize(12.5 * camera.k, 9, 15);
-  if (height < size + 2 || width < 24) return;
-  const note = height >= size * 2 + 6 ? second() : '';
-  const main = frame.fit(title, width - 6, size, true, 'start');
-  const align = centre ? 'center' : 'left';
-  const at = centre ? x + width / 2 : x;
-  brush.text(main, at, y + height * (note === '' ? 0.5 : 0.32), { size, bold: true, colour, align });
+  const write = (text: string, size: number, at: number, bold: boolean, tint: string) => {
+    const letter = scaledSize(size, camera.k);
+    if (letter === 0) return;
+    const fitted = frame.fit(text, width / camera.k, size, bold, bold ? 'start' : 'end');
+    brush.text(fitted, x + width / 2, y + height * at, { size: letter, bold, colour: tint, align: 'center' });
+  };
+  write(title, letters.title, note === '' ? 0.5 : 0.32, true, colour);
   if (note === '') return;
-  const small = size - 1.5 < 9 ? 9 : Math.round(size - 1.5);
-  brush.text(frame.fit(note, width - 6, small, false, keep), at, y + height * 0.72, {
-    size: small,
-    colour: colour === palette.theme.foreground && !filled ? palette.theme.muted : colour,
-    align,
-  });
+  // On the full colours of the time scale grey letters cannot be read.
+  const muted = colour === palette.theme.foreground && frame.model.overlay.kind !== 'time';
+  write(note, letters.note, 0.72, false, muted ? palette.theme.muted : colour);
 }
 
 function drawRings(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
@@ -331,7 +312,8 @@ export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace)
     if (scene.kind[item] !== 'open' || shut) return;
     const { x, y, width, height } = place(layout, camera, item);
     const module = model.hierarchy.modules[scene.ref[item]!]!;
-    const size = letterSize(13 * camera.k, 10, 13);
+    const size = letterSize(13 * camera.k, 8, 39);
+    if (size + 2 > 30 * camera.k) return;
     const left = Math.max(6, x + 8 * Math.min(1, camera.k));
     const right = Math.min(frame.width, x + width);
     if (right - left < 40) return;

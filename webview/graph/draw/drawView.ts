@@ -122,3 +122,15 @@ export function onScreen(
 /** Letters are drawn in whole sizes, so that they stay sharp and are measured once. */
 export const letterSize = (wanted: number, least: number, most: number): number =>
   Math.max(least, Math.min(most, Math.round(wanted)));
+
+/** Letters smaller than this say nothing. */
+const leastLetters = 5;
+
+/**
+ * Size on the screen of letters that grow with the picture; 0 where they are too small. In quarters of a pixel, never
+ * more than asked for, so that what fits at scale 1 fits everywhere.
+ */
+export function scaledSize(size: number, scale: number): number {
+  const scaled = Math.floor(size * scale * 4) / 4;
+  return scaled < leastLetters ? 0 : scaled;
+}

@@ -4,6 +4,7 @@ import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts'
 import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { timeText } from '../../../src/core/text/numbers.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
+import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';
 import { hasBoundary, margins } from './drawRegions.ts';
 import { onScreen } from './drawView.ts';
@@ -36,8 +37,15 @@ interface Label {
 
 /** Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line. */
 export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
-  for (const label of labelsOf(frame)) {
-    const placed = nextTo(frame, labels, label) ?? atLine(frame, labels, label) ?? over(frame, labels, label);
+  for (const full of labelsOf(frame)) {
+    let label = full;
+    let placed = nextTo(frame, labels, label) ?? atLine(frame, labels, label);
+    if (placed === null && full.lines.length > 1) {
+      // Where there is no room for all of it, perhaps there is for its name.
+      label = withLines(frame, full, full.lines.slice(0, 1));
+      placed = nextTo(frame, labels, label) ?? atLine(frame, labels, label);
+    }
+    placed ??= over(frame, labels, label);
     if (placed === null) continue;
     labels.force({ ...placed.box, target: { kind: 'group', group: label.group } });
     for (const line of placed.line) labels.block(line);
@@ -79,7 +87,15 @@ function labelOf(frame: Frame, group: number, anchor: Anchor, wanted: boolean): 
   const few = frame.model.fusion.groups.filter(({ kind }) => kind === 'foreign').length <= 3;
   const short = !wanted && !(few && own.kind === 'foreign');
   const lines = note === '' || short ? [title] : [title, note];
-  const width = Math.max(...lines.map((line, i) => frame.fit.width(line, i === 0 ? size : size - 1, i === 0))) + 16;
+  return withLines(frame, { group, anchor, wanted }, lines);
+}
+
+function withLines(
+  { fit }: Frame,
+  { group, anchor, wanted }: Pick<Label, 'group' | 'anchor' | 'wanted'>,
+  lines: string[],
+): Label {
+  const width = Math.max(...lines.map((line, i) => fit.width(line, i === 0 ? size : size - 1, i === 0))) + 16;
   return { group, anchor, lines, width: Math.ceil(width), height: lines.length * size + 12, wanted };
 }
 
@@ -237,3 +253,13 @@ function layerTexts(model: Frame['model'], group: FusionGroup): [string, string]
   const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
   return [`${name}${time}`, graphStrings.groupNodes(group, model.noun)];
 }
+
+/** The groups that the legend lists, the largest first: all that compute several nodes. */
+export const legendGroups = (model: Frame['model']): LegendGroup[] =>
+  model.groupsBySize
+    .map((group) => ({ group, own: model.fusion.groups[group]! }))
+    .filter(({ own }) => own.kind !== 'single')
+    .map(({ group, own }) => {
+      const [label, note] = textsOf(model, own);
+      return { group, label, note, paint: own.colour };
+    });

@@ -88,9 +88,11 @@ export class Stage {
   ): void {
     const { width, height } = this.size;
     let k = Math.min(largest, this.scaleFor(right - left, bottom - top, 40));
-    if (readable && k < 0.55) {
-      k = Math.min(0.85, Math.max(0.55, (width - 80) / Math.max(1, right - left)));
-      this.set({ k, x: width / 2 - ((left + right) / 2) * k, y: 48 - top * k }, animate);
+    if (readable && k < 0.6) {
+      k = Math.min(0.85, Math.max(0.6, (width - 80) / Math.max(1, right - left)));
+      // What is wider than the screen begins at its left.
+      const x = (right - left) * k > width - 80 ? 40 - left * k : width / 2 - ((left + right) / 2) * k;
+      this.set({ k, x, y: 48 - top * k }, animate);
       return;
     }
     this.set({ k, x: width / 2 - ((left + right) / 2) * k, y: height / 2 - ((top + bottom) / 2) * k }, animate);

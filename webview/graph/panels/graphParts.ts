@@ -1,7 +1,8 @@
 import type { Selection, ViewHost } from '../../../src/protocol/views.ts';
-import { button, element } from './element.ts';
+import { element } from './element.ts';
 import { GraphTree } from '../view/graphTree.ts';
 import { graphStrings } from './graphStrings.ts';
+import { iconButton } from './icons.ts';
 import { HelpDialog } from './helpDialog.ts';
 import { HoverCard } from './hoverCard.ts';
 import { Inspector } from './inspector.ts';
@@ -68,6 +69,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   const legend = new Legend(
     (kind) => commands.setOverlay(kind),
     () => commands.filter(),
+    (group) => commands.selecting.selectGroup(group),
   );
   const search = new SearchBox({
     find: (text) => commands.find(text),
@@ -84,28 +86,28 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     },
   });
   const inspector = new Inspector(host, commands.selecting, (module) => commands.toggle(module));
-  const flat = button(graphStrings.flat, () => commands.setFlat(flat.getAttribute('aria-pressed') !== 'true'), {
-    title: graphStrings.flatHint,
-    'aria-pressed': 'false',
-  });
+  const flat = iconButton(
+    'flat',
+    graphStrings.flat,
+    () => commands.setFlat(flat.getAttribute('aria-pressed') !== 'true'),
+    { title: graphStrings.flatHint, 'aria-pressed': 'false' },
+  );
   const picture = (kind: 'svg' | 'png') =>
-    button(graphStrings[kind], () => commands.exportPicture(kind), {
+    iconButton(kind, graphStrings[kind], () => commands.exportPicture(kind), {
       title: graphStrings.exportHint(graphStrings[kind]),
     });
-  const sign = (text: string, name: string, click: () => void) =>
-    button(text, click, { 'aria-label': name, title: name });
   const tools = element(
     'div',
     { class: 'graph-tools', role: 'toolbar', 'aria-label': graphStrings.tools },
     search.root,
-    button(graphStrings.fit, () => commands.fit(), { title: graphStrings.fitHint }),
-    sign('+', graphStrings.zoomIn, () => commands.zoomBy(1.4)),
-    sign('−', graphStrings.zoomOut, () => commands.zoomBy(1 / 1.4)),
-    button(graphStrings.collapse, () => commands.collapseAll()),
+    iconButton('fit', graphStrings.fit, () => commands.fit(), { title: graphStrings.fitHint }),
+    iconButton('zoomIn', graphStrings.zoomIn, () => commands.zoomBy(1.4)),
+    iconButton('zoomOut', graphStrings.zoomOut, () => commands.zoomBy(1 / 1.4)),
+    iconButton('collapse', graphStrings.collapse, () => commands.collapseAll()),
     flat,
     picture('svg'),
     picture('png'),
-    sign('?', graphStrings.help, () => help.open()),
+    iconButton('help', graphStrings.help, () => help.open()),
   );
   const header = element(
     'header',
@@ -115,14 +117,10 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   );
   const stage = element('div', { class: 'graph-stage' }, canvas, tree.root);
   const card = new HoverCard();
-  const corner = element('div', { class: 'graph-floor' }, stage, legend.root, minimap.root, card.root);
+  const floor = element('div', { class: 'graph-floor' }, stage, minimap.root, card.root);
   const place = new PlaceBar({ showAll: () => commands.part.showAll(), step: (by) => commands.part.step(by) });
-  const main = element(
-    'div',
-    { class: 'graph-main' },
-    element('div', { class: 'graph-left' }, place.root, corner),
-    inspector.root,
-  );
+  const column = element('div', { class: 'graph-column' }, place.root, floor, legend.root);
+  const main = element('div', { class: 'graph-main' }, column, inspector.root);
   const empty = element('div', { class: 'graph-empty' });
   root.classList.add('graph-root');
   root.append(header, state.root, main, empty, help.root);

@@ -23,6 +23,8 @@ export const graphStrings = {
     none: 'None',
   },
   legend: 'Legend: select what to show',
+  foldLegend: 'Legend',
+  groups: (count: number) => `Groups (${thousands(count)})`,
   switchedOff: 'hidden: drawn without color in this picture',
   boundaries: {
     foreign: { label: 'Double line', meaning: 'a ForeignNode: the nodes inside are fused into it' },

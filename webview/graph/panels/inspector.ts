@@ -10,6 +10,7 @@ import { button, element } from './element.ts';
 import { nodeTensors, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
+import { iconButton } from './icons.ts';
 import { graphTensorText } from './graphTensorText.ts';
 import { thousands, timeText } from '../../../src/core/text/numbers.ts';
 import { fateSentence } from '../../../src/core/report/fateSentence.ts';
@@ -46,7 +47,7 @@ export class Inspector {
     this.#toggle = toggle;
     this.#links = new DetailLinks(host, actions);
     this.#body = element('div', { class: 'inspector-body' });
-    const close = button('✕', () => actions.close(), { class: 'inspector-close', 'aria-label': graphStrings.close });
+    const close = iconButton('close', graphStrings.close, () => actions.close(), { class: 'inspector-close' });
     this.root = element(
       'aside',
       { class: 'graph-inspector', 'aria-label': graphStrings.inspector, hidden: true },

@@ -1,5 +1,6 @@
-import { button, element } from './element.ts';
+import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
+import { iconButton } from './icons.ts';
 
 /** As many results as a list shows; the count next to the field is of all. */
 const most = 200;
@@ -67,8 +68,8 @@ export class SearchBox {
       { class: 'graph-search', role: 'search' },
       this.input,
       this.#count,
-      button('↑', () => this.step(-1), { 'aria-label': graphStrings.previousHit, title: graphStrings.previousHit }),
-      button('↓', () => this.step(1), { 'aria-label': graphStrings.nextHit, title: graphStrings.nextHit }),
+      iconButton('arrowUp', graphStrings.previousHit, () => this.step(-1)),
+      iconButton('arrowDown', graphStrings.nextHit, () => this.step(1)),
       this.#list,
     );
     this.root.addEventListener('focusout', ({ relatedTarget }) => {

@@ -1,7 +1,9 @@
 import { summarySentence } from '../../../src/core/report/summary.ts';
+import { legendGroups } from '../draw/groupLabels.ts';
 import type { Palette } from '../draw/palette.ts';
 import type { GraphParts } from '../panels/graphParts.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
+import type { Legend } from '../panels/legend.ts';
 import type { GraphModel } from './graphModel.ts';
 
 /** Says above the graph what TensorRT did with a model, and offers the overlays that it has. */
@@ -16,9 +18,17 @@ export function describeModel(
   state.show(model);
   sentence.textContent =
     report === null ? graphStrings.noReport(model.graph.nodes, model.data.build !== null) : summarySentence(report);
+  // The header shows as much of both as two lines have room for.
+  sentence.title = hints.title = `${sentence.textContent} ${hints.textContent}`.trim();
   legend.offer('overrides', model.asked.size > 0);
   legend.offer('evidence', report?.subject !== 'engine');
   legend.offer('accuracy', model.judged.size > 0);
   legend.offer('comparison', model.data.comparison !== undefined);
+  showLegend(legend, model, palette);
+}
+
+/** Shows what the colours mean, and the groups. */
+export function showLegend(legend: Legend, model: GraphModel, palette: Palette): void {
   legend.show(model.overlay, palette);
+  legend.list(legendGroups(model), palette);
 }

@@ -4,7 +4,7 @@ import type { GraphModel } from './graphModel.ts';
 import type { Stage } from '../draw/stage.ts';
 
 /** Names are still read easily at this scale. */
-const readable = 0.62;
+const readable = 0.66;
 /** More steps than this are not worth trying out. */
 const most = 40;
 

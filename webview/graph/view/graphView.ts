@@ -30,7 +30,7 @@ import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
 import { keepInPlace, showAll, showFirst } from './navigate.ts';
 import { Painter } from '../draw/painter.ts';
-import { describeModel } from './describeModel.ts';
+import { describeModel, showLegend } from './describeModel.ts';
 import { performAction } from './performAction.ts';
 import { showBuilding } from './showBuilding.ts';
 import { Stage } from '../draw/stage.ts';
@@ -69,7 +69,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     this.#parts = buildParts(root, host, this);
     this.#appearance = new Appearance(() => {
       this.painter.family = this.#appearance.family;
-      if (this.#model !== null) this.#parts.legend.show(this.#model.overlay, this.#appearance.palette);
+      if (this.#model !== null) showLegend(this.#parts.legend, this.#model, this.#appearance.palette);
       this.painter.restamp();
     });
     this.stage = new Stage(this.#parts.stage, () => {
@@ -201,7 +201,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   setOverlay(kind: OverlayKind): void {
     this.#overlay = kind;
     this.#model!.setOverlay(kind);
-    this.#parts.legend.show(this.#model!.overlay, this.#appearance.palette);
+    showLegend(this.#parts.legend, this.#model!, this.#appearance.palette);
     this.#parts.state.show(this.#model);
     this.filter();
     this.#keep();
