@@ -8,6 +8,8 @@ import re
 
 import numpy as np
 
+from image_files import read_images
+
 DTYPES = {
     "float": np.float32, "double": np.float64, "float16": np.float16, "int8": np.int8, "uint8": np.uint8,
     "int16": np.int16, "uint16": np.uint16, "int32": np.int32, "uint32": np.uint32, "int64": np.int64,
@@ -90,13 +92,15 @@ def read_json(path):
         return [run for _, runs in runners(content) for run in runs]
     if isinstance(content, dict) and content.get("polygraphy_class") == "IterationResult":
         return [iteration(content)]
+    if isinstance(content, dict) and "images" in content:
+        return read_images(path, content, Unfit)
     if isinstance(content, dict) and "tensors" in content:
         return [summary(os.path.dirname(path), content)]
     if isinstance(content, list) and all(isinstance(one, dict) and "values" in one and "name" in one for one in content):
         return [dict(exported(one) for one in content)]
     if isinstance(content, list) and all(isinstance(one, dict) for one in content):
         return [{name: array_of(value) for name, value in one.items()} for one in content]
-    raise Unfit(f"{path}: is neither Polygraphy's nor trtexec's JSON of tensors")
+    raise Unfit(f"{path}: is neither Polygraphy's nor trtexec's JSON of tensors, nor a declaration of images")
 
 
 def strict_json(text):

@@ -35,7 +35,7 @@ export interface EngineRun {
 }
 
 /** What the script imports from its own folder. */
-const modules = ['job.py', 'tensor_files.py', 'cuda_memory.py'];
+const modules = ['job.py', 'tensor_files.py', 'image_files.py', 'cuda_memory.py'];
 
 /**
  * Runs a build's engine through TensorRT's Python API where a GPU is, and stores its outputs.

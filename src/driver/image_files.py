@@ -1,0 +1,171 @@
+"""Images as inputs of a model: decoded, resized and normalised as a declaration says. Needs NumPy."""
+
+import os
+import struct
+import zlib
+
+import numpy as np
+
+KEYS = {"images", "input", "size", "layout", "channels", "scale", "mean", "std"}
+CHANNELS_OF_COLOUR_TYPE = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+
+
+def read_images(path, declaration, unfit):
+    """
+    A sample {input: array of float32 with a batch of one} for each image.
+
+    `declaration`: {"images": file, folder or list of them, relative to `path`; "input": name (default: the only input);
+    "size": [height, width]; "layout": "NCHW" | "NHWC"; "channels": "RGB" | "BGR" | "GRAY"; "scale": 1/255;
+    "mean", "std": a number or one for each channel}. value = (pixel * scale - mean) / std. `unfit`: the error to raise with a message.
+    """
+    unknown = sorted(set(declaration) - KEYS)
+    if unknown:
+        raise unfit(f"{path}: unknown key '{unknown[0]}'; keys are {', '.join(sorted(KEYS))}")
+    layout, channels = declaration.get("layout", "NCHW"), declaration.get("channels", "RGB")
+    size, scale = declaration.get("size"), declaration.get("scale", 1 / 255)
+    if layout not in ("NCHW", "NHWC") or channels not in ("RGB", "BGR", "GRAY"):
+        raise unfit(f"{path}: layout is NCHW or NHWC, channels are RGB, BGR or GRAY")
+    if not (isinstance(size, list) and len(size) == 2 and all(type(n) is int and 0 < n <= 1 << 14 for n in size)):
+        raise unfit(f"{path}: size is [height, width] in pixels")
+    count = 1 if channels == "GRAY" else 3
+    mean = per_channel(path, "mean", declaration.get("mean", 0), count, unfit)
+    std = per_channel(path, "std", declaration.get("std", 1), count, unfit)
+    if not isinstance(scale, (int, float)) or not np.all(std):
+        raise unfit(f"{path}: scale is a number, and no std is 0")
+    samples = []
+    for file in image_paths(path, declaration["images"], unfit):
+        pixels = in_channels(decode(file, unfit), channels)
+        values = (resize(pixels, *size) * scale - mean) / std
+        if layout == "NCHW":
+            values = values.transpose(2, 0, 1)
+        samples.append({declaration.get("input", ""): np.ascontiguousarray(values[None], np.float32)})
+    return samples
+
+
+def per_channel(path, key, value, count, unfit):
+    values = np.asarray(value if isinstance(value, list) else [value] * count, object)
+    if len(values) != count or not all(isinstance(one, (int, float)) for one in values):
+        raise unfit(f"{path}: {key} is a number, or a list of {count}")
+    return values.astype(np.float64)
+
+
+def image_paths(path, images, unfit):
+    found = []
+    for name in images if isinstance(images, list) else [images]:
+        if not isinstance(name, str):
+            raise unfit(f"{path}: images are paths, relative to this file")
+        whole = os.path.join(os.path.dirname(path), name)
+        if os.path.isdir(whole):
+            names = [one for one in sorted(os.listdir(whole)) if one.lower().endswith((".png", ".jpg", ".jpeg"))]
+            found += [os.path.join(whole, one) for one in names]
+        else:
+            found.append(whole)
+    if not found:
+        raise unfit(f"{path}: there are no .png or .jpg files in {images}")
+    return found
+
+
+def in_channels(pixels, channels):
+    """Height x width x channels of one kind; transparency is dropped, as image readers for networks do."""
+    colours = pixels.shape[2]
+    if channels == "GRAY":
+        # ITU-R 601, as Pillow and OpenCV compute it.
+        return pixels[:, :, :1] if colours < 3 else pixels[:, :, :3] @ np.array([[0.299], [0.587], [0.114]])
+    rgb = np.repeat(pixels[:, :, :1], 3, axis=2) if colours < 3 else pixels[:, :, :3]
+    return rgb[:, :, ::-1] if channels == "BGR" else rgb
+
+
+def resize(pixels, height, width):
+    """Bilinear between pixel centres, without a filter against aliasing."""
+    for axis, size in ((0, height), (1, width)):
+        old = pixels.shape[axis]
+        if old == size:
+            continue
+        at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
+        low = np.floor(at).astype(int)
+        share = (at - low).reshape([-1 if own == axis else 1 for own in range(3)])
+        high = np.minimum(low + 1, old - 1)
+        pixels = np.take(pixels, low, axis) * (1 - share) + np.take(pixels, high, axis) * share
+    return pixels
+
+
+def decode(path, unfit):
+    """Height x width x channels, 0 to 255, as float64."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise unfit(f"{path}: {error.strerror}") from None
+    if data[:8] == b"\x89PNG\r\n\x1a\n":
+        try:
+            return decode_png(data)
+        except (ValueError, IndexError, KeyError, struct.error, zlib.error) as error:
+            raise unfit(f"{path}: this PNG cannot be read: {error}") from None
+    try:
+        from PIL import Image
+    except ImportError:
+        advice = "Convert it to PNG, or install Pillow"
+        raise unfit(f"{path}: only PNG can be read without the package Pillow. {advice}") from None
+    try:
+        with Image.open(path) as image:
+            return np.asarray(image.convert("RGB"), np.float64)
+    except (OSError, ValueError) as error:
+        raise unfit(f"{path}: cannot be read as an image: {error}") from None
+
+
+def decode_png(data):
+    """PNG with 8 bits a channel, not interlaced: what most programs write."""
+    at, parts, palette = 8, [], None
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        body = data[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", body)
+        elif kind == b"PLTE":
+            palette = np.frombuffer(body, np.uint8).reshape(-1, 3)
+        elif kind == b"IDAT":
+            parts.append(body)
+        at += 12 + length
+    if depth != 8 or interlace:
+        raise ValueError("it is interlaced or does not have 8 bits a channel; save it as an ordinary PNG")
+    if not 0 < width * height <= 1 << 28:
+        raise ValueError("its size is not possible")
+    channels = CHANNELS_OF_COLOUR_TYPE[colour]
+    stride = width * channels
+    expected = height * (stride + 1)
+    raw = zlib.decompressobj().decompress(b"".join(parts), expected)
+    if len(raw) != expected:
+        raise ValueError("it ends before its last row")
+    rows = np.frombuffer(raw, np.uint8).reshape(height, stride + 1)
+    image = np.zeros((height, stride), np.uint8)
+    above = np.zeros(stride, np.int64)
+    for row in range(height):
+        above = unfiltered(int(rows[row, 0]), rows[row, 1:].astype(np.int64), above, channels)
+        image[row] = above
+    if palette is not None and colour == 3:
+        return palette[image].astype(np.float64)
+    return image.reshape(height, width, channels).astype(np.float64)
+
+
+def unfiltered(kind, line, above, step):
+    """A row of a PNG before it was filtered: 0 none, 1 left, 2 above, 3 their mean, 4 Paeth."""
+    if kind == 0:
+        return line
+    if kind == 2:
+        return (line + above) & 255
+    if kind == 1:
+        return np.cumsum(line.reshape(-1, step), axis=0).reshape(-1) & 255
+    if kind not in (3, 4):
+        raise ValueError(f"its filter {kind} does not exist")
+    out = line.tolist()
+    up = above.tolist()
+    for i, value in enumerate(out):
+        left = out[i - step] if i >= step else 0
+        corner = up[i - step] if i >= step else 0
+        out[i] = (value + ((left + up[i]) // 2 if kind == 3 else paeth(left, up[i], corner))) & 255
+    return np.array(out, np.int64)
+
+
+def paeth(left, up, corner):
+    guess = left + up - corner
+    return min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
