@@ -95,7 +95,7 @@ describe('the frame', () => {
   });
 
   test.each([
-    [['fusion'], /--onnx MODEL\.onnx is missing/],
+    [['fusion'], /pass --onnx MODEL\.onnx with --layers or --log/],
     [['fusion', ...vit], /pass --layers LAYERS\.json/],
     [['fusion', ...vit, '--lag', 'x'], /Unknown option '--lag'/],
     [['fusion', ...vit, '--log'], /'--log <value>' argument missing/],
