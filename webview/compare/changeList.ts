@@ -1,5 +1,5 @@
 import { changeStates } from '../../src/core/diff/comparison.ts';
-import type { Comparison } from '../../src/core/diff/comparison.ts';
+import type { BuildComparison } from '../../src/core/diff/comparison.ts';
 import type { Change } from '../../src/core/diff/buildDiff.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { evidenceOf, toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
@@ -119,7 +119,7 @@ export function changeList(
   });
 
   return {
-    show(comparison: Comparison, after: FusionReport): void {
+    show(comparison: BuildComparison, after: FusionReport): void {
       groups = toChangeGroups(comparison);
       reports = { before: comparison.before, after };
       selected = new Set();

@@ -1,6 +1,6 @@
 import { select } from 'd3-selection';
 import { changeStates, statesOf } from '../../src/core/diff/comparison.ts';
-import type { ChangeState, Comparison } from '../../src/core/diff/comparison.ts';
+import type { ChangeState, BuildComparison } from '../../src/core/diff/comparison.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { timelineBars, toTimeline } from '../../src/core/scene/page/fusionTimeline.ts';
 import type { TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
@@ -41,7 +41,7 @@ export function compareTimeline(parent: HTMLElement, select_: (side: Side, layer
   const bars = svg.append('g');
   const names = svg.append('g').attr('aria-hidden', 'true');
   const keepFocus = arrowKeys(parent, '.bar');
-  let shown: { comparison: Comparison; after: FusionReport } | null = null;
+  let shown: { comparison: BuildComparison; after: FusionReport } | null = null;
   let marked: MarkedLayers = { a: new Set(), b: new Set() };
 
   function draw(): void {
@@ -111,7 +111,7 @@ export function compareTimeline(parent: HTMLElement, select_: (side: Side, layer
 
   new ResizeObserver(draw).observe(parent.parentElement ?? parent);
   return {
-    show(comparison: Comparison, after: FusionReport): void {
+    show(comparison: BuildComparison, after: FusionReport): void {
       shown = { comparison, after };
       parent.hidden = false;
       draw();

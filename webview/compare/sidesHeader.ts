@@ -1,6 +1,6 @@
 import { select } from 'd3-selection';
 import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
-import type { Comparison } from '../../src/core/diff/comparison.ts';
+import type { BuildComparison } from '../../src/core/diff/comparison.ts';
 import { deltaText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
 import { strings } from '../shared/strings.ts';
 
@@ -26,7 +26,7 @@ export function sidesHeader(parent: HTMLElement) {
   for (const text of ['', 'A', 'B', texts.delta]) heads.append('th').attr('scope', 'col').text(text);
   const rows = table.append('tbody');
 
-  const show = (model: string, { diff, names, facts }: Comparison) => {
+  const show = (model: string, { diff, names, facts }: BuildComparison) => {
     title.text(texts.title(model));
     sides
       .selectAll('span')

@@ -3,7 +3,7 @@ import type { BuildDiff, Change, ChangeKind } from './buildDiff.ts';
 import type { Difference } from './compareBuilds.ts';
 
 /** Two builds side by side, as a view shows them: its own graph and report are those of B. */
-export interface Comparison {
+export interface BuildComparison {
   diff: BuildDiff;
   /** The report of A. */
   before: FusionReport;

@@ -1,6 +1,6 @@
 import type { Change } from '../../diff/buildDiff.ts';
 import { changeStates, stateOfChange } from '../../diff/comparison.ts';
-import type { ChangeState, Comparison } from '../../diff/comparison.ts';
+import type { ChangeState, BuildComparison } from '../../diff/comparison.ts';
 import { alikeChanges } from '../../diff/output/diffText.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import { layerLabel } from '../../report/labels.ts';
@@ -19,7 +19,7 @@ export interface ChangeRow {
 }
 
 /** Every change with the times of both sides, in the order of the diff: the largest change of time first. */
-export const toChangeRows = (after: FusionReport, { diff, before }: Comparison): ChangeRow[] =>
+export const toChangeRows = (after: FusionReport, { diff, before }: BuildComparison): ChangeRow[] =>
   diff.changes.map((change) => ({
     change,
     state: stateOfChange(change),
@@ -99,7 +99,7 @@ export interface ChangeGroup {
 }
 
 /** The list of changes: alike ones together, what changes most of the time first. */
-export const toChangeGroups = ({ diff }: Comparison): ChangeGroup[] =>
+export const toChangeGroups = ({ diff }: BuildComparison): ChangeGroup[] =>
   alikeChanges(diff.changes).map(({ changes, deltaMs }) => ({
     first: changes[0]!,
     changes,

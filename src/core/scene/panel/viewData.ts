@@ -1,6 +1,6 @@
 import type { JudgedNode } from '../../accuracy/judgement.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
-import type { Comparison } from '../../diff/comparison.ts';
+import type { BuildComparison } from '../../diff/comparison.ts';
 import type { BuildState } from '../../diagnose/buildState.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 
@@ -20,7 +20,7 @@ export interface ViewData {
   /** Why the last build did not pass, and whether the picture is of the file as it is now. */
   state?: BuildState;
   /** What changed since another build, where the view compares two: this one is the newer, B. */
-  comparison?: Comparison;
+  comparison?: BuildComparison;
 }
 
 /** What low precision does to one node; the fields are those of `JudgedNode`. */
