@@ -78,6 +78,7 @@ const menus = {
   'editor/context': 'context menu in editors ({of})',
   'view/title': '{of} view, title bar',
   'view/item/context': '{of} view, context menu',
+  'webview/context': 'context menu in the graph',
 };
 
 /** What an entry of a menu is for, by a part of its `when` clause. */

@@ -1,3 +1,4 @@
+import { graphCommands } from '../protocol/graphActions.ts';
 import { languageCommands } from '../protocol/language.ts';
 
 /** Names that package.json and the code must agree on; test/unit/host checks that they do. */
@@ -49,6 +50,13 @@ export const commands = {
   whatIf: 'tensorrtLens.whatIf',
   replaceByPlugin: 'tensorrtLens.replaceByPlugin',
   reduceModel: 'tensorrtLens.reduceModel',
+  ...graphCommands,
+  copyName: 'tensorrtLens.copyName',
+  copySelector: 'tensorrtLens.copySelector',
+  copyMarkdown: 'tensorrtLens.copyMarkdown',
+  revealInLog: 'tensorrtLens.revealInLog',
+  revealInText: 'tensorrtLens.revealInText',
+  revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 
 export const graphViewType = 'tensorrtLens.graph';

@@ -12,6 +12,11 @@ export const graphActions = [
 ] as const;
 export type GraphAction = (typeof graphActions)[number];
 
+/** The command of each action. */
+export const graphCommands = Object.fromEntries(
+  graphActions.map((action) => [`graph.${action}`, `tensorrtLens.graph.${action}`]),
+) as { readonly [K in GraphAction as `graph.${K}`]: `tensorrtLens.graph.${K}` };
+
 /** A key of the graph. */
 export interface GraphKey {
   /** As package.json writes it, and on a Mac. */
@@ -37,9 +42,6 @@ export const graphKeys: readonly GraphKey[] = [
   { key: 'alt+a', mac: 'alt+a', action: 'showAll', meaning: 'show the whole graph again' },
   { key: 'alt+x', mac: 'alt+x', action: 'expandAll', meaning: 'expand the selected module with all in it' },
 ];
-
-/** The command of an action. */
-export const graphCommand = (action: GraphAction): string => `tensorrtLens.graph.${action}`;
 
 /** The action of a key as a keyboard event gives it; null for none. */
 export function actionOfKey(event: {

@@ -1,5 +1,5 @@
 import type { Message } from './rpc.ts';
-import type { ViewCommand, ViewHost } from './views.ts';
+import type { Selection, ViewCommand, ViewHost } from './views.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -14,7 +14,8 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.every(fits);
 
-function isSelection(value: unknown): boolean {
+/** Whether something from a page is a selection. */
+export function isSelection(value: unknown): value is Selection {
   if (typeof value !== 'object' || value === null) return false;
   const { kind, ids, id, fate } = value as Record<string, unknown>;
   switch (kind) {

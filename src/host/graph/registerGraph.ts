@@ -4,6 +4,8 @@ import { registerCommands } from '../platform/registerCommands.ts';
 import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
+import { LogLinks } from './logLinks.ts';
+import { registerSelectionCommands } from './selectionCommands.ts';
 import { GraphEditorProvider, openGraph } from './graphEditorProvider.ts';
 
 /** The graph as an editor of ONNX files, and the command that opens it. */
@@ -15,6 +17,8 @@ export function registerGraph(
   const provider = new GraphEditorProvider(extensionUri, sessions, connections);
   return vscode.Disposable.from(
     vscode.window.registerCustomEditorProvider(graphViewType, provider, { supportsMultipleEditorsPerDocument: true }),
+    registerSelectionCommands(sessions, connections),
+    new LogLinks(sessions).register(),
     registerCommands({
       [commands.openGraph]: async (uri) => {
         const model = await pickShown(uri, sessions);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { isViewMessage } from '../../protocol/isViewMessage.ts';
+import type { GraphAction } from '../../protocol/graphActions.ts';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
 import type { Building, View, ViewHost } from '../../protocol/views.ts';
@@ -18,10 +19,22 @@ export class ViewConnections {
   readonly #sessions: Sessions;
   readonly #log: vscode.LogOutputChannel;
 
+  /** The graphs that are open, the one that was in front last at the end. */
+  readonly #graphs = new Map<vscode.WebviewPanel, { session: Session; perform: (action: GraphAction) => void }>();
+
   constructor(sessions: Sessions, log: vscode.LogOutputChannel, builds: Builds) {
     this.#builds = builds;
     this.#sessions = sessions;
     this.#log = log;
+  }
+
+  hasGraph(session: Session): boolean {
+    return [...this.#graphs.values()].some((graph) => graph.session === session);
+  }
+
+  /** Lets the graph of a model do something, of several the one that was in front last. */
+  perform(session: Session, action: GraphAction): void {
+    [...this.#graphs.values()].findLast((graph) => graph.session === session)?.perform(action);
   }
 
   /** Serves one webview until the result is disposed. Call it before the page is set. */
@@ -46,7 +59,17 @@ export class ViewConnections {
       lit = now;
       view.building(building);
     };
+    /** Requested before the page was there. */
+    let due: GraphAction | null = null;
+    const perform = (action: GraphAction) => {
+      if (ready) view.perform(action);
+      else due = action;
+    };
     const becomeCurrent = () => {
+      if (origin === 'graph' && (panel.active || !this.#graphs.has(panel))) {
+        this.#graphs.delete(panel);
+        this.#graphs.set(panel, { session, perform });
+      }
       if (panel.active) sessions.setCurrent(session.uri);
     };
     const handlers: ViewHost = {
@@ -56,6 +79,8 @@ export class ViewConnections {
         select();
         lit = 'null';
         follow();
+        if (due !== null) view.perform(due);
+        due = null;
       },
       selected: (selection) => sessions.select(session, selection, origin),
       openLine: (file, line) => {
@@ -67,6 +92,7 @@ export class ViewConnections {
     };
     becomeCurrent();
     return vscode.Disposable.from(
+      new vscode.Disposable(() => this.#graphs.delete(panel)),
       panel.webview.onDidReceiveMessage((message: unknown) => {
         const unknown = (other: unknown) =>
           this.#log.warn(`${origin} view: unknown message ${JSON.stringify(other)?.slice(0, 200)}`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { buildOptions } from '../../../src/core/build/buildOptions.ts';
+import { graphCommands, graphKeys } from '../../../src/protocol/graphActions.ts';
 import {
   commands,
   contextKeys,
@@ -22,6 +23,7 @@ interface Manifest {
   contributes: {
     commands: { command: string; category?: string }[];
     menus: Record<string, { command: string; when?: string }[]>;
+    keybindings: { command: string; key: string; mac?: string; when: string }[];
     views: Record<string, { id: string }[]>;
     viewsWelcome: { contents: string; when: string }[];
     customEditors: { viewType: string }[];
@@ -47,6 +49,14 @@ it('contributes exactly the commands, views, editors and task types that the cod
   ).toEqual([fusionTreeId, historyTreeId]);
   expect(contributes.customEditors.map(({ viewType }) => viewType)).toEqual([graphViewType, engineViewType]);
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
+});
+
+it('contributes the keys that the help of the graph lists', () => {
+  const keys = contributes.keybindings.map(({ command, key, mac = key }) => ({ command, key, mac }));
+  expect(keys).toEqual(
+    graphKeys.map(({ action, key, mac }) => ({ command: graphCommands[`graph.${action}`], key, mac })),
+  );
+  for (const { when } of contributes.keybindings) expect(when).toContain(`activeCustomEditorId == ${graphViewType}`);
 });
 
 it('offers the back-ends that a build takes as the default', () => {

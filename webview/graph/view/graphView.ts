@@ -55,6 +55,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   #unseen: [data: ViewData, message: string] | null = null;
   /** The last data, of which a part may be shown. */
   #shown: [data: ViewData, message: string] | null = null;
+  /** What was requested before there was a picture. */
+  #due: GraphAction | null = null;
   #building: Building | null = null;
   #open = new Set<string>();
   #overlay: OverlayKind = 'fusion';
@@ -128,6 +130,9 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
         this.selecting.show(selection, subjectOf(model, selection, model.pointsOfSelection(selection)));
       else if (before === null || this.selecting.missed) this.selecting.follow(selection);
       this.selecting.missed = false;
+      const due = this.#due;
+      this.#due = null;
+      if (due !== null) this.perform(due);
     };
     this.#relayout(() => {});
   }
@@ -152,8 +157,9 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
 
   /** From the host, or from a key on a plain page. */
   perform(action: GraphAction): void {
-    if (this.picture === null) return;
-    performAction(action, this, this.#parts.search);
+    // A page that has just been opened has no picture yet.
+    if (this.picture === null) this.#due = action;
+    else performAction(action, this, this.#parts.search);
   }
 
   /**
