@@ -56,7 +56,7 @@ trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
-the three is enough: the report is on the engine's layers, and the nodes are unknown.
+the three is enough: the report covers the engine's layers, and its nodes are unknown.
 
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON

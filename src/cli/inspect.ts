@@ -13,10 +13,11 @@ export const inspect: Command = {
 
 Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
 Nsight Systems, times, a tactic replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
-Of an engine it says what its header has, and whether it loads in another version or on another GPU.
+For an engine it also reports the header, and whether another version or GPU can load it.
 
-  --tensorrt VERSION        the version that is to run the engine: 10.6.0, or rtx-1.7.1
-  --compute-capability N    the GPU that is to run it
+  --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1
+  --compute-capability N    the GPU that will run it
+  --json                    the result as one JSON document
 `,
   run: async (args, terminal) => {
     const options = {

@@ -31,11 +31,13 @@ const commands: Record<string, () => Promise<Command>> = {
   setup: async () => (await import('./setup.ts')).setup,
 };
 
+const longest = (all: Command[]): number => Math.max(...all.map(({ name }) => name.length));
+
 const help = (all: Command[]): string => `trtlens ${version}: show which ONNX nodes TensorRT fused into which layers
 
 usage: trtlens COMMAND [options]
 
-${all.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+${all.map(({ name, summary }) => `  ${name.padEnd(longest(all))}  ${summary}`).join('\n')}
 
 Run trtlens COMMAND --help for the options of a command. Every input may be gzip-compressed.
 Exit status: 0 done; 1 done, but the check failed; 2 cannot be done, one line on stderr says why.

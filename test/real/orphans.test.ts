@@ -70,14 +70,11 @@ test.runIf(process.platform === 'linux')(
     await repeat(150, async (index) => {
       const name = `cancel-${index}`;
       const abort = new AbortController();
-      let begun = 0;
       let lines = 0;
       // Now at its first line, now when its children have begun, too.
       const log = () => {
         lines += 1;
-        if (lines <= index % 3) return;
-        if (begun === 0) begun = Date.now();
-        abort.abort();
+        if (lines > index % 3) abort.abort();
       };
       const { manifest } = await runBuild(
         {
@@ -90,7 +87,6 @@ test.runIf(process.platform === 'linux')(
         { log },
         abort.signal,
       );
-      expect(Date.now() - begun).toBeLessThan(2000);
       expect(manifest.result).toBe('cancelled');
       await expectClean(name);
     });

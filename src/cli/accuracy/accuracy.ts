@@ -31,12 +31,12 @@ const options = {
 
 export const accuracy: Command = {
   name: 'accuracy',
-  summary: 'find the nodes that lose accuracy in FP16 or BF16, and the smallest fix, without a GPU',
+  summary: 'find the nodes that lose accuracy in low precision, and the smallest fix, without a GPU',
   help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16|int8|fp8] [--rules RULES] [-o RULES] [--json]
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
 of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
-found. It writes nothing but the rules and the page.
+found. Writes only the rules and the page.
 
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                         samples; may be repeated. Without it, inputs are random and the result can mislead
@@ -48,7 +48,7 @@ found. It writes nothing but the rules and the page.
   --judge               also judge outputs that are not floating point, by the share of elements that differ
   --max-runs N          stop the search after N runs (default 1000)
   --max-seconds N       stop the search after N seconds (default 300)
-  --build FOLDER        a build of this model: also what its kernels would give that hold values unrounded
+  --build FOLDER        a build of this model: also the result if values inside its kernels are not rounded
   --layers FILE, --log FILE   the same from layer info and log
   --sensitivity N       also the error when only one of N nodes, an operator or a module is in low precision
   -o, --output RULES    write the rules of the fix

@@ -25,10 +25,10 @@ export const reduce: Command = {
   help: `trtlens reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymise] [--without-weights]
                [--max-minutes N] [build options] [--json]
 
-Builds the model, which fails, and then parts of it, two at a time, until every node that is left is needed for the same
-failure: the same code of 'trtlens diagnose' at the same operator. No part is run. DIR or the zip file gets model.onnx
-with the weights that it uses, build.log, and command.txt, the command that was run. The same command continues a search
-that was interrupted.
+Builds the failing model and then parts of it, two at a time, until the same failure needs every node that is left: the
+same code of 'trtlens diagnose' at the same operator. No part is run. DIR or the zip file gets model.onnx with the
+weights that it uses, build.log, and command.txt, the command that was run. The same command continues an interrupted
+search.
 
   -o DIR|FILE.zip     folder or zip file for the result
   --code CODE         the failure to keep, where the build has several (default: the first)

@@ -33,9 +33,9 @@ export const split: Command = {
   help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--samples F]… [--json]
 trtlens split MODEL.onnx --suggest [--json]
 
-Writes part-0.onnx, part-1.onnx … and chain.json. The first part is all that the first tensor needs, the next what the
-next tensor needs beyond that, the last one the rest. What else crosses a cut becomes an output and an input, too. Names
-stay, so the outputs of one part are the inputs of the same name of the next ones.
+Writes part-0.onnx, part-1.onnx … and chain.json. The first part computes the first tensor, each further part the next
+tensor from those before it, the last part the rest. Other tensors that cross a cut become outputs and inputs as well.
+Names stay, so an output of one part is the input of the same name in a later part.
 
   --at TENSOR,…  where to cut; may be repeated, for names with commas, too
   -o DIR         folder for the parts; weights stay where they are if it is the model's folder

@@ -46,7 +46,7 @@ export function splitAt(graph: ModelGraph, names: readonly string[]): Piece[] | 
     parts.push(part);
   }
   const rest = order.filter((node) => !taken.has(node));
-  if (rest.length === 0) return { reason: `No node is left behind "${cuts.at(-1)!.name}": cut at an earlier tensor` };
+  if (rest.length === 0) return { reason: `No node is left after "${cuts.at(-1)!.name}": cut at an earlier tensor` };
   return [...parts, rest].map((part) => pieceOf(graph, part, null));
 }
 

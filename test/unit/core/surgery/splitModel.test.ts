@@ -55,7 +55,7 @@ test('where nothing can be cut, the reason names the tensor', async () => {
   const [input] = graph.model.graph.inputs;
   expect(reason(input!.name)).toContain('is an input or a constant');
   const [output] = graph.model.graph.outputs;
-  expect(reason(output!.name)).toBe(`No node is left behind "${output!.name}": cut at an earlier tensor`);
+  expect(reason(output!.name)).toBe(`No node is left after "${output!.name}": cut at an earlier tensor`);
 });
 
 test('a transformer is best cut between its blocks, near the middle first', async () => {
