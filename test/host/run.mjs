@@ -79,7 +79,7 @@ async function runUi() {
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
   // One window after the other: they share two cores, and a loaded machine makes every wait longer.
   const args = ['--test', '--test-concurrency=1', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
-  const env = { EXTENSIONS: extensions, PACKAGES: keptPackages(['tensorrt-rtx']) };
+  const env = { EXTENSIONS: extensions, PACKAGES: keptPackages(['tensorrt-rtx', 'onnxruntime']) };
   const status = await runAside(node, args, env);
   const tap = existsSync(results) ? readFileSync(results, 'utf8') : '';
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);

@@ -14,7 +14,7 @@ const models = fileURLToPath(new URL('../../fixtures/models/', import.meta.url))
 /**
  * Call once at the top of a test file. `options` are those of startServer; `files` are models to copy to the folder that
  * the windows show. Gives `open()`, which resolves to a new Workbench,
- * `install()`, after which TensorRT-RTX is there without a download, and the paths `folder` and `cache`.
+ * `install()`, after which TensorRT-RTX and ONNX Runtime are there without a download, and the paths `folder` and `cache`.
  */
 export function windows({ files, ...options }) {
   const { EXTENSIONS: extensions, PACKAGES: packages } = process.env;
@@ -28,7 +28,8 @@ export function windows({ files, ...options }) {
   const install = () => {
     mkdirSync(cache, { recursive: true });
     for (const name of readdirSync(packages))
-      if (/^tensorrt-rtx-.*(?<!\.lock)$/.test(name)) symlinkSync(join(packages, name), join(cache, name));
+      if (/^(?:tensorrt-rtx|onnxruntime)-.*(?<!\.lock)$/.test(name))
+        symlinkSync(join(packages, name), join(cache, name));
   };
   let server;
   let browser;

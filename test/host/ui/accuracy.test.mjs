@@ -1,0 +1,32 @@
+// From outputs that are not finite in FP16 to a repaired build, by mouse and keyboard on the installed package.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { windows } from './windows.mjs';
+
+const { open, install, folder } = windows({ files: ['fp16_overflow.onnx'] });
+
+test('what breaks in FP16 is found, its rules are added, and a build is made with them', async () => {
+  install();
+  const w = await open();
+  const item = 'Find What Breaks in FP16';
+  await w.untilExtensionKnown('fp16_overflow.onnx', item);
+  await w.pickInMenu('fp16_overflow.onnx', item);
+  await w.quickPick('Random Values').click();
+  await w.toast('FP16 gives outputs that are not finite; with').waitFor();
+  await w.shot('accuracy-1-found');
+  await w.page.getByRole('button', { name: /^Add \d+ Rules?$/ }).click();
+  await w.tab('fp16_overflow.trtprec').waitFor();
+  await w.line(/^\/final_norm\/Pow fp32/).waitFor();
+  await w.shot('accuracy-2-rules');
+
+  await w.clickLens('Build with these', w.terminal('fp16_overflow'));
+  await w.terminal('Built in').waitFor();
+  assert.match(
+    readFileSync(join(folder, 'fp16_overflow.trtprec'), 'utf8'),
+    /^base +fp16$[^]*^\/final_norm\/Pow +fp32/m,
+  );
+
+  assert.deepEqual(w.violations, []);
+});
