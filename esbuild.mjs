@@ -19,6 +19,16 @@ const workers = {
   },
 };
 
+/** `import('./clientLibrary.ts')` loads a bundle of its own; Node does so by `require`, which the editor answers for `vscode`. */
+const separate = {
+  name: 'separate',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/clientLibrary\.ts$/ }, ({ kind }) =>
+      kind === 'entry-point' ? undefined : { path: './clientLibrary.cjs', external: true },
+    );
+  },
+};
+
 /** Options of every bundle that ships. */
 export function bundles({ minify = false, sourcemap = false } = {}) {
   const shared = { bundle: true, minify, sourcemap, logLevel: 'warning', metafile: true, legalComments: 'none' };
@@ -32,7 +42,20 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
     loader: { '.svg': 'text' },
   };
   return [
-    { ...node, entryPoints: ['src/host/extension.ts'], outfile: 'dist/extension.cjs', external: ['vscode'] },
+    {
+      ...node,
+      entryPoints: ['src/host/extension.ts'],
+      outfile: 'dist/extension.cjs',
+      external: ['vscode'],
+      plugins: [separate],
+      supported: { 'dynamic-import': false },
+    },
+    {
+      ...node,
+      entryPoints: ['src/host/language/clientLibrary.ts'],
+      outfile: 'dist/clientLibrary.cjs',
+      external: ['vscode'],
+    },
     { ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' },
     cliBundle('dist', shared),
     ...['graph', 'fusion', 'playground'].map((view) => ({

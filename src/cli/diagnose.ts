@@ -1,5 +1,6 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { shell } from '../builder/tools/shell.ts';
+import { withCommands } from './commandHints.ts';
 import { UserError } from '../builder/userError.ts';
 import { quoteCommand } from '../core/build/quoteCommand.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
@@ -46,7 +47,7 @@ function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefi
       return [
         `${severity} ${code}, line ${line}: ${message}`,
         ...(affected.length > 0 ? [`  nodes: ${affected.join(', ')}${more}`] : []),
-        `  ${advice}`,
+        `  ${withCommands(advice)}`,
         ...(code === 'plugin-missing' && nodes[0] !== undefined ? [`  next: ${pluginCommand(path, nodes[0])}`] : []),
         '',
       ].join('\n');

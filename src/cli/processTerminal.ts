@@ -1,3 +1,4 @@
+import { withCommands } from './commandHints.ts';
 import { fstatSync, writeSync } from 'node:fs';
 import { UserError } from '../builder/userError.ts';
 import { errorText } from '../core/text/errorText.ts';
@@ -53,7 +54,8 @@ export function processTerminal(): Terminal {
     },
     note: (line) => {
       clear();
-      stderr.write(`${stderr.isTTY ? visibleText(line) : line}\n`);
+      const text = withCommands(line);
+      stderr.write(`${stderr.isTTY ? visibleText(text) : text}\n`);
     },
     status: (line) => {
       if (!stderr.isTTY) return;

@@ -23,6 +23,7 @@ import { registerSurgery } from './surgery/registerSurgery.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
 import { RememberedOptions } from './tasks/rememberedOptions.ts';
 import { registerTasks } from './tasks/registerTasks.ts';
+import { registerWalkthrough } from './walkthrough/registerWalkthrough.ts';
 import { DiskSource } from './workspace/diskSource.ts';
 import { registerSessions } from './workspace/registerSessions.ts';
 import { Sessions } from './workspace/sessions.ts';
@@ -76,6 +77,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerEngine({ sessions, diagnostics }, files, builds),
     registerFusion(tree, pages, sessions),
     registerTasks(building),
+    registerWalkthrough(building),
     registerHistory(history, building, diagnostics, files),
     registerPrecision(features, building, files, log),
     registerReplay(features, building),

@@ -19,11 +19,10 @@ export function diagnosticAt(range: Range, severity: Severity, code: string, mes
 
 /**
  * The problems of a document as diagnostics: all, or the 1,000 most severe in the order of the problems, of which the
- * first says how many are missing and which command of `trtlens` lists them.
+ * first says how many are missing.
  */
 export function limitDiagnostics<P extends Problem>(
   problems: readonly P[],
-  command: string,
   toDiagnostic: (problem: P) => Diagnostic,
 ): Diagnostic[] {
   if (problems.length <= most) return problems.map(toDiagnostic);
@@ -36,7 +35,7 @@ export function limitDiagnostics<P extends Problem>(
   }
   const shown = problems.filter((problem) => kept.has(problem)).map(toDiagnostic);
   const rest = thousands(problems.length - shown.length);
-  const message = `${rest} more problems are hidden. Run "trtlens ${command}" to list all of them.`;
+  const message = `${rest} more problems are hidden. They appear as these are fixed.`;
   const first = problems[0] && toDiagnostic(problems[0]).range;
   return first ? [diagnosticAt(first, 'info', 'more-problems', message), ...shown] : shown;
 }

@@ -143,7 +143,7 @@ describe('options reach TensorRT', () => {
   test('what TensorRT-RTX cannot do is refused before it begins', async () => {
     await expect(build(modelPath('unnamed'), { precision: 'fp16' })).rejects.toThrow(/only strongly typed networks/);
     await expect(build(modelPath('unnamed'), { layerPrecisions: [{ name: 'x', type: 'fp32' }] })).rejects.toThrow(
-      /trtlens precision apply/,
+      /typed copy of the model/,
     );
   });
 });

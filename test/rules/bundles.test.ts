@@ -27,6 +27,7 @@ const roomsOf = ({ inputs }: Shipped) =>
 
 const allowed: Record<string, string[]> = {
   'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host'],
+  'dist/clientLibrary.cjs': ['src/host'],
   'dist/server.cjs': ['src/core', 'src/protocol', 'src/server'],
   'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
   'dist/webview/graph.js': ['src/core', 'src/protocol', 'webview'],
@@ -46,8 +47,14 @@ it.each(Object.entries(allowed))('%s holds only what its room may import', (out,
 
 it("only the extension asks for the editor's API, and no view for Node", () => {
   const asking = [...shipped].filter(([, { external }]) => external.includes('vscode')).map(([out]) => out);
-  expect(asking).toEqual(['dist/extension.cjs']);
+  expect(asking).toEqual(['dist/extension.cjs', 'dist/clientLibrary.cjs']);
   for (const [out, { external }] of shipped) if (out.startsWith('dist/webview/')) expect(external).toEqual([]);
+});
+
+it('the library of the language client is loaded with the first document that needs it', () => {
+  const { inputs, external } = shipped.get('dist/extension.cjs')!;
+  expect(inputs.filter((path) => path.includes('vscode-languageclient'))).toEqual([]);
+  expect(external).toContain('./clientLibrary.cjs');
 });
 
 it('onnx-proto decodes in tests only, elkjs lays out in benchmarks only', () => {

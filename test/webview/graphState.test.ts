@@ -102,3 +102,19 @@ it('a picture of an older model says so, also at 800 pixels', async () => {
   await view.shot('graph-stale');
   await view.close();
 });
+
+it('nodes of a module that are selected elsewhere show the module', async () => {
+  const view = await open('vscode-light');
+  const shown = await captureData('resnet18', 'tensorrt-10.6.0/resnet18.fp32');
+  await painted(view, shown);
+  const ids = shown.graph!.nodes.filter(({ name }) => name.startsWith('/layer1/')).map(({ id }) => id);
+  await view.post('select', { kind: 'nodes', ids });
+  await view.still();
+  const inspector = view.page.locator('.graph-inspector');
+  expect(await inspector.getByRole('heading').first().textContent()).toContain('layer1');
+  // One node less is not the module.
+  await view.post('select', { kind: 'nodes', ids: ids.slice(1) });
+  await view.still();
+  expect(await inspector.getByRole('heading').first().textContent()).toContain('selected');
+  await view.close();
+});

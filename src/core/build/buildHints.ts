@@ -1,8 +1,8 @@
 import type { BuildManifest } from './buildManifest.ts';
 
 /** What the user must know about a build before believing its pictures, one sentence each; often nothing. */
-export function buildHints({ origin, tensorrt, gpu, options, warnings = [] }: BuildManifest): string[] {
-  const hints = [...warnings];
+export function buildHints({ origin, tensorrt, gpu, options, name, warnings = [] }: BuildManifest): string[] {
+  const hints = [...(name === undefined ? [] : [`Build “${name}”.`]), ...warnings];
   if (origin === 'recorded') hints.push('This is a recorded build. It did not run on this machine.');
   if (tensorrt.product === 'tensorrt-rtx' && gpu === null && origin !== 'imported')
     hints.push(

@@ -73,8 +73,7 @@ const refused = (flag: string, message: string): CommandNote => ({ kind: 'refuse
 
 function refusedByRtx(options: EngineOptions): CommandNote[] {
   const notes: CommandNote[] = [];
-  const why =
-    'TensorRT-RTX builds only strongly typed networks; put the types into the model (`trtlens precision apply`)';
+  const why = 'TensorRT-RTX builds only strongly typed networks; build a typed copy of the model';
   if (options.precision && options.precision !== 'fp32')
     notes.push(refused('precision', `no ${options.precision} flag: ${why}.`));
   if (driverPrecisions(options)) notes.push(refused('layerPrecisions', `no layer precisions: ${why}.`));

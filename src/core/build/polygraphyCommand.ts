@@ -67,7 +67,7 @@ export function polygraphyCommand(options: EngineOptions, files: BuildFiles, too
     if (typedOnly && (mode !== 'fp32' || layers.length > 0)) {
       refuse(
         'precision',
-        'This TensorRT builds only strongly typed networks and ignores precision flags. Put the types into the model (`trtlens precision apply`).',
+        'This TensorRT builds only strongly typed networks and ignores precision flags. Build a typed copy of the model.',
       );
       return;
     }

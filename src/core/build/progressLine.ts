@@ -1,4 +1,4 @@
-import { durationText } from '../text/numbers.ts';
+import { counted, durationText, thousands } from '../text/numbers.ts';
 import { shorten } from '../text/oneLine.ts';
 import type { ProgressState } from './buildProgress.ts';
 
@@ -8,12 +8,17 @@ import type { ProgressState } from './buildProgress.ts';
  */
 export function progressLine(state: ProgressState): string {
   const { phase, done, of, layer, stage, cacheHits, skippedTotal, warnings, elapsedMs, remainingMs } = state;
-  const counted = of !== null && of > 1 ? `: ${done ?? 0} of ${of}` : done !== null && of === null ? `: ${done}` : '';
-  const parts = [`${phase}${counted}`];
+  const share =
+    of !== null && of > 1
+      ? `: ${thousands(done ?? 0)} of ${thousands(of)}`
+      : done !== null && of === null
+        ? `: ${thousands(done)}`
+        : '';
+  const parts = [`${phase}${share}`];
   if (layer !== null && stage === 'tactics') parts.push(`layer ${shorten(layer)}`);
-  if (cacheHits > 0) parts.push(`${cacheHits} from the timing cache`);
-  if (skippedTotal > 0) parts.push(`${skippedTotal} tactics skipped`);
-  if (warnings.count > 0) parts.push(`${warnings.count} ${warnings.count === 1 ? 'warning' : 'warnings'}`);
+  if (cacheHits > 0) parts.push(`${thousands(cacheHits)} from the timing cache`);
+  if (skippedTotal > 0) parts.push(`${thousands(skippedTotal)} tactics skipped`);
+  if (warnings.count > 0) parts.push(counted(warnings.count, 'warning'));
   parts.push(durationText(elapsedMs));
   if (remainingMs !== null) parts.push(`about ${durationText(remainingMs)} left`);
   return parts.join(', ');

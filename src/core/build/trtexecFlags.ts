@@ -18,7 +18,7 @@ interface FlagLife {
 export type Version = readonly [number, number, number];
 
 const castInstead =
-  'TensorRT 11 networks are strongly typed: put the types into the model with Casts (an override file and `trtlens precision apply` do that)';
+  'TensorRT 11 networks are strongly typed: build a typed copy of the model, which an override file makes';
 const calibrationInstead = 'TensorRT 11 has no calibration: quantise the model with Q/DQ nodes';
 const v = (major: number, minor: number, patch = 0): Version => [major, minor, patch];
 const weak: FlagLife = { until: v(11, 0), instead: castInstead };

@@ -4,7 +4,7 @@ import type { DiagnosisRule } from './diagnosisRule.ts';
 const SHAPES_ADVICE =
   'Check the shapes that the exporter wrote. If inputs have dynamic dimensions, give real shapes: a dimension that is built as 1 often does not fit.';
 const TYPES_ADVICE =
-  'Insert a Cast so that both have one type; `trtlens precision apply` does so when it changes types. On TensorRT 10 and earlier, mark no outputs inside the region.';
+  'Insert a Cast so that both have one type, as a typed copy of the model does. On TensorRT 10 and earlier, mark no outputs inside the region.';
 
 /**
  * What is wrong with the model: its file, operators, shapes and types. A word before a text is looked for from its
@@ -44,7 +44,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
       message: /topolog|cycle/.test(m[0])
         ? 'The graph of the model has a cycle.'
         : 'The file is not a complete ONNX model: it is truncated or damaged.',
-      advice: 'Export it again, or compare its size with the original. `trtlens inspect` shows where reading stops.',
+      advice: 'Export it again, or compare its size with the original.',
     }),
   },
   {

@@ -10,7 +10,7 @@ export const REPLAY_RULES: DiagnosisRule[] = [
       layer: m[1]!,
       message: `The replay requests a tactic of ${m[1]} that TensorRT did not offer.`,
       advice:
-        'Types, strides, vectorised dimension, implementation and tactic together must be one of the choices listed after "Provided choices were"; changing only a data type is never enough. Run `trtlens replay check` to list valid entries.',
+        'Types, strides, vectorised dimension, implementation and tactic together must be one of the choices listed after "Provided choices were"; changing only a data type is never enough. A check of the replay lists valid entries.',
     }),
   },
   {
@@ -65,8 +65,7 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
     pattern: /BuilderFlag' has no attribute '(\w+)'/,
     say: (m) => ({
       message: `This TensorRT has no builder flag ${m[1]}.`,
-      advice:
-        'TensorRT 11 and TensorRT-RTX have no precision flags. Put the types into the model (`trtlens precision apply`).',
+      advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
     }),
   },
   {
@@ -111,9 +110,7 @@ export const PROGRAM_RULES: DiagnosisRule[] = [
       message: m[1]
         ? `The engine file ${m[1]} cannot be opened.`
         : 'The file is not a TensorRT engine, or it is damaged.',
-      advice: m[1]
-        ? 'Check the path; a failed build writes no engine.'
-        : 'Build the engine again. `trtlens inspect` identifies the file.',
+      advice: m[1] ? 'Check the path; a failed build writes no engine.' : 'Build the engine again.',
     }),
   },
   {

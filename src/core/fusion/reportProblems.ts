@@ -62,7 +62,7 @@ function severalBuilds({ log, build }: ReportInput): Problem[] {
       {
         severity: 'info',
         code: 'several-builds',
-        message: `The log contains ${of} builds. This report is on build ${number}, from line ${line}. Select another one with trtlens fusion --build-number N.`,
+        message: `The log contains ${of} builds. This report is on build ${number}, from line ${line}.`,
         line,
       },
     ];

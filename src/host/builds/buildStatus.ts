@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { progressLine } from '../../core/build/progressLine.ts';
+import { thousands } from '../../core/text/numbers.ts';
 import { fusionTreeId } from '../ids.ts';
 import type { Builds, RunningBuild } from './builds.ts';
 import { nameOf } from '../platform/nameOf.ts';
@@ -31,10 +32,10 @@ const plain = (text: string): string => text.replaceAll('$(', '$ (');
 const whole = (running: RunningBuild): string =>
   `${nameOf(running.uri)}: ${running.state === null ? running.text : progressLine(running.state)}`;
 
-/** `vit_tiny.onnx: timing tactics 12/23` */
+/** `vit_tiny.onnx: timing tactics 4,976 of 12,000` */
 function short(running: RunningBuild): string {
   const { state } = running;
   if (state === null) return `Building ${nameOf(running.uri)}`;
-  const counted = state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
+  const counted = state.of !== null && state.of > 1 ? ` ${thousands(state.done ?? 0)} of ${thousands(state.of)}` : '';
   return `${nameOf(running.uri)}: ${state.phase}${counted}`;
 }

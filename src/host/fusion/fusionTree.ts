@@ -2,6 +2,9 @@ import * as vscode from 'vscode';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { toFusionPanel } from '../../core/scene/panel/fusionPanel.ts';
 import type { FusionPanel, PanelItem, PanelSort } from '../../core/scene/panel/fusionPanel.ts';
+import { groupColours } from '../../core/scene/panel/groupColours.ts';
+import type { Swatch } from '../../core/scene/panel/groupColours.ts';
+import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import { locate } from '../../core/scene/panel/locate.ts';
 import type { Builds } from '../builds/builds.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
@@ -12,6 +15,8 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { messageOf } from '../workspace/viewConnections.ts';
 import { fusionTreeItem } from './fusionTreeItem.ts';
 
+/** Of more nodes than this a search result would be longer than anyone scrolls. */
+const mostExpanded = 500;
 const lastModel = 'tensorrtLens.lastModel';
 
 /** The side bar's tree: the fusion groups of the current model's newest build, and in each group its nodes. */
@@ -28,6 +33,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   #made: { report: FusionReport; sort: PanelSort; search: string } | undefined;
   /** Lines that are being brought into view: the tree then reports them as selected, which the user did not do. */
   readonly #revealing = new Set<PanelItem>();
+  #colours: { graph: GraphData; report: FusionReport; of: (item: PanelItem) => Swatch | null } | undefined;
   #sort: PanelSort = 'time';
   #search = '';
 
@@ -61,6 +67,16 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     if (this.#view.visible) this.#catchUp();
   }
 
+  /** The graph's colours, made when the first line of a report is drawn. */
+  #colourOf(item: PanelItem): Swatch | null {
+    const { graph = null, newest = null } = this.#sessions.current?.state ?? {};
+    const report = newest?.report ?? null;
+    if (graph === null || report === null) return null;
+    if (this.#colours?.graph !== graph || this.#colours.report !== report)
+      this.#colours = { graph, report, of: groupColours(graph, report) };
+    return this.#colours.of(item);
+  }
+
   get sort(): PanelSort {
     return this.#sort;
   }
@@ -70,7 +86,12 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   }
 
   getTreeItem(item: PanelItem): vscode.TreeItem {
-    return fusionTreeItem(item, this.#sessions.current?.key ?? '');
+    const few = (this.#panel?.hits?.nodes ?? 0) <= mostExpanded;
+    return fusionTreeItem(item, {
+      session: this.#sessions.current?.key ?? '',
+      search: few ? this.#search : '',
+      swatch: this.#colourOf(item),
+    });
   }
 
   getChildren(item?: PanelItem): PanelItem[] {
@@ -222,7 +243,8 @@ function describeBuild({ title, state: { newest } }: Session): string {
   const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const { origin } = newest.build;
   const label = { built: '', recorded: 'recorded', imported: 'imported' }[origin];
-  return [title, product === null && version === null ? '' : `${name} ${version ?? ''}`.trim(), label]
+  const called = newest.build.name === undefined ? '' : `“${newest.build.name}”`;
+  return [title, called, product === null && version === null ? '' : `${name} ${version ?? ''}`.trim(), label]
     .filter((part) => part !== '')
     .join(' · ');
 }

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import type { PanelItem } from '../../core/scene/panel/fusionPanel.ts';
+import type { Swatch } from '../../core/scene/panel/groupColours.ts';
 import { commands } from '../ids.ts';
+import { swatchIcon } from './swatchIcon.ts';
 
 const blocks = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 const barLength = 8;
@@ -24,14 +26,29 @@ const icons: Record<PanelItem['kind'], string> = {
   none: 'info',
 };
 
-/** How one line of the panel looks. `session` keeps what is expanded in one model apart from another's. */
-export function fusionTreeItem(item: PanelItem, session: string): vscode.TreeItem {
-  const { None, Collapsed } = vscode.TreeItemCollapsibleState;
-  const shown = new vscode.TreeItem(item.label, item.hasChildren ? Collapsed : None);
-  shown.id = `${session}#${item.id}`;
+/** What a line's look depends on in addition to the line. */
+export interface TreeLook {
+  /** Keeps what is expanded in one model apart from another's. */
+  session: string;
+  /** What is found by a search is expanded; '' without one. */
+  search: string;
+  /** The colour of its group in the graph; null: it has none. */
+  swatch: Swatch | null;
+}
+
+/** How one line of the panel looks. */
+export function fusionTreeItem(item: PanelItem, { session, search, swatch }: TreeLook): vscode.TreeItem {
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const open = search === '' ? Collapsed : Expanded;
+  const shown = new vscode.TreeItem(item.label, item.hasChildren ? open : None);
+  // The editor remembers by id what was expanded: a search must not be remembered as the user's own choice.
+  shown.id = `${session}#${search}#${item.id}`;
   shown.description = item.share === null ? item.description : `${item.description}  ${shareBar(item.share)}`;
   shown.tooltip = item.tooltip;
-  shown.iconPath = new vscode.ThemeIcon(item.id === 'fate-unknown' ? 'question' : icons[item.kind]);
+  shown.iconPath =
+    swatch === null
+      ? new vscode.ThemeIcon(item.id === 'fate-unknown' ? 'question' : icons[item.kind])
+      : swatchIcon(swatch);
   shown.contextValue = item.kind;
   // Without the bar, which says nothing when it is read aloud.
   shown.accessibilityInformation = { label: `${item.label}, ${item.description.replaceAll(' · ', ', ')}` };

@@ -9,7 +9,7 @@ import { readGate } from '../../core/diff/gate/readGate.ts';
 import { errorText } from '../../core/text/errorText.ts';
 
 /** A code lens runs no models: that takes seconds to minutes. */
-const notRun = { missing: 'The editor does not run the model; `trtlens gate` does' };
+const notRun = { missing: 'The editor does not run the model; a gate in CI does' };
 
 /** A gate judged on the newest build of its model that passed, or why it is not. */
 export type JudgedGate = { result: GateResult; build: string } | { reason: string };

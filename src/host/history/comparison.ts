@@ -36,7 +36,7 @@ export async function openTextComparison(older: Build, newer: Build): Promise<vo
       path: `/${manifest.id}.txt`,
       query: JSON.stringify({ folders, side } satisfies Query),
     });
-  const title = `Builds ${older.manifest.id} ↔ ${newer.manifest.id}`;
+  const title = `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`;
   await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
 }
 

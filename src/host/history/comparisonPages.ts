@@ -14,7 +14,7 @@ import { setPage, viewFolder } from '../platform/setPage.ts';
 import { plainText } from '../platform/plainText.ts';
 import { exportPicture } from '../workspace/exportPicture.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
-import { startText } from './historyItem.ts';
+import { buildLabel } from './historyItem.ts';
 
 /** The pages on which two builds are compared node by node: one panel a pair, brought up again rather than opened twice. */
 export class ComparisonPages {
@@ -35,7 +35,7 @@ export class ComparisonPages {
       known.reveal();
       return;
     }
-    const title = `Builds ${older.manifest.id} ↔ ${newer.manifest.id}`;
+    const title = `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`;
     const panel = vscode.window.createWebviewPanel(comparisonViewType, title, vscode.ViewColumn.Active, {
       enableScripts: true,
       localResourceRoots: [viewFolder(this.#extensionUri)],
@@ -82,6 +82,6 @@ export class ComparisonPages {
 
   async #read(older: Build, newer: Build): Promise<ViewData> {
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));
-    return toComparison(a!, b!, { a: startText(older.manifest.started), b: startText(newer.manifest.started) });
+    return toComparison(a!, b!, { a: buildLabel(older.manifest), b: buildLabel(newer.manifest) });
   }
 }

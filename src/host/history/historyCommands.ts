@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { deleteBuild, listBuilds } from '../../builder/store/buildHistory.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { optionWords } from '../builds/optionWords.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { mayBuild, startBuild } from '../tasks/startBuild.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
@@ -14,7 +15,9 @@ import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openTextComparison } from './comparison.ts';
 import type { ComparisonPages } from './comparisonPages.ts';
+import { buildLabel } from './historyItem.ts';
 import type { HistoryItem, HistoryTarget } from './historyItem.ts';
+import { labelCommands } from './labelCommands.ts';
 import type { HistoryTree } from './historyTree.ts';
 import { rerunOptions } from './rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
@@ -64,6 +67,7 @@ export function historyCommands(
       }
       if (await mayBuild(parts, uri)) await startBuild(parts, uri, options);
     }),
+    ...labelCommands(tree, sessions, one),
     [commands.deleteBuild]: async (argument, all) => {
       const builds = chosenOf(tree, argument, all);
       const [first] = builds;
@@ -134,8 +138,8 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
     return undefined;
   }
   const items = others.map((other) => ({
-    label: new Date(other.manifest.started).toLocaleString(vscode.env.language),
-    description: other.manifest.result,
+    label: buildLabel(other.manifest),
+    description: [other.manifest.result, ...optionWords(other.manifest.options)].join(' · '),
     build: other,
   }));
   const placeHolder = 'Select a build to compare with';

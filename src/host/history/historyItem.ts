@@ -2,9 +2,10 @@ import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { shapesText } from '../../core/build/builtShapes.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { stageWords } from '../../core/build/buildProgress.ts';
 import type { ProgressState } from '../../core/build/buildProgress.ts';
-import { durationText, timeText } from '../../core/text/numbers.ts';
+import { durationText, thousands, timeText } from '../../core/text/numbers.ts';
 import { shorten } from '../../core/text/oneLine.ts';
 import { optionWords } from '../builds/optionWords.ts';
 import type { RunningBuild } from '../builds/builds.ts';
@@ -43,7 +44,7 @@ export function toTreeItem(item: HistoryItem): vscode.TreeItem {
   shown.description = item.description;
   shown.tooltip = item.tooltip;
   shown.iconPath = item.icon;
-  shown.contextValue = item.context;
+  shown.contextValue = item.build?.manifest.pinned === true ? `${item.context}.pinned` : item.context;
   const heard = [item.label, item.spoken ?? '', ...item.description.split(' · ')].filter((part) => part !== '');
   shown.accessibilityInformation = { label: heard.join(', ') };
   if (item.target !== null)
@@ -88,6 +89,7 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const origins = { built: '', recorded: 'recorded', imported: 'imported' };
   const facts = [
     results[manifest.result],
+    manifest.name === undefined ? '' : startText(manifest.started),
     ...optionWords(manifest.options),
     manifest.seconds === null ? '' : timeText(manifest.seconds * 1000),
     origins[manifest.origin],
@@ -95,11 +97,16 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   ];
   const item: HistoryItem = {
     id: manifest.id,
-    label: startText(manifest.started),
-    spoken: shown ? 'shown' : '',
+    label: buildLabel(manifest),
+    spoken: [shown ? 'shown' : '', manifest.pinned === true ? 'pinned' : ''].filter((word) => word !== '').join(', '),
     description: facts.filter((fact) => fact !== '').join(' · '),
     tooltip: [version, manifest.gpu ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
-    icon: shown && manifest.result === 'passed' ? new vscode.ThemeIcon('eye') : icons[manifest.result],
+    icon:
+      shown && manifest.result === 'passed'
+        ? new vscode.ThemeIcon('eye')
+        : manifest.pinned === true
+          ? new vscode.ThemeIcon('pinned')
+          : icons[manifest.result],
     context: 'build',
     build,
     parent: null,
@@ -155,7 +162,10 @@ function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: 
 /** A build that runs: what it does now, and what its log has said so far. */
 export function runningItem(running: RunningBuild, build: Build | null): HistoryItem {
   const { state, uri } = running;
-  const counted = state !== null && state.of !== null && state.of > 1 ? ` ${state.done ?? 0}/${state.of}` : '';
+  const counted =
+    state !== null && state.of !== null && state.of > 1
+      ? ` ${thousands(state.done ?? 0)} of ${thousands(state.of)}`
+      : '';
   const item: HistoryItem = {
     id: `running ${uri.toString()}`,
     label: 'Now',
@@ -187,14 +197,14 @@ function liveOf(parent: HistoryItem, state: ProgressState, model: vscode.Uri): H
       icon: new vscode.ThemeIcon('watch'),
     });
   if (state.layersToTime !== null && state.stage !== 'optimize')
-    say('layers', 'Layers timed', `${state.layersTimed} of ${state.layersToTime}`);
-  if (state.nodes > 0) say('nodes', 'Nodes parsed', String(state.nodes));
+    say('layers', 'Layers timed', `${thousands(state.layersTimed)} of ${thousands(state.layersToTime)}`);
+  if (state.nodes > 0) say('nodes', 'Nodes parsed', thousands(state.nodes));
   if (state.funnel.length > 0)
-    say('funnel', 'Layers left', state.funnel.map(({ layers }) => layers).join(' → '), {
-      tooltip: state.funnel.map(({ stage, layers }) => `${stage}: ${layers}`).join('\n'),
+    say('funnel', 'Layers left', state.funnel.map(({ layers }) => thousands(layers)).join(' → '), {
+      tooltip: state.funnel.map(({ stage, layers }) => `${stage}: ${thousands(layers)}`).join('\n'),
     });
-  if (state.foreignNodes > 0) say('foreign', 'ForeignNodes', String(state.foreignNodes));
-  if (state.cacheHits > 0) say('hits', 'From the timing cache', String(state.cacheHits));
+  if (state.foreignNodes > 0) say('foreign', 'ForeignNodes', thousands(state.foreignNodes));
+  if (state.cacheHits > 0) say('hits', 'From the timing cache', thousands(state.cacheHits));
   if (state.skippedTotal > 0) {
     const skipped = (owner: HistoryItem) => () =>
       state.skipped.map(({ reason, layer, count }, index) =>
@@ -220,13 +230,16 @@ function group(
   count: number,
   children: (owner: HistoryItem) => () => HistoryItem[],
 ): HistoryItem {
-  const item = line(parent, key, label, String(count), { icon: new vscode.ThemeIcon('list-unordered') });
+  const item = line(parent, key, label, thousands(count), { icon: new vscode.ThemeIcon('list-unordered') });
   item.children = children(item);
   return item;
 }
 
+/** A build in lists and titles: its name, or when it started. */
+export const buildLabel = ({ name, started }: BuildManifest): string => name ?? startText(started);
+
 /** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */
-export function startText(iso: string): string {
+function startText(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   if (time.toDateString() === new Date().toDateString())

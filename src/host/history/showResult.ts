@@ -28,7 +28,7 @@ export async function showResult(
   const shown = session?.state.newest;
   const precision = shown?.build.id === build.manifest.id ? shown.precision : null;
   if (passed && revealAfterBuild) await tree.bringUp();
-  if (!passed || !revealAfterBuild || precision?.realised === 0) void tellOutcome(uri, build, cause, precision);
+  void tellOutcome(uri, build, cause, precision);
   const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
   if (gone === 0) return;
   await sessions.reloadBuilds();

@@ -1,37 +1,68 @@
-import { basename, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { stepsAfter, stepWords } from '../../core/diagnose/buildState.ts';
 import { precisionSentence, type PrecisionShare } from '../../core/report/precisionShare.ts';
+import { sizeText, timeText } from '../../core/text/numbers.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { takeStep } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 
-/** Tells the user how a build ended, and offers what to do about it. A cancelled build needs no message. */
+/** Tells the user how a build ended, and offers what to do next. A cancelled build needs no message. */
 export async function tellOutcome(
   uri: vscode.Uri,
-  { folder, manifest }: Build,
+  build: Build,
   cause: NamedDiagnosis | undefined,
   precision: PrecisionShare | null,
 ): Promise<void> {
+  const { manifest } = build;
   const name = basename(uri.fsPath);
   if (manifest.result === 'cancelled') return;
   if (manifest.result === 'passed') {
-    const show = 'Open Fusion Page';
-    const text = precision ? `Built ${name}. ${precisionSentence(precision)}` : `Built ${name}.`;
+    const engine = await engineOf(build);
+    const size = engine === null ? '' : `, engine ${sizeText(engine.bytes)}`;
+    const built = `Built ${name} in ${timeText((manifest.seconds ?? 0) * 1000)}${size}.`;
+    const text = precision ? `${built} ${precisionSentence(precision)}` : built;
     // A request without effect is nothing to be happy about.
     const tell = precision?.realised === 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-    const answer = await tell(plainText(text), show);
-    if (answer === show) await vscode.commands.executeCommand(commands.openFusionPage, uri);
+    const answer = await tell(plainText(text), ...successOffers(uri, engine?.path ?? null));
+    await answer?.act();
     return;
   }
   const reason = manifest.error ?? 'see the log for the reason';
   const text = `Could not build ${name}: ${reason}`;
-  const offers = offersFor(uri, { folder, manifest }, cause);
-  const answer = await vscode.window.showErrorMessage(plainText(text), ...offers);
+  const answer = await vscode.window.showErrorMessage(plainText(text), ...offersFor(uri, build, cause));
   await answer?.act();
+}
+
+/** Where a build's engine is, and its size; null: it has none. */
+async function engineOf({ folder, manifest }: Build): Promise<{ path: string; bytes: number } | null> {
+  const { engine } = manifest.files;
+  if (engine === null) return null;
+  const path = resolve(folder, engine);
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+  return bytes === null ? null : { path, bytes };
+}
+
+function successOffers(uri: vscode.Uri, engine: string | null): Offer[] {
+  const { executeCommand } = vscode.commands;
+  const page: Offer = { title: 'Open Fusion Page', act: () => executeCommand(commands.openFusionPage, uri) };
+  if (engine === null) return [page];
+  const copied = async () => {
+    await vscode.env.clipboard.writeText(engine);
+    vscode.window.setStatusBarMessage('Path copied', 3000);
+  };
+  return [
+    page,
+    { title: 'Reveal Engine', act: () => executeCommand('revealFileInOS', vscode.Uri.file(engine)) },
+    { title: 'Copy Path', act: copied },
+  ];
 }
 
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };

@@ -9,7 +9,7 @@ import type { SizedBuild } from './overLimit.ts';
 import { counted, sizeText } from '../../core/text/numbers.ts';
 
 /**
- * Deletes the oldest builds of all models until they take no more than `limit` MiB; the newest of each model stays.
+ * Deletes the oldest builds of all models until they take no more than `limit` MiB; pinned ones and the newest of each model stay.
  * @returns how many were deleted
  */
 export async function keepToLimit(limit: number): Promise<number> {
@@ -21,7 +21,8 @@ export async function keepToLimit(limit: number): Promise<number> {
 /** Asks which builds of all models should go, and deletes them. @returns whether any did */
 export async function tidyBuilds(): Promise<boolean> {
   const all = await sizedBuilds();
-  const ended = all.filter(({ build }) => build.manifest.result !== 'running');
+  const ended = all.filter(({ build: { manifest } }) => manifest.result !== 'running' && manifest.pinned !== true);
+  const pinned = all.some(({ build: { manifest } }) => manifest.pinned);
   const newest = new Set(overNewest(ended));
   const choices = [
     {
@@ -29,7 +30,7 @@ export async function tidyBuilds(): Promise<boolean> {
       builds: ended.filter(({ build }) => build.manifest.result !== 'passed'),
     },
     { label: 'All but the newest build of each model', builds: ended.filter((one) => !newest.has(one)) },
-    { label: 'All builds', builds: ended },
+    { label: pinned ? 'All builds that are not pinned' : 'All builds', builds: ended },
   ].filter(({ builds }) => builds.length > 0);
   if (choices.length === 0) {
     await vscode.window.showInformationMessage('There are no builds to delete.');

@@ -186,7 +186,7 @@ export class FactsFeed implements vscode.Disposable {
     const current = this.#sessions.current?.uri;
     const { uri: model, problem } =
       served.kind === 'replay'
-        ? await findModelOfReplay(served.uri, current)
+        ? await findModelOfReplay(served.uri, current, this.#reader.files)
         : await findModel(served.uri, served.named ?? null, current);
     if (generation !== served.generation) return;
     if (model?.toString() !== served.model?.toString()) {

@@ -1,4 +1,9 @@
 import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { fittingModels } from '../../core/replay/fittingModels.ts';
+import { readReplay } from '../../core/replay/readReplay.ts';
+import { originOf } from '../platform/modelSource.ts';
+import { nameOf } from '../platform/nameOf.ts';
 
 /** The model that a document is about, or why there is none, as text for the user. */
 export interface FoundModel {
@@ -34,29 +39,72 @@ export async function findModel(
   return { uri: null, problem };
 }
 
+/** Of more models than this a replay's layers are not compared: reading them would take long. */
+const mostCompared = 50;
+
 /**
- * The model of a replay: the one whose name the file has, otherwise the only one in its folder, else `current` there.
+ * The model of a replay: the one whose name the file has, otherwise the only one in its folder, otherwise the one there
+ * whose nodes its layers name; of several that fit equally well `current`, or none.
  */
-export async function findModelOfReplay(document: vscode.Uri, current: vscode.Uri | undefined): Promise<FoundModel> {
-  const uri = await modelBeside(document, current);
+export async function findModelOfReplay(
+  document: vscode.Uri,
+  current: vscode.Uri | undefined,
+  files: ParsedFiles,
+): Promise<FoundModel> {
+  const { models, own } = await modelsBeside(document);
+  const [fitting = [], text] = own === undefined ? await fittingIn(document, models, files) : [];
+  const uri =
+    own ?? (fitting.length === 1 ? fitting[0] : fitting.find((one) => one.toString() === current?.toString()));
   if (uri !== undefined) return { uri, problem: '' };
-  return { uri: null, problem: 'No model found for this replay. Save the replay next to the .onnx file.' };
+  const problem =
+    fitting.length > 1
+      ? `The layers of this replay fit ${fitting.map(nameOf).join(' and ')}. Open the model that it was recorded for.`
+      : models.length > 1 && text
+        ? 'The layers of this replay fit no model in its folder. Save the replay next to its .onnx file.'
+        : 'No model found for this replay. Save the replay next to the .onnx file.';
+  return { uri: null, problem };
+}
+
+async function fittingIn(
+  document: vscode.Uri,
+  models: vscode.Uri[],
+  files: ParsedFiles,
+): Promise<[fitting: vscode.Uri[], isReplay: boolean]> {
+  const text = (await vscode.workspace.openTextDocument(document)).getText();
+  const layers = readReplay(text).value?.entries.map(({ layer }) => layer) ?? [];
+  if (layers.length === 0) return [[], false];
+  const candidates = await Promise.all(
+    models.slice(0, mostCompared).map(async (model) => {
+      const read = await files.readModel(originOf(model)).catch(() => undefined);
+      return read?.value ? [{ model, nodes: read.value.nodes }] : [];
+    }),
+  );
+  return [fittingModels(layers, candidates.flat()), true];
+}
+
+/** The models in a document's folder, and the one that is its own: of the same name, or the only one. */
+async function modelsBeside(document: vscode.Uri): Promise<{ models: vscode.Uri[]; own: vscode.Uri | undefined }> {
+  const folder = vscode.Uri.joinPath(document, '..');
+  const names = (await entriesOf(folder)).filter((name) => /\.onnx(?:\.gz)?$/i.test(name));
+  const stem = stemOf(document.path).toLowerCase();
+  // vit.trtprec and vit.replay.json belong to vit.onnx; the longest such name wins: vit_large before vit.
+  const [same] = names
+    .filter((name) => {
+      const other = stemOf(name).toLowerCase();
+      return stem === other || (stem.startsWith(other) && /[._-]/.test(stem.charAt(other.length)));
+    })
+    .toSorted((a, b) => stemOf(b).length - stemOf(a).length);
+  const own = same ?? (names.length === 1 ? names[0] : undefined);
+  return {
+    models: names.map((name) => vscode.Uri.joinPath(folder, name)),
+    own: own === undefined ? undefined : vscode.Uri.joinPath(folder, own),
+  };
 }
 
 async function modelBeside(document: vscode.Uri, current: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
+  const { own } = await modelsBeside(document);
+  if (own !== undefined) return own;
   const folder = vscode.Uri.joinPath(document, '..');
-  const models = (await entriesOf(folder)).filter((name) => /\.onnx(?:\.gz)?$/i.test(name));
-  const own = stemOf(document.path).toLowerCase();
-  // vit.trtprec and vit.replay.json belong to vit.onnx; the longest such name wins: vit_large before vit.
-  const [same] = models
-    .filter((name) => {
-      const stem = stemOf(name).toLowerCase();
-      return own === stem || (own.startsWith(stem) && /[._-]/.test(own.charAt(stem.length)));
-    })
-    .toSorted((a, b) => stemOf(b).length - stemOf(a).length);
-  const only = models.length === 1 ? models[0] : undefined;
-  const name = same ?? only;
-  if (name !== undefined) return vscode.Uri.joinPath(folder, name);
   return current !== undefined && vscode.Uri.joinPath(current, '..').toString() === folder.toString()
     ? current
     : undefined;

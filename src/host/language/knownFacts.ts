@@ -37,11 +37,11 @@ const longestLog = 64 * 2 ** 20;
 export class FactsReader {
   readonly #known = new Map<string, { stamp: string; facts: Promise<KnownFacts> }>();
   readonly #log: vscode.LogOutputChannel;
-  readonly #files: ParsedFiles;
+  readonly files: ParsedFiles;
 
   constructor(log: vscode.LogOutputChannel, files: ParsedFiles) {
     this.#log = log;
-    this.#files = files;
+    this.files = files;
   }
 
   async read(uri: vscode.Uri): Promise<KnownFacts> {
@@ -87,9 +87,9 @@ export class FactsReader {
     const file = nameOf(uri);
     try {
       const origin = originOf(uri);
-      const { value, problems } = await this.#files.readModel(origin);
+      const { value, problems } = await this.files.readModel(origin);
       if (value !== undefined && value.nodes.length > 0)
-        return { model: (await this.#files.indexed(origin)).facts, problem: '' };
+        return { model: (await this.files.indexed(origin)).facts, problem: '' };
       const reason = problems[0]?.message ?? 'the file cannot be parsed';
       return { model: null, problem: `${file} cannot be read: ${reason}` };
     } catch (error) {
@@ -99,7 +99,7 @@ export class FactsReader {
 
   async #build(uri: vscode.Uri, build: Build): Promise<Pick<KnownFacts, 'build' | 'log'> | null> {
     try {
-      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
+      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.files });
       return { build: buildFactsOf(read), log: read.log };
     } catch (error) {
       // The views report it with the build; here it only means that less is known.

@@ -1,18 +1,13 @@
 import * as vscode from 'vscode';
-import {
-  DidOpenTextDocumentNotification,
-  ErrorAction,
-  LanguageClient,
-  RevealOutputChannelOn,
-  State,
-  TransportKind,
-} from 'vscode-languageclient/node';
-import type { LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
+import type { LanguageClient, LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
 import { languageMessages, overrideLanguageId, replayLanguageIds } from '../../protocol/language.ts';
 import type { KeepInfo, ModelPathParams, ReplayEntryInfo, RuleVerdictInfo } from '../../protocol/language.ts';
 import { FactsFeed } from './factsFeed.ts';
 import { nodeListUri } from './nodeList.ts';
 import { servedKind } from './servedDocuments.ts';
+
+const loadLibrary = () => import('./clientLibrary.ts');
+type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 /**
  * The language server for override files and replays: started when the first such document is open, started again by its
@@ -26,6 +21,7 @@ export class LanguageService implements vscode.Disposable {
   readonly #begun = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[] = [this.#begun];
   #client: LanguageClient | undefined;
+  #library: Library | undefined;
   #started: Promise<void> | undefined;
   #disposed = false;
 
@@ -98,7 +94,7 @@ export class LanguageService implements vscode.Disposable {
   async #ask<T>(uri: vscode.Uri, method: string, params: object, otherwise: T): Promise<T> {
     await this.start();
     await this.#feed.settled(uri);
-    if (this.#client === undefined || this.#client.state !== State.Running) return otherwise;
+    if (this.#client === undefined || this.#client.state !== this.#library?.State.Running) return otherwise;
     try {
       return await this.#client.sendRequest<T>(method, params);
     } catch (error) {
@@ -109,9 +105,13 @@ export class LanguageService implements vscode.Disposable {
   }
 
   async #start(): Promise<void> {
+    const library = await loadLibrary();
+    if (this.#disposed) return;
+    this.#library = library;
+    const { ErrorAction, State, TransportKind } = library;
     const server: ServerOptions = { module: this.#module, transport: TransportKind.ipc };
-    const client: LanguageClient = new LanguageClient('tensorrtLens.language', 'TensorRT Lens', server, {
-      ...this.#options(),
+    const client: LanguageClient = new library.LanguageClient('tensorrtLens.language', 'TensorRT Lens', server, {
+      ...this.#options(library),
       errorHandler: {
         // What is written to a server that has just died fails. The client's own handler takes the third such error
         // for a reason to give up; the end of the connection says the same, and starts another server.
@@ -142,7 +142,7 @@ export class LanguageService implements vscode.Disposable {
     );
     try {
       await client.start();
-      await openTheRest(client);
+      await openTheRest(client, library);
     } catch (error) {
       if (this.#disposed) return;
       this.#log.error(`The language server failed to start: ${String(error)}`);
@@ -152,7 +152,7 @@ export class LanguageService implements vscode.Disposable {
     }
   }
 
-  #options(): LanguageClientOptions {
+  #options({ RevealOutputChannelOn }: Library): LanguageClientOptions {
     const languages = [overrideLanguageId, ...replayLanguageIds];
     return {
       documentSelector: languages.map((language) => ({ language })),
@@ -193,7 +193,7 @@ export class LanguageService implements vscode.Disposable {
 }
 
 /** At its start the client opens those documents that have a tab; a command may be about one that has none. */
-async function openTheRest(client: LanguageClient): Promise<void> {
+async function openTheRest(client: LanguageClient, { DidOpenTextDocumentNotification }: Library): Promise<void> {
   const feature = client.getFeature(DidOpenTextDocumentNotification.method);
   const opened = new Set(feature.openDocuments);
   const rest = vscode.workspace.textDocuments.filter((one) => servedKind(one) !== undefined && !opened.has(one));

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { plainText } from './plainText.ts';
 
 /** Where a question is in a row of questions. */
-export interface Place {
+export interface StepPlace {
   title: string;
   step: number;
   totalSteps: number;
@@ -18,7 +18,7 @@ export type Back = typeof back;
 export interface QuickStep<T> {
   /** Whether it has to be asked after these answers. Default: always. */
   applies?: (answers: T) => boolean;
-  ask: (answers: T, place: Place) => Promise<T | Back | undefined>;
+  ask: (answers: T, place: StepPlace) => Promise<T | Back | undefined>;
 }
 
 /** Asks one question after the other, each with a way back. @returns all answers; `back` from the first; undefined: closed */
@@ -61,7 +61,7 @@ export async function runSteps<T>(
 
 /** A list to pick one line from, or several with `many`. `chosen`: the lines that are picked already. */
 export function askPick<I extends vscode.QuickPickItem>(
-  place: Place,
+  place: StepPlace,
   items: readonly I[],
   { placeholder, chosen = [], many = false }: { placeholder: string; chosen?: readonly I[]; many?: boolean },
 ): Promise<I[] | Back | undefined> {
@@ -82,7 +82,10 @@ export interface TextQuestion {
 }
 
 /** A line of text. `validate` says what is wrong with it, or gives undefined. */
-export function askText(place: Place, { question, value, validate }: TextQuestion): Promise<string | Back | undefined> {
+export function askText(
+  place: StepPlace,
+  { question, value, validate }: TextQuestion,
+): Promise<string | Back | undefined> {
   const box = vscode.window.createInputBox();
   box.prompt = plainText(question);
   box.value = value;
@@ -95,7 +98,7 @@ export function askText(place: Place, { question, value, validate }: TextQuestio
 
 function shown<R>(
   input: vscode.QuickPick<vscode.QuickPickItem> | vscode.InputBox,
-  { title, step, totalSteps, canGoBack }: Place,
+  { title, step, totalSteps, canGoBack }: StepPlace,
   read: () => R | undefined,
 ): Promise<R | Back | undefined> {
   input.title = plainText(title);

@@ -3,7 +3,6 @@ import { isOnDisk, mayBuild, startBuild } from '../tasks/startBuild.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
 import { documentToBuildWith } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
-import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 
 /** Builds a model with an override file: as a typed copy of the model, or as flags where TensorRT has them. */
@@ -24,5 +23,5 @@ export async function buildWithOverrides(
     return;
   }
   if (!(await isOnDisk(uri)) || !(await mayBuild(parts, model))) return;
-  await startBuild(parts, model, { overrides: uri.fsPath }, nameOf(uri));
+  await startBuild(parts, model, { overrides: uri.fsPath });
 }

@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
 import { readReplay } from '../../core/replay/readReplay.ts';
-import { pickModel } from '../workspace/pickModel.ts';
+import { pickFile } from '../workspace/pickFile.ts';
 import { isOnDisk, mayBuild, startBuild } from '../tasks/startBuild.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
 import { documentToBuildWith } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
-import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { buildOfReplay, optionsOfRecording, precisionOf } from '../language/replayBuild.ts';
 
@@ -24,11 +23,19 @@ export async function buildWithReplay(
     return;
   }
   const facts = await feed.settled(uri);
-  const model = (await feed.modelOf(uri)) ?? (await pickModel(undefined, parts.sessions));
+  const model = (await feed.modelOf(uri)) ?? (await askForModel());
   if (model === undefined || !(await isOnDisk(uri)) || !(await mayBuild(parts, model))) return;
   const usedBy = (flag: '--save-tactics' | '--load-tactics') => buildOfReplay(facts?.builds ?? [], flag, uri);
   const earlier = usedBy('--save-tactics') ?? usedBy('--load-tactics');
   const options = earlier ? optionsOfRecording(earlier.manifest) : { precision: precisionOf(value) };
   const more = { ...options, backend: 'polygraphy', extraArguments: ['--load-tactics', uri.fsPath] };
-  await startBuild(parts, model, more, nameOf(uri));
+  await startBuild(parts, model, more);
 }
+
+/** The replay's layers fit no model of its folder, or several. */
+const askForModel = (): Promise<vscode.Uri | undefined> =>
+  pickFile({
+    glob: '**/*.onnx',
+    placeHolder: 'Select the model that this replay was recorded for',
+    dialog: { filters: { ONNX: ['onnx'] }, openLabel: 'Build Model' },
+  });

@@ -30,7 +30,7 @@ export async function recordReplay(
   const extraArguments = ['--save-tactics', replay.fsPath];
   const options = { precision, backend: 'polygraphy', recordChoices: true, extraArguments };
   try {
-    const recording = await startBuild(parts, model, options, nameOf(replay));
+    const recording = await startBuild(parts, model, options);
     const ended = vscode.tasks.onDidEndTask(({ execution }) => {
       if (execution !== recording) return;
       ended.dispose();

@@ -8,7 +8,7 @@ import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
 import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
 import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
 import { askPick, askText, back, runSteps } from '../platform/quickSteps.ts';
-import type { Back, Place, QuickStep } from '../platform/quickSteps.ts';
+import type { Back, StepPlace, QuickStep } from '../platform/quickSteps.ts';
 
 /** Optimization profiles: the shapes of each input. [] for none. */
 export type Profiles = Record<string, ShapeRange>[];
@@ -47,7 +47,7 @@ export async function shapeQuestion(uri: vscode.Uri): Promise<ShapeQuestion> {
 export async function askShapes(
   question: ShapeQuestion,
   last: Profiles,
-  place: Place,
+  place: StepPlace,
 ): Promise<Profiles | Back | undefined> {
   const items: (vscode.QuickPickItem & { profiles: Profiles | null })[] = [
     ...(last.length > 0 ? [{ label: 'Last Shapes', detail: profilesText(last), profiles: last }] : []),

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
 import { taskType } from '../ids.ts';
+import { nameOf } from '../platform/nameOf.ts';
 import { mayRun } from '../platform/trust.ts';
 import { BuildTerminal } from './buildTerminal.ts';
 import { toEngineOptions } from './taskDefinition.ts';
@@ -11,6 +12,8 @@ const mostOffered = 50;
 /** Tasks of type `tensorrt`: one offered for each model of the workspace, and those of tasks.json. */
 export class BuildTaskProvider implements vscode.TaskProvider {
   readonly #builds: Builds;
+  /** Options of the build that is about to start, by model and folder of its task: see `taskFor`. */
+  readonly #next = new Map<string, Record<string, unknown>>();
 
   constructor(builds: Builds) {
     this.#builds = builds;
@@ -38,14 +41,15 @@ export class BuildTaskProvider implements vscode.TaskProvider {
   }
 
   /**
-   * The task that builds one model, whether a folder contains it or not. `more` is the rest of its definition; a task
-   * that is not the model's usual one says so by `note` in its name.
+   * The task that builds one model, whether a folder contains it or not. `more` is the rest of its definition, which is
+   * not in the task's own: the editor has one terminal and one line in its lists for each definition.
    */
-  taskFor(uri: vscode.Uri, more: Record<string, unknown> = {}, note?: string): vscode.Task {
+  taskFor(uri: vscode.Uri, more: Record<string, unknown> = {}): vscode.Task {
     const folder = vscode.workspace.getWorkspaceFolder(uri);
     const model = folder === undefined ? uri.fsPath : vscode.workspace.asRelativePath(uri, false);
-    const name = note === undefined ? model : `${model} (${note})`;
-    return this.#task({ type: taskType, model, ...more }, folder ?? vscode.TaskScope.Workspace, name);
+    const definition = { type: taskType, model };
+    this.#next.set(keyOf(definition, folder), more);
+    return this.#task(definition, folder ?? vscode.TaskScope.Workspace, folder === undefined ? nameOf(uri) : model);
   }
 
   #task(
@@ -55,9 +59,12 @@ export class BuildTaskProvider implements vscode.TaskProvider {
   ): vscode.Task {
     const folder = typeof scope === 'object' ? scope : vscode.workspace.workspaceFolders?.[0];
     // The execution gets the definition again, with variables such as ${workspaceFolder} filled in.
-    const execution = new vscode.CustomExecution((resolved) =>
-      Promise.resolve(new BuildTerminal(this.#builds, toEngineOptions(resolved, folder?.uri.fsPath))),
-    );
+    const execution = new vscode.CustomExecution((resolved) => {
+      const key = keyOf(resolved, typeof scope === 'object' ? scope : undefined);
+      const whole = { ...resolved, ...this.#next.get(key) };
+      this.#next.delete(key);
+      return Promise.resolve(new BuildTerminal(this.#builds, toEngineOptions(whole, folder?.uri.fsPath)));
+    });
     const task = new vscode.Task(definition, scope, name, 'tensorrt', execution, []);
     task.group = vscode.TaskGroup.Build;
     task.detail = 'Build a TensorRT engine';
@@ -69,3 +76,12 @@ export class BuildTaskProvider implements vscode.TaskProvider {
     return task;
   }
 }
+
+/** The same for two tasks that the editor takes for one: other options of a definition make it another task. */
+const keyOf = (definition: vscode.TaskDefinition, folder: vscode.WorkspaceFolder | undefined): string =>
+  JSON.stringify([
+    folder?.uri.toString(),
+    Object.entries(definition)
+      .filter(([name]) => !name.startsWith('_'))
+      .toSorted(([a], [b]) => a.localeCompare(b)),
+  ]);

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { thousands } from '../../core/text/numbers.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { TaskOptions } from '../builds/taskProperties.ts';
 import { terminalText } from '../builds/terminalText.ts';
@@ -70,7 +71,7 @@ export class BuildTerminal implements vscode.Pseudoterminal {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#left > 0) {
-      const note = `… ${this.#left} more lines in the log file`;
+      const note = `… ${thousands(this.#left)} more lines in the log file`;
       this.#waiting.push(terminalText(note, 'verbose'));
     }
     const text = this.#waiting.join('');

@@ -39,16 +39,12 @@ export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
   return false;
 }
 
-/**
- * Builds a model as a task, so that it has a terminal and can be found and ended like any other. `more` is the rest of
- * its definition; a task that is not the model's usual one says so by `note` in its name.
- */
+/** Builds a model as a task, so that it has a terminal and can be found and ended like any other. */
 export async function startBuild(
   { sessions, tasks }: Pick<BuildParts, 'sessions' | 'tasks'>,
   uri: vscode.Uri,
   more: Record<string, unknown> = {},
-  note?: string,
 ): Promise<vscode.TaskExecution> {
   sessions.setCurrent(uri);
-  return vscode.tasks.executeTask(tasks.taskFor(uri, more, note));
+  return vscode.tasks.executeTask(tasks.taskFor(uri, more));
 }

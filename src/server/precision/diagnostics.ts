@@ -6,7 +6,7 @@ import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
 /** The problems of an override file, at most 1,000 of them. Without a model one hint says so, at the first rule. */
 export function overrideDiagnostics({ check, document, facts, file }: OverrideAnalysis): Diagnostic[] {
-  const diagnostics = limitDiagnostics(check.problems, 'precision check', (problem) => {
+  const diagnostics = limitDiagnostics(check.problems, (problem) => {
     const diagnostic = diagnosticAt(toRange(problem), problem.severity, problem.code, problem.message);
     if (problem.unnecessary) diagnostic.tags = [DiagnosticTag.Unnecessary];
     if (problem.related.length > 0) {

@@ -9,7 +9,7 @@ import type { ReplayAnalysis } from './replayAnalysis.ts';
  */
 export function replayDiagnostics({ document, problems }: ReplayAnalysis): Diagnostic[] {
   const own = problems.filter(({ code }) => document.languageId !== 'json' || !code.startsWith('json-'));
-  return limitDiagnostics(own, 'replay check', (problem) =>
+  return limitDiagnostics(own, (problem) =>
     diagnosticAt(spanRange(document, problem), problem.severity, problem.code, problem.message),
   );
 }

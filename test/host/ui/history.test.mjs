@@ -66,10 +66,10 @@ test('a build can be followed in the side bar, the status bar and on the graph',
   await buildOf(w, 'resnet18.onnx');
   await w.showSideBar();
   await w.group('Now').waitFor();
-  await w.status(/resnet18\.onnx: timing tactics \d+\/\d+/).waitFor();
+  await w.status(/resnet18\.onnx: timing tactics [\d,]+ of [\d,]+/).waitFor();
   await w.group('Timing now').waitFor();
   await w.group('Layers timed').waitFor();
-  await w.view.getByText(/Building: timing tactics: \d+ of \d+, layer /).waitFor();
+  await w.view.getByText(/Building: timing tactics: [\d,]+ of [\d,]+, layer /).waitFor();
   await w
     .toast('Building resnet18.onnx')
     .getByText(/timing tactics/)
@@ -206,4 +206,35 @@ test('builds are compared, run again and deleted', async () => {
   await w.dialog('Delete this build').getByRole('button', { name: 'Delete' }).click();
   await nth(count).waitFor({ state: 'detached' });
   assert.equal(buildsOf('vit_tiny').length, count);
+});
+
+test('a build is named and pinned, and the one that is shown is compared with it', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
+  await w.row('vit_tiny.onnx').dblclick();
+  await w.view.locator('canvas').first().waitFor();
+  await w.showSideBar();
+  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });
+  const older = builds.and(w.page.locator('[data-index="1"]'));
+  await older.click({ button: 'right' });
+  await w.pickMenuItem('Name Build');
+  const box = w.page.locator('.quick-input-widget input');
+  await box.waitFor();
+  await box.fill('baseline');
+  await w.page.keyboard.press('Enter');
+  const named = w.group('baseline');
+  await named.click({ button: 'right' });
+  await w.pickMenuItem('Pin Build');
+  await w.page.locator('.sidebar .monaco-list-row[aria-label^="baseline, pinned"]').waitFor();
+  await w.shot('history-6-pinned');
+  await named.hover();
+  await named.getByRole('button', { name: 'Show Build' }).click();
+  await w.view.getByText('Build “baseline”.').waitFor();
+  await w.message.getByText('“baseline”').waitFor();
+  // Another one is shown again.
+  const newest = builds.and(w.page.locator('[data-index="0"]'));
+  await newest.hover();
+  await newest.getByRole('button', { name: 'Show Build' }).click();
+  await w.runCommand('TensorRT: Compare with Pinned Build');
+  await w.tab(/baseline/).waitFor();
 });

@@ -1,5 +1,6 @@
 // What the graph says of builds that fail, are cancelled or are of an older model, and what its buttons do, on the
 // installed package.
+import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +80,7 @@ test('a cancelled build says so, and a changed model makes the picture an old on
   await openModel(w, 'resnet18.onnx');
   await build(w, 'resnet18.onnx');
   await state(w)
-    .getByText(/Building: timing tactics: \d+ of \d+/)
+    .getByText(/Building: timing tactics: [\d,]+ of [\d,]+/)
     .waitFor();
   await state(w).getByRole('button', { name: 'Cancel Build' }).click();
   await state(w).getByText('Build cancelled.').waitFor();
@@ -87,6 +88,8 @@ test('a cancelled build says so, and a changed model makes the picture an old on
   recorded('resnet18.fp32');
   await state(w).getByRole('button', { name: 'Build Again' }).click();
   await w.view.getByText(/Of 49 nodes/).waitFor();
+  // Both builds had the same terminal.
+  assert.equal(await w.page.locator('.terminal-wrapper').count(), 1);
   await state(w).waitFor({ state: 'hidden' });
   // An unknown field at the end: another file, the same network.
   appendFileSync(join(folder, 'resnet18.onnx'), int(1000, 1));

@@ -13,7 +13,7 @@ const models = fileURLToPath(new URL('../../fixtures/models/', import.meta.url))
 
 /**
  * Call once at the top of a test file. `options` are those of startServer; `files` are models to copy to the folder that
- * the windows show. Gives `open()`, which resolves to a new Workbench,
+ * the windows show. Gives `open()`, which resolves to a new Workbench, `openEmpty()`, the same without a folder,
  * `install()`, after which TensorRT-RTX and ONNX Runtime are there without a download, and the paths `folder` and `cache`.
  */
 export function windows({ files, ...options }) {
@@ -55,5 +55,12 @@ export function windows({ files, ...options }) {
     await workbench.open(server, folder);
     return workbench;
   };
-  return { open, install, folder, cache };
+  const openEmpty = async () => {
+    workbench = new Workbench(await newPage(browser));
+    await workbench.open(server);
+    // Without an explorer, this is what shows that the window takes keys and knows the extension.
+    await workbench.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').waitFor();
+    return workbench;
+  };
+  return { open, openEmpty, install, folder, cache };
 }

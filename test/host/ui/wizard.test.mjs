@@ -56,7 +56,7 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
   await w.untilExtensionKnown('open.onnx', 'Build TensorRT Engine');
   await w.pickInMenu('open.onnx', 'Build TensorRT Engine As');
   await w.quickPick('Choose Options…').click();
-  await answer(w, 'Select the back-end', 'rtx');
+  await answer(w, 'Select the back-end', /^\s*rtx/);
   await answer(w, 'This model leaves dimensions open', 'Choose Shapes…');
   const box = w.page.locator('.quick-input-widget input.input');
   const prompt = w.page.locator('.quick-input-message');
@@ -87,7 +87,14 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
   assert.equal(options.workspace, 64);
   assert.deepEqual(shapes[0][0], { input: 'x', min: '1x128x8', opt: '2x128x8', max: '3x128x8' });
 
+  const built = w.toast(/Built open\.onnx in .*, engine [\d.]+ [KM]iB\./);
+  await built.waitFor();
+  await built.getByRole('button', { name: 'Copy Path' }).click();
+  await w.status('Path copied').waitFor();
+  assert.match(await w.page.evaluate(() => navigator.clipboard.readText()), /open-.*\.engine$/);
+
   // The next build offers the same shapes first, and the form the same options.
+  await w.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
   await w.pickInMenu('open.onnx', /^Build TensorRT Engine$/);
   await w
     .quickPick('Last Shapes')

@@ -30,7 +30,7 @@ export class Workbench {
   }
 
   async open(server, folder) {
-    await this.page.goto(`${server.origin}/?folder=${folder}`);
+    await this.page.goto(folder === undefined ? `${server.origin}/?ew=true` : `${server.origin}/?folder=${folder}`);
   }
 
   /** A file in the explorer. */

@@ -124,7 +124,7 @@ describe('precision flags', () => {
 
   test('TensorRT 11 and RTX have none, and say what to do', async () => {
     for (const version of ['11', 'rtx'])
-      await expect(run(precision, 'flags', rules, '--tensorrt', version)).rejects.toThrow(/trtlens precision apply/);
+      await expect(run(precision, 'flags', rules, '--tensorrt', version)).rejects.toThrow(/typed copy of the model/);
     await expect(run(precision, 'flags', rules)).rejects.toThrow(/--tensorrt VERSION is missing/);
     await expect(run(precision, 'flags', rules, '--for', 'nvcc')).rejects.toThrow(
       /expected one of trtexec, polygraphy, autocast/,

@@ -40,9 +40,7 @@ describe('diagnostics', () => {
     const text = [...Array.from({ length: 2000 }, (_, i) => `/no/such/node_${i} fp32`), 'twin fp3x'].join('\n');
     const shown = overrideDiagnostics(overrides(text).analysis);
     expect(shown).toHaveLength(1000);
-    expect(shown[0]?.message).toBe(
-      '1,003 more problems are hidden. Run "trtlens precision check" to list all of them.',
-    );
+    expect(shown[0]?.message).toBe('1,003 more problems are hidden. They appear as these are fixed.');
     expect(shown.at(-1)).toMatchObject({ code: 'unknown-type', severity: DiagnosticSeverity.Error });
   });
 

@@ -71,7 +71,7 @@ describe('replay files', () => {
     const shown = replayDiagnostics(analysis);
     expect(shown).toHaveLength(1000);
     const rest = (analysis.problems.length - 999).toLocaleString('en-US');
-    expect(shown[0]?.message).toBe(`${rest} more problems are hidden. Run "trtlens replay check" to list all of them.`);
+    expect(shown[0]?.message).toBe(`${rest} more problems are hidden. They appear as these are fixed.`);
     expect(shown.at(-1)).toMatchObject({ message: errors[0]?.message, severity: DiagnosticSeverity.Error });
   });
 

@@ -6,10 +6,16 @@ import { graphStrings } from '../panels/graphStrings.ts';
 import type { Subject } from '../panels/inspector.ts';
 
 /** What the panel shows for something that was selected in another view. */
-export function subjectOf({ fusion, noun }: GraphModel, selection: Selection, points: number[]): Subject | null {
+export function subjectOf(model: GraphModel, selection: Selection, points: number[]): Subject | null {
+  const { fusion, noun } = model;
   const [only] = points;
   if (only === undefined) return null;
   if (selection.kind === 'nodes' && points.length === 1) return { kind: 'point', point: only };
+  const module = selection.kind === 'nodes' ? wholeModule(model, points) : -1;
+  if (module >= 0) {
+    const item = model.picture?.scene.itemOfModule[module] ?? -1;
+    return { kind: 'module', module, open: item >= 0 && model.picture!.scene.kind[item] === 'open' };
+  }
   const wanted =
     selection.kind === 'foreignNode'
       ? `foreign:${selection.id}`
@@ -20,6 +26,18 @@ export function subjectOf({ fusion, noun }: GraphModel, selection: Selection, po
   return group >= 0
     ? { kind: 'group', group }
     : { kind: 'many', points, title: graphStrings.selectedNodes(points.length, noun) };
+}
+
+/** The innermost module that has exactly these points; -1: none has. */
+function wholeModule({ nested }: GraphModel, points: readonly number[]): number {
+  const wanted = new Set(points);
+  for (let at = nested.moduleOf[points[0]!] ?? -1; at > 0; at = nested.modules[at]!.parent) {
+    const { start, end } = nested.modules[at]!;
+    if (end - start > wanted.size) return -1;
+    if (end - start === wanted.size && nested.sequence.subarray(start, end).every((point) => wanted.has(point)))
+      return at;
+  }
+  return -1;
 }
 
 /** What the user selects with a box. */

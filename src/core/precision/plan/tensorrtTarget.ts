@@ -52,7 +52,7 @@ export function noLayerFlags(target: TensorrtTarget): string {
   if (target.product !== 'tensorrt-rtx' && target.version && before(target.version, [8, 4, 1])) {
     return `${targetName(target)} supports neither --layerPrecisions (since 8.4.1) nor strongly typed networks. Use a newer version.`;
   }
-  return `${targetName(target)} builds only strongly typed networks and does not support --layerPrecisions, so the types must be in the model. "trtlens precision apply" writes such a model.`;
+  return `${targetName(target)} builds only strongly typed networks and does not support --layerPrecisions, so the types must be in the model. Build a typed copy of the model.`;
 }
 
 const firstVersions: Partial<Record<PrecisionType, Version>> = {

@@ -57,7 +57,7 @@ export function sharedNames({ nodes }: PrecisionPlan): Problem[] {
   const count = thousands(later.length);
   const which =
     later.length === 1 ? JSON.stringify(first.name) : `${count} nodes, such as ${JSON.stringify(first.name)},`;
-  const message = `${which} ${later.length === 1 ? 'is' : 'are'} omitted: an earlier node has the same name, and a layer precision would apply to that one. Give the nodes unique names, or use "trtlens precision apply".`;
+  const message = `${which} ${later.length === 1 ? 'is' : 'are'} omitted: an earlier node has the same name, and a layer precision would apply to that one. Give the nodes unique names, or build a typed copy of the model.`;
   return [error('name-shared', message)];
 }
 
@@ -118,7 +118,7 @@ function addSpecs(args: string[], problems: Problem[], flag: string, specs: Laye
   const argument = `--${flag}=${writeLayerSpecs(specs)}`;
   const bytes = utf8Length(argument);
   if (bytes > maxArgumentBytes) {
-    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux allows at most ${maxArgumentBytes} bytes in one argument. Use the Python back-end or "trtlens precision apply".`;
+    const message = `--${flag} for ${specs.length} layers is ${bytes} bytes long; Linux allows at most ${maxArgumentBytes} bytes in one argument. Use the Python back-end, or build a typed copy of the model.`;
     problems.push(error('argument-too-long', message));
   }
   args.push(argument);

@@ -109,7 +109,7 @@ describe('trtexec', () => {
       '--layerOutputTypes=other:fp32',
     ]);
     expect(problems.map(({ message }) => message)).toEqual([
-      '"twin" is omitted: an earlier node has the same name, and a layer precision would apply to that one. Give the nodes unique names, or use "trtlens precision apply".',
+      '"twin" is omitted: an earlier node has the same name, and a layer precision would apply to that one. Give the nodes unique names, or build a typed copy of the model.',
     ]);
     expect(polygraphyArguments(plan, trt106)).toMatchObject({
       args: ['--precision-constraints', 'obey', '--layer-precisions', 'other:float32'],

@@ -1,0 +1,47 @@
+// The walkthrough, in a window without a folder, as after a fresh installation: each step's button works.
+import { test } from 'node:test';
+import { windows } from './windows.mjs';
+
+const { openEmpty, install } = windows({ files: [] });
+
+test('each step opens, builds and shows the sample model', async () => {
+  install();
+  const w = await openEmpty();
+  await w.runCommand('Welcome: Open Walkthrough');
+  await w.quickPick('See what TensorRT did with your model').click();
+  const button = (text) => w.page.locator('.getting-started-step .monaco-button', { hasText: text });
+  await button('Open Sample Model').waitFor();
+  await w.shot('walkthrough-1');
+  await button('Open Sample Model').click();
+  await w.tab('fusion_zoo.onnx').waitFor();
+  await w.view.locator('canvas').first().waitFor();
+  await w.view.getByText(/No build is known for this model yet/).waitFor();
+
+  const step = async (title, text) => {
+    await w.tab('Welcome').click();
+    await w.page.locator('.getting-started-step', { hasText: title }).click();
+    await button(text).click();
+  };
+  await step('Build an engine', 'Build Sample Model');
+  await w.terminal(/Built in/).waitFor();
+  await w.view.getByText(/Of 120 nodes/).waitFor();
+  await w.shot('walkthrough-2');
+  await step('Read the fusion', 'Open Fusion Page');
+  await w.tab('Fusion of fusion_zoo.onnx').waitFor();
+  await w.shot('walkthrough-3');
+});
+
+test('a group has the colour of the graph in the side bar, and a search shows what it finds', async () => {
+  const w = await openEmpty();
+  await w.runCommand('TensorRT: Open Sample Model');
+  await w.showSideBar();
+  const group = w.group('ForeignNode 0');
+  await group.locator('.custom-view-tree-node-item-icon[style*="data:image/svg"]').waitFor();
+  await w.runCommand('TensorRT: Search Fusion Groups');
+  await w.page.locator('.quick-input-widget', { hasText: 'Filter by name, operator or layer' }).waitFor();
+  await w.page.keyboard.type('Softmax');
+  await w.page.keyboard.press('Enter');
+  // The node itself, without a click.
+  await w.group('Softmax').first().waitFor();
+  await w.shot('walkthrough-4-search');
+});

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { newBuildFolder, readBuildFolder, writeManifest } from '../../../src/builder/store/buildFolder.ts';
+import { labelBuild, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
+import { overLimit } from '../../../src/host/history/overLimit.ts';
+import { buildManifest } from '../../support/buildManifest.ts';
+
+let parent: string;
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'label-'));
+});
+afterEach(() => rm(parent, { recursive: true, force: true }));
+
+async function build(second: number): Promise<string> {
+  const started = new Date(Date.UTC(2026, 0, 1, 10, 0, second));
+  const { id, folder } = await newBuildFolder(parent, started);
+  await writeManifest({ folder, manifest: buildManifest({ id, started: started.toISOString() }) });
+  return folder;
+}
+
+it('names and pins a build, and takes both back', async () => {
+  const folder = await build(1);
+  await labelBuild(folder, { name: 'baseline' });
+  await labelBuild(folder, { pinned: true });
+  expect((await readBuildFolder(folder))!.manifest).toMatchObject({ name: 'baseline', pinned: true });
+  await labelBuild(folder, { name: '' });
+  const { manifest } = (await labelBuild(folder, { pinned: false }))!;
+  expect(Object.keys(manifest)).not.toContain('name');
+  expect(Object.keys(manifest)).not.toContain('pinned');
+  await rm(folder, { recursive: true });
+  expect(await labelBuild(folder, { name: 'gone' })).toBeUndefined();
+});
+
+it('never deletes pinned builds on its own', async () => {
+  const folders = [await build(1), await build(2), await build(3), await build(4)];
+  await labelBuild(folders[0]!, { pinned: true });
+  const builds = await listBuilds('net.onnx', { folder: parent });
+  const sized = builds.map((one) => ({ build: one, bytes: 10 }));
+  expect(overLimit(sized, 1).map(({ folder }) => folder)).toEqual([folders[2], folders[1]]);
+  expect(await trimBuilds(builds, 1)).toBe(2);
+  const left = await listBuilds('net.onnx', { folder: parent });
+  expect(left.map(({ folder }) => folder)).toEqual([folders[3], folders[0]]);
+});

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { colourCount } from '../../../../src/core/scene/graph/colourGroups.ts';
+import { toFusionPanel } from '../../../../src/core/scene/panel/fusionPanel.ts';
+import { groupColours, hues } from '../../../../src/core/scene/panel/groupColours.ts';
+import { captureData } from '../../../webview/support/captureData.ts';
+
+test('the hues are those of the views', () => {
+  const css = readFileSync('webview/shared/base.css', 'utf8');
+  const found = [...css.matchAll(/--lens-c(\d): light-dark\((#\w+), (#\w+)\)/g)];
+  expect(found.map(([, index, light, dark]) => ({ index: Number(index), light, dark }))).toEqual(
+    hues.map((hue, index) => ({ index, ...hue })),
+  );
+  expect(hues).toHaveLength(colourCount);
+});
+
+test('a ForeignNode and a single layer have their colour in the graph, everything else has none', async () => {
+  const { graph, report } = await captureData('resnet18', 'tensorrt-10.6.0/resnet18.fp32');
+  const colourOf = groupColours(graph!, report!);
+  const items = toFusionPanel(report!).items;
+  const foreign = items.find(({ kind }) => kind === 'foreignNode')!;
+  expect(colourOf(foreign)).toEqual({ hue: 0, shade: false });
+  const fused = items.find(({ label }) => label.startsWith('Fused layers'))!;
+  expect(colourOf(fused)).toBeNull();
+  const hue = new Set(fused.children().map((item) => colourOf(item)?.hue));
+  expect(hue).toContain(6);
+  expect(hue).not.toContain(undefined);
+  expect(colourOf(items.find(({ kind }) => kind === 'fate')!)).toBeNull();
+});
