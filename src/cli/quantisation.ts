@@ -3,7 +3,7 @@ import {
   type Quantisation,
   readQuantisation,
   type TensorScale,
-} from '../builder/files/quantisation.ts';
+} from '../builder/quantisation/quantisation.ts';
 import { counted, sizeText } from '../core/text/numbers.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { extractPiece } from '../../src/builder/files/extractPiece.ts';
+import { extractPiece } from '../../src/builder/surgery/extractPiece.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { splitFile } from '../../src/builder/files/splitFile.ts';
+import { splitFile } from '../../src/builder/surgery/splitFile.ts';
 import { inferTensors } from '../../src/core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../src/core/model/modelGraph.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';

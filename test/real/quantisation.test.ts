@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { migrateCalibration, readQuantisation } from '../../src/builder/files/quantisation.ts';
+import { migrateCalibration, readQuantisation } from '../../src/builder/quantisation/quantisation.ts';
 import { createModelGraph } from '../../src/core/model/modelGraph.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { misplaced } from '../../src/core/quantisation/misplaced.ts';

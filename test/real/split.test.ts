@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { splitFile } from '../../src/builder/files/splitFile.ts';
+import { splitFile } from '../../src/builder/surgery/splitFile.ts';
 import { buildEachPart } from '../../src/builder/run/buildEachPart.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
-import { writePlugin, type WrittenPlugin } from '../../src/builder/files/writePlugin.ts';
+import { writePlugin, type WrittenPlugin } from '../../src/builder/surgery/writePlugin.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { runProcess } from '../../src/builder/tools/runProcess.ts';

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { partProfiles } from '../../core/surgery/partProfiles.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
-import type { Chain } from '../files/splitFile.ts';
+import type { Chain } from '../surgery/splitFile.ts';
 import { loadBuild } from '../store/loadBuild.ts';
 import { Cancelled } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';

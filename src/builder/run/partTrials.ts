@@ -10,7 +10,7 @@ import type { GateFile } from '../../core/diff/gate/gateFile.ts';
 import type { CheckResult } from '../../core/diff/gate/gateResult.ts';
 import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
 import { failsAlike } from '../../core/surgery/failure.ts';
-import { isBroken, type Symptom } from '../../core/surgery/symptom.ts';
+import { breaksRule, type Symptom } from '../../core/surgery/symptom.ts';
 import { partProfiles } from '../../core/surgery/partProfiles.ts';
 import { type Piece, pieceOf } from '../../core/surgery/pieceOf.ts';
 import { fillWeights } from '../files/fillWeights.ts';
@@ -172,7 +172,9 @@ export class PartTrials {
 
 /** Whether a build has the symptom. */
 export const shown = (symptom: Symptom, { built, found, check, model }: PartTrial): boolean =>
-  'rule' in symptom ? isBroken(check) : built.manifest.result === 'failed' && failsAlike(symptom.failure, found, model);
+  'rule' in symptom
+    ? breaksRule(check)
+    : built.manifest.result === 'failed' && failsAlike(symptom.failure, found, model);
 
 /** A text without the folders of this machine, whatever its encoding. */
 export function withoutFolders(text: Buffer, folders: readonly string[]): Buffer {

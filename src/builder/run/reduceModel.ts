@@ -11,7 +11,7 @@ import { readRule, type Symptom } from '../../core/surgery/symptom.ts';
 import { bytesOf } from '../../core/text/byteSource.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { extractPiece } from '../files/extractPiece.ts';
+import { extractPiece } from '../surgery/extractPiece.ts';
 import { openFile, readWhole } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { fingerprint } from '../files/fingerprint.ts';

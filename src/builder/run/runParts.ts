@@ -7,11 +7,11 @@ import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { pieceBetween } from '../../core/surgery/pieceOf.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { extractPiece } from '../files/extractPiece.ts';
+import { extractPiece } from '../surgery/extractPiece.ts';
 import { openFile } from '../files/fileSource.ts';
 import { linkWeights } from '../files/linkWeights.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
-import type { Chain } from '../files/splitFile.ts';
+import type { Chain } from '../surgery/splitFile.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
 
 /** How ONNX Runtime runs, and on what. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { extractPiece } from '../../builder/files/extractPiece.ts';
+import { extractPiece } from '../../builder/surgery/extractPiece.ts';
 import { loggedTensors } from '../../builder/files/loggedTensors.ts';
 import { recordCut } from '../../builder/run/runParts.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
@@ -7,7 +7,7 @@ import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { ModelGraph } from '../../core/model/modelGraph.ts';
 import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
-import { neighbourhood, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
+import { nodesAround, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { counted, sizeText } from '../../core/text/numbers.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
@@ -129,7 +129,7 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
     group === undefined ? nodes?.split(',').map((id) => id.trim()) : await membersOf(group, values.build, model);
   return (graph) => {
     const chosen = ids ?? namedNodes(graph, names);
-    return pieceOfNodes(graph, around > 0 ? neighbourhood(graph, chosen, around) : chosen);
+    return pieceOfNodes(graph, around > 0 ? nodesAround(graph, chosen, around) : chosen);
   };
 }
 

@@ -1,4 +1,4 @@
-import { writePlugin } from '../../builder/files/writePlugin.ts';
+import { writePlugin } from '../../builder/surgery/writePlugin.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';

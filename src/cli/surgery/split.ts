@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Chain, splitFile } from '../../builder/files/splitFile.ts';
+import { type Chain, splitFile } from '../../builder/surgery/splitFile.ts';
 import { buildEachPart, type PartBuild } from '../../builder/run/buildEachPart.ts';
 import { compareChain, type PartDifference } from '../../builder/run/runParts.ts';
 import type { BuildOptions } from '../../builder/run/runBuild.ts';

@@ -1,3 +1,4 @@
+import type { ParsedNode } from '../model/parsedNode.ts';
 import type { Problem } from '../text/problem.ts';
 import type { EngineLayer } from './engineLayer.ts';
 
@@ -118,16 +119,6 @@ export interface LoggedModel {
   opset: number | null;
   inputs: { name: string; type: string; dims: string }[];
   outputs: string[];
-}
-
-export interface ParsedNode {
-  /** The name that the parser used: the node's own, or `node_of_<first output>`. */
-  name: string;
-  op: string;
-  line: number;
-  /** Names of the TensorRT layers registered for it, and of helpers registered while it was parsed. */
-  layers: string[];
-  helpers: string[];
 }
 
 /** A layer of TensorRT's network as the optimizer is given it, after dead layers are gone. */

@@ -1,5 +1,5 @@
 import { appended } from '../text/addTo.ts';
-import type { ParsedNode } from './buildLog.ts';
+import type { ParsedNode } from '../model/parsedNode.ts';
 import type { LogCursor } from './log/logCursor.ts';
 import type { LogState, PhraseHandler } from './logState.ts';
 import { enterStage, forget, keep, kept } from './logState.ts';

@@ -1,3 +1,4 @@
+import type { ParsedNode } from '../model/parsedNode.ts';
 import type { BuildEvent, BuildStage } from './buildEvent.ts';
 import type {
   BuildLog,
@@ -6,7 +7,6 @@ import type {
   LogEvidence,
   LoggedForeignNode,
   LogMessage,
-  ParsedNode,
   TimedCombination,
   TimedLayer,
   TimedOperation,

@@ -1,4 +1,4 @@
-import type { ParsedNode } from '../engine/buildLog.ts';
+import type { ParsedNode } from './parsedNode.ts';
 import type { MetadataToken } from './layerMetadata.ts';
 import type { ModelGraph } from './modelGraph.ts';
 import {

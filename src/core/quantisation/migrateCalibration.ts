@@ -1,7 +1,8 @@
 import type { InferredTensors } from '../model/inferTensors.ts';
 import type { ModelEdits } from '../onnx/editModel.ts';
 import type { CalibrationCache } from './calibrationCache.ts';
-import { isPart, products, type QuantisedGraph } from './quantisedGraph.ts';
+import { products } from '../model/products.ts';
+import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
 
 /** Weights of a product that are to be quantised per output channel. */
 export interface WeightsToScale {

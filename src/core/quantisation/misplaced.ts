@@ -1,4 +1,5 @@
-import { isDequantise, isQuantise, products, type QuantisedGraph } from './quantisedGraph.ts';
+import { products } from '../model/products.ts';
+import { isDequantise, isQuantise, type QuantisedGraph } from './quantisedGraph.ts';
 
 /** A placement of Q/DQ nodes that can keep TensorRT from computing in INT8, or in one kernel, what it could. */
 export interface Misplaced {

@@ -1,9 +1,6 @@
 import { inDataOrder, type ModelGraph } from '../model/modelGraph.ts';
 import type { OnnxTensor } from '../onnx/onnxModel.ts';
 
-/** Operators with weights, which TensorRT computes in INT8. */
-export const products: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm', 'MatMul']);
-
 /** Operators that pass dequantised values on as they are. */
 export const movers: ReadonlySet<string> = new Set([
   'Reshape',

@@ -74,7 +74,7 @@ export function pieceBetween(graph: ModelGraph, from: readonly string[], to: rea
 }
 
 /** The nodes up to `distance` edges away from some nodes, these included. Ids of nodes inside subgraphs stand for their owners. */
-export function neighbourhood(graph: ModelGraph, ids: readonly string[], distance: number): string[] {
+export function nodesAround(graph: ModelGraph, ids: readonly string[], distance: number): string[] {
   let edge = ids.flatMap((id) => graph.indexOfId.get(id) ?? []).map((index) => outermost(graph, index));
   const found = new Set(edge);
   for (let step = 0; step < distance; step += 1) {

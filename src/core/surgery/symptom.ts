@@ -25,5 +25,5 @@ export function readRule(text: string): GateFile | Unfit {
 }
 
 /** Whether a rule is broken. What cannot be judged is not broken. */
-export const isBroken = (check: CheckResult | null): boolean =>
+export const breaksRule = (check: CheckResult | null): boolean =>
   check !== null && check.judged && check.verdict === 'failed';

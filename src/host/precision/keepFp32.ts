@@ -5,7 +5,8 @@ import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
 import { plainText } from '../platform/plainText.ts';
 import { addLines } from './addLines.ts';
-import { openOverrides, overridesOf } from './openOverrides.ts';
+import { overridesOf } from '../platform/overridesOf.ts';
+import { openOverrides } from './openOverrides.ts';
 import type { Session } from '../workspace/session.ts';
 import { errorText } from '../../core/text/errorText.ts';
 

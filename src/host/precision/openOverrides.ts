@@ -1,10 +1,7 @@
 import * as vscode from 'vscode';
 import { writeName } from '../../core/precision/language/quoteName.ts';
 import { nameOf } from '../platform/nameOf.ts';
-
-/** The override file of a model: `model.trtprec` next to `model.onnx`. */
-export const overridesOf = (model: vscode.Uri): vscode.Uri =>
-  model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.trtprec` });
+import { overridesOf } from '../platform/overridesOf.ts';
 
 /** By file: two who ask at once get one file with one beginning. */
 const opening = new Map<string, Promise<vscode.TextDocument>>();

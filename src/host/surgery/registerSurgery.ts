@@ -1,12 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { extractPiece } from '../../builder/files/extractPiece.ts';
+import { extractPiece } from '../../builder/surgery/extractPiece.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { splitFile } from '../../builder/files/splitFile.ts';
-import { writePlugin } from '../../builder/files/writePlugin.ts';
+import { splitFile } from '../../builder/surgery/splitFile.ts';
+import { writePlugin } from '../../builder/surgery/writePlugin.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
-import { neighbourhood, pieceOfNodes } from '../../core/surgery/pieceOf.ts';
+import { nodesAround, pieceOfNodes } from '../../core/surgery/pieceOf.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { commands, graphViewType } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
@@ -85,7 +85,7 @@ async function extractNodes({ log }: SurgeryParts, { model, nodes }: ChosenNodes
     extractPiece({
       path: model.fsPath,
       // With what is between them, since a part has no holes.
-      pick: (graph) => pieceOfNodes(graph, neighbourhood(graph, nodes, 0)),
+      pick: (graph) => pieceOfNodes(graph, nodesAround(graph, nodes, 0)),
       out: out.fsPath,
       signal,
     }),

@@ -4,7 +4,7 @@ import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
-import { tensorText } from '../panels/tensorDetails.ts';
+import { tensorCard } from '../panels/tensorDetails.ts';
 
 /** Lines of edges. */
 export function drawEdges(brush: Brush, frame: Frame): void {
@@ -168,7 +168,7 @@ function label(brush: Brush, frame: Frame, labels: LabelSpace, edge: number, pie
   const key = `${piece}/${origin.name}`;
   if (seen.has(key)) return;
   seen.add(key);
-  const text = tensorText(model, origin);
+  const text = tensorCard(model, origin);
   if (text === '') return;
   const size = 10;
   const width = frame.fit.width(text, size, false) + 8;

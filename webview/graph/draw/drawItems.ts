@@ -8,7 +8,7 @@ import type { Frame, LabelSpace } from './drawView.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
-import { isBroken } from './palette.ts';
+import { isDashed } from './palette.ts';
 import { timeText } from '../../../src/core/text/numbers.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
@@ -128,7 +128,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     return;
   }
   const scale = Math.min(1, camera.k);
-  const dashed = isBroken(paint);
+  const dashed = isDashed(paint);
   const radius = 5 * scale;
   brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
   if (paint < paints.grey || paint === paints.unknown) {

@@ -4,7 +4,7 @@ import type { Frame } from './drawView.ts';
 import { boundaryKinds, outlineOf } from './drawRegions.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { swatchPaints } from '../panels/legend.ts';
-import { isBroken } from './palette.ts';
+import { isDashed } from './palette.ts';
 import type { Palette } from './palette.ts';
 import { thousands } from '../../../src/core/text/numbers.ts';
 
@@ -100,7 +100,7 @@ const paintSign =
       brush.box(...box, { fill: palette.solid(paint), radius: 3 });
       // A node that is not computed is empty; in a module's bar it is grey.
       if (paint === paints.grey) brush.box(x + width / 2, y, width / 2, swatch.height, { fill: palette.soft(paint) });
-      brush.box(...box, { stroke: palette.strong(paint), dashed: isBroken(paint), radius: 3 });
+      brush.box(...box, { stroke: palette.strong(paint), dashed: isDashed(paint), radius: 3 });
     });
   };
 

@@ -48,18 +48,18 @@ export interface LabelBox {
   target: { kind: 'group'; group: number } | { kind: 'item'; item: number };
 }
 
-export type Place = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
+export type PlacedBox = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
 
-const touch = (a: Place, b: Place): boolean =>
+const touch = (a: PlacedBox, b: PlacedBox): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 /** Keeps labels off boxes and off each other: first come, first served. */
 export class LabelSpace {
-  readonly #cells = new Map<number, Place[]>();
+  readonly #cells = new Map<number, PlacedBox[]>();
   readonly boxes: LabelBox[] = [];
 
   /** Nothing may be written here. */
-  block(box: Place): void {
+  block(box: PlacedBox): void {
     this.#put(box);
   }
 
@@ -77,12 +77,12 @@ export class LabelSpace {
   }
 
   /** Whether another label is there. */
-  hitsLabel(box: Place): boolean {
+  hitsLabel(box: PlacedBox): boolean {
     return this.boxes.some((other) => touch(box, other));
   }
 
   /** Whether something is there. */
-  hits(box: Place): boolean {
+  hits(box: PlacedBox): boolean {
     const last = Math.floor((box.y + box.height) / 32);
     for (let row = Math.floor(box.y / 32); row <= last; row++) {
       for (const other of this.#cells.get(row) ?? []) {
@@ -92,7 +92,7 @@ export class LabelSpace {
     return false;
   }
 
-  #put(box: Place): void {
+  #put(box: PlacedBox): void {
     const last = Math.floor((box.y + box.height) / 32);
     for (let row = Math.floor(box.y / 32); row <= last; row++) {
       const cell = this.#cells.get(row);

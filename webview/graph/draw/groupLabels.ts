@@ -1,5 +1,5 @@
 import { layerOf } from '../../../src/core/report/layers.ts';
-import type { Segment } from '../../../src/core/scene/graph/composition.ts';
+import type { BarSegment } from '../../../src/core/scene/graph/composition.ts';
 import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
 import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { timeText } from '../../../src/core/text/numbers.ts';
@@ -8,7 +8,7 @@ import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';
 import { hasBoundary, margins } from './drawRegions.ts';
 import { onScreen } from './drawView.ts';
-import type { Frame, LabelSpace, Place } from './drawView.ts';
+import type { Frame, LabelSpace, PlacedBox } from './drawView.ts';
 
 const size = 12;
 /** A frame has one label for so many pixels, within bounds; besides those of the selected group and of the one under the pointer. */
@@ -21,7 +21,7 @@ const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
 
 /** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
 interface Anchor {
-  box: Place;
+  box: PlacedBox;
   segment: boolean;
 }
 
@@ -54,9 +54,9 @@ export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace):
 }
 
 interface Placed {
-  box: Place;
+  box: PlacedBox;
   /** Thin boxes, horizontal or upright, from the label to its group. */
-  line: Place[];
+  line: PlacedBox[];
 }
 
 function labelsOf(frame: Frame): Label[] {
@@ -106,7 +106,7 @@ function anchorOf(frame: Frame, group: number, region: GroupShape | undefined, w
     return { box: largestVisible(frame, region, margins[own.kind]), segment: false };
   // Bars of many groups would have as many names.
   if (!wanted && own.kind !== 'foreign') return null;
-  let best: Place | null = null;
+  let best: PlacedBox | null = null;
   for (const segment of frame.model.segments.get(group) ?? []) {
     const box = barPart(frame, segment);
     if (box.x + box.width < 0 || box.x > frame.width || box.y + box.height < 0 || box.y > frame.height) continue;
@@ -116,7 +116,7 @@ function anchorOf(frame: Frame, group: number, region: GroupShape | undefined, w
 }
 
 /** The part of a closed module on the screen that is above a segment of its bar. */
-function barPart({ picture: { layout }, camera: { k, x, y } }: Frame, { item, from, to }: Segment): Place {
+function barPart({ picture: { layout }, camera: { k, x, y } }: Frame, { item, from, to }: BarSegment): PlacedBox {
   // As in the bar, which ends before the module's corners.
   const inset = 6 * Math.min(1, k);
   const left = layout.x[item]! * k + x + inset;
@@ -126,8 +126,12 @@ function barPart({ picture: { layout }, camera: { k, x, y } }: Frame, { item, fr
 }
 
 /** Of a region's boxes the one of which most is on the screen, with the boundary around it. */
-function largestVisible({ camera: { k, x, y }, width, height }: Frame, { boxes }: GroupShape, margin: number): Place {
-  let best: Place = { x: 0, y: 0, width: -1, height: -1 };
+function largestVisible(
+  { camera: { k, x, y }, width, height }: Frame,
+  { boxes }: GroupShape,
+  margin: number,
+): PlacedBox {
+  let best: PlacedBox = { x: 0, y: 0, width: -1, height: -1 };
   const beyond = margin * k + 4;
   for (let i = 0; i < boxes.length; i += 4) {
     const left = Math.max(0, boxes[i]! * k + x - beyond);
@@ -141,12 +145,12 @@ function largestVisible({ camera: { k, x, y }, width, height }: Frame, { boxes }
   return best;
 }
 
-const isInside = ({ x, y, width, height }: Place, frame: Frame): boolean =>
+const isInside = ({ x, y, width, height }: PlacedBox, frame: Frame): boolean =>
   x >= 4 && x + width <= frame.width - 4 && y >= 4 && y + height <= frame.height - 4;
 
 function nextTo(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, width, height }: Label): Placed | null {
   if (segment) return null;
-  const at = (x: number, y: number): Place => ({ x, y, width, height });
+  const at = (x: number, y: number): PlacedBox => ({ x, y, width, height });
   const tries = [
     at(box.x, box.y - height - 2),
     at(box.x + box.width - width, box.y - height - 2),
@@ -204,7 +208,7 @@ function over(
   return null;
 }
 
-function drawLabel(brush: Brush, frame: Frame, { group, lines }: Label, box: Place, line: Place[]): void {
+function drawLabel(brush: Brush, frame: Frame, { group, lines }: Label, box: PlacedBox, line: PlacedBox[]): void {
   const { palette, model } = frame;
   const { colour, exact } = model.fusion.groups[group]!;
   const stroke = palette.strong(colour);

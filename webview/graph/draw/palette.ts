@@ -80,7 +80,7 @@ const isTime = (paint: number): boolean => paint >= paints.time && paint < paint
 export const isDerived = (paint: number): boolean => paint >= paints.derived && paint < paints.grey;
 
 /** Whether the outline of a node of that paint is broken: it is not computed, unknown or derived. */
-export const isBroken = (paint: number): boolean =>
+export const isDashed = (paint: number): boolean =>
   paint === paints.grey || paint === paints.unknown || isDerived(paint);
 
 function parse(colour: string): Rgb {

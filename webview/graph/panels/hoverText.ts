@@ -8,7 +8,7 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { groupName, pointName } from './details.ts';
 import { graphStrings } from './graphStrings.ts';
-import { tensorText } from './tensorDetails.ts';
+import { tensorCard } from './tensorDetails.ts';
 
 const words = graphStrings.facts;
 
@@ -62,7 +62,7 @@ function nodeText(model: GraphModel, point: number): HoverText {
     if (group !== undefined && group.points.length > 1) facts.push([words.group, groupName(model, group)]);
   }
   const [output] = node.outputs;
-  const type = output === undefined ? '' : tensorText(model, { producer: point, name: output });
+  const type = output === undefined ? '' : tensorCard(model, { producer: point, name: output });
   if (type !== '') facts.push([words.output, type]);
   return { title: node.op, name: node.name === '' ? `${words.id} ${node.id}` : node.name, sentences, facts };
 }
@@ -73,7 +73,7 @@ function portText(model: GraphModel, point: number, kind: 'input' | 'output'): H
   const [first, end] = [inStart[point]!, inStart[point + 1]!];
   const origin =
     kind === 'input' ? { producer: point, name } : first < end ? model.tensors.ofEdge(inEdges[first]!) : null;
-  const type = (origin === null ? '' : tensorText(model, origin)) || words.unknownType;
+  const type = (origin === null ? '' : tensorCard(model, origin)) || words.unknownType;
   return {
     title: kind === 'input' ? graphStrings.input : graphStrings.output,
     name,
@@ -117,7 +117,7 @@ function tensorsText(model: GraphModel, origins: TensorOrigin[]): HoverText {
   if (first === undefined || origins.length > 1) {
     const facts = origins
       .slice(0, 6)
-      .map((origin): [string, string] => [shorten(origin.name, 40), tensorText(model, origin) || words.unknownType]);
+      .map((origin): [string, string] => [shorten(origin.name, 40), tensorCard(model, origin) || words.unknownType]);
     const sentences = origins.length > 6 ? [words.moreTensors(origins.length - 6)] : [];
     return { title: counted(origins.length, 'tensor'), name: '', sentences, facts };
   }
@@ -125,7 +125,7 @@ function tensorsText(model: GraphModel, origins: TensorOrigin[]): HoverText {
   const names = consumers.slice(0, 3).map((point) => pointName(model, point));
   const more = consumers.length > 3 ? ` ${words.more(consumers.length - 3)}` : '';
   return {
-    title: tensorText(model, first) || words.unknownType,
+    title: tensorCard(model, first) || words.unknownType,
     name: first.name,
     sentences: [],
     facts: [

@@ -14,7 +14,7 @@ const words = graphStrings.facts;
 const most = 30;
 
 /** Type and shape of a tensor in the model, as far as they are known. */
-export function tensorText(model: GraphModel, origin: TensorOrigin): string {
+export function tensorCard(model: GraphModel, origin: TensorOrigin): string {
   const known = model.tensors.facts(origin);
   return graphTensorText(known) || (known.engine === null ? '' : engineText(known.engine));
 }
@@ -33,7 +33,7 @@ export function tensorDetails(model: GraphModel, origins: TensorOrigin[], links:
   if (only !== undefined && origins.length === 1) return oneTensor(model, only, links);
   const list = element('ul', { class: 'tensors' });
   for (const origin of origins.slice(0, most)) {
-    const text = tensorText(model, origin) || words.unknownType;
+    const text = tensorCard(model, origin) || words.unknownType;
     list.append(element('li', {}, links.tensor(origin), element('div', { class: 'muted' }, text)));
   }
   if (origins.length > most) list.append(element('li', { class: 'muted' }, words.more(origins.length - most)));
@@ -98,7 +98,7 @@ export function nodeTensors(
       );
     }
     const declared = graph.tensors.get(name);
-    const type = (origin === null ? graphTensorText(declared) : tensorText(model, origin)) || words.unknownType;
+    const type = (origin === null ? graphTensorText(declared) : tensorCard(model, origin)) || words.unknownType;
     const item = element(
       'li',
       {},

@@ -2,7 +2,7 @@ import { rowsBy } from '../../../src/core/layout/compressedRows.ts';
 import type { LayoutInput, LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
 import { defaultLayout, pieceSize } from '../../../src/core/layout/layoutTypes.ts';
 import { composeItems, segmentsOf } from '../../../src/core/scene/graph/composition.ts';
-import type { Segment, Stretch } from '../../../src/core/scene/graph/composition.ts';
+import type { BarSegment, Stretch } from '../../../src/core/scene/graph/composition.ts';
 import { tensorPrecision } from '../../../src/core/engine/tensorPrecision.ts';
 import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
@@ -83,7 +83,7 @@ export class GraphModel {
   kernelRegions: GroupShape[] = [];
   stretches = new Map<number, Stretch[]>();
   /** Where each group is in the bars of closed modules. */
-  segments = new Map<number, Segment[]>();
+  segments = new Map<number, BarSegment[]>();
   /** The model's structure as text: the same text needs no new layout. */
   readonly structure: string;
 

@@ -1,3 +1,4 @@
+import { products } from '../../model/products.ts';
 import { standardOpset } from '../../model/opset.ts';
 import type { DataType, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
 
@@ -92,9 +93,6 @@ function castsOf(graph: ModelGraph, index: number, givenOut: ReadonlySet<number>
   });
   return casts.some((cast) => cast !== null) ? casts.map((cast) => cast && elementType(cast, 'to')) : null;
 }
-
-/** Operators that multiply data by weights. */
-export const products: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose']);
 
 /** Operators behind which a weight is still that weight, in another type. */
 const sameWeight: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear', 'Cast', 'Identity']);

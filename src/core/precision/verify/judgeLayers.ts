@@ -1,7 +1,7 @@
 import { shorten } from '../../text/oneLine.ts';
 import { isConstantName, smallestWeight } from '../check/buildFacts.ts';
 import type { SeenTensor, BuildFacts, BuiltLayer } from '../check/buildFacts.ts';
-import { products } from '../plan/modelFacts.ts';
+import { products } from '../../model/products.ts';
 import type { PlannedNode } from '../plan/precisionPlan.ts';
 import { isFloating, typeOfEngineTensor } from '../language/precisionType.ts';
 import type { PrecisionType } from '../language/precisionType.ts';

@@ -15,7 +15,7 @@ export interface Stretch {
 }
 
 /** Where a group is in a closed module: a part of its bar, from left to right as fractions of its width. */
-export interface Segment {
+export interface BarSegment {
   item: number;
   from: number;
   to: number;
@@ -61,8 +61,8 @@ export function composeItems(
 }
 
 /** Where each group is in the bars of closed modules. */
-export function segmentsOf(scene: Scene, composed: Map<number, Stretch[]>): Map<number, Segment[]> {
-  const result = new Map<number, Segment[]>();
+export function segmentsOf(scene: Scene, composed: Map<number, Stretch[]>): Map<number, BarSegment[]> {
+  const result = new Map<number, BarSegment[]>();
   for (const [item, stretches] of composed) {
     if (scene.kind[item] !== 'closed') continue;
     let at = 0;

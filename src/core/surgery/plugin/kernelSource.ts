@@ -1,4 +1,4 @@
-import { quoted } from './generated.ts';
+import { stringLiteral } from './generated.ts';
 import type { ChainStep } from './elementwise.ts';
 import type { PluginPlan } from './pluginPlan.ts';
 
@@ -78,9 +78,9 @@ __device__ void ${name}Elements(${parameters('T')})
     long long const step = static_cast<long long>(gridDim.x) * blockDim.x;
     for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < count; at += step)
     {
-${inputs.map(({ name: tensor }, place) => `        float const in${place} = static_cast<float>(input${place}[at]); // ${quoted(tensor)}\n`).join('')}${chain
+${inputs.map(({ name: tensor }, place) => `        float const in${place} = static_cast<float>(input${place}[at]); // ${stringLiteral(tensor)}\n`).join('')}${chain
     .map(({ variable, expression, output, node }) => {
-      const made = `        float const ${variable} = ${expression}; // ${node.op} ${quoted(node.name)}\n`;
+      const made = `        float const ${variable} = ${expression}; // ${node.op} ${stringLiteral(node.name)}\n`;
       return output === null ? made : `${made}        output${output}[at] = static_cast<T>(${variable});\n`;
     })
     .join('')}    }

@@ -1,4 +1,4 @@
-import { quoted } from './generated.ts';
+import { stringLiteral } from './generated.ts';
 import { kernelFloats } from './kernelSource.ts';
 import { outputDims, type PluginAttribute, type PluginPlan } from './pluginPlan.ts';
 
@@ -90,7 +90,7 @@ def _kernels():
 
 function refusal({ name, inputs, outputs }: PluginPlan): string {
   const list = (tensors: PluginPlan['inputs'], word: (place: number) => string) =>
-    tensors.map((tensor, place) => `    #   ${word(place)}  ${tensor.type}  ${quoted(tensor.name)}\n`).join('');
+    tensors.map((tensor, place) => `    #   ${word(place)}  ${tensor.type}  ${stringLiteral(tensor.name)}\n`).join('');
   return `    # YOUR CODE: launch kernels on the stream that compute
 ${list(outputs, (place) => `outputs[${place}]`)}    # from
 ${list(inputs, (place) => `in${place}`)}    raise NotImplementedError("${name}: the implementation is not written yet")
@@ -100,8 +100,10 @@ ${list(inputs, (place) => `in${place}`)}    raise NotImplementedError("${name}: 
 /** A program that compares the plugin with the nodes that it replaces, which ONNX Runtime runs. */
 export function pluginTest({ name, inputs }: PluginPlan): string {
   const rows = inputs.map(({ name: tensor, type, shape }) => {
-    const dims = shape?.map((dim) => (typeof dim === 'number' ? String(dim) : dim === null ? 'None' : quoted(dim)));
-    return `    (${quoted(tensor)}, "${type}", [${(dims ?? []).join(', ')}]),\n`;
+    const dims = shape?.map((dim) =>
+      typeof dim === 'number' ? String(dim) : dim === null ? 'None' : stringLiteral(dim),
+    );
+    return `    (${stringLiteral(tensor)}, "${type}", [${(dims ?? []).join(', ')}]),\n`;
   });
   return `"""Compares the plugin ${name} with the nodes that it replaces.
 

@@ -1,5 +1,5 @@
 import { literal } from './elementwise.ts';
-import { quoted } from './generated.ts';
+import { stringLiteral } from './generated.ts';
 import { kernelFloats } from './kernelSource.ts';
 import { outputDims, type PluginAttribute, type PluginPlan } from './pluginPlan.ts';
 
@@ -60,7 +60,7 @@ int32_t constexpr kOutputs = ${outputs.length};
 /// The attributes of the node, with the values that the model had.
 struct Parameters
 {
-${kinds.map(({ own, from, type, initial, list }) => `    ${list ? `std::vector<${type}>` : type} ${own}{${initial}}; // ${quoted(from)}\n`).join('')}};
+${kinds.map(({ own, from, type, initial, list }) => `    ${list ? `std::vector<${type}>` : type} ${own}{${initial}}; // ${stringLiteral(from)}\n`).join('')}};
 
 bool read(PluginFieldCollection const* fields, Parameters& parameters)
 {
@@ -276,7 +276,7 @@ extern "C" void setLoggerFinder(ILoggerFinder*) {}
 }
 
 /** A text without what would end a comment. */
-const comment = (text: string): string => quoted(text).slice(1, -1).replaceAll('\\"', "'");
+const comment = (text: string): string => stringLiteral(text).slice(1, -1).replaceAll('\\"', "'");
 
 function enqueue(plan: PluginPlan, elementwise: boolean): string {
   const { name, inputs, outputs } = plan;
@@ -294,7 +294,7 @@ function enqueue(plan: PluginPlan, elementwise: boolean): string {
 `;
   const list = (tensors: PluginPlan['inputs'], word: string) =>
     tensors
-      .map(({ name: tensor, type }, place) => `        //   ${word}[${place}]  ${type}  ${quoted(tensor)}\n`)
+      .map(({ name: tensor, type }, place) => `        //   ${word}[${place}]  ${type}  ${stringLiteral(tensor)}\n`)
       .join('');
   return `${head('', '', '', '', '')}        // YOUR CODE: launch kernels on the stream that compute
 ${list(outputs, 'outputs')}        // from

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createModelGraph, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
 import {
   closed,
-  neighbourhood,
+  nodesAround,
   type Piece,
   pieceBetween,
   pieceOfNodes,
@@ -76,12 +76,12 @@ test('a node inside a loop or branch cannot be cut out; its owner can, with what
   expect(pieceOfNodes(graph, [])).toEqual({ reason: 'No node is selected' });
 });
 
-test('the neighbourhood of a node is a selection that can be cut out', async () => {
+test('the nodesAround of a node is a selection that can be cut out', async () => {
   const graph = await graphOf('vit_tiny');
   const softmax = idOf(graph, '/blocks/blocks.3/attn/Softmax');
-  expect(neighbourhood(graph, [softmax], 0)).toEqual([softmax]);
+  expect(nodesAround(graph, [softmax], 0)).toEqual([softmax]);
   for (const distance of [1, 2, 5]) {
-    const ids = neighbourhood(graph, [softmax], distance);
+    const ids = nodesAround(graph, [softmax], distance);
     expect(ids.length).toBeGreaterThan(distance);
     expect('reason' in pieceOfNodes(graph, ids)).toBe(false);
   }

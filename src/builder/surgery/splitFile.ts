@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { splitAt } from '../../core/surgery/splitModel.ts';
-import { checkOutput, filesOfModel } from './checkOutput.ts';
+import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { extractPieces } from './extractPiece.ts';
-import { writeWhole } from './writeWhole.ts';
+import { writeWhole } from '../files/writeWhole.ts';
 
 /** What `chain.json` says: run the parts in this order; a tensor has the same name wherever it is read or written. */
 export interface Chain {

@@ -11,10 +11,10 @@ import {
 } from '../../core/surgery/extractModel.ts';
 import type { Piece, Unfit } from '../../core/surgery/pieceOf.ts';
 import { UserError } from '../userError.ts';
-import { checkOutput, weightFiles } from './checkOutput.ts';
-import { isGzip, openFile } from './fileSource.ts';
-import { ParsedFiles } from './parsedFiles.ts';
-import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
+import { checkOutput, weightFiles } from '../files/checkOutput.ts';
+import { isGzip, openFile } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
 
 export interface ExtractRequest {
   /** Path of the model. */

@@ -9,17 +9,18 @@ import { type FloatIsland, floatIslands } from '../../core/quantisation/floatIsl
 import { planMigration, scalesAlong, type WeightsToScale } from '../../core/quantisation/migrateCalibration.ts';
 import { type Misplaced, misplaced } from '../../core/quantisation/misplaced.ts';
 import { type QuantisedPair, quantisedPairs } from '../../core/quantisation/pairs.ts';
-import { products, QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import { products } from '../../core/model/products.ts';
+import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { requireBuild } from '../store/buildFolder.ts';
 import { loadBuild } from '../store/loadBuild.ts';
 import { UserError } from '../userError.ts';
-import { checkOutput, filesOfModel } from './checkOutput.ts';
-import { openFile, readWhole } from './fileSource.ts';
-import { ParsedFiles } from './parsedFiles.ts';
-import { readFloats } from './readFloats.ts';
-import { writeModel } from './writeModel.ts';
+import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { openFile, readWhole } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { readFloats } from '../files/readFloats.ts';
+import { writeModel } from '../files/writeModel.ts';
 
 /** How a tensor is quantised. */
 export interface TensorScale {

@@ -13,11 +13,11 @@ import { pluginPython, pluginTest } from '../../core/surgery/plugin/pluginPython
 import { cmakeLists, pluginSource } from '../../core/surgery/plugin/pluginSource.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { checkOutput, weightFiles } from './checkOutput.ts';
-import { openFile } from './fileSource.ts';
-import { ParsedFiles } from './parsedFiles.ts';
-import { externalFileFor, externalLocations, writeModel } from './writeModel.ts';
-import { writeWhole } from './writeWhole.ts';
+import { checkOutput, weightFiles } from '../files/checkOutput.ts';
+import { openFile } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
+import { writeWhole } from '../files/writeWhole.ts';
 
 export interface PluginRequest {
   /** Path of the model. */
