@@ -40,6 +40,12 @@ const aliases: Readonly<Record<string, PrecisionType>> = {
   boolean: 'bool',
 };
 
+/**
+ * Every word for a type, in lower case.
+ * @public The generator of the schema of gate files reads it.
+ */
+export const precisionWords: readonly string[] = Object.keys(aliases);
+
 /** The type that a word stands for, aliases and any case included; null for any other word. */
 export function precisionType(word: string): PrecisionType | null {
   const key = word.toLowerCase().replace(/^datatype\./, '');
