@@ -66,7 +66,7 @@ function versionCheck({ product, version }: EngineFacts, target: EngineTarget): 
   if (version === null) return result('unknown', 'The header does not have the version of TensorRT that built it.');
   const built = `${nameOf(product)} ${version}`;
   if (target.version === null)
-    return result('unknown', `Built by ${built}. Name the version that is to run it to compare.`);
+    return result('unknown', `Built by ${built}. To compare, name the version that will run it.`);
   const runs = `${nameOf(target.product)} ${target.version}`;
   const rebuild = `Build it with ${runs}.`;
   if (product !== target.product) return result('no', `Built by ${built}, which ${runs} cannot load. ${rebuild}`);
@@ -111,10 +111,10 @@ function gpuCheck({ product, computeCapabilities }: EngineFacts, target: EngineT
     return {
       check: 'gpu',
       verdict: 'unknown',
-      message: `${built} Name the compute capability of the GPU that is to run it to compare.`,
+      message: `${built} To compare, name the compute capability of the GPU that will run it.`,
     };
   if (computeCapabilities.includes(wanted)) return { check: 'gpu', verdict: 'fits', message: built };
   if (computeCapabilities.some((one) => one.startsWith('bit ')))
-    return { check: 'gpu', verdict: 'unknown', message: `${built} What the unnamed bit means is not known.` };
+    return { check: 'gpu', verdict: 'unknown', message: `${built} The meaning of the unnamed bit is unknown.` };
   return { check: 'gpu', verdict: 'no', message: `${built} Build it with --compute-capability ${wanted}.` };
 }

@@ -93,7 +93,7 @@ export function joinLaunches(
     problems.push({
       severity: 'warning',
       code: 'trace-graph',
-      message: `${counted(lost, 'kernel')} of CUDA graphs cannot be put to layers: the trace does not have the pass that captured the graph. Record from the start with --cuda-graph-trace=node, or run without CUDA graphs.`,
+      message: `${counted(lost, 'kernel')} of CUDA graphs cannot be assigned to layers: the trace does not have the pass that captured the graph. Record from the start with --cuda-graph-trace=node, or run without CUDA graphs.`,
     });
   const trace: KernelTrace = {
     kernels: kernels.duration.length,

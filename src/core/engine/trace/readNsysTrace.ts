@@ -47,7 +47,7 @@ const noKernels = (file: SqliteFile): Problem => ({
 const noTable = (table: string): Problem => ({
   severity: 'warning',
   code: 'trace-table',
-  message: `The trace has no table ${table}, so that its kernels cannot be put to layers: record it with nsys profile --trace=cuda,nvtx.`,
+  message: `The trace has no table ${table}, so that its kernels cannot be assigned to layers: record it with nsys profile --trace=cuda,nvtx.`,
 });
 
 const numberOf = (value: SqliteValue | undefined): number =>
