@@ -90,7 +90,7 @@ test('a build can be followed in the side bar, the status bar and on the graph',
   await w.runCommand('TensorRT: Open Fusion Page');
   const heading = w.view.getByRole('heading', { name: 'Build time by stage' });
   await heading.scrollIntoViewIfNeeded();
-  await w.view.getByRole('listitem', { name: /timing tactics/ }).waitFor();
+  await w.view.locator('.build-time .stage', { hasText: 'timing tactics' }).waitFor();
   await w.shot('history-2-time-line', { docs: 'build-time' });
   assert.deepEqual(w.violations, []);
 });
@@ -191,7 +191,7 @@ test('builds are compared, run again and deleted', async () => {
   await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Compare Builds');
   await w.quickPick('passed').first().click();
-  await w.page.locator('.monaco-diff-editor').getByText('option precision').first().waitFor();
+  await w.viewWith('.change-list li');
   await w.shot('history-5-compared', { docs: 'build-compare' });
 
   await nth(0).click({ button: 'right' });

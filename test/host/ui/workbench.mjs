@@ -290,6 +290,15 @@ export class Workbench {
       .frameLocator('iframe#active-frame');
   }
 
+  /** The document of the webview that shows an element, where several webviews are open. */
+  viewWith(selector) {
+    const shown = (frame) => frame.waitForSelector(selector).then(() => frame);
+    const later = new Promise((resolve) => {
+      this.page.on('framenavigated', (frame) => shown(frame).then(resolve, () => {}));
+    });
+    return Promise.any([...this.page.frames().map(shown), later]);
+  }
+
   /** Saves a picture to test/shots; with `docs`, and UPDATE_DOCS set, it also becomes docs/images/<docs>.png. */
   async shot(name, { docs } = {}) {
     mkdirSync(shots, { recursive: true });
