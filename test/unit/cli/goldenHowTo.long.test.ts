@@ -87,10 +87,11 @@ describe.each(pages)('%s', (name) => {
     }
   });
 
-  test.runIf(howTos.includes(name))('its launchers are right', () => {
-    for (const text of blocks('yaml'))
-      expect(readLauncher(parse(text))).toMatchObject({ command: expect.any(Array) as unknown });
-  });
+  if (howTos.includes(name))
+    test('its launchers are right', () => {
+      for (const text of blocks('yaml'))
+        expect(readLauncher(parse(text))).toMatchObject({ command: expect.any(Array) as unknown });
+    });
 
   test('its links lead somewhere', () => {
     const files = [...page.matchAll(/\]\(([\w.-]+\.md)/g)].map(([, file]) => file!);
