@@ -1,12 +1,13 @@
 // What the command line costs as a whole process: its start against an empty Node process, and its memory on the deepest
 // captured model. Prints one JSON object.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { buildCli } from './support/buildCli.ts';
+import { measuredProcesses } from './support/measuredProcess.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const RUNS = 25;
@@ -49,19 +50,12 @@ try {
       ok: ratio <= most,
     });
   }
-  // The process says itself, when it ends, how much it held at most: a child's figure would include its parent's.
-  const peak = join(folder, 'peak.cjs');
-  const figure = join(folder, 'peak');
-  const status = `require('fs').readFileSync('/proc/self/status', 'utf8').match(/VmHWM:\\s+(\\d+)/)[1]`;
-  writeFileSync(peak, `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(figure)}, ${status}));`);
+  const measure = measuredProcesses(folder);
   const capture = join(root, 'test/fixtures/captures/tensorrt-10.6.0/deep_encoder_11k.fp32');
   const files = ['--onnx', join(root, 'test/fixtures/models/deep_encoder_11k.onnx')];
   files.push('--log', `${capture}/log.txt.gz`, '--layers', `${capture}/layers.json.gz`);
   for (const [version, program] of nodes) {
-    const held = Array.from({ length: 5 }, () => {
-      milliseconds(program, ['--require', peak, cli, 'fusion', ...files, '--json']);
-      return Number(readFileSync(figure, 'utf8')) / 1024;
-    });
+    const held = Array.from({ length: 5 }, () => measure(program, [cli, 'fusion', ...files, '--json']).mebibytes);
     const most = Math.max(...held);
     rows.push({
       what: `trtlens fusion --json on deep_encoder_11k with log and layers: peak memory, Node ${version}`,
