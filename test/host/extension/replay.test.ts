@@ -147,7 +147,7 @@ describe('tactic replays', () => {
     const update = (path: string | undefined) =>
       settings().update('polygraphy.path', path, vscode.ConfigurationTarget.Global);
     await update(inWorkspace('no-polygraphy').fsPath);
-    const given = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.name.includes('replay.json'));
+    const given = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.source === 'tensorrt');
     await accepting(vscode.commands.executeCommand('tensorrtLens.recordReplay', model));
     await given;
     await update(process.env['REPLAY_TOOL']);
