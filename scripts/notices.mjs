@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundles } from '../esbuild.mjs';
 
-/** Bundles that the extension ships; the command line and the plain page come from the repository. */
-const SHIPPED = /extension\.cjs$|server\.cjs$|webview\/(graph|fusion)\.js$/;
+/** Bundles that the extension ships; the command line comes from the repository. */
+const SHIPPED = /extension\.cjs$|server\.cjs$|webview\/(graph|fusion|playground)\.js$/;
 
 /** Resolves to the text of the notices. Throws when a bundled package says nothing about its licence. */
 export async function collectNotices() {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { build, type BuildOptions } from 'esbuild';
 import { beforeAll, expect, it } from 'vitest';
 // @ts-expect-error -- the build script is plain JavaScript
@@ -60,4 +61,11 @@ it('the library of the language client is loaded with the first document that ne
 it('onnx-proto decodes in tests only, elkjs lays out in benchmarks only', () => {
   for (const { inputs } of shipped.values())
     expect(inputs.filter((path) => /node_modules\/(onnx-proto|elkjs)\//.test(path))).toEqual([]);
+});
+
+it('every page that the editor opens is in the package', () => {
+  const [, views] = /view: ('\w+'(?: \| '\w+')+),/.exec(readFileSync('src/host/platform/setPage.ts', 'utf8'))!;
+  const packed = readFileSync('.vscodeignore', 'utf8').split('\n');
+  for (const view of views!.replaceAll("'", '').split(' | '))
+    for (const kind of ['js', 'css']) expect(packed).toContain(`!dist/webview/${view}.${kind}`);
 });

@@ -291,12 +291,13 @@ export class Workbench {
   }
 
   /** The document of the webview that shows an element, where several webviews are open. */
-  viewWith(selector) {
+  async viewWith(selector) {
     const shown = (frame) => frame.waitForSelector(selector).then(() => frame);
-    const later = new Promise((resolve) => {
-      this.page.on('framenavigated', (frame) => shown(frame).then(resolve, () => {}));
+    const open = this.page.frames().map(shown);
+    const next = this.page.waitForEvent('framenavigated', {
+      predicate: async (frame) => (await shown(frame).catch(() => null)) !== null,
     });
-    return Promise.any([...this.page.frames().map(shown), later]);
+    return Promise.any([...open, next]);
   }
 
   /** Saves a picture to test/shots; with `docs`, and UPDATE_DOCS set, it also becomes docs/images/<docs>.png. */
