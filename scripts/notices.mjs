@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundles } from '../esbuild.mjs';
 
-/** Bundles that the extension ships; the command line comes from the repository. */
-const SHIPPED = /extension\.cjs$|server\.cjs$|webview\/(graph|fusion|playground)\.js$/;
-
 /** Resolves to the text of the notices. Throws when a bundled package says nothing about its licence. */
 export async function collectNotices() {
   const folders = new Set();
-  const shipped = bundles().filter(({ outfile }) => SHIPPED.test(outfile));
+  const packed = readFileSync('.vscodeignore', 'utf8').split('\n');
+  const shipped = bundles().filter(({ outfile }) => packed.includes(`!${outfile}`));
   for (const options of shipped) {
     // oxlint-disable-next-line no-await-in-loop -- one bundle after the other: they share two cores
     const { metafile } = await build({ ...options, write: false, metafile: true });

@@ -33,6 +33,7 @@ const allowed: Record<string, string[]> = {
   'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
   'dist/webview/graph.js': ['src/core', 'src/protocol', 'webview'],
   'dist/webview/fusion.js': ['src/core', 'src/protocol', 'webview'],
+  'dist/webview/compare.js': ['src/core', 'src/protocol', 'webview'],
   'dist/webview/playground.js': ['src/core', 'src/protocol', 'webview'],
 };
 

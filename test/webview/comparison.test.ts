@@ -33,7 +33,7 @@ afterAll(async () => {
 /** The page of two builds in an editor; checked at the end for faults. */
 async function openComparison(data: ViewData, theme = 'vscode-light', width = 1280, height = 900): Promise<OpenPage> {
   const dark = theme.includes('dark') || theme === 'vscode-high-contrast';
-  const opened = await openPage(browser, `${server.url}/editor/playground?theme=${encodeURIComponent(theme)}`, {
+  const opened = await openPage(browser, `${server.url}/editor/compare?theme=${encodeURIComponent(theme)}`, {
     theme: dark ? 'dark' : 'light',
     width,
     height,
@@ -167,7 +167,7 @@ describe('the page of two builds', () => {
   });
 
   test('says what is wrong when there is nothing to compare', async () => {
-    const opened = await openPage(browser, `${server.url}/editor/playground?theme=vscode-light`, {});
+    const opened = await openPage(browser, `${server.url}/editor/compare?theme=vscode-light`, {});
     await opened.post('show', null, 'The builds cannot be compared: the model is gone.');
     expect(await opened.page.textContent('.compare .blank')).toContain('the model is gone');
     expect(await opened.faults()).toEqual([]);

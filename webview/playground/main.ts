@@ -3,7 +3,7 @@ import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
 import { mountGraph } from '../graph/view/mountGraph.ts';
 import { mountComparison } from '../compare/mountComparison.ts';
-import { connect, inEditor, viewState } from '../shared/connect.ts';
+import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
 import { droppedFiles } from './droppedFiles.ts';
@@ -168,6 +168,4 @@ function download(kind: 'svg' | 'png', content: string, name: string): void {
 }
 
 const root = document.getElementById('root');
-// The editor's page of two builds is this bundle, too: it has the graph in it already.
-if (root !== null && inEditor()) connect(mountComparison);
-else if (root !== null) start(root);
+if (root !== null) start(root);

@@ -18,9 +18,6 @@ function editorApi(): EditorApi | null {
   return editor;
 }
 
-/** Whether the page is in an editor, not in a browser. */
-export const inEditor = (): boolean => editorApi() !== null;
-
 /**
  * Runs one view in an editor's webview: mounts it in `#root` (the body, if there is none), passes the host's
  * messages to it, and says `ready` afterwards. Errors that no one caught reach the host's log. On a plain page there

@@ -71,8 +71,7 @@ export class ComparisonPages {
     const listening = panel.webview.onDidReceiveMessage((message: unknown) => {
       if (isViewMessage(message)) receive({ ...handlers }, message, () => {});
     });
-    // The bundle of the page for browsers shows comparisons, too: it has the graph in it already.
-    const page = setPage(panel, this.#extensionUri, 'playground');
+    const page = setPage(panel, this.#extensionUri, 'compare');
     panel.onDidDispose(() => {
       this.#panels.delete(key);
       listening.dispose();

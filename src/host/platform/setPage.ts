@@ -7,15 +7,14 @@ export const viewFolder = (extensionUri: vscode.Uri): vscode.Uri =>
   vscode.Uri.joinPath(extensionUri, 'dist', 'webview');
 
 /**
- * Shows the page of a view in
- * a panel, until the result is disposed. If the page sends no message, it is set again: while
+ * Shows the page of a view in a panel, until the result is disposed. If the page sends no message, it is set again: while
  * VS Code replaces the service worker that its webviews load from, as it does when two of them are opened soon after
  * each other, what the new page asked for can get lost, and the page would stay blank. After about a minute, says so.
  */
 export function setPage(
   panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
-  view: 'graph' | 'fusion' | 'playground',
+  view: 'graph' | 'fusion' | 'compare',
 ): vscode.Disposable {
   const set = () => {
     panel.webview.html = webviewPage(panel.webview, extensionUri, view);
@@ -46,11 +45,7 @@ export function setPage(
  * The page of a built view: one script, one style sheet, and a policy under which nothing else runs. Text reaches the
  * page by messages only, so nothing from a model is ever part of this HTML.
  */
-function webviewPage(
-  webview: vscode.Webview,
-  extensionUri: vscode.Uri,
-  view: 'graph' | 'fusion' | 'playground',
-): string {
+function webviewPage(webview: vscode.Webview, extensionUri: vscode.Uri, view: 'graph' | 'fusion' | 'compare'): string {
   const nonce = randomBytes(16).toString('base64');
   const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(viewFolder(extensionUri), name)).toString();
   const source = webview.cspSource;
