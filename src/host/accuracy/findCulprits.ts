@@ -1,14 +1,14 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { type AccuracyProgress, judgeAccuracy } from '../../builder/accuracy/judgeAccuracy.ts';
-import { ensurePackages, NotConfirmed } from '../../builder/tools/ensurePackages.ts';
-import { Cancelled, UserError } from '../../builder/userError.ts';
+import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import { passesTolerance, accuracyVerdict } from '../../core/accuracy/accuracyText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { readSettings } from '../platform/settings.ts';
+import { withProgress } from '../platform/withProgress.ts';
 import { mayDownloadRuntime } from './runtimeConsent.ts';
 
 /** What a search is about: a model, and the rules that it is built with. */
@@ -39,24 +39,9 @@ export async function findCulprits(
 ): Promise<FoundAccuracy | undefined> {
   const inputs = given ?? (await askForInputs(subject.model, context.workspaceState));
   if (inputs === undefined) return undefined;
-  const title = plainText(`Finding what breaks in low precision: ${nameOf(subject.model)}`);
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, async (progress, token) => {
-    const abort = new AbortController();
-    const stop = token.onCancellationRequested(() => abort.abort());
-    const say = (text: string) => progress.report({ message: plainText(text) });
-    try {
-      return await judge(context, subject, inputs, abort.signal, say);
-    } catch (error) {
-      if (error instanceof Cancelled || error instanceof NotConfirmed) return undefined;
-      if (!(error instanceof UserError)) log.error(error instanceof Error ? error : String(error));
-      const text = error instanceof UserError ? error.message : `Internal error: ${String(error)}`;
-      void vscode.window.showErrorMessage(plainText(text));
-      return undefined;
-    } finally {
-      stop.dispose();
-    }
-  });
+  return withProgress(`Finding what breaks in low precision: ${nameOf(subject.model)}`, log, (signal, say) =>
+    judge(context, subject, inputs, signal, say),
+  );
 }
 
 async function judge(

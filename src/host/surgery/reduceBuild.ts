@@ -12,7 +12,7 @@ import { plainText } from '../platform/plainText.ts';
 import { readSettings } from '../platform/settings.ts';
 import { toEngineOptions } from '../tasks/taskDefinition.ts';
 import type { SurgeryParts } from './registerSurgery.ts';
-import { withProgress } from './withProgress.ts';
+import { withProgress } from '../platform/withProgress.ts';
 
 /** The options with which a model was built last, and the tools of the settings. */
 export function optionsOf(

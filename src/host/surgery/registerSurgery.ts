@@ -19,7 +19,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { type ChosenNodes, chosenNodes } from './chosenNodes.ts';
 import { reduceBuild } from './reduceBuild.ts';
 import { tryChange } from './tryChange.ts';
-import { withProgress } from './withProgress.ts';
+import { withProgress } from '../platform/withProgress.ts';
 
 /** What the feature needs of the extension. */
 export interface SurgeryParts {

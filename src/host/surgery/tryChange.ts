@@ -6,7 +6,7 @@ import { nameOf } from '../platform/nameOf.ts';
 import type { ChosenNodes } from './chosenNodes.ts';
 import { optionsOf } from './reduceBuild.ts';
 import type { SurgeryParts } from './registerSurgery.ts';
-import { withProgress } from './withProgress.ts';
+import { withProgress } from '../platform/withProgress.ts';
 
 type Change = 'output' | 'cut' | 'remove';
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { Cancelled, UserError } from '../../builder/userError.ts';
-import { plainText } from '../platform/plainText.ts';
+import { plainText } from './plainText.ts';
 
 /**
  * Runs a piece of work with a notification that shows its progress and can cancel it. undefined: it was cancelled, or
