@@ -3,46 +3,26 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
+import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { comparisonData } from './support/comparisonData.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { openInEditor, useViews } from './support/useViews.ts';
 
-let server: ViewServer;
-let browser: Browser;
+const views = useViews();
 let vit: ViewData;
 
 beforeAll(async () => {
-  [server, browser, vit] = await Promise.all([
-    startViewServer(),
-    openBrowser(),
-    comparisonData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-10.6.0/vit_tiny.fp16'),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
+  vit = await comparisonData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-10.6.0/vit_tiny.fp16');
 });
 
 /** The page of two builds in an editor; checked at the end for faults. */
 async function openComparison(data: ViewData, theme = 'vscode-light', width = 1280, height = 900): Promise<OpenPage> {
-  const dark = theme.includes('dark') || theme === 'vscode-high-contrast';
-  const opened = await openPage(browser, `${server.url}/editor/compare?theme=${encodeURIComponent(theme)}`, {
-    theme: dark ? 'dark' : 'light',
-    width,
-    height,
-  });
-  onTestFinished(async () => {
-    expect(await opened.faults()).toEqual([]);
-    await opened.close();
-  });
-  server.setData(data);
+  const opened = await openInEditor(views, 'compare', theme, { width, height });
+  views.server.setData(data);
   await opened.showData();
   await opened.page.waitForSelector('.change-list li');
   await opened.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
@@ -66,7 +46,7 @@ describe('the comparison as one file', () => {
     const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
     const said = execFileSync(process.execPath, [cli, 'diff', a, b, '--onnx', modelPath('vit_tiny'), '--html', output]);
     expect(said.toString()).toContain('153 changes');
-    const opened = await openPage(browser, pathToFileURL(output).href, { width: 1280, height: 900 });
+    const opened = await openPage(views.browser, pathToFileURL(output).href, { width: 1280, height: 900 });
     const { page } = opened;
     await page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
     expect(await page.locator('meta[http-equiv="Content-Security-Policy"]').count()).toBe(1);
@@ -167,7 +147,7 @@ describe('the page of two builds', () => {
   });
 
   test('says what is wrong when there is nothing to compare', async () => {
-    const opened = await openPage(browser, `${server.url}/editor/compare?theme=vscode-light`, {});
+    const opened = await openPage(views.browser, `${views.server.url}/editor/compare?theme=vscode-light`, {});
     await opened.post('show', null, 'The builds cannot be compared: the model is gone.');
     expect(await opened.page.textContent('.compare .blank')).toContain('the model is gone');
     expect(await opened.faults()).toEqual([]);

@@ -1,42 +1,22 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
+import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { openInEditor, useViews } from './support/useViews.ts';
 import { accountingOf } from '../../src/core/fusion/nodeFates.ts';
 
-let server: ViewServer;
-let browser: Browser;
+const views = useViews();
 let vit: ViewData;
 
 beforeAll(async () => {
-  [server, browser, vit] = await Promise.all([
-    startViewServer(),
-    openBrowser(),
-    captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
+  vit = await captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
 });
 
 /** The page as an editor opens it, with data; checked at the end for faults. */
 async function openFusion(data: ViewData | null, theme = 'vscode-light', width = 1200): Promise<OpenPage> {
-  const dark = theme.includes('dark') || theme === 'vscode-high-contrast';
-  const opened = await openPage(browser, `${server.url}/editor/fusion?theme=${encodeURIComponent(theme)}`, {
-    theme: dark ? 'dark' : 'light',
-    width,
-    height: 1100,
-  });
-  onTestFinished(async () => {
-    expect(await opened.faults()).toEqual([]);
-    await opened.close();
-  });
-  server.setData(data);
+  const opened = await openInEditor(views, 'fusion', theme, { width, height: 1100 });
+  views.server.setData(data);
   if (data === null) await opened.post('show', null, 'No build yet.');
   else await opened.showData();
   await opened.page.waitForSelector(data === null ? '.blank h1' : '.flow .block');
@@ -101,7 +81,7 @@ describe('the fusion page in an editor', () => {
   });
 
   test.each(['hidden', 'without a size'])('draws what came while it was %s, without a complaint', async (how) => {
-    const opened = await openPage(browser, `${server.url}/editor/fusion`, { width: 1200, height: 900 });
+    const opened = await openPage(views.browser, `${views.server.url}/editor/fusion`, { width: 1200, height: 900 });
     const room = (hidden: boolean) =>
       opened.page.evaluate(
         ([off, gone]) => {
@@ -113,7 +93,7 @@ describe('the fusion page in an editor', () => {
         [hidden, how === 'hidden'] as const,
       );
     await room(true);
-    server.setData(vit);
+    views.server.setData(vit);
     await opened.showData();
     await opened.page.waitForFunction(() => document.querySelector('.fusion-body:not([hidden])') !== null);
     expect(await opened.page.locator('.flow .block').count()).toBe(0);

@@ -1,42 +1,21 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { manyLayers } from './support/manyLayers.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { openInEditor, useViews } from './support/useViews.ts';
 
-let server: ViewServer;
-let browser: Browser;
+const views = useViews();
 let vit: ViewData;
 
 beforeAll(async () => {
-  [server, browser, vit] = await Promise.all([
-    startViewServer(),
-    openBrowser(),
-    captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
+  vit = await captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
 });
 
 /** A fusion page in an editor with its timeline in view; checked at the end for faults. */
 async function openTimeline(data: ViewData, theme = 'vscode-light', width = 1200, height = 900): Promise<OpenPage> {
-  const dark = theme.includes('dark') || theme === 'vscode-high-contrast';
-  const opened = await openPage(browser, `${server.url}/editor/fusion?theme=${encodeURIComponent(theme)}`, {
-    theme: dark ? 'dark' : 'light',
-    width,
-    height,
-  });
-  onTestFinished(async () => {
-    expect(await opened.faults()).toEqual([]);
-    await opened.close();
-  });
-  server.setData(data);
+  const opened = await openInEditor(views, 'fusion', theme, { width, height });
+  views.server.setData(data);
   await opened.showData();
   await opened.page.locator('svg.timeline .bar').first().scrollIntoViewIfNeeded();
   await opened.still();

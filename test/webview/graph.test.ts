@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GraphNode, ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import type { KeptState } from '../../webview/graph/view/keptState.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
+import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
 const captures = {
   resnet18: 'tensorrt-10.6.0/resnet18.fp32',
@@ -18,22 +16,13 @@ const captures = {
 } as const;
 type Model = keyof typeof captures;
 
-let browser: Browser;
-let server: ViewServer;
+const views = useViews();
 const loaded = new Map<Model, Promise<ViewData>>();
 const data = (model: Model): Promise<ViewData> => {
   const known = loaded.get(model) ?? captureData(model, captures[model]);
   loaded.set(model, known);
   return known;
 };
-
-beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
 
 type Theme = 'light' | 'dark' | 'high-contrast' | 'high-contrast-light';
 
@@ -42,7 +31,9 @@ async function open(theme: Theme = 'light'): Promise<OpenPage> {
   const classes =
     theme === 'high-contrast-light' ? 'vscode-high-contrast vscode-high-contrast-light' : `vscode-${theme}`;
   const system = theme === 'dark' || theme === 'high-contrast' ? 'dark' : 'light';
-  return openPage(browser, `${server.url}/editor/graph?theme=${encodeURIComponent(classes)}`, { theme: system });
+  return openPage(views.browser, `${views.server.url}/editor/graph?theme=${encodeURIComponent(classes)}`, {
+    theme: system,
+  });
 }
 
 /** Sends data and waits for the picture and for the elements over it. */

@@ -1,22 +1,11 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReportTensor } from '../../src/core/fusion/fusionReport.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
-import { openBrowser } from './support/browserPage.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
-let browser: Browser;
-let server: ViewServer;
-beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const views = useViews();
 
 /** A chain in which the model declares no type of `c`; the report infers it. */
 function chain(): ViewData {
@@ -55,7 +44,7 @@ function chain(): ViewData {
 
 describe('edges', () => {
   it('say what they carry on hover, and in full when they are selected', async () => {
-    const view = await openGraphPage(browser, server, chain());
+    const view = await openGraphPage(views, chain());
     const { mouse } = view.page;
     const at = await middleBetween(view, 'input:x', 'node:0');
     await mouse.move(at.x, at.y);
@@ -101,7 +90,7 @@ describe('edges', () => {
       ['x'],
       ['d'],
     );
-    const view = await openGraphPage(browser, server, { title: 'm.onnx', graph, report: null, build: null, hints: [] });
+    const view = await openGraphPage(views, { title: 'm.onnx', graph, report: null, build: null, hints: [] });
     await view.page.getByRole('button', { name: 'Collapse All' }).click();
     await view.still();
     const at = await middleBetween(view, 'module:/m', 'module:/n');
@@ -120,7 +109,7 @@ describe('edges', () => {
 
 describe('hover cards', () => {
   it('explain nodes to the pointer and to the keyboard alike, and never cover either', async () => {
-    const view = await openGraphPage(browser, server, chain());
+    const view = await openGraphPage(views, chain());
     const card = view.page.getByRole('tooltip');
     await boxOf(view, 'node:0').hover();
     await view.still();
@@ -152,7 +141,7 @@ describe('hover cards', () => {
   });
 
   it('explain a group where its boundary is', async () => {
-    const view = await openGraphPage(browser, server, chain());
+    const view = await openGraphPage(views, chain());
     const box = (await boxOf(view, 'node:1').boundingBox())!;
     await view.page.mouse.move(box.x - 4, box.y + box.height / 2);
     await view.still();

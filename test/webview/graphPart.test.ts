@@ -1,23 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graphKeys, keyText } from '../../src/protocol/graphActions.ts';
 import type { GraphMenuContext } from '../../src/protocol/graphMenu.ts';
-import { openBrowser } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
-let browser: Browser;
-let server: ViewServer;
-beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const views = useViews();
 
 const vit = () => captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
 const perform = async (view: OpenPage, action: string): Promise<void> => {
@@ -30,7 +19,7 @@ const place = (view: OpenPage) => view.page.locator('.graph-place');
 
 describe('a part of the graph', () => {
   it('is the selection with its neighbours, in more steps or fewer, and leads back to where one was', async () => {
-    const view = await openGraphPage(browser, server, await vit());
+    const view = await openGraphPage(views, await vit());
     const before = await keys(view);
     await perform(view, 'isolate');
     expect(await place(view).textContent()).toContain('Select a node, a module or an edge first.');
@@ -59,7 +48,7 @@ describe('a part of the graph', () => {
 
   it('is the paths between two nodes that are selected with Ctrl', async () => {
     const shown = await vit();
-    const view = await openGraphPage(browser, server, shown);
+    const view = await openGraphPage(views, shown);
     const idOf = (name: string) => shown.graph!.nodes.find((node) => node.name === name)!.id;
     const [reshape, add] = [idOf('/patch_embed/Reshape'), idOf('/Add')];
     await boxOf(view, `node:${reshape}`).click();
@@ -89,7 +78,7 @@ describe('a part of the graph', () => {
 
   it('stays when a new build of the model arrives, and says so when no path connects two nodes', async () => {
     const shown = await vit();
-    const view = await openGraphPage(browser, server, shown);
+    const view = await openGraphPage(views, shown);
     await view.page.getByRole('treeitem', { name: /^Conv,/ }).click();
     await perform(view, 'isolate');
     const part = await keys(view);
@@ -112,7 +101,7 @@ describe('a part of the graph', () => {
 describe('the place of the selection', () => {
   it('is a way of modules that lead there, and selections lead back and forward', async () => {
     const shown = await vit();
-    const view = await openGraphPage(browser, server, shown);
+    const view = await openGraphPage(views, shown);
     const node = shown.graph!.nodes.find(({ name }) => name === '/blocks/blocks.0/attn/Softmax')!;
     await view.post('select', { kind: 'nodes', ids: [node.id] });
     await view.still();
@@ -141,7 +130,7 @@ describe('the place of the selection', () => {
 describe('menus and keys', () => {
   it('tell the editor what its menu is about', async () => {
     const shown = await vit();
-    const view = await openGraphPage(browser, server, shown);
+    const view = await openGraphPage(views, shown);
     const context = (): Promise<GraphMenuContext> =>
       view.page
         .locator('.graph-stage')
@@ -172,7 +161,7 @@ describe('menus and keys', () => {
   });
 
   it('list every contributed key in the help', async () => {
-    const view = await openGraphPage(browser, server, await vit());
+    const view = await openGraphPage(views, await vit());
     await view.page.keyboard.press('?');
     const listed = await view.page.locator('dialog dt').allTextContents();
     for (const { key } of graphKeys) expect(listed).toContain(keyText(key));

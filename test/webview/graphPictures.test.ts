@@ -1,22 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
+import { openPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { differenceFrom } from './support/comparePictures.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
-let browser: Browser;
-let server: ViewServer;
-beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const views = useViews();
 
 /** A chain of stages with ten blocks each; the nodes of every block but its first one are one ForeignNode. */
 function manyGroups(groups: number): ViewData {
@@ -64,12 +54,15 @@ const models: Record<string, () => ViewData | Promise<ViewData>> = {
 };
 
 it.each(Object.keys(models))('the picture of %s is as it was', async (name) => {
-  const view = await openPage(browser, `${server.url}/editor/graph?theme=vscode-light`, { width: 1280, height: 800 });
+  const view = await openPage(views.browser, `${views.server.url}/editor/graph?theme=vscode-light`, {
+    width: 1280,
+    height: 800,
+  });
   await view.page.evaluate(() => document.documentElement.style.setProperty('--vscode-font-family', 'DejaVu Sans'));
   await view.still();
   await view.post('show', await models[name]!(), '');
   await view.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
   await view.still();
-  expect(await differenceFrom(browser, name, await view.page.screenshot())).toBeLessThanOrEqual(0.005);
+  expect(await differenceFrom(views.browser, name, await view.page.screenshot())).toBeLessThanOrEqual(0.005);
   await view.close();
 });

@@ -1,21 +1,10 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './support/browserPage.ts';
+import { describe, expect, it } from 'vitest';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { boxOf, openGraphPage, selectionsOf } from './support/graphPage.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
-let browser: Browser;
-let server: ViewServer;
-beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const views = useViews();
 
 const results = (view: OpenPage) => view.page.locator('.search-results > [data-at]');
 const count = (view: OpenPage) => view.page.locator('.hits').textContent();
@@ -23,7 +12,7 @@ const count = (view: OpenPage) => view.page.locator('.hits').textContent();
 describe('search', () => {
   it('lists type and path of what matches all words, walks through it, and closes with Escape', async () => {
     const shown = await captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
-    const view = await openGraphPage(browser, server, shown);
+    const view = await openGraphPage(views, shown);
     const { keyboard } = view.page;
     await keyboard.press('/');
     // One of the tasks: all Softmax nodes of one block.
@@ -58,7 +47,7 @@ describe('search', () => {
 
   it('lists the first 200 of many results with the true count', async () => {
     const shown = await captureData('deep_encoder_11k', 'tensorrt-10.6.0/deep_encoder_11k.fp32');
-    const view = await openGraphPage(browser, server, shown);
+    const view = await openGraphPage(views, shown);
     await view.page.keyboard.press('/');
     await view.page.keyboard.type('fate:foreign');
     const foreign = shown.report!.accounting.foreign;

@@ -1,5 +1,4 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readBuildLog } from '../../src/core/engine/readBuildLog.ts';
 import { buildState } from '../../src/core/diagnose/buildState.ts';
 import { diagnoseLog } from '../../src/core/diagnose/diagnoseLog.ts';
@@ -9,25 +8,16 @@ import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { readFileSync } from 'node:fs';
 import { buildManifest } from '../support/buildManifest.ts';
 import { captureText, modelPath } from '../support/fixtures.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
+import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
-let browser: Browser;
-let server: ViewServer;
-beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startViewServer()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const views = useViews();
 
 const files = { log: 'build.log', layers: null, profile: null, engine: null };
 const open = (theme: string): Promise<OpenPage> =>
-  openPage(browser, `${server.url}/editor/graph?theme=${encodeURIComponent(theme)}`, {
+  openPage(views.browser, `${views.server.url}/editor/graph?theme=${encodeURIComponent(theme)}`, {
     theme: theme === 'vscode-light' ? 'light' : 'dark',
   });
 

@@ -4,30 +4,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
-import { openBrowser, openPage } from './support/browserPage.ts';
+import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
-import { startViewServer } from './support/viewServer.ts';
-import type { ViewServer } from './support/viewServer.ts';
+import { useViews } from './support/useViews.ts';
 
-let server: ViewServer;
-let browser: Browser;
+const views = useViews();
 let zoo: ViewData;
 
 beforeAll(async () => {
-  [server, browser, zoo] = await Promise.all([
-    startViewServer(),
-    openBrowser(),
-    captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32'),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
+  zoo = await captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
 });
 
 /** Opens an address and checks at the end that nothing went wrong on it. */
@@ -36,7 +25,7 @@ async function open(
   options: Parameters<typeof openPage>[2] = {},
   expected: RegExp[] = [],
 ): Promise<OpenPage> {
-  const opened = await openPage(browser, url, { width: 1500, height: 1000, ...options });
+  const opened = await openPage(views.browser, url, { width: 1500, height: 1000, ...options });
   onTestFinished(async () => {
     const faults = await opened.faults();
     expect(faults.filter((fault) => !expected.some((known) => known.test(fault)))).toEqual([]);
@@ -47,9 +36,9 @@ async function open(
 }
 
 function openData(data: ViewData | null, options: Parameters<typeof openPage>[2] = {}): Promise<OpenPage> {
-  server.setData(data);
+  views.server.setData(data);
   // Chromium itself reports the missing data.json.
-  return open(`${server.url}/`, options, data === null ? [/404/] : []);
+  return open(`${views.server.url}/`, options, data === null ? [/404/] : []);
 }
 
 const row = ({ page }: OpenPage, label: string) =>
@@ -343,8 +332,8 @@ describe('the report as one file', () => {
 });
 
 test('the graph acts on the keys that an editor contributes', async () => {
-  server.setData(zoo);
-  const view = await open(server.url);
+  views.server.setData(zoo);
+  const view = await open(views.server.url);
   const { page } = view;
   await page.click('[data-tab="graph"]');
   await page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);

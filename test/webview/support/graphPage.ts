@@ -1,12 +1,11 @@
-import type { Browser } from 'playwright-core';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import { openPage } from './browserPage.ts';
 import type { OpenPage } from './browserPage.ts';
-import type { ViewServer } from './viewServer.ts';
+import type { Views } from './useViews.ts';
 
 /** Opens the graph as an editor does, shows data, and waits for the picture and for the elements over it. */
-export async function openGraphPage(browser: Browser, server: ViewServer, shown: ViewData): Promise<OpenPage> {
+export async function openGraphPage({ browser, server }: Views, shown: ViewData): Promise<OpenPage> {
   const view = await openPage(browser, `${server.url}/editor/graph?theme=vscode-light`);
   await view.post('show', shown, '');
   await view.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
