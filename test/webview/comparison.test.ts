@@ -111,6 +111,30 @@ describe('the page of two builds', () => {
     expect(await pressed(opened)).toBeGreaterThan(0);
   });
 
+  test('draws the nodes that only the older model has, and says what became of them', async () => {
+    const data = await comparisonData(
+      'fp16_overflow_mixed',
+      'tensorrt-10.6.0/fp16_overflow_mixed.typed',
+      'tensorrt-10.6.0/fp16_overflow.fp16',
+      'fp16_overflow',
+    );
+    const opened = await openComparison(data);
+    const { page } = opened;
+    const lines = await page.locator('.legend-line').allTextContents();
+    expect(lines.some((line) => /^− (?:Only|Computed) in A/.test(line))).toBe(true);
+    const { diff } = data.comparison!;
+    const gone = toChangeGroups(data.comparison!).findIndex(
+      ({ first }) =>
+        first.nodesB.length + first.nodesA.length > 0 && first.nodesA.every((id) => diff.matched.onlyA.includes(id)),
+    );
+    expect(gone).toBeGreaterThanOrEqual(0);
+    await page.locator('.change').nth(gone).click();
+    await page.waitForFunction(() => document.querySelector('.graph-inspector:not([hidden])') !== null);
+    await opened.still();
+    expect(await page.textContent('.graph-inspector')).toMatch(/Only in A: |nodes selected/);
+    await opened.shot('comparison-removed-nodes');
+  });
+
   test('opens the logs of either side', async () => {
     const opened = await openComparison(vit);
     const { page } = opened;

@@ -26,7 +26,7 @@ interface Kept {
 
 /**
  * Two builds side by side: the changes ranked by what they cost, both timelines on one axis, the graph of the newer build
- * with the changes on it, and a table with both columns. What is selected in one of them is selected in all.
+ * with the changes on it and the nodes that only the older one has, and a table with both columns. What is selected in one of them is selected in all.
  */
 export function mountComparison(root: HTMLElement, host: ViewHost): View {
   const kept = viewState<Kept>('compare');
@@ -42,8 +42,10 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
   const body = box(page, 'div', 'compare-body');
   body.hidden = true;
   let data: ViewData | null = null;
-  /** The changes of each node of B. */
+  /** The changes of each node of the graph. */
   let ofNode = new Map<string, Change[]>();
+  /** The graph's ids of the nodes that only A has, by their ids in A. */
+  let olderIds = new Map<string, string>();
   let selected: ReadonlySet<Change> = new Set();
   /** What the graph is to show once it can be seen. */
   let forGraph: (() => void) | null = null;
@@ -112,6 +114,11 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
     return data?.comparison?.diff.changes.filter(({ layersB }) => layersB.some((id) => ids.has(id))) ?? [];
   }
 
+  const idsInGraph = ({ nodesA, nodesB }: Change): string[] => [
+    ...nodesB,
+    ...nodesA.flatMap((id) => olderIds.get(id) ?? []),
+  ];
+
   function choose(changes: readonly Change[], from: 'list' | 'timeline' | 'graph' | 'table'): void {
     selected = new Set(changes);
     list.mark(selected);
@@ -121,7 +128,7 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
     });
     table.mark(({ change }) => selected.has(change));
     if (from === 'graph') return;
-    const ids = [...new Set(changes.flatMap(({ nodesB }) => nodesB))];
+    const ids = [...new Set(changes.flatMap(idsInGraph))];
     const show = () => graph.select(ids.length === 0 ? { kind: 'none' } : { kind: 'nodes', ids });
     if (tabs.current() === 'graph') show();
     else {
@@ -149,8 +156,9 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
         return;
       }
       ofNode = new Map();
+      olderIds = new Map((next.graph?.nodes ?? []).flatMap(({ id, older }) => (older ? [[older.id, id]] : [])));
       for (const change of comparison.diff.changes)
-        for (const id of change.nodesB) ofNode.set(id, [...(ofNode.get(id) ?? []), change]);
+        for (const id of idsInGraph(change)) ofNode.set(id, [...(ofNode.get(id) ?? []), change]);
       selected = new Set();
       header.show(next.title, comparison);
       list.show(comparison, report);

@@ -49,7 +49,7 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     }
     if (values.html !== undefined) {
       await checkOutput(values.html, [a, b, values.onnx, onnxB]);
-      await writeReport(values.html, toComparison(...sides, undefined, result));
+      await writeReport(values.html, toComparison(...sides));
     }
     if (values.json) await printJson(terminal, result);
     else await terminal.out(diffText(result));

@@ -52,20 +52,23 @@ export function stateOfChange({ kind, nodesA, nodesB, layersA, layersB }: Change
 
 const rank = Object.keys(changeStates) as ChangeState[];
 
-/** What happened to each node of B and each layer of both sides; what is missing is the same. */
+/** What happened to each node and each layer of both sides; what is missing is the same. */
 export function statesOf({ changes }: BuildDiff): {
-  nodes: Map<string, ChangeState>;
+  nodesA: Map<string, ChangeState>;
+  nodesB: Map<string, ChangeState>;
   layersA: Map<number, ChangeState>;
   layersB: Map<number, ChangeState>;
 } {
   const found = {
-    nodes: new Map<string, ChangeState>(),
+    nodesA: new Map<string, ChangeState>(),
+    nodesB: new Map<string, ChangeState>(),
     layersA: new Map<number, ChangeState>(),
     layersB: new Map<number, ChangeState>(),
   };
   for (const change of changes) {
     const state = stateOfChange(change);
-    mark(found.nodes, change.nodesB, state);
+    mark(found.nodesA, change.nodesA, state);
+    mark(found.nodesB, change.nodesB, state);
     mark(found.layersA, change.layersA, state);
     mark(found.layersB, change.layersB, state);
   }

@@ -13,8 +13,7 @@ import { conversions } from './structure.ts';
  * Compares two builds node by node. What one side cannot know (kernels, times, types) is never a change.
  * Linear in nodes, edges and layers.
  */
-export function diffReports(a: DiffInput, b: DiffInput): BuildDiff {
-  const match = matchNodes(a.network ?? namesOnly(a.report), b.network ?? namesOnly(b.report));
+export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b)): BuildDiff {
   const comparison = new Comparison(a.report, b.report, match);
   const changes = comparison.changes();
   const aMs = timeOf(a.report.layers);
@@ -49,6 +48,10 @@ export function diffReports(a: DiffInput, b: DiffInput): BuildDiff {
     ...(marked && { marked }),
   };
 }
+
+/** Which node of A is which of B; by name alone where the models are not there. */
+export const matchInputs = (a: DiffInput, b: DiffInput): NodeMatch =>
+  matchNodes(a.network ?? namesOnly(a.report), b.network ?? namesOnly(b.report));
 
 const isConversion = ({ op }: { op: string }): boolean => conversions.has(op) && op !== 'Identity';
 

@@ -1,25 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { compareBuilds } from '../../../src/core/diff/compareBuilds.ts';
+import type { BuildSide } from '../../../src/builder/store/buildSide.ts';
+import { toComparison } from '../../../src/builder/store/comparison.ts';
 import { networkOf } from '../../../src/core/diff/diffInput.ts';
-import { diffReports } from '../../../src/core/diff/diffReports.ts';
 import { readModel } from '../../../src/core/onnx/readModel.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import { bytesOf } from '../../../src/core/text/byteSource.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { captureData } from './captureData.ts';
 
-/** What the page of two builds gets for two captures of one model, as `tensorrt-10.6.0/vit_tiny.fp32`. */
-export async function comparisonData(model: string, a: string, b: string): Promise<ViewData> {
-  const { value } = await readModel(bytesOf(readFileSync(modelPath(model))));
-  const network = networkOf(value!);
-  const [before, after] = await Promise.all([captureData(model, a), captureData(model, b)]);
-  const diff = diffReports(
-    { source: a, report: before.report!, network },
-    { source: b, report: after.report!, network },
-  );
-  const made = ({ build }: ViewData) => ({ manifest: build!, report: null });
-  return {
-    ...after,
-    comparison: { diff, before: before.report!, names: { a, b }, facts: compareBuilds(made(before), made(after)) },
-  };
+/** What the page of two builds gets for two captures, as `tensorrt-10.6.0/vit_tiny.fp32`; of one model, or of two exports. */
+export async function comparisonData(model: string, a: string, b: string, modelB = model): Promise<ViewData> {
+  const [before, after] = await Promise.all([sideOf(model, a), sideOf(modelB, b)]);
+  return toComparison(before, after, { a, b });
+}
+
+async function sideOf(file: string, source: string): Promise<BuildSide> {
+  const { value: model } = await readModel(bytesOf(readFileSync(modelPath(file))));
+  const { report, build: manifest } = await captureData(file, source);
+  return { source, report: report!, network: networkOf(model!), logPath: null, model: model!, manifest };
 }

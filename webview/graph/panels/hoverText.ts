@@ -47,7 +47,7 @@ function nodeText(model: GraphModel, point: number): HoverText {
   const { report } = model.data;
   const said = report?.nodes[model.fusion.reportOf[point]!];
   const facts: [string, string][] = [];
-  const sentences: string[] = [];
+  const sentences: string[] = node.older === undefined ? [] : [node.older.note];
   if (report !== null && said !== undefined) {
     sentences.push(fateSentence(report, said));
     facts.push([words.evidence, said.fate === 'unknown' ? 'unknown' : said.exact ? 'exact' : 'derived']);

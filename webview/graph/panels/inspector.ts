@@ -91,6 +91,7 @@ export class Inspector {
       heading(node.op, node.domain === '' ? null : node.domain),
       element('p', { class: 'mono wrap muted' }, node.name === '' ? `${words.id} ${node.id}` : node.name),
     ];
+    if (node.older !== undefined) parts.push(element('p', { class: 'fate' }, node.older.note));
     for (const { severity, message, advice, line } of model.faults.get(point) ?? []) {
       const log = button(words.logLine(line), () => this.#host.openLine('failedLog', line), { class: 'link' });
       const texts = [element('strong', {}, message), element('p', {}, advice), log];

@@ -21,7 +21,7 @@ import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
 import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
 import type { Scene } from '../../../src/core/scene/graph/scene.ts';
 import type { AskedPrecision, NodeAccuracy, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
-import { statesOf } from '../../../src/core/diff/comparison.ts';
+import { graphStates } from '../../../src/core/scene/comparison/olderNodes.ts';
 import type { ChangeState } from '../../../src/core/diff/comparison.ts';
 import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
@@ -99,7 +99,7 @@ export class GraphModel {
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.judged = new Map((data.accuracy ?? []).map((one) => [one.id, one]));
-    this.changed = data.comparison === undefined ? new Map() : statesOf(data.comparison.diff).nodes;
+    this.changed = data.comparison === undefined ? new Map() : graphStates(data.graph, data.comparison.diff);
     this.faults = faultyPoints(this.graph, data.state?.faults);
     this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked, this.judged, this.changed);
     this.kernelOf = new Int32Array(this.graph.points).fill(-1);

@@ -6,7 +6,7 @@ import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
 import type { AskedPrecision, NodeAccuracy } from '../panel/viewData.ts';
-import { comparisonKeys, comparisonPaints } from './comparisonOverlay.ts';
+import { changeKey, comparisonKeys, comparisonPaints } from '../comparison/comparisonOverlay.ts';
 import { fateOrder, fateTooltip, fateWordsOf } from '../../report/fates.ts';
 import { engineMs } from '../../report/times.ts';
 import { layerOf } from '../../report/layers.ts';
@@ -67,7 +67,7 @@ export function buildOverlay(
   judged: ReadonlyMap<string, NodeAccuracy> = new Map(),
   changed: ReadonlyMap<string, ChangeState> = new Map(),
 ): Overlay {
-  const draft = new OverlayDraft(kind, graph.points);
+  const draft = new OverlayDraft(kind, graph);
   if (kind === 'accuracy') return accuracyOverlay(draft, graph, judged);
   if (report === null || kind === 'none') {
     for (let point = 0; point < graph.nodes; point++) draft.put(point, 'plain', 'ONNX nodes', paints.plain, '');
@@ -113,19 +113,35 @@ function accuracyOverlay(draft: OverlayDraft, graph: GraphIndex, judged: Readonl
   return draft.finish(['root', 'victim', `error:${errorBounds.length}`, ...steps.toReversed(), 'exact']);
 }
 
+/** What a point is: key of its category, label, paint, meaning, sign. */
+type Painting = readonly [key: string, label: string, paint: number, meaning: string, sign?: string | undefined];
+
+const onlyOlder: Painting = [
+  'older',
+  `${changeStates.removed.sign} Only in A`,
+  paints.derived + 1,
+  'the model of B does not have it',
+  changeStates.removed.sign,
+];
+
 class OverlayDraft {
   readonly #kind: OverlayKind;
+  readonly #graph: GraphIndex;
   readonly #categories = new Map<string, { index: number; category: Category }>();
   readonly #categoryOf: Int16Array;
   readonly #paintOf: Uint8Array;
 
-  constructor(kind: OverlayKind, points: number) {
+  constructor(kind: OverlayKind, graph: GraphIndex) {
     this.#kind = kind;
-    this.#categoryOf = new Int16Array(points).fill(-1);
-    this.#paintOf = new Uint8Array(points).fill(paints.plain);
+    this.#graph = graph;
+    this.#categoryOf = new Int16Array(graph.points).fill(-1);
+    this.#paintOf = new Uint8Array(graph.points).fill(paints.plain);
   }
 
-  put(point: number, key: string, label: string, paint: number, meaning: string, sign?: string): void {
+  put(point: number, ...painting: Painting): void {
+    // The report of this build says nothing about a node that only an older one has; a change with its sign does.
+    const gone = this.#graph.data.nodes[point]!.older !== undefined && painting[4] === undefined;
+    const [key, label, paint, meaning, sign] = gone ? onlyOlder : painting;
     let entry = this.#categories.get(key);
     if (entry === undefined) {
       entry = {
@@ -344,7 +360,7 @@ function comparisonOverlay(
       continue;
     }
     const { sign, label, meaning } = changeStates[state];
-    draft.put(point, state, `${sign} ${label}`, own[state], meaning, sign);
+    draft.put(point, changeKey(state), `${sign} ${label}`, own[state], meaning, sign);
   }
   return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unknown']);
 }

@@ -72,6 +72,8 @@ export interface GraphNode {
   scope?: string;
   /** A short title, where the name is not made for that. */
   label?: string;
+  /** Only the older of two builds that are compared has it: its id there, and a sentence on what became of it. */
+  older?: { id: string; note: string };
 }
 
 export interface GraphTensor {

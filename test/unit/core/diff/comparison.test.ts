@@ -30,7 +30,7 @@ describe.each(pairs)('the comparison of %s, %s against %s', (model, a, b) => {
 
   it('marks on the graph just the nodes of its changes, each with a sign', async () => {
     const data = await comparisonData(model, a, b);
-    const { nodes } = statesOf(data.comparison!.diff);
+    const { nodesB: nodes } = statesOf(data.comparison!.diff);
     expect([...nodes.keys()].toSorted()).toEqual(
       [...new Set(data.comparison!.diff.changes.flatMap(({ nodesB }) => nodesB))].toSorted(),
     );

@@ -19,5 +19,12 @@ export const comparisonPaints = (paints: {
   time: paints.plain,
 });
 
+/** Key of a state's line in the legend: fates, which have lines of their own, have keys of the same name. */
+export const changeKey = (state: ChangeState): string => `change:${state}`;
+
 /** Keys of the legend's lines, in their order. */
-export const comparisonKeys: readonly string[] = [...Object.keys(changeStates), 'same'];
+export const comparisonKeys: readonly string[] = [
+  ...(Object.keys(changeStates) as ChangeState[]).map(changeKey),
+  'older',
+  'same',
+];
