@@ -13,6 +13,7 @@ import { UserError } from '../userError.ts';
 import { type Build, requireBuild } from './buildFolder.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild, type LoadedBuild } from './loadBuild.ts';
+import { modelChanged } from './modelChanged.ts';
 import { requestedPrecision } from './realisedPrecision.ts';
 
 /** One side of a comparison, and where its files are. */
@@ -31,7 +32,7 @@ export interface BuildSide extends GateSide {
  * Reads one side of a comparison.
  * @param path a build folder, or a report (`trtlens fusion --json`, also gzip-compressed)
  * @param onnx the model; by default where the build's manifest says it is. Without it, nodes are known by name only.
- * @throws {UserError} if it is neither, or the model is another one
+ * @throws {UserError} if it is neither, or the model is another one or has changed since
  */
 export async function readBuildSide(path: string, onnx?: string, files = new ParsedFiles()): Promise<BuildSide> {
   const isFolder = await stat(path).then(
@@ -43,7 +44,12 @@ export async function readBuildSide(path: string, onnx?: string, files = new Par
 
 async function ofBuild(build: Build, given: string | undefined, files: ParsedFiles): Promise<BuildSide> {
   const { folder, manifest } = build;
-  const onnx = given ?? resolve(folder, manifest.model.file);
+  const own = resolve(folder, manifest.model.file);
+  const onnx = given ?? own;
+  if (resolve(onnx) === own && (await modelChanged(own, manifest, files)))
+    throw new UserError(
+      `${onnx} has changed since it was built in ${folder}. Build it again, or pass the file that was built with --onnx`,
+    );
   const loaded = await loadBuild(build, { onnx, files });
   const { index } = await files.indexed(onnx);
   const { log, engine } = manifest.files;

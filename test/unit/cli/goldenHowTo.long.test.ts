@@ -1,6 +1,6 @@
 // Runs the commands of docs/how-to-*.md and docs/gate.md, and compares what they print with the page. `npm run golden` writes it anew.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -96,5 +96,101 @@ describe.each(pages)('%s', (name) => {
   test('its links lead somewhere', () => {
     const files = [...page.matchAll(/\]\(([\w.-]+\.md)/g)].map(([, file]) => file!);
     expect(files.filter((file) => !readdirSync(docs).includes(file))).toEqual([]);
+  });
+});
+
+describe('the action for GitHub', () => {
+  interface Step {
+    name: string;
+    run?: string;
+    env?: Record<string, string>;
+    uses?: string;
+    with?: Record<string, string>;
+  }
+  const text = readFileSync(join(root, 'examples/github-gate/action.yml'), 'utf8');
+  const action = parse(text) as {
+    inputs: Record<string, { default?: string; required?: boolean }>;
+    outputs: Record<string, { value: string }>;
+    runs: { using: string; steps: Step[] };
+  };
+  const [check, upload, result] = action.runs.steps as [Step, Step, Step];
+
+  /** Runs the steps as GitHub does: inputs in the environment, each script by bash that stops at errors. */
+  function runAction(name: string, inputs: Record<string, string>) {
+    const temporary = join(folder, name);
+    mkdirSync(temporary);
+    const [output, summary] = ['output', 'summary'].map((file) => join(temporary, file)) as [string, string];
+    writeFileSync(output, '');
+    const given = Object.fromEntries(
+      Object.entries(action.inputs).map(([key, { default: value = '' }]) => [key, value]),
+    );
+    const values: Record<string, string> = { 'runner.temp': temporary };
+    for (const [key, value] of Object.entries({ ...given, ...inputs })) values[`inputs.${key}`] = value;
+    const filled = (template: string) =>
+      template.replaceAll(/\$\{\{ ([\w.-]+) \}\}/g, (_, key: string) => {
+        expect(Object.keys(values)).toContain(key);
+        return values[key]!;
+      });
+    const run = ({ run: script, env = {} }: Step) =>
+      spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script!], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, filled(value)])),
+          GITHUB_OUTPUT: output,
+          GITHUB_STEP_SUMMARY: summary,
+        },
+      });
+    const checked = run(check);
+    expect(checked.status, checked.stderr).toBe(0);
+    for (const line of readFileSync(output, 'utf8').trim().split('\n')) {
+      const at = line.indexOf('=');
+      values[`steps.check.outputs.${line.slice(0, at)}`] = line.slice(at + 1);
+    }
+    return {
+      status: run(result).status,
+      said: checked,
+      summary: existsSync(summary) ? readFileSync(summary, 'utf8') : null,
+      markdown: filled(action.outputs['summary']!.value),
+      sarif: filled(upload.with!['sarif_file']!),
+    };
+  }
+
+  const command = `${process.execPath} ${join(folder, 'dist/cli.js')}`;
+  const inputs = { gate: 'action.gate.yaml', onnx: 'encoder_mixed.onnx', trtlens: command };
+
+  test('fails on the worked example with the changes in the summary, and passes on the baseline', () => {
+    expect(trtlens(['gate', inputs.gate, '--init', '--report', 'before.json', '--onnx', 'encoder.onnx']).status).toBe(
+      0,
+    );
+    const failed = runAction('failed', { ...inputs, report: 'after.json', baseline: 'action.report.json' });
+    expect(failed.status).toBe(1);
+    expect(failed.summary).toMatch(/3 of 6 checks failed[^]*### .*: what changed[^]*\| \+18\.1 µs \| split \|/);
+    expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
+    expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}] }] });
+    const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });
+    expect(passed.status).toBe(0);
+    expect(passed.summary).toContain('6 checks passed');
+  });
+
+  test('a gate file that cannot be read fails with the reason and no summary', () => {
+    const { status, said, summary } = runAction('cannot', {
+      ...inputs,
+      gate: 'no such.gate.yaml',
+      report: 'after.json',
+    });
+    expect([status, summary]).toEqual([2, null]);
+    expect(said.stderr).toContain('no such.gate.yaml');
+  });
+
+  test('no input reaches a script as text, and every expression names something that exists', () => {
+    for (const { run } of action.runs.steps) expect(run ?? '').not.toContain('${{');
+    const known = new Set([...Object.keys(action.inputs).map((name) => `inputs.${name}`), 'runner.temp']);
+    for (const [, name] of text.matchAll(/\b(inputs\.[\w-]+|runner\.\w+)/g)) expect(known).toContain(name);
+    expect(action.runs.using).toBe('composite');
+    const page = readFileSync(join(docs, 'gate.md'), 'utf8');
+    const used = /uses: \.\/\S+\n\s+with: (\{.*\})/.exec(page)!;
+    expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(parse(used[1]!) as object)));
   });
 });
