@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReportTensor } from '../../src/core/fusion/fusionReport.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
+import { modelData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
 import { useViews } from './support/useViews.ts';
 
@@ -43,6 +44,26 @@ function chain(): ViewData {
 }
 
 describe('edges', () => {
+  it('have the types and shapes that follow from the operators where there is no build', async () => {
+    const shown = await modelData('resnet18');
+    const view = await openGraphPage(views, shown);
+    const first = shown.graph!.nodes.find(({ op }) => op === 'Conv')!.id;
+    await boxOf(view, `node:${first}`).click();
+    await view.still();
+    const inspector = view.page.locator('.graph-inspector');
+    expect(await inspector.textContent()).toContain('float 1×64×112×112');
+    expect(await inspector.textContent()).not.toContain('unknown');
+    const relu = shown.graph!.nodes.find(({ op }) => op === 'Relu')!.id;
+    const at = await middleBetween(view, `node:${first}`, `node:${relu}`);
+    await view.page.mouse.move(at.x, at.y);
+    await view.still();
+    expect(await view.page.getByRole('tooltip').textContent()).toContain('float 1×64×112×112');
+    await boxOf(view, 'output:output').click();
+    await view.still();
+    expect(await inspector.textContent()).toContain('float 1×1000');
+    await view.close();
+  });
+
   it('say what they carry on hover, and in full when they are selected', async () => {
     const view = await openGraphPage(views, chain());
     const { mouse } = view.page;

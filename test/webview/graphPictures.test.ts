@@ -1,47 +1,12 @@
 import { expect, it } from 'vitest';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
-import { foreignNode, graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
 import { openPage } from './support/browserPage.ts';
-import { captureData } from './support/captureData.ts';
+import { captureData, engineData, failedData, modelData } from './support/captureData.ts';
 import { differenceFrom } from './support/comparePictures.ts';
+import { manyGroups } from './support/manyGroups.ts';
 import { useViews } from './support/useViews.ts';
 
 const views = useViews();
-
-/** A chain of stages with ten blocks each; the nodes of every block but its first one are one ForeignNode. */
-function manyGroups(groups: number): ViewData {
-  const lines: string[] = [];
-  const members: string[][] = [];
-  const single: string[] = [];
-  let last = 'x';
-  for (let group = 0; group < groups; group++) {
-    const scope = `/stage.${Math.floor(group / 10)}/block_${'abcdefghij'[group % 10]!}`;
-    const own: string[] = [];
-    for (const [i, op] of ['Conv', 'Transpose', 'MatMul', 'Gelu', 'MatMul', 'Add'].entries()) {
-      (i === 0 ? single : own).push(String(lines.length));
-      const skip = op === 'Add' ? `, t${lines.length - 5}` : '';
-      lines.push(`t${lines.length} @${scope}/${op}${i} = ${op}(${last}${skip})`);
-      last = `t${lines.length - 1}`;
-    }
-    members.push(own);
-  }
-  const graph = graphOf(lines.join('\n'), ['x'], [last]);
-  const fused = members.map((ids, id) => layer(id, ids, { kind: 'foreign', foreignNode: id }));
-  const alone = single.map((id, i) => layer(groups + i, [id]));
-  const report = reportOf(
-    graph,
-    [...fused, ...alone],
-    members.map((ids, id) => foreignNode(id, ids, [id])),
-  );
-  return { title: `${groups}.onnx`, graph, report, build: null, hints: [] };
-}
-
-const withoutBuild = async (): Promise<ViewData> => ({
-  ...(await captureData('resnet18', 'tensorrt-10.6.0/resnet18.fp32')),
-  report: null,
-  build: null,
-  hints: [],
-});
 
 const models: Record<string, () => ViewData | Promise<ViewData>> = {
   'one-group': () => captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'),
@@ -50,19 +15,32 @@ const models: Record<string, () => ViewData | Promise<ViewData>> = {
   '200-groups': () => manyGroups(200),
   '12000-nodes': () => captureData('deep_encoder_11k', 'tensorrt-10.6.0/deep_encoder_11k.fp32'),
   'if-and-loop': () => captureData('loop_if', 'tensorrt-10.6.0/loop_if.fp32'),
-  'no-build': withoutBuild,
+  failure: () => failedData('unsupported_op', 'tensorrt-10.6.0/unsupported_op.fp32'),
+  'no-build': () => modelData('resnet18'),
+  'engine-only': () => engineData('tensorrt-10.6.0/fusion_zoo.fp32'),
 };
 
-it.each(Object.keys(models))('the picture of %s is as it was', async (name) => {
-  const view = await openPage(views.browser, `${views.server.url}/editor/graph?theme=vscode-light`, {
-    width: 1280,
-    height: 800,
+type Look = { theme: string; width: number; height: number };
+const usual: Look = { theme: 'vscode-light', width: 1280, height: 800 };
+const dark: Look = { theme: 'vscode-dark', width: 2560, height: 1440 };
+const contrast: Look = { theme: 'vscode-high-contrast', width: 800, height: 600 };
+
+it.each<[picture: string, model: string, look: Look]>([
+  ...Object.keys(models).map((model): [string, string, Look] => [model, model, usual]),
+  ['three-groups-dark', 'three-groups', dark],
+  ['failure-contrast', 'failure', contrast],
+])('the picture of %s is as it was', async (picture, model, { theme, width, height }) => {
+  const view = await openPage(views.browser, `${views.server.url}/editor/graph?theme=${theme}`, {
+    theme: theme === 'vscode-light' ? 'light' : 'dark',
+    width,
+    height,
   });
-  await view.page.evaluate(() => document.documentElement.style.setProperty('--vscode-font-family', 'DejaVu Sans'));
   await view.still();
-  await view.post('show', await models[name]!(), '');
+  views.server.setData(await models[model]!());
+  await view.showData();
   await view.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
   await view.still();
-  expect(await differenceFrom(views.browser, name, await view.page.screenshot())).toBeLessThanOrEqual(0.005);
+  const { share, browsers } = await differenceFrom(views.browser, picture, await view.page.screenshot());
+  expect(share, browsers).toBeLessThanOrEqual(0.005);
   await view.close();
 });

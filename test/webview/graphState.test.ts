@@ -1,34 +1,16 @@
 import { expect, it } from 'vitest';
-import { readBuildLog } from '../../src/core/engine/readBuildLog.ts';
 import { buildState } from '../../src/core/diagnose/buildState.ts';
-import { diagnoseLog } from '../../src/core/diagnose/diagnoseLog.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
-import { readFileSync } from 'node:fs';
-import { buildManifest } from '../support/buildManifest.ts';
-import { captureText, modelPath } from '../support/fixtures.ts';
 import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
-import { captureData } from './support/captureData.ts';
+import { captureData, failedData } from './support/captureData.ts';
 import { useViews } from './support/useViews.ts';
 
 const views = useViews();
 
-const files = { log: 'build.log', layers: null, profile: null, engine: null };
 const open = (theme: string): Promise<OpenPage> =>
   openPage(views.browser, `${views.server.url}/editor/graph?theme=${encodeURIComponent(theme)}`, {
     theme: theme === 'vscode-light' ? 'light' : 'dark',
   });
-
-/** What the views get after a build of this model failed as this capture did. */
-async function failed(model: string, capture: string) {
-  const { value } = await readModel(bytesOf(readFileSync(modelPath(model))));
-  const manifest = buildManifest({ result: 'failed', error: 'trtexec exited with 1', files });
-  const found = diagnoseLog(readBuildLog(captureText(`${capture}/log.txt`)!).value, value);
-  const state = buildState({ unsuccessful: { manifest, found }, pictured: null, changed: false });
-  return { title: `${model}.onnx`, graph: toGraphData(value!), report: null, build: manifest, hints: [], state };
-}
 
 async function painted(view: OpenPage, data: object): Promise<void> {
   await view.post('show', data, '');
@@ -40,7 +22,7 @@ it.each(['vscode-light', 'vscode-dark', 'vscode-high-contrast'])(
   'a failed build names its cause, marks the node and offers the next steps in %s',
   async (theme) => {
     const view = await open(theme);
-    await painted(view, await failed('unsupported_op', 'tensorrt-10.6.0/unsupported_op.fp32'));
+    await painted(view, await failedData('unsupported_op', 'tensorrt-10.6.0/unsupported_op.fp32'));
     const notice = view.page.locator('.graph-state').getByRole('status');
     expect(await notice.textContent()).toMatch(/Build failed\. .*operator MyCustomOp of node "\/custom\/MyCustomOp"/);
     const node = view.page.getByRole('treeitem', { name: /MyCustomOp.*error: .*no importer/ });

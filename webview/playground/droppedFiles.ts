@@ -8,6 +8,7 @@ import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { engineGraph } from '../../src/core/scene/engine/engineGraph.ts';
 import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
+import { typedGraph } from '../../src/core/scene/graph/typedGraph.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import type { ByteSource } from '../../src/core/text/byteSource.ts';
@@ -104,8 +105,9 @@ async function readOne(file: File, messages: string[]): Promise<Opened & { found
 function toData(opened: Opened, problems: Problem[]): ViewData | null {
   const { model, modelFile = '', log, layerInfo, profile } = opened;
   if (model === undefined || model === null) return engineView(opened, problems);
-  const graph = toGraphData(model);
   const build = log !== undefined || layerInfo !== undefined;
+  const known = toGraphData(model);
+  const graph = build ? known : typedGraph(known, model);
   const hints = [
     ...(build ? [] : [texts.noBuild]),
     ...(build && log === undefined ? [texts.noLog] : []),

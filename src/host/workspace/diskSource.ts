@@ -12,6 +12,8 @@ import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { buildState } from '../../core/diagnose/buildState.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
+import { typedGraph } from '../../core/scene/graph/typedGraph.ts';
+import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
 import { isModelFile } from '../platform/modelFile.ts';
@@ -40,7 +42,14 @@ export class DiskSource implements SessionSource {
       if (value === undefined || (value.nodes.length === 0 && error !== undefined)) {
         return unreadable(error === undefined ? 'the file cannot be parsed' : describe(error));
       }
-      return { graph: toGraphData(value), problem: '', hints: problems.map(describe) };
+      const graph = toGraphData(value);
+      let typed: GraphData | undefined;
+      return {
+        graph,
+        typed: () => (typed ??= typedGraph(graph, value)),
+        problem: '',
+        hints: problems.map(describe),
+      };
     } catch (error) {
       return unreadable(errorText(error));
     }

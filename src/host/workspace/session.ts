@@ -13,6 +13,8 @@ import { nameOf } from '../platform/nameOf.ts';
 /** What was read of a model file: its structure, or why there is none, as text for the user. */
 export interface LoadedModel {
   graph: GraphData | null;
+  /** The graph with inferred types, for views without a report; absent: the graph has all that is known. */
+  typed?: () => GraphData;
   /** Why the model cannot be shown, and where in the file; '' if it can. */
   problem: string;
   hints: string[];
@@ -48,6 +50,8 @@ export interface SessionState {
   /** `missing`: the file is gone. */
   model: 'loading' | 'ready' | 'unreadable' | 'missing';
   graph: GraphData | null;
+  /** As of `LoadedModel`. */
+  typed?: (() => GraphData) | undefined;
   problem: string;
   newest: ShownBuild | null;
   hints: string[];
@@ -86,7 +90,8 @@ export class Session {
 
   /** What the views get; null while there is nothing to show. */
   get viewData(): ViewData | null {
-    const { graph, newest, hints, engine } = this.state;
+    const { newest, hints, engine, typed } = this.state;
+    const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes.map(({ id, role, localError, overflow }) => ({
       id,

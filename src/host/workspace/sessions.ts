@@ -188,6 +188,7 @@ export class Sessions implements vscode.Disposable {
         : {
             model: model.problem === '' ? 'ready' : 'unreadable',
             graph: model.graph,
+            typed: model.typed,
             problem: model.problem,
             hints: model.hints,
             engine: model.engine === undefined ? null : { report: model.engine, others: model.others ?? [] },

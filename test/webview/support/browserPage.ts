@@ -17,11 +17,14 @@ function chromiumPath(): string {
   return found;
 }
 
+/** So that letters do not depend on the settings of the system. */
+const sameLetters = ['--font-render-hinting=none', '--disable-lcd-text', '--force-color-profile=srgb'];
+
 /** One browser for a test file; close it at the end. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...sameLetters],
   });
 
 export interface OpenPage {
@@ -139,6 +142,8 @@ export async function openPage(
     });
   });
   await page.goto(url);
+  // A canvas measures and draws with another font while its own is on its way.
+  await page.evaluate(() => Promise.all([...document.fonts].map((font) => font.load())));
   return {
     page,
     faults: async () => [...errors, ...(await page.evaluate(() => (window as unknown as TestWindow).violations))],

@@ -1,33 +1,47 @@
 import { readFileSync } from 'node:fs';
+import { buildState, engineState } from '../../../src/core/diagnose/buildState.ts';
+import { diagnoseLog } from '../../../src/core/diagnose/diagnoseLog.ts';
 import { readBuildLog } from '../../../src/core/engine/readBuildLog.ts';
 import { readLayerInfo } from '../../../src/core/engine/readLayerInfo.ts';
 import { readProfile } from '../../../src/core/engine/readProfile.ts';
 import { createReport } from '../../../src/core/fusion/createReport.ts';
+import { createEngineReport } from '../../../src/core/fusion/engineReport.ts';
+import type { OnnxModel } from '../../../src/core/onnx/onnxModel.ts';
 import { readModel } from '../../../src/core/onnx/readModel.ts';
+import { engineGraph } from '../../../src/core/scene/engine/engineGraph.ts';
 import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
+import { typedGraph } from '../../../src/core/scene/graph/typedGraph.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import { bytesOf } from '../../../src/core/text/byteSource.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
+
+async function modelOf(name: string): Promise<OnnxModel> {
+  const { value, problems } = await readModel(bytesOf(readFileSync(modelPath(name))));
+  if (value === undefined) throw new Error(`${name}: ${problems.map(({ message }) => message).join('; ')}`);
+  return value;
+}
+
+function piecesOf(capture: string) {
+  const [log, layers, profile] = ['log.txt', 'layers.json', 'profile.json'].map((file) =>
+    captureText(`${capture}/${file}`),
+  );
+  if (log === undefined && layers === undefined) throw new Error(`${capture} has neither a log nor layer info.`);
+  return {
+    log: log === undefined ? undefined : readBuildLog(log).value,
+    layerInfo: layers === undefined ? undefined : readLayerInfo(layers).value,
+    profile: profile === undefined ? undefined : readProfile(profile).value,
+  };
+}
 
 /**
  * What a view gets for a captured build: the model, and as much of log, layer info and profile as the capture has.
  * `capture` is `<folder>/<model>.<variant>`, e.g. `tensorrt-10.6.0/vit_tiny.fp16`.
  */
 export async function captureData(model: string, capture: string): Promise<ViewData> {
-  const { value, problems } = await readModel(bytesOf(readFileSync(modelPath(model))));
-  if (value === undefined) throw new Error(`${model}: ${problems.map(({ message }) => message).join('; ')}`);
-  const [log, layers, profile] = ['log.txt', 'layers.json', 'profile.json'].map((file) =>
-    captureText(`${capture}/${file}`),
-  );
-  if (log === undefined && layers === undefined) throw new Error(`${capture} has neither a log nor layer info.`);
-  const report = createReport({
-    model: value,
-    modelFile: `${model}.onnx`,
-    log: log === undefined ? undefined : readBuildLog(log).value,
-    layerInfo: layers === undefined ? undefined : readLayerInfo(layers).value,
-    profile: profile === undefined ? undefined : readProfile(profile).value,
-  });
+  const value = await modelOf(model);
+  const pieces = piecesOf(capture);
+  const report = createReport({ model: value, modelFile: `${model}.onnx`, ...pieces });
   return {
     title: `${model}.onnx`,
     graph: toGraphData(value),
@@ -40,6 +54,32 @@ export async function captureData(model: string, capture: string): Promise<ViewD
       options: capture.endsWith('fp16') ? { fp16: true } : {},
       files: { log: 'log.txt', layers: null, profile: null, engine: null },
     }),
-    hints: profile === undefined ? ['No profile: run trtexec with --exportProfile to see where the time goes.'] : [],
+    hints:
+      pieces.profile === undefined ? ['No profile: run trtexec with --exportProfile to see where the time goes.'] : [],
   };
+}
+
+/** What a view gets for a model without a build. */
+export async function modelData(model: string): Promise<ViewData> {
+  const value = await modelOf(model);
+  const graph = typedGraph(toGraphData(value), value);
+  return { title: `${model}.onnx`, graph, report: null, build: null, hints: [] };
+}
+
+/** What a view gets for layer info and profile of a capture without the model. */
+export function engineData(capture: string): ViewData {
+  const { graph, report } = engineGraph(
+    createEngineReport({ file: 'layers.json', ...piecesOf(capture), log: undefined, problems: [] }),
+  );
+  return { title: 'layers.json', graph, report, build: null, hints: [], state: engineState(['profile.json']) };
+}
+
+/** What a view gets after a build of this model failed as this capture did. */
+export async function failedData(model: string, capture: string): Promise<ViewData> {
+  const value = await modelOf(model);
+  const files = { log: 'build.log', layers: null, profile: null, engine: null };
+  const manifest = buildManifest({ result: 'failed', error: 'trtexec exited with 1', files });
+  const found = diagnoseLog(readBuildLog(captureText(`${capture}/log.txt`)!).value, value);
+  const state = buildState({ unsuccessful: { manifest, found }, pictured: null, changed: false });
+  return { ...(await modelData(model)), build: manifest, state };
 }

@@ -10,14 +10,23 @@ const out = (name: string): string => fileURLToPath(new URL(`../../../out/pictur
 /** How far a channel of a pixel may be from what it was, of 255: edges of letters differ a little between machines. */
 const tolerance = 48;
 
+/** Names the browser that the pictures are of: another one may draw them differently. */
+const keptBrowser = fileURLToPath(new URL('../pictures/browser.txt', import.meta.url));
+
 /**
- * The share of pixels of a picture that differ from the kept one of that name. `UPDATE_PICTURES=1` in the environment
- * keeps the new one instead. Where pixels differ, writes the new picture and one that marks them to out/pictures.
+ * The share of pixels of a picture that differ from the kept one of that name, and with which browsers both were taken,
+ * in a sentence. `UPDATE_PICTURES=1` in the environment keeps the new one instead. Where pixels differ, writes the new
+ * picture and one that marks them to out/pictures.
  */
-export async function differenceFrom(browser: Browser, name: string, picture: Buffer): Promise<number> {
+export async function differenceFrom(
+  browser: Browser,
+  name: string,
+  picture: Buffer,
+): Promise<{ share: number; browsers: string }> {
   if (process.env['UPDATE_PICTURES'] === '1') {
     await mkdir(dirname(kept(name)), { recursive: true });
     await writeFile(kept(name), picture);
+    await writeFile(keptBrowser, `Chromium ${browser.version()}\n`);
   }
   if (!existsSync(kept(name))) throw new Error(`No picture ${kept(name)}: run once with UPDATE_PICTURES=1.`);
   const page = await browser.newPage();
@@ -32,7 +41,8 @@ export async function differenceFrom(browser: Browser, name: string, picture: Bu
     await writeFile(out(name), picture);
     await writeFile(out(`${name}-difference`), Buffer.from(marked, 'base64'));
   }
-  return share;
+  const before = (await readFile(keptBrowser, 'utf8')).trim();
+  return { share, browsers: `The kept picture is of ${before}, this one of Chromium ${browser.version()}.` };
 }
 
 /** Runs in the browser, which can read pictures. */

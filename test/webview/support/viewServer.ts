@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 
 const webview = fileURLToPath(new URL('../../../dist/webview/', import.meta.url));
+/** The same letters on every machine. */
+const fonts = fileURLToPath(new URL('../fonts/', import.meta.url));
 
 /** As strict as an editor's webview: nothing inline, nothing from elsewhere, nothing evaluated. */
 export const policy = [
@@ -26,6 +28,7 @@ const types: Record<string, string> = {
   js: 'text/javascript',
   css: 'text/css',
   json: 'application/json',
+  woff: 'font/woff',
 };
 
 /** What an editor gives a webview: messages out are kept in `window.sent`, state in `window.kept`. */
@@ -39,7 +42,8 @@ const editorScript = `
 `;
 
 const editorPage = (view: string, theme: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${view}</title><link rel="stylesheet" href="/${view}.css">
+<html lang="en"><head><meta charset="utf-8"><title>${view}</title><link rel="stylesheet" href="/fonts/fonts.css">
+<link rel="stylesheet" href="/${view}.css">
 <script src="/editor.js"></script></head>
 <body class="${theme}"><main id="root"></main><script src="/${view}.js"></script></body></html>`;
 
@@ -62,6 +66,8 @@ export async function startViewServer(): Promise<ViewServer> {
     if (path === '/editor.js') return { type: 'js', body: editorScript };
     const view = /^\/editor\/(\w+)$/.exec(path)?.[1];
     if (view !== undefined) return { type: 'html', body: editorPage(view, theme.replaceAll(/[^\w -]/g, '')) };
+    const font = /^\/fonts\/([\w-]+\.(css|woff))$/.exec(path);
+    if (font !== null) return { type: font[2]!, body: await readFile(fonts + font[1]!) };
     const name = path === '/' ? 'playground.html' : (/^\/([\w.-]+)$/.exec(path)?.[1] ?? '');
     if (name === '' || !existsSync(webview + name)) return null;
     return { type: name.slice(name.lastIndexOf('.') + 1), body: await readFile(webview + name) };

@@ -8,7 +8,7 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { groupName, pointName } from './details.ts';
 import { graphStrings } from './graphStrings.ts';
-import { tensorCard } from './tensorDetails.ts';
+import { portCard, tensorCard } from './tensorDetails.ts';
 
 const words = graphStrings.facts;
 
@@ -69,16 +69,11 @@ function nodeText(model: GraphModel, point: number): HoverText {
 
 function portText(model: GraphModel, point: number, kind: 'input' | 'output'): HoverText {
   const name = pointName(model, point);
-  const { inStart, inEdges } = model.graph;
-  const [first, end] = [inStart[point]!, inStart[point + 1]!];
-  const origin =
-    kind === 'input' ? { producer: point, name } : first < end ? model.tensors.ofEdge(inEdges[first]!) : null;
-  const type = (origin === null ? '' : tensorCard(model, origin)) || words.unknownType;
   return {
     title: kind === 'input' ? graphStrings.input : graphStrings.output,
     name,
     sentences: [],
-    facts: [[words.type, type]],
+    facts: [[words.type, portCard(model, point) || words.unknownType]],
   };
 }
 

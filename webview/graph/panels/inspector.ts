@@ -7,11 +7,10 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import { DetailLinks, facts, groupName, heading, section } from './details.ts';
 import type { DetailTargets } from './details.ts';
 import { button, element } from './element.ts';
-import { nodeTensors, tensorDetails } from './tensorDetails.ts';
+import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './icons.ts';
-import { graphTensorText } from './graphTensorText.ts';
 import { thousands, timeText } from '../../../src/core/text/numbers.ts';
 import { fateSentence } from '../../../src/core/report/fateSentence.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
@@ -193,7 +192,7 @@ export class Inspector {
     for (let i = start[point]!; i < start[point + 1]!; i++) neighbours.add(ends[edges[i]!]!);
     return [
       heading(tensor.name, isInput ? graphStrings.input : graphStrings.output),
-      element('p', {}, graphTensorText(tensor) || words.unknownType),
+      element('p', {}, portCard(model, point) || words.unknownType),
       this.#links.points(model, [...neighbours]),
     ];
   }

@@ -19,6 +19,16 @@ export function tensorCard(model: GraphModel, origin: TensorOrigin): string {
   return graphTensorText(known) || (known.engine === null ? '' : engineText(known.engine));
 }
 
+/** The same of an input or output of the model, by its point. */
+export function portCard(model: GraphModel, point: number): string {
+  const { data, nodes, inStart, inEdges } = model.graph;
+  const input = data.inputs[point - nodes];
+  const [first, end] = [inStart[point]!, inStart[point + 1]!];
+  if (input !== undefined) return tensorCard(model, { producer: point, name: input.name });
+  if (first < end) return tensorCard(model, model.tensors.ofEdge(inEdges[first]!));
+  return graphTensorText(data.outputs[point - nodes - data.inputs.length]);
+}
+
 /** `Half 1×197×192, Row major linear FP16`: as the engine has it. */
 export function engineText({ type, dims, format }: EngineTensor): string {
   const shape = dims === null ? '' : dims.length === 0 ? 'scalar' : dims.map((d) => (d < 0 ? '?' : d)).join('×');
@@ -97,7 +107,7 @@ export function nodeTensors(
         links.point(model, written ? graph.to[edge]! : graph.from[edge]!, written ? words.readBy : words.madeBy),
       );
     }
-    const declared = graph.tensors.get(name);
+    const declared = origin === null ? graph.tensors.get(name) : undefined;
     const type = (origin === null ? graphTensorText(declared) : tensorCard(model, origin)) || words.unknownType;
     const item = element(
       'li',

@@ -31,8 +31,12 @@ export interface GraphIndex {
   order: Int32Array;
   /** Position of each point in `order`. */
   rank: Int32Array;
+  /** Tensors by name; one that has `producer` by `tensorKey`. */
   tensors: Map<string, GraphTensor>;
 }
+
+/** Where `GraphIndex.tensors` has a tensor whose name is that of an earlier one. */
+export const tensorKey = (producer: string, name: string): string => `${producer}\n${name}`;
 
 /**
  * Numbers a graph's points and edges in one pass. Names that nothing produces are no edges (weights, a subgraph's own
@@ -68,7 +72,12 @@ export function indexGraph(data: GraphData): GraphIndex {
     branch: scope.branch,
     order,
     rank,
-    tensors: new Map(data.tensors.map((tensor) => [tensor.name, tensor])),
+    tensors: new Map(
+      data.tensors.map((tensor) => [
+        tensor.producer === undefined ? tensor.name : tensorKey(tensor.producer, tensor.name),
+        tensor,
+      ]),
+    ),
   };
 }
 

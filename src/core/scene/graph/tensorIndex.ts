@@ -2,6 +2,7 @@ import type { EngineTensor } from '../../engine/engineLayer.ts';
 import type { FusionReport, ReportTensor } from '../../fusion/fusionReport.ts';
 import { layerOf } from '../../report/layers.ts';
 import type { GraphTensor } from '../panel/viewData.ts';
+import { tensorKey } from './graphIndex.ts';
 import type { GraphIndex } from './graphIndex.ts';
 
 /** A tensor of the graph. Names may repeat between a graph and its subgraphs, so the point that produces it belongs to it. */
@@ -22,7 +23,7 @@ export interface TensorFacts {
   engine: EngineTensor | null;
 }
 
-/** Looks tensors up by their origin: in the report, which has the inferred types, otherwise in the model. */
+/** Looks tensors up by their origin: in the report, otherwise in the model. */
 export class TensorIndex {
   readonly #graph: GraphIndex;
   readonly #report: FusionReport | null;
@@ -35,7 +36,7 @@ export class TensorIndex {
 
   facts(origin: TensorOrigin): TensorFacts {
     const said = this.#find(origin);
-    const declared = this.#graph.tensors.get(origin.name);
+    const declared = this.#graphTensor(origin);
     const writers = said?.layers ?? [];
     return {
       type: said?.type ?? declared?.type ?? null,
@@ -61,6 +62,12 @@ export class TensorIndex {
   ofEdge(edge: number): TensorOrigin {
     const { from, tensor, tensorNames } = this.#graph;
     return { producer: from[edge]!, name: tensorNames[tensor[edge]!]! };
+  }
+
+  #graphTensor({ producer, name }: TensorOrigin): GraphTensor | undefined {
+    const { tensors, data } = this.#graph;
+    const node = data.nodes[producer];
+    return (node && tensors.get(tensorKey(node.id, name))) ?? tensors.get(name);
   }
 
   #find({ producer, name }: TensorOrigin): ReportTensor | undefined {

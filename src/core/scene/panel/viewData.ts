@@ -47,7 +47,7 @@ export interface GraphData {
   nodes: GraphNode[];
   inputs: GraphTensor[];
   outputs: GraphTensor[];
-  /** Tensors with known type or shape, and initializers. */
+  /** Tensors with known type or shape, declared or inferred, and initializers. */
   tensors: GraphTensor[];
   /**
    * The nodes are layers in the order of their execution, of which several may write parts of one tensor (what a Concat
@@ -79,8 +79,10 @@ export interface GraphNode {
 export interface GraphTensor {
   name: string;
   type: string | null;
-  shape: (number | string | null)[] | null;
+  shape: readonly (number | string | null)[] | null;
   initializer: boolean;
+  /** Id of the node that makes it, where another tensor of that name comes before it in the list. */
+  producer?: string;
   /** Memory layout in TensorRT's words, for a tensor of an engine. */
   format?: string;
 }
