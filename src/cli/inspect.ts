@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { openFile } from '../builder/files/fileSource.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { readArguments } from './arguments.ts';
-import { readTarget } from './readTarget.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 
@@ -29,7 +28,7 @@ For an engine it also reports the header, and whether another version or GPU can
     const computeCapability = values['compute-capability'] ?? null;
     if (computeCapability !== null && !/^\d+\.\d$/.test(computeCapability))
       throw new Usage(`--compute-capability: '${computeCapability}' does not have the form 8.9`);
-    const product = values.tensorrt === undefined ? null : readTarget(values.tensorrt).product;
+    const product = values.tensorrt === undefined ? null : (await targetOf(values.tensorrt)).product;
     const version = /\d+(?:\.\d+)*$/.exec(values.tensorrt ?? '')?.[0] ?? null;
     const target = { product, version, computeCapability };
     const path = positionals[0]!;
@@ -49,6 +48,9 @@ For an engine it also reports the header, and whether another version or GPU can
     return exitCodes.done;
   },
 };
+
+/** Loaded only for a comparison. */
+const targetOf = async (version: string) => (await import('./readTarget.ts')).readTarget(version);
 
 /** What reads the history is loaded only for engines. */
 const buildOf = async (path: string) => (await import('../builder/store/buildOfEngine.ts')).buildOfEngine(path);

@@ -1,25 +1,16 @@
 import type { Inspection } from './inspection.ts';
 import type { ByteSource } from '../text/byteSource.ts';
-import { BuildLogReader } from '../engine/readBuildLog.ts';
-import { readNsysTrace } from '../engine/trace/readNsysTrace.ts';
 import { SqliteFile } from '../engine/trace/sqliteFile.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
-import { encodingOf, Utf8Decoder } from '../text/utf8Decoder.ts';
+import { encodingOf } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
 import type { EngineTarget } from './portability.ts';
 import { inspection } from './inspection.ts';
-import { inspectJson } from './inspectJson.ts';
-import { inspectCalibration, inspectLog, inspectOverrides } from './inspectText.ts';
 import { errorText } from '../text/errorText.ts';
 import { counted } from '../text/numbers.ts';
 
 const nowhere: EngineTarget = { product: null, version: null, computeCapability: null };
 const HEAD = 1 << 16;
-const CHUNK = 1 << 20;
-/** Longest text that is read as a whole; a longer one can only be a log. */
-const MAX_WHOLE = 400 << 20;
-/** Calibration caches and overrides are small. */
-const MAX_SMALL = 64 << 20;
 
 /**
  * Identifies a file by its content, never by its name, except that an empty file whose name mentions layers is the
@@ -51,10 +42,13 @@ async function inspectContent(source: ByteSource, name: string, target: EngineTa
   if (binary !== null) return binary;
   // Text may happen to read as the first fields of a model, but no model is text throughout.
   if (!isText(head)) return (await inspectModel(source, head)) ?? inspectUnknownBinary(source.size);
-  return (await inspectText(source)) ?? (await inspectModel(source, head)) ?? unknownText();
+  // Models are many; the readers of all texts are loaded only for a text.
+  const { inspectTextFile } = await import('./inspectTextFile.ts');
+  return (await inspectTextFile(source)) ?? (await inspectModel(source, head)) ?? unknownText();
 }
 
 async function inspectTrace(source: ByteSource): Promise<Inspection> {
+  const { readNsysTrace } = await import('../engine/trace/readNsysTrace.ts');
   const { value, problems } = await readNsysTrace(source);
   if (!value?.trace) return inspection('unknown', 'An SQLite file without kernels of Nsight Systems', { problems });
   const { kernels, passes } = value.trace;
@@ -100,7 +94,7 @@ async function inspectModel(source: ByteSource, head: Uint8Array): Promise<Inspe
 
 function inspectUnknownBinary(size: number): Inspection {
   return unknown(
-    'Unrecognised binary file',
+    'Unrecognized binary file',
     'unknown-kind',
     `The ${counted(size, 'byte')} are not an ONNX model, a TensorRT engine or a timing cache.`,
   );
@@ -108,52 +102,8 @@ function inspectUnknownBinary(size: number): Inspection {
 
 function unknownText(): Inspection {
   return unknown(
-    'Unrecognised text file',
+    'Unrecognized text file',
     'unknown-kind',
     'The text is not a build log, layer info, profile, replay or calibration cache of TensorRT, and not a precision override file.',
   );
-}
-
-async function inspectText(source: ByteSource): Promise<Inspection | null> {
-  const first = await textOf(source, Math.min(source.size, HEAD));
-  if (source.size <= MAX_WHOLE && looksLikeJson(first)) {
-    const found = inspectJson(await textOf(source, source.size), first);
-    if (found !== null) return found;
-  }
-  if (source.size <= MAX_SMALL) {
-    const text = source.size <= HEAD ? first : await textOf(source, source.size);
-    const found = inspectCalibration(text) ?? inspectOverrides(text);
-    if (found !== null) return found;
-  }
-  return inspectAsLog(source);
-}
-
-/** JSON starts with a bracket, also after comments; a log's brackets hold a level, a time or a name. */
-function looksLikeJson(first: string): boolean {
-  const start = first.replace(/^(?:\uFEFF|\s|#.*\n)*/, '');
-  if (start.startsWith('{"event":')) return false;
-  return /^(?:,\s*)?(?:\{|\[\s*(?:[\]{["]|$))/.test(start);
-}
-
-async function textOf(source: ByteSource, length: number): Promise<string> {
-  const decoder = new Utf8Decoder();
-  const parts: string[] = [];
-  for (let at = 0; at < length; at += CHUNK) {
-    // eslint-disable-next-line no-await-in-loop -- one piece after the other keeps memory low
-    parts.push(decoder.push(await source.read(at, Math.min(CHUNK, length - at))));
-  }
-  parts.push(decoder.end());
-  return parts.join('');
-}
-
-async function inspectAsLog(source: ByteSource): Promise<Inspection | null> {
-  const reader = new BuildLogReader();
-  const decoder = new Utf8Decoder();
-  for (let at = 0; at < source.size; at += CHUNK) {
-    // eslint-disable-next-line no-await-in-loop -- a log may be larger than memory
-    reader.push(decoder.push(await source.read(at, Math.min(CHUNK, source.size - at))));
-  }
-  reader.push(decoder.end());
-  const { value, problems } = reader.end();
-  return inspectLog(value, problems);
 }

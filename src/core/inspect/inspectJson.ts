@@ -34,7 +34,7 @@ function inspectOther(documents: JsonNode[], problems: Problem[]): Inspection | 
     return null;
   const keys = document.kind === 'object' ? document.members.slice(0, 5).map(({ key }) => JSON.stringify(key)) : [];
   const what = keys.length > 0 ? ` Its first keys are ${keys.join(', ')}.` : '';
-  return inspection('unknown', 'Unrecognised JSON file', {
+  return inspection('unknown', 'Unrecognized JSON file', {
     problems: [
       {
         severity: 'error',

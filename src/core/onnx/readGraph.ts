@@ -126,9 +126,20 @@ export function readNode(reading: ModelReading, list: OnnxNode[], path: string, 
     return;
   }
   reading.count(1 + node.attributes.length);
+  if (!reading.edges) forget(node);
   keep();
 }
 
+/** Who only counts keeps no attributes: the garbage collector would copy them again and again. */
+function forget(node: OnnxNode): void {
+  node.name = '';
+  node.inputs = none;
+  node.outputs = none;
+  node.attributes = none;
+  node.metadata = none;
+}
+
+const none: never[] = [];
 const nothing: Pending[] = [];
 
 function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pending[] {
