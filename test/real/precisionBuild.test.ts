@@ -236,7 +236,7 @@ describe('rewritten models become engines that obey', () => {
     expect(answer).toMatchObject({ checked: true, ran: true });
   });
 
-  test('a quantised model in FP16: its quantised kernels are the same ones', async () => {
+  test('a quantised model in FP16: its quantized kernels are the same ones', async () => {
     const model = join(folder, 'quantised.onnx');
     writeFileSync(model, quantised());
     const typed = await make('quantised', model, 'base fp16');

@@ -227,7 +227,7 @@ test('a quantised network whose rules read around Q/DQ pairs: valid, and of the 
   const jobs: ModelJob[] = [];
   for (const rules of ['conv1 fp32', 'conv2 fp32\nadd fp32', 'flat, fc fp32', '** fp32', 'conv3 fp16', '** fp16'])
     jobs.push({ model: pathOf(await rewrite(model, rules)), run: true, against: model, largest: 0.3 });
-  await expect(rewrite(model, 'fc fp32')).rejects.toThrow(/"fc" cannot leave its quantised kernel: .*"flat"/);
+  await expect(rewrite(model, 'fc fp32')).rejects.toThrow(/"fc" cannot leave its quantized kernel: .*"flat"/);
   const answers = [...(await answersOf(jobs)).values()];
   for (const { checked, ran } of answers) expect([checked, ran]).toEqual([true, true]);
   // Inside the range of the pairs only their rounding is gone; later pairs of this network clip, which goes, too.

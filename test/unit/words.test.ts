@@ -77,6 +77,20 @@ test.each(banned)('not %s, but %s', (phrase) => {
   expect(found).toEqual([]);
 });
 
+test('docs are in American English, as are the terms of TensorRT; names of commands and of JSON stay as they are', () => {
+  const british = /\b\w*(quantis(e|ing)|normalis|recognis|optimis|colour|neighbour|behaviour)/i;
+  const found = files
+    .filter((file) => file.endsWith('.md') && !file.startsWith('src'))
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .replaceAll(/`[^`]*`/g, '')
+        .split(/\s+/)
+        .filter((word) => british.test(word))
+        .map((word) => `${file}: ${word}`),
+    );
+  expect(found).toEqual([]);
+});
+
 test('the phrases are found in the texts that once had them', () => {
   const old = [
     "'abc' is no whole number",

@@ -163,7 +163,7 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   }
   const low = findQuantisedNodes(model, types, base === 'int8' ? 'int8' : 'float8');
   if (low.low.length === 0)
-    throw new UserError(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantise the model first`);
+    throw new UserError(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
   return { ...subject, low };
 }
 

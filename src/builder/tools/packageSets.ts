@@ -40,7 +40,7 @@ export const packageSets = {
     },
     consent: [
       `TensorRT-RTX ${rtxVersion} is needed to build engines on this machine. It needs no GPU.`,
-      `It is a product of NVIDIA under NVIDIA's licence (SLA for the TensorRT-RTX SDK), downloaded as Python wheels`,
+      `It is a product of NVIDIA under NVIDIA's license (SLA for the TensorRT-RTX SDK), downloaded as Python wheels`,
       `(tensorrt-rtx-cu13, about 100 MB, 240 MB on disk) from your Python package index to`,
     ],
     check: 'import tensorrt_rtx_bindings as binding; print(binding.__version__)',
@@ -53,7 +53,7 @@ export const packageSets = {
     wheels: [`onnxruntime==${onnxruntimeVersion}`, 'numpy==2.4.6'],
     consent: [
       `ONNX Runtime ${onnxruntimeVersion} and NumPy are needed to run models on this machine's CPU.`,
-      `They are open source (MIT and BSD licences) and are downloaded as Python wheels`,
+      `They are open source (MIT and BSD licenses) and are downloaded as Python wheels`,
       `(onnxruntime and numpy, about 40 MB, 140 MB on disk) from your Python package index to`,
     ],
     check: 'import numpy, onnxruntime; print(onnxruntime.__version__)',

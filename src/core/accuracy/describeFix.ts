@@ -58,7 +58,7 @@ export function describeFix(search: FoundFix): AccuracyFix {
   ];
   const isQdq = base === 'int8' || base === 'fp8';
   if (isQdq && rules.length > 0)
-    comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantise the model');
+    comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantize the model');
   const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
   const text =
     given === undefined

@@ -95,7 +95,7 @@ export const buildOptions = {
   randomWeights: {
     kind: 'flag',
     description:
-      "Build with random weights in place of the model's external ones, which may be missing; fusion depends on structure, shapes and types. Every result is labelled so.",
+      "Build with random weights in place of the model's external ones, which may be missing; fusion depends on structure, shapes and types. Every result is labeled so.",
     cli: [{ flag: 'random-weights', help: "build with random weights in place of the model's external ones" }],
     ...outside,
   },

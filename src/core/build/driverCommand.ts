@@ -87,7 +87,7 @@ function refusedByRtx(options: EngineOptions): CommandNote[] {
     notes.push(
       refused(
         'calibrationCache',
-        'TensorRT-RTX does not support INT8 calibration. Quantise the model with Q/DQ nodes.',
+        'TensorRT-RTX does not support INT8 calibration. Quantize the model with Q/DQ nodes.',
       ),
     );
   return notes;

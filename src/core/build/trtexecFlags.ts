@@ -19,7 +19,7 @@ export type Version = readonly [number, number, number];
 
 const castInstead =
   'TensorRT 11 networks are strongly typed: build a typed copy of the model, which an override file makes';
-const calibrationInstead = 'TensorRT 11 has no calibration: quantise the model with Q/DQ nodes';
+const calibrationInstead = 'TensorRT 11 has no calibration: quantize the model with Q/DQ nodes';
 const v = (major: number, minor: number, patch = 0): Version => [major, minor, patch];
 const weak: FlagLife = { until: v(11, 0), instead: castInstead };
 const calibration: FlagLife = { until: v(11, 0), instead: calibrationInstead };

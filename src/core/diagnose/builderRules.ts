@@ -128,7 +128,7 @@ export const BUILDER_RULES: DiagnosisRule[] = [
       severity: 'warning',
       message: `INT8 has no scale${m[1] ? ` for tensor ${m[1].replace(/[,.]$/, '')}` : 's'}: neither a calibration cache nor Q/DQ nodes provide one.`,
       advice:
-        'Calibrate (up to TensorRT 10) or quantise the model with Q/DQ nodes; without scales such layers stay in higher precision.',
+        'Calibrate (up to TensorRT 10) or quantize the model with Q/DQ nodes; without scales such layers stay in higher precision.',
     }),
   },
   {
@@ -160,7 +160,7 @@ export const BUILDER_RULES: DiagnosisRule[] = [
       names: /nodes in FP16: (.*)/.exec(text)?.[1]?.split(', ').filter(Boolean) ?? [],
       message: layerNorms(text),
       advice:
-        'Keep normalisation and softmax nodes in FP32 (an override file: `op:LayerNormalization fp32`), or export with opset 17 or later.',
+        'Keep normalization and softmax nodes in FP32 (an override file: `op:LayerNormalization fp32`), or export with opset 17 or later.',
     }),
   },
   {
@@ -185,8 +185,8 @@ function layerNorms(text: string): string {
   const names = /nodes in FP16: (.*)/.exec(text)?.[1]?.split(', ').filter(Boolean);
   if (!names) return causeText(text);
   return names.length === 0
-    ? 'All normalisation nodes have an explicit precision.'
-    : `${names.length} nodes of layer normalisations run in FP16 and may overflow.`;
+    ? 'All normalization nodes have an explicit precision.'
+    : `${names.length} nodes of layer normalizations run in FP16 and may overflow.`;
 }
 
 /** The input that a text about profiles names. */

@@ -260,7 +260,7 @@ export interface ReportTensor {
 
 /** A finding about the build: why the engine is as it is. */
 export interface Remark {
-  /** As compilers' optimisation remarks: something was done, was not done, or was found out. */
+  /** As compilers' optimization remarks: something was done, was not done, or was found out. */
   kind: 'passed' | 'missed' | 'analysis';
   /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, … */
   code: string;

@@ -127,7 +127,7 @@ function leftOver(from: Resolution, index: number, whole: Whole): Judged {
     return {
       fate: 'removed',
       exact: false,
-      reason: `No layer computes it: ${op} only changes the shape of the tensor, and its neighbours use the same data.`,
+      reason: `No layer computes it: ${op} only changes the shape of the tensor, and its neighbors use the same data.`,
     };
   }
   if (whole.listed && isBetweenLayers(from, index)) {

@@ -3,7 +3,7 @@ import { quantisedNodes } from '../precision/check/quantisedNodes.ts';
 import { byteLength } from '../onnx/tensorTypes.ts';
 import { isPart, movers, type QuantisedGraph } from './quantisedGraph.ts';
 
-/** Nodes that compute in floating point although quantised values come in and quantised ones go out. */
+/** Nodes that compute in floating point although quantized values come in and quantised ones go out. */
 export interface FloatIsland {
   /** Ids, in the model's order. */
   nodes: string[];

@@ -1,7 +1,7 @@
 import { inDataOrder, type ModelGraph } from '../model/modelGraph.ts';
 import type { OnnxTensor } from '../onnx/onnxModel.ts';
 
-/** Operators that pass dequantised values on as they are. */
+/** Operators that pass dequantized values on as they are. */
 export const movers: ReadonlySet<string> = new Set([
   'Reshape',
   'Transpose',

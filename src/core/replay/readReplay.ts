@@ -240,7 +240,7 @@ export class ReplayReader {
       ? { ...spanOf(own.value), text: wanted }
       : { start: at, end: at, text: `${last ? ',' : ''}${gap}"${marker}": ${wanted}` };
     const title = `${own ? 'Change to' : 'Add'} "${marker}": ${wanted}`;
-    const message = `Polygraphy does not recognise this as ${name} without "${marker}", so the build fails. Add "${marker}": ${wanted}.`;
+    const message = `Polygraphy does not recognize this as ${name} without "${marker}", so the build fails. Add "${marker}": ${wanted}.`;
     const fixes = own || closed ? [{ title, edits: [edit], preferred: true }] : [];
     this.add(own ? spanOf(own.value) : place, 'error', 'bad-class', message, fixes);
   }
@@ -249,7 +249,7 @@ export class ReplayReader {
     const wanted = `${JSON.stringify(encoded + name)}: ${JSON.stringify(encodedValue)}`;
     const span = key === encoded + name ? spanOf(value) : { start: keyStart, end: value.end };
     const text = key === encoded + name ? JSON.stringify(encodedValue) : wanted;
-    const message = `Polygraphy does not recognise this as ${name} without ${wanted}, so the build fails.`;
+    const message = `Polygraphy does not recognize this as ${name} without ${wanted}, so the build fails.`;
     const fixes = [{ title: `Change to ${text}`, edits: [{ ...span, text }], preferred: true }];
     this.add(span, 'error', 'bad-class', message, fixes);
   }

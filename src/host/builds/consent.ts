@@ -19,7 +19,7 @@ export async function mayDownload(text: string, memory: vscode.Memento): Promise
   const question = 'Download NVIDIA TensorRT-RTX?';
   const detail = [
     text,
-    'By downloading it you accept NVIDIA’s licence. Nothing else is sent or downloaded. You are asked only once.',
+    'By downloading it you accept NVIDIA’s license. Nothing else is sent or downloaded. You are asked only once.',
   ].join('\n\n');
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one question after the other

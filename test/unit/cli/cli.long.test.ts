@@ -413,7 +413,7 @@ describe('build', () => {
     );
     const ran = await trtlens(['build', modelPath('vit_tiny'), '--backend', 'rtx', '--python', python]);
     expect(ran.code).toBe(2);
-    expect(ran.err).toContain("NVIDIA's licence");
+    expect(ran.err).toContain("NVIDIA's license");
     expect(ran.err).toContain('Not interactive: pass --yes to accept');
     expect(ran.err.trim().split('\n').at(-1)).toBe('trtlens build: TensorRT-RTX was not installed: not confirmed');
     expect(readdirSync(folder)).not.toContain('cache/builds');

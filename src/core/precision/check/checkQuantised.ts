@@ -13,6 +13,6 @@ export function checkQuantised(context: CheckContext, word: TypeWord): void {
     addProblem(context, word.range, 'info', 'type-needs-scales', message, changeTo(word));
     return;
   }
-  const message = `${targetName(target)} uses ${word.type} only between Q/DQ nodes of the model, so a rule cannot set it. Quantise the model first.`;
+  const message = `${targetName(target)} uses ${word.type} only between Q/DQ nodes of the model, so a rule cannot set it. Quantize the model first.`;
   addProblem(context, word.range, 'error', 'type-needs-qdq', message, changeTo(word));
 }

@@ -21,7 +21,7 @@ const epilogues: ReadonlySet<string> = new Set([
 const movers: ReadonlySet<string> = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
 
 /**
- * Ids of the nodes that a Cast next to them would take out of a quantised kernel: those that read dequantised values,
+ * Ids of the nodes that a Cast next to them would take out of a quantized kernel: those that read dequantized values,
  * and the pointwise ones between such a node and the next QuantizeLinear.
  */
 export function quantisedNodes(graph: OnnxGraph): Set<string> {
@@ -66,13 +66,13 @@ function towardsQuantize(graph: OnnxGraph): Set<OnnxNode> {
 export interface QuantisedReads {
   /** By input: the tensor that QuantizeLinear read before the pair. */
   around: Map<number, string>;
-  /** Operators that only move dequantised values and are between the pair and the node: it cannot read around these. */
+  /** Operators that only move dequantized values and are between the pair and the node: it cannot read around these. */
   movedBy: OnnxNode[];
   /** Inputs that are dequantised constants, of which the model has no other values. */
   constants: number[];
 }
 
-/** By id, the nodes that read dequantised values; `constant`: the tensor is known before the build. */
+/** By id, the nodes that read dequantized values; `constant`: the tensor is known before the build. */
 export function quantisedReads(graph: OnnxGraph, constant: (tensor: string) => boolean): Map<string, QuantisedReads> {
   const found = new Map<string, QuantisedReads>();
   collectReads(graph, new Map(), constant, found);

@@ -63,7 +63,7 @@ class Chooser {
   private readonly quantised: Set<string>;
   private readonly reads: Map<string, QuantisedReads>;
   private readonly problems: Problem[] = [];
-  /** Nodes that a rule cannot take out of their quantised kernels, with what is in the way. */
+  /** Nodes that a rule cannot take out of their quantized kernels, with what is in the way. */
   private readonly blocked = new Map<string, { node: OnnxNode; blocking: OnnxNode }>();
   private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
 
@@ -248,13 +248,13 @@ class Chooser {
         severity: 'error',
         code: 'type-needs-qdq',
         text: (ops, n) =>
-          `${n} (${ops}) cannot be rewritten to a type that needs Q/DQ nodes. Quantise the model first.`,
+          `${n} (${ops}) cannot be rewritten to a type that needs Q/DQ nodes. Quantize the model first.`,
       },
       'quantised-node': {
         severity: 'warning',
         code: 'quantised-node',
         text: (ops, n) =>
-          `${n} (${ops}) in quantised kernels: a Cast next to such a node removes it from the quantised fusion.`,
+          `${n} (${ops}) in quantized kernels: a Cast next to such a node removes it from the quantized fusion.`,
       },
       'leaves-quantised': {
         severity: 'info',
@@ -266,12 +266,12 @@ class Chooser {
         severity: 'info',
         code: 'weights-stay-quantised',
         text: (ops, n) =>
-          `${n} (${ops}) ${n.startsWith('1 ') ? 'computes' : 'compute'} with dequantised weights: the model has no others.`,
+          `${n} (${ops}) ${n.startsWith('1 ') ? 'computes' : 'compute'} with dequantized weights: the model has no others.`,
       },
       'base-skips-quantised': {
         severity: 'info',
         code: 'base-skips-quantised',
-        text: (ops, n) => `${n} (${ops}) kept the type of the model because they are part of quantised kernels.`,
+        text: (ops, n) => `${n} (${ops}) kept the type of the model because they are part of quantized kernels.`,
       },
       'base-single-float16': single('info', 'FP16', ''),
       'base-single-bfloat16': single('info', 'BF16', ' A newer opset allows it for most of them.'),
@@ -282,11 +282,11 @@ class Chooser {
       this.problems.push({
         severity: 'error',
         code: 'quantised-node',
-        message: `"${parserName(node)}" cannot leave its quantised kernel: ${
+        message: `"${parserName(node)}" cannot leave its quantized kernel: ${
           blocking.op === 'DequantizeLinear'
-            ? `the model has what "${parserName(blocking)}" dequantises in no other type`
-            : `it reads quantised values through "${parserName(blocking)}" (${blocking.op}). Add that node to the rule`
-        }, or quantise the model without this node.`,
+            ? `the model has what "${parserName(blocking)}" dequantizes in no other type`
+            : `it reads quantized values through "${parserName(blocking)}" (${blocking.op}). Add that node to the rule`
+        }, or quantize the model without this node.`,
         node: node.id,
       });
     for (const [key, { ops, nodes, first }] of this.counts) {

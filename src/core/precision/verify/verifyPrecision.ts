@@ -170,7 +170,7 @@ function judgeTyped(
   if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
     const advice = seen.quantised
       ? 'The Q/DQ nodes around it make TensorRT compute it in integers.'
-      : `TensorRT removed the Casts around it. Keep a neighbouring node in ${asked}, too.`;
+      : `TensorRT removed the Casts around it. Keep a neighboring node in ${asked}, too.`;
     return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
   }
   if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)

@@ -173,7 +173,7 @@ describe('quantised models', () => {
     expect(plan.problems.map(({ code, message }) => [code, message])).toEqual([
       [
         'base-skips-quantised',
-        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) kept the type of the model because they are part of quantised kernels.',
+        '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) kept the type of the model because they are part of quantized kernels.',
       ],
     ]);
   });

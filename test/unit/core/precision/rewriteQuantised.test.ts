@@ -130,7 +130,7 @@ describe('a rule on a node of a quantised network', () => {
             refused++;
             for (const { code, message } of errors) {
               expect(code).toBe('quantised-node');
-              expect(message).toMatch(/^"n\d+" cannot leave its quantised kernel: .* "(?:n\d+|DQ_\w+|WDQ\d+)"/);
+              expect(message).toMatch(/^"n\d+" cannot leave its quantized kernel: .* "(?:n\d+|DQ_\w+|WDQ\d+)"/);
             }
             return;
           }

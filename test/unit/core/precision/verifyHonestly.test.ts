@@ -120,7 +120,7 @@ describe('obeyed only with evidence', () => {
     expect(verdictOf(half, 'fp32', capture.index)).toMatchObject({
       verdict: 'disobeyed',
       message:
-        'In the layer __myl_CastFcCastAdd_myl0_1 its weights are fp16, not fp32. TensorRT removed the Casts around it. Keep a neighbouring node in fp32, too.',
+        'In the layer __myl_CastFcCastAdd_myl0_1 its weights are fp16, not fp32. TensorRT removed the Casts around it. Keep a neighboring node in fp32, too.',
     });
     const float = kernel(casts, 'Half', [
       ['Float', weight],

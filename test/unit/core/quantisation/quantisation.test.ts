@@ -114,7 +114,7 @@ test('an island in floating point, with the bytes that go in and out', async () 
   const { graph, ...rest } = await network({ island: true });
   const found = floatIslands(Object.assign(await network({ island: true }), rest), inferTensors(graph));
   const names = found.map(({ nodes }) => nodes.map((id) => graph.nodes[graph.indexOfId.get(id)!]!.op));
-  // The first Softmax reads dequantised values itself.
+  // The first Softmax reads dequantized values itself.
   expect(names).toEqual([['Softmax', 'Erf']]);
   expect(found[0]!.bytes).toBe(2 * 4 * 4 * 8 * 8);
 });
