@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
+import { searchChange } from '../../src/builder/run/searchChange.ts';
 import { whatIf } from '../../src/builder/run/whatIf.ts';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
+import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
+import { writeChanged } from '../../src/builder/surgery/writeChanged.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { modelPath } from '../support/fixtures.ts';
@@ -28,18 +32,19 @@ beforeAll(async () => {
 test('an output inside an attention dissolves just this one', async () => {
   const { diff } = await whatIf({
     options,
-    changed: { outputs: ['/layers.1/attn/qk/MatMul_output_0'] },
-    change: null,
+    changed: {},
+    change: { outputs: ['/layers.1/attn/qk/MatMul_output_0'] },
     base,
   });
   expect(diff.b).toMatchObject({ product: 'tensorrt-rtx' });
   expect(diff.totals.states).toMatchObject({ split: 4, merged: 0, moved: 0, same: diff.matched.byName - 4 });
+  expect(diff.marked).toMatchObject({ side: 'b', dissolved: [expect.objectContaining({ kernels: 3 })] });
   const [split] = diff.changes.filter(({ kind }) => kind === 'split');
   expect(split).toMatchObject({ exact: true, a: expect.stringContaining('_gemm_mha_v2') as string });
 });
 
 test('a cut leaves both halves, and a node that was taken out is gone', async () => {
-  const cut = await whatIf({ options, changed: {}, change: { cut: '/layers.1/add_ffn/Add_output_0' }, base });
+  const cut = await whatIf({ options, changed: {}, change: { cuts: ['/layers.1/add_ffn/Add_output_0'] }, base });
   expect(cut.diff.matched).toMatchObject({ onlyA: [], onlyB: [] });
 
   const without = await whatIf({ options, changed: {}, change: { remove: await softmaxOf('/layers.1/') }, base });
@@ -47,6 +52,45 @@ test('a cut leaves both halves, and a node that was taken out is gone', async ()
   await expect(whatIf({ options, changed: {}, change: { remove: '9999' }, base })).rejects.toThrow(
     'There is no node 9999',
   );
+});
+
+test('added nodes change nothing here, and a mark is taken back', async () => {
+  const at = '/layers.1/attn/qk/MatMul_output_0';
+  for (const add of ['Identity', 'Neg', 'Cast']) {
+    // oxlint-disable-next-line no-await-in-loop -- one build after the other
+    const { diff } = await whatIf({ options, changed: {}, change: { add, at }, base });
+    expect(diff.totals, add).toMatchObject({ states: { split: 0, merged: 0, moved: 0 }, kernels: { a: 42, b: 42 } });
+  }
+  const marked = join(folder, 'marked.onnx');
+  await writeChanged(await fillWeights(options.model), { outputs: [at] }, marked, new ParsedFiles());
+  const { randomWeights: _, ...rest } = options;
+  const { diff } = await whatIf({ options: { ...rest, model: marked }, changed: {}, change: { unmark: at } });
+  expect(diff.totals.kernels).toEqual({ a: 46, b: 42 });
+
+  const found = await searchChange({
+    options: { ...rest, model: marked },
+    kind: 'fuse',
+    nodes: ['/layers.1/attn/qk/MatMul', '/layers.1/attn/softmax/Softmax'],
+    maxBuilds: 4,
+  });
+  expect(found.tried[0]).toMatchObject({ option: 'unmark', value: at, reached: true, results: 'same', kernels: -4 });
+});
+
+test('a search for what breaks an attention', async () => {
+  const found = await searchChange({ options, kind: 'break', nodes: ['/layers.1/attn/**'], base, maxBuilds: 24 });
+  expect(found.tensorrt).toMatchObject({ product: 'tensorrt-rtx' });
+  const works = found.tried.filter(({ reached }) => reached);
+  expect(works.map(({ option }) => option)).toEqual('output output output rules cut cut cut'.split(' '));
+  expect(works[0]).toMatchObject({ results: 'same', kernels: 3, reformats: 0, ms: null });
+  // Found to be without effect before, too.
+  expect(found.tried.filter(({ option, reached }) => option === 'add' && reached === false)).toHaveLength(3);
+  expect(found).toMatchObject({ left: 0, builds: found.tried.length });
+
+  const bounded = await searchChange({ options, kind: 'break', nodes: ['/layers.1/attn/**'], base, maxBuilds: 2 });
+  expect(bounded.tried).toHaveLength(2);
+  expect(bounded.left).toBe(found.tried.length - 2);
+  const none = searchChange({ options, kind: 'break', nodes: ['/nowhere/**'], base, maxBuilds: 2 });
+  await expect(none).rejects.toThrow('no node has the id or matches the name /nowhere/**');
 });
 
 async function softmaxOf(module: string): Promise<string> {

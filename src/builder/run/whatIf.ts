@@ -2,16 +2,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BuildDiff } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
-import { inferTensors } from '../../core/model/inferTensors.ts';
-import { createModelGraph } from '../../core/model/modelGraph.ts';
-import { planEdit } from '../../core/onnx/editModel.ts';
-import { editsFor, type ModelChange } from '../../core/surgery/changeModel.ts';
+import type { ModelChange } from '../../core/surgery/changeModel.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { openFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
-import { writeModel } from '../files/writeModel.ts';
 import { type Build, requireBuild } from '../store/buildFolder.ts';
-import { readBuildSide } from '../store/buildSide.ts';
+import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
+import { writeChanged } from '../surgery/writeChanged.ts';
 import { UserError } from '../userError.ts';
 import { convertOpset, type OpsetChange } from './convertOpset.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from './runBuild.ts';
@@ -31,6 +27,8 @@ export interface WhatIfRequest {
 export interface WhatIfResult {
   /** From the model as it is (A) to the changed one (B). */
   diff: BuildDiff;
+  /** Both builds; their folders are gone, except that of a given base. */
+  sides: { a: BuildSide; b: BuildSide };
   /** Of the build with the change. */
   seconds: number | null;
 }
@@ -63,8 +61,11 @@ export async function whatIf(
       await readBuildSide(after.folder, model, files),
     ];
     const names = { a: base ?? basename(options.model), b: 'with the change' };
-    const diff = diffReports({ ...a, source: names.a }, { ...b, source: names.b });
-    return { diff, seconds: after.manifest.seconds };
+    // Outputs of the copy that the model does not have.
+    const outputs = change && 'outputs' in change ? [...change.outputs] : [];
+    const marked = outputs.length > 0 ? { marked: { outputs, debug: [], all: false } } : {};
+    const sides = { a: { ...a, source: names.a }, b: { ...b, source: names.b, ...marked } };
+    return { diff: diffReports(sides.a, sides.b), sides, seconds: after.manifest.seconds };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -83,21 +84,7 @@ async function changedCopy(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const out = join(folder, 'model', basename(path).replace(/\.gz$/i, ''));
-  if ('opset' in change) {
-    await convertOpset(path, change, out, signal);
-    return out;
-  }
-  const { value: model } = await files.model(path, { spans: true });
-  const graph = createModelGraph(model);
-  const edits = editsFor(graph, inferTensors(graph), change);
-  if ('reason' in edits) throw new UserError(`${basename(path)}: ${edits.reason}`);
-  const source = await openFile(path);
-  try {
-    const { value, problems } = await planEdit(model, source, edits);
-    if (!value) throw new UserError(`${basename(path)}: ${problems[0]?.message ?? 'cannot be edited'}`);
-    await writeModel(value, { path, source }, out, signal);
-    return out;
-  } finally {
-    await source.close();
-  }
+  if ('opset' in change) await convertOpset(path, change, out, signal);
+  else await writeChanged(path, change, out, files, signal);
+  return out;
 }

@@ -6,6 +6,7 @@ import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../b
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { confirmDownload } from '../confirmDownload.ts';
 import { printJson } from '../terminal.ts';
+import { toolsIn } from './toolsIn.ts';
 
 // Nothing is left of the engines that are built.
 const { engine: _, ...build } = buildArguments;
@@ -56,12 +57,7 @@ Other options are those of trtlens build.
         options: {
           backend: 'auto',
           ...readBuildOptions(values),
-          ...Object.fromEntries(
-            ['python', 'trtexec', 'polygraphy'].flatMap((name) => {
-              const value = textOf(values, name);
-              return value === undefined ? [] : [[name, value]];
-            }),
-          ),
+          ...toolsIn(values),
           model,
           driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
           confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),

@@ -1,42 +1,70 @@
 import { join } from 'node:path';
+import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
+import { toComparison } from '../../builder/store/comparison.ts';
+import { versionNote } from '../../core/surgery/search/searchText.ts';
 import { diffText } from '../../core/diff/output/diffText.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { confirmDownload } from '../confirmDownload.ts';
+import { writeReport } from '../report.ts';
 import { printJson } from '../terminal.ts';
+import { toolsIn } from './toolsIn.ts';
+import { defaultBuilds, searchAndPrint, searchArguments, searchKinds } from './searchChange.ts';
 
 const own = {
-  cut: { type: 'string' },
+  unmark: { type: 'string' },
+  cut: { type: 'string', multiple: true },
+  add: { type: 'string' },
   remove: { type: 'string' },
   rules: { type: 'string' },
   opset: { type: 'string' },
   base: { type: 'string' },
+  html: { type: 'string' },
+  ...searchArguments,
 } as const;
 
 /** Options of a build that are a change here. */
-const changes = ['output', 'shapes', 'compute-capability'];
+const changedOptions = ['shapes', 'compute-capability'];
+const changes = ['output', 'unmark', 'cut', 'add', 'remove', 'rules', 'opset', ...changedOptions];
 
 export const whatIfCommand: Command = {
   name: 'what-if',
   summary: 'try a change and see what it does to fusion',
-  help: `trtlens what-if MODEL.onnx --output T | --cut T | --remove ID | --rules F | --opset N | --shapes S | --compute-capability C
-                [--base FOLDER] [build options] [--json]
+  help: `trtlens what-if MODEL.onnx --output T,… | --unmark T | --cut T | --add OP:T | --remove ID | --rules F | --opset N | --shapes S
+                | --compute-capability C  [--base FOLDER] [build options] [--html FILE] [--json]
+trtlens what-if MODEL.onnx --break NODES | --separate NODES | --fuse NODES
+                [--max-builds N] [--max-minutes N] [--base FOLDER] [build options] [--json]
 
 Builds the model as it is and with the change, and shows what changed, node by node. Without an NVIDIA GPU it builds with
 TensorRT-RTX on the CPU. The result applies to this TensorRT version; another one may fuse differently.
 
-  --output T              make tensor T an output
-  --cut T                 end the network at tensor T and continue after it with a new input
+  --output T,…            make tensors outputs
+  --unmark T              make output T an inner tensor
+  --cut T                 end the network at tensor T and continue after it with a new input; may be repeated
+  --add OP:T              add nodes behind tensor T: Identity, Neg (twice) or Cast (to another type and back)
   --remove ID             remove a node whose output has the type and shape of its input
   --rules F               apply the rules of a .trtprec file
   --opset N               convert to another version of ONNX's operators, with Python's package onnx
   --shapes S              build for these shapes, for example x:1x3x224x224
   --compute-capability C  build for another GPU, for example 12.0 (TensorRT-RTX)
   --base FOLDER           an existing build of the unchanged model with the same options
+  --html FILE             also write the comparison as one page, as 'trtlens diff --html' does
   --json                  the JSON of 'trtlens diff --json', with "tensorrt" and "change"
+
+The second form searches: it tries changes, two builds at a time, and ranks those that work by what they cost. NODES are
+ids with commas, or a pattern of names such as '/layers.1/attn/**'; each option may be repeated.
+
+  --break NODES           compute the nodes of a kernel, such as a fused attention, in several kernels
+  --separate NODES        keep nodes out of the ForeignNode that they are in
+  --fuse NODES            compute nodes of several kernels in one
+  --max-builds N          try at most N changes (default: ${defaultBuilds})
+  --max-minutes N         stop after N minutes with what was found so far
+  --json                  { "tensorrt", "goal", "tried": [ { "option", "value", "results", "reached", "why", "kernels",
+                          "reformats", "ms" } ], "left", "builds", "seconds" }
 
 Other options of trtlens build apply to both builds.
 `,
@@ -45,45 +73,66 @@ Other options of trtlens build apply to both builds.
     const values: BuildValues = read.values;
     const { positionals } = read;
     const model = positionals[0]!;
-    const [cut, remove, rules, opset, base] = Object.keys(own).map((flag) => textOf(values, flag));
-    const asked = [...changes, 'cut', 'remove', 'rules', 'opset'].filter((flag) => values[flag] !== undefined);
-    if (asked.length !== 1)
-      throw new Usage('pass one change: --output, --cut, --remove, --rules, --opset, --shapes or --compute-capability');
+    const asked = changes.filter((flag) => values[flag] !== undefined);
+    const goals = searchKinds.filter((flag) => values[flag] !== undefined);
+    if (asked.length + goals.length !== 1)
+      throw new Usage(
+        `pass one change (${changes.map((flag) => `--${flag}`).join(', ')}) or one goal (${searchKinds.map((flag) => `--${flag}`).join(', ')})`,
+      );
+    const base = textOf(values, 'base');
     const both = Object.fromEntries(Object.entries(values).filter(([flag]) => !changes.includes(flag)));
+    const options: BuildOptions = {
+      backend: 'auto',
+      ...readBuildOptions(both),
+      ...toolsIn(values),
+      model,
+      driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
+      confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
+      setUpProgress: (line) => terminal.note(line),
+    };
+    const [goal] = goals;
+    if (goal) return searchAndPrint({ options, kind: goal, base }, values, terminal);
+    const rules = textOf(values, 'rules');
     const request: WhatIfRequest = {
-      options: {
-        backend: 'auto',
-        ...readBuildOptions(both),
-        model,
-        driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
-        confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
-        setUpProgress: (line) => terminal.note(line),
-      },
+      options,
       changed: {
-        ...readBuildOptions(Object.fromEntries(Object.entries(values).filter(([flag]) => changes.includes(flag)))),
+        ...readBuildOptions(Object.fromEntries(changedOptions.map((flag) => [flag, values[flag]]))),
         ...(rules !== undefined && { overrides: rules }),
       },
-      change: changeOf({ cut, remove, opset, python: textOf(values, 'python') }),
+      change: changeOf(values),
       base,
     };
     if (base !== undefined) await requireBuild(base);
-    const { diff } = await whatIf(request, {}, terminal.signal);
+    const html = textOf(values, 'html');
+    if (html !== undefined) await checkOutput(html, [...(await filesOfModel(model)), base, rules]);
+    const { diff, sides } = await whatIf(request, {}, terminal.signal);
     const { product, version } = diff.b;
-    const change = `--${asked[0]} ${String(values[asked[0]!])}`;
+    const change = `--${asked[0]} ${[values[asked[0]!]].flat().join(' ')}`;
+    if (html !== undefined) await writeReport(html, toComparison(sides.a, sides.b, { a: sides.a.source, b: change }));
     if (values['json']) await printJson(terminal, { tensorrt: { product, version }, change, ...diff });
     else {
-      const name = `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? ''}`.trim();
-      await terminal.out(`${diffText(diff)}This is the result of ${name}; another version may fuse differently.\n`);
+      await terminal.out(`${diffText(diff)}${versionNote({ product, version })}\n`);
     }
     return exitCodes.done;
   },
 };
 
 /** A change of the model itself; null: only options change. */
-function changeOf({ cut, remove, opset, python }: Record<string, string | undefined>): WhatIfRequest['change'] {
-  if (cut !== undefined) return { cut };
+function changeOf(values: BuildValues): WhatIfRequest['change'] {
+  const { cut, output } = values;
+  const [unmark, add, remove, opset] = ['unmark', 'add', 'remove', 'opset'].map((flag) => textOf(values, flag));
+  if (output !== undefined)
+    return { outputs: ([output].flat() as string[]).flatMap((text) => text.split(',').filter(Boolean)) };
+  if (cut !== undefined) return { cuts: [cut].flat() as string[] };
+  if (unmark !== undefined) return { unmark };
   if (remove !== undefined) return { remove };
+  if (add !== undefined) {
+    const colon = add.indexOf(':');
+    if (colon < 1) throw new Usage(`--add: '${add}' does not have the form OP:TENSOR`);
+    return { add: add.slice(0, colon), at: add.slice(colon + 1) };
+  }
   const version = wholeNumber('--opset', opset);
   if (version === undefined) return null;
-  return { opset: version, python, script: join(import.meta.dirname, 'driver', 'convert_opset.py') };
+  const script = join(import.meta.dirname, 'driver', 'convert_opset.py');
+  return { opset: version, python: textOf(values, 'python'), script };
 }

@@ -2,46 +2,168 @@ import type { InferredTensors } from '../model/inferTensors.ts';
 import type { ModelGraph } from '../model/modelGraph.ts';
 import type { Shape } from '../model/shape.ts';
 import type { ModelEdits } from '../onnx/editModel.ts';
+import type { DataType } from '../onnx/onnxModel.ts';
+import type { NewNode, NewValue } from '../onnx/writeParts.ts';
+import { dataTypeNumber } from '../onnx/tensorTypes.ts';
 import type { Unfit } from './pieceOf.ts';
 
-/** A change of a model to try: cut at a tensor of the main graph, or take out a node. */
-export type ModelChange = { cut: string } | { remove: string };
-
 /**
- * The edits that make a change.
- * - cut: the tensor becomes an output, and what read it reads a new input of the same type and shape
+ * A change of a model to try, at tensors of the main graph and at a node:
+ * - outputs: the tensors become outputs of the model
+ * - unmark: the tensor is not an output any more
+ * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
+ * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
  * - remove: the node passes its first input on; it must have the same type and shape as the output
  */
+export type ModelChange =
+  | { outputs: readonly string[] }
+  | { unmark: string }
+  | { cuts: readonly string[] }
+  | { add: string; at: string }
+  | { remove: string };
+
+/** The edits that make a change. */
 export function editsFor(graph: ModelGraph, inferred: InferredTensors, change: ModelChange): ModelEdits | Unfit {
-  return 'cut' in change ? cutAt(graph, inferred, change.cut) : without(graph, inferred, change.remove);
+  if ('outputs' in change) return marked(graph, inferred, change.outputs);
+  if ('unmark' in change) return unmarked(graph, change.unmark);
+  if ('cuts' in change) return cutAtAll(graph, inferred, change.cuts);
+  return 'add' in change ? withNodes(graph, inferred, change) : without(graph, inferred, change.remove);
 }
 
-function cutAt(graph: ModelGraph, { types, shapes }: InferredTensors, name: string): ModelEdits | Unfit {
-  const tensor = graph.byName.get(name);
-  const found = tensor === undefined ? undefined : graph.tensors[tensor]!;
-  if (tensor === undefined || !found) return { reason: `There is no tensor "${name}" in the main graph` };
-  if (found.producer < 0) return { reason: `"${name}" is not computed by a node, so there is nothing to cut` };
-  const type = types[tensor] ?? null;
-  if (type === null) return { reason: `The type of "${name}" is unknown. Cut at another tensor` };
-  const readers = found.consumers.filter((node) => graph.nodes[node]!.inputs.includes(name));
-  if (readers.length < new Set(found.consumers).size)
-    return { reason: `"${name}" is read inside a loop or branch, which cannot be cut. Cut before or after that node` };
-  if (readers.length === 0) return { reason: `No node reads "${name}", so there is nothing to cut` };
-  const shape = shapes[tensor] ?? null;
-  const value = { newType: type, ...(shape && { shape }) };
+function marked(graph: ModelGraph, inferred: InferredTensors, names: readonly string[]): ModelEdits | Unfit {
+  const declare: NonNullable<ModelEdits['declare']> = [];
+  for (const name of new Set(names)) {
+    const tensor = computedTensor(graph, name, 'mark');
+    if (typeof tensor !== 'number') return tensor;
+    if (graph.graphOutputs.includes(tensor)) return { reason: `"${name}" is already an output of the model` };
+    const value = declared(graph, inferred, tensor);
+    if ('reason' in value) return value;
+    declare.push({ graph: '', list: 'outputs', value });
+  }
+  return { declare };
+}
+
+function unmarked(graph: ModelGraph, name: string): ModelEdits | Unfit {
+  const others = graph.model.graph.outputs.filter((output) => output.name !== name);
+  if (others.length === graph.model.graph.outputs.length) return { reason: `"${name}" is not an output of the model` };
+  if (others.length === 0) return { reason: `"${name}" is the only output, and a model needs one` };
+  return { undeclare: [{ graph: '', list: 'outputs', name }] };
+}
+
+function cutAtAll(graph: ModelGraph, inferred: InferredTensors, names: readonly string[]): ModelEdits | Unfit {
+  const edits = [...new Set(names)].map((name) => cutAt(graph, inferred, name));
+  return (
+    edits.find((one) => 'reason' in one) ?? {
+      declare: edits.flatMap((one) => ('declare' in one ? (one.declare ?? []) : [])),
+      inputs: edits.flatMap((one) => ('inputs' in one ? (one.inputs ?? []) : [])),
+    }
+  );
+}
+
+function cutAt(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, name, 'cut');
+  if (typeof tensor !== 'number') return tensor;
+  const value = declared(graph, inferred, tensor);
+  if ('reason' in value) return value;
   const input = freshName(graph, `${name}_cut`);
+  const inputs = readsInstead(graph, tensor, input, 'cut');
+  if ('reason' in inputs) return inputs;
   const isOutput = graph.graphOutputs.includes(tensor);
   return {
     declare: [
-      ...(isOutput ? [] : [{ graph: '', list: 'outputs' as const, value: { name, ...value } }]),
-      { graph: '', list: 'inputs', value: { name: input, ...value } },
+      ...(isOutput ? [] : [{ graph: '', list: 'outputs' as const, value }]),
+      { graph: '', list: 'inputs', value: { ...value, name: input } },
     ],
-    inputs: [...new Set(readers)].flatMap((node) =>
-      graph.nodes[node]!.inputs.flatMap((read, index) =>
-        read === name ? [{ node: graph.nodes[node]!.id, index, tensor: input }] : [],
-      ),
-    ),
+    inputs,
   };
+}
+
+/**
+ * What can be added behind a tensor: Identity, Neg twice, Cast to another type and back. All give the values that they
+ * read, except Cast of float tensors, which rounds to float16.
+ */
+export const addable = ['Identity', 'Neg', 'Cast'] as const;
+
+const castThrough: Partial<Record<string, DataType>> = { float: 'float16', float16: 'float', bfloat16: 'float' };
+
+function withNodes(
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { add, at: name }: { add: string; at: string },
+): ModelEdits | Unfit {
+  const tensor = graph.byName.get(name);
+  if (tensor === undefined) return { reason: `There is no tensor "${name}" in the main graph` };
+  const type = inferred.types[tensor] ?? null;
+  const steps = stepsOf(add, type);
+  if (typeof steps === 'string') return { reason: steps };
+  const last = freshName(graph, `${name}_added`);
+  const inputs = readsInstead(graph, tensor, last, 'add nodes');
+  if ('reason' in inputs) return inputs;
+  const { producer } = graph.tensors[tensor]!;
+  const after = producer < 0 ? null : graph.nodes[producer]!.id;
+  const between = freshName(graph, `${last}_first`);
+  const insert = steps.map((step, place) => {
+    const isLast = place === steps.length - 1;
+    const [from, to] = [place === 0 ? name : between, isLast ? last : between];
+    return { graph: '', node: { ...step, name: to, inputs: [from], outputs: [to] }, after };
+  });
+  return { insert, inputs };
+}
+
+/** A string: why they cannot be added to a tensor of this type. */
+function stepsOf(op: string, type: string | null): Pick<NewNode, 'op' | 'attributes'>[] | string {
+  switch (op) {
+    case 'Identity':
+      return [{ op }];
+    case 'Neg':
+      return type === 'bool' ? 'Neg has no meaning for bool. Add Identity instead' : [{ op }, { op }];
+    case 'Cast': {
+      const through = castThrough[type ?? ''];
+      if (!through) return 'Cast is for tensors of type float, float16 or bfloat16. Add Identity instead';
+      const cast = (to: DataType) => ({ op, attributes: { to: { int: dataTypeNumber(to)! } } });
+      return [cast(through), cast(type as DataType)];
+    }
+    default:
+      return `"${op}" cannot be added: pass one of ${addable.join(', ')}`;
+  }
+}
+
+/** The index of a tensor that a node of the main graph computes. */
+function computedTensor(graph: ModelGraph, name: string, verb: string): number | Unfit {
+  const tensor = graph.byName.get(name);
+  if (tensor === undefined) return { reason: `There is no tensor "${name}" in the main graph` };
+  return graph.tensors[tensor]!.producer < 0
+    ? { reason: `"${name}" is not computed by a node, so there is nothing to ${verb}` }
+    : tensor;
+}
+
+function declared(graph: ModelGraph, { types, shapes }: InferredTensors, tensor: number): NewValue | Unfit {
+  const { name } = graph.tensors[tensor]!;
+  const type = types[tensor] ?? null;
+  if (type === null) return { reason: `The type of "${name}" is unknown. Pick another tensor` };
+  const shape = shapes[tensor] ?? null;
+  return { name, newType: type, ...(shape && { shape }) };
+}
+
+/** The edits after which every reader of a tensor reads another one. */
+function readsInstead(
+  graph: ModelGraph,
+  tensor: number,
+  other: string,
+  verb: string,
+): NonNullable<ModelEdits['inputs']> | Unfit {
+  const { name, consumers } = graph.tensors[tensor]!;
+  const readers = new Set(consumers.filter((node) => graph.nodes[node]!.inputs.includes(name)));
+  if (readers.size < new Set(consumers).size)
+    return {
+      reason: `"${name}" is read inside a loop or branch, where nothing can be changed: ${verb} before or after that node`,
+    };
+  if (readers.size === 0) return { reason: `No node reads "${name}", so there is nothing to ${verb}` };
+  return [...readers].flatMap((node) =>
+    graph.nodes[node]!.inputs.flatMap((read, index) =>
+      read === name ? [{ node: graph.nodes[node]!.id, index, tensor: other }] : [],
+    ),
+  );
 }
 
 function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: string): ModelEdits | Unfit {

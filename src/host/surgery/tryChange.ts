@@ -32,7 +32,7 @@ export async function tryChange(
     if (node === undefined || tensor === undefined) throw new UserError('The node has no output. Select another node');
     const changes: Record<Change, Pick<WhatIfRequest, 'changed' | 'change'>> = {
       output: { changed: { outputs: [tensor] }, change: null },
-      cut: { changed: {}, change: { cut: tensor } },
+      cut: { changed: {}, change: { cuts: [tensor] } },
       remove: { changed: {}, change: { remove: node.id } },
     };
     say('building the model as it is and with the change');

@@ -1,0 +1,227 @@
+import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { DiffSide } from '../../core/diff/buildDiff.ts';
+import { diffReports } from '../../core/diff/diffReports.ts';
+import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
+import { inferTensors } from '../../core/model/inferTensors.ts';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { createModelGraph } from '../../core/model/modelGraph.ts';
+import { type Candidate, candidatesFor } from '../../core/surgery/search/candidates.ts';
+import { costOf, rankTried, type Tried } from '../../core/surgery/search/rankTried.ts';
+import { readGoal, reachesGoal, type SearchGoal, type SearchKind } from '../../core/surgery/search/searchGoal.ts';
+import { cacheFolder } from '../files/cacheFolder.ts';
+import { fillWeights } from '../files/fillWeights.ts';
+import { openFile } from '../files/fileSource.ts';
+import { linkWeights } from '../files/linkWeights.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { requireBuild } from '../store/buildFolder.ts';
+import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
+import { writeChanged } from '../surgery/writeChanged.ts';
+import { Cancelled, UserError } from '../userError.ts';
+import { type BuildOptions, runBuild } from './runBuild.ts';
+
+export interface SearchRequest {
+  /** How to build, and the model as it is. */
+  options: BuildOptions;
+  /** What to reach. */
+  kind: SearchKind;
+  /** Ids of nodes, several with commas, or patterns of names. */
+  nodes: readonly string[];
+  /** Folder of a build of the model as it is; if omitted, it is built first. */
+  base?: string | undefined;
+  /** As many changes are built at most. */
+  maxBuilds: number;
+  /** When to stop with what was found so far. */
+  maxMinutes?: number | undefined;
+}
+
+/** The changes that were tried. */
+export interface SearchResult {
+  /** What built them: the result is about this version only. */
+  tensorrt: Pick<DiffSide, 'product' | 'version'>;
+  goal: { kind: SearchKind; nodes: string[]; before: string };
+  /** The best first. */
+  tried: Tried[];
+  /** Changes that were not tried, because time or builds were used up. */
+  left: number;
+  /** How many builds it took, that of the model as it is included. */
+  builds: number;
+  seconds: number;
+}
+
+/** Two builds at a time: more would only share the cores. */
+const atOnce = 2;
+
+/**
+ * Looks for a change of a model that reaches a goal: builds it with each candidate and ranks them by what they cost.
+ * Everything is in a temporary folder that is removed at the end.
+ * @param progress called before each build with how many are done and how many there are
+ * @throws {UserError} if the goal makes no sense for this model, or the model as it is does not build
+ * @throws {Cancelled} through `signal`
+ */
+export async function searchChange(
+  request: SearchRequest,
+  progress: (done: number, of: number, reached: number) => void = () => {},
+  signal?: AbortSignal,
+): Promise<SearchResult> {
+  const parent = join(request.options.cache ?? cacheFolder(), 'what-if');
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, 'try-'));
+  try {
+    return await search(request, folder, progress, signal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function search(
+  { options, kind, nodes, base, maxBuilds, maxMinutes }: SearchRequest,
+  folder: string,
+  progress: (done: number, of: number, reached: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<SearchResult> {
+  const begun = Date.now();
+  const { randomWeights, engine: _, ...rest } = options;
+  const path = randomWeights ? await fillWeights(options.model, options.cache, signal) : resolve(options.model);
+  const files = new ParsedFiles();
+  const built =
+    base === undefined
+      ? await runBuild({ ...rest, model: path, folder: join(folder, 'base') }, {}, signal)
+      : await requireBuild(base);
+  if (built.manifest.result === 'cancelled') throw new Cancelled();
+  if (built.manifest.result !== 'passed')
+    throw new UserError(`the model as it is does not build: ${built.manifest.error ?? built.manifest.result}`);
+  const before = withNetwork(await readBuildSide(built.folder, base === undefined ? path : options.model, files));
+  const goal = readGoal(kind, chosenNodes(before, nodes), before);
+  if ('reason' in goal) throw new UserError(goal.reason);
+  const graph = createModelGraph((await files.model(path, { spans: true })).value);
+  const candidates = candidatesFor(goal, before, {
+    graph,
+    inferred: inferTensors(graph),
+    profiles: options.profiles ?? [],
+    precision: options.precision,
+    hasRules: options.overrides !== undefined,
+  });
+  const linked = await linkedModel(path, graph.model, folder);
+  const limits = [signal, maxMinutes === undefined ? undefined : AbortSignal.timeout(maxMinutes * 60_000)];
+  const limit = AbortSignal.any(limits.filter((one) => one !== undefined));
+  const trials = new Trials({ ...rest, model: linked }, folder, { goal, before }, files);
+  const queue = candidates.slice(0, maxBuilds).entries();
+  const tried: (Tried | undefined)[] = [];
+  const work = async () => {
+    for (const [place, candidate] of queue) {
+      const known = tried.filter((one) => one !== undefined);
+      progress(known.length, Math.min(maxBuilds, candidates.length), known.filter(({ reached }) => reached).length);
+      // oxlint-disable-next-line no-await-in-loop -- as many at a time as there are workers
+      const result = await trials.run(candidate, place, limit);
+      if (limit.aborted) return;
+      tried[place] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  if (signal?.aborted) throw new Cancelled();
+  const done = tried.filter((one) => one !== undefined);
+  const { product, version } = before.report.tensorrt;
+  return {
+    tensorrt: { product, version },
+    goal: { kind, nodes: goal.nodes.map((node) => before.report.nodes[node]!.id), before: goal.before },
+    tried: rankTried(done),
+    left: candidates.length - done.length,
+    builds: trials.builds + (base === undefined ? 1 : 0),
+    seconds: (Date.now() - begun) / 1000,
+  };
+}
+
+/** Path of the model in the folder, where its weights are linked. */
+async function linkedModel(path: string, model: OnnxModel, folder: string): Promise<string> {
+  const source = await openFile(path);
+  try {
+    return await linkWeights(path, model, source, folder);
+  } finally {
+    await source.close();
+  }
+}
+
+type KnownSide = BuildSide & { network: NonNullable<BuildSide['network']> };
+
+function withNetwork(side: BuildSide): KnownSide {
+  if (!side.network) throw new UserError(`${side.source} is a report without its model`);
+  return { ...side, network: side.network };
+}
+
+/** Positions in the report of what the user names. */
+function chosenNodes({ report }: KnownSide, wanted: readonly string[]): number[] {
+  const position = new Map(report.nodes.map(({ id }, index) => [id, index]));
+  return wanted.flatMap((text) => {
+    const ids = text.split(',').map((id) => id.trim());
+    if (ids.every((id) => position.has(id))) return ids.map((id) => position.get(id)!);
+    const glob = compileGlob(text);
+    const found = report.nodes.flatMap(({ name }, index) => (matchesGlob(glob, name) ? [index] : []));
+    if (found.length === 0) throw new UserError(`no node has the id or matches the name ${text}`);
+    return found;
+  });
+}
+
+/** Builds candidates, each with a model of its own, so that they need not wait for one another. */
+class Trials {
+  builds = 0;
+  readonly #options: BuildOptions;
+  readonly #folder: string;
+  readonly #search: { goal: SearchGoal; before: KnownSide };
+  readonly #files: ParsedFiles;
+
+  constructor(
+    options: BuildOptions,
+    folder: string,
+    search: { goal: SearchGoal; before: KnownSide },
+    files: ParsedFiles,
+  ) {
+    this.#options = options;
+    this.#folder = folder;
+    this.#search = search;
+    this.#files = files;
+  }
+
+  async run(candidate: Candidate, place: number, signal: AbortSignal): Promise<Tried> {
+    const { option, value, results, change, rules, profiles } = candidate;
+    const tried = { option, value, results, kernels: null, reformats: null, ms: null };
+    const model = join(this.#folder, `trtlens-try-${place}.onnx`);
+    try {
+      if (change) await writeChanged(this.#options.model, change, model, this.#files, signal);
+      else await linkModel(this.#options.model, model);
+      const overrides = `${model}.trtprec`;
+      if (rules !== undefined) await writeFile(overrides, `${rules}\n`);
+      this.builds += 1;
+      const after = await runBuild(
+        {
+          ...this.#options,
+          ...(rules !== undefined && { overrides }),
+          ...(profiles && { profiles }),
+          model,
+          folder: join(this.#folder, `build-${place}`),
+        },
+        {},
+        signal,
+      );
+      if (after.manifest.result !== 'passed')
+        return { ...tried, reached: null, why: after.manifest.error ?? after.manifest.result };
+      const side = withNetwork(await readBuildSide(after.folder, model, new ParsedFiles()));
+      const reached = reachesGoal(this.#search.goal, this.#search.before, side);
+      const why = reached === null ? 'this build does not list the kernels inside its ForeignNodes' : null;
+      return { ...tried, reached, why, ...costOf(diffReports(this.#search.before, side)) };
+    } catch (error) {
+      // The change is not possible here, or this back-end cannot build it.
+      if (error instanceof UserError) return { ...tried, reached: null, why: withoutFolder(error.message, model) };
+      throw error;
+    } finally {
+      await rm(model, { force: true });
+      await rm(join(this.#folder, `build-${place}`), { recursive: true, force: true });
+    }
+  }
+}
+
+/** A link is the cheapest copy; on Windows symbolic links need rights. */
+const linkModel = (from: string, to: string): Promise<void> => link(from, to).catch(() => symlink(from, to));
+
+const withoutFolder = (message: string, model: string): string =>
+  message.replaceAll(model, basename(model)).replace(/^trtlens-try-\d+\.onnx(?:\.trtprec)?[:\d]*: /, '');
