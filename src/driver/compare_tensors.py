@@ -11,7 +11,8 @@ def compare(name, reference, value):
     """
     answer = {"name": name, "shape": list(reference.shape), "kind": "float", "max": None, "error": None, "finite": True}
     if reference.shape != value.shape:
-        return {**answer, "finite": False, "shapes": [list(reference.shape), list(value.shape)]}
+        answer.update(finite=False, shapes=[list(reference.shape), list(value.shape)])
+        return answer if is_float(reference) else {**answer, "kind": "other"}
     if not is_float(reference):
         share = float(np.mean(reference != value)) if reference.size else 0.0
         return {**answer, "kind": "other", "error": share}

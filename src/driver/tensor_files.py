@@ -87,7 +87,7 @@ def read_raw(path):
 def read_json(path):
     content = load_json(path)
     if isinstance(content, dict) and content.get("polygraphy_class") == "AccuracyResults":
-        raise Unfit(f"{path}: holds errors that Polygraphy computed, no tensors. Compare files of --save-outputs")
+        raise Unfit(f"{path}: holds errors that Polygraphy computed, no tensors. Pass a file of --save-outputs")
     if isinstance(content, dict) and content.get("polygraphy_class") == "RunResults":
         return [run for _, runs in runners(content) for run in runs]
     if isinstance(content, dict) and content.get("polygraphy_class") == "IterationResult":

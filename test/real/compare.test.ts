@@ -3,7 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runProcess } from '../../src/builder/tools/runProcess.ts';
 import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
-import type { ComparedRuns, ComparedTensor } from '../../src/core/accuracy/comparison.ts';
+import {
+  type ComparedRuns,
+  comparedText,
+  type ComparedTensor,
+  compareRuns,
+} from '../../src/core/accuracy/comparison.ts';
+import { fixturePath } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';
 
@@ -43,6 +49,8 @@ for name, y in runs.items():
     json.dump({"metadata": {"title": "t"}, "tensors": tensors}, open(f"{folder}/{name}.summary.json", "w"))
 json.dump(results(("onnxrt", runs["a"]), ("trt", runs["b"])), open(f"{folder}/two.json", "w"))
 json.dump({"polygraphy_class": "AccuracyResults", "lst": []}, open(f"{folder}/accuracy.json", "w"))
+json.dump({"polygraphy_class": "AccuracyResults", "lst": 7}, open(f"{folder}/accuracy.odd.json", "w"))
+np.savez(f"{folder}/nan.npz", **{"/net/y:0": runs["c"], "n": np.int64([1, 2, 3, 5])})
 open(f"{folder}/odd.json", "w").write('{"lst": 7')
 open(f"{folder}/odd.npz", "w").write("no archive")
 np.save(f"{folder}/object.npy", np.array([{}], object))
@@ -56,8 +64,9 @@ beforeAll(async () => {
   expect([code, lines]).toEqual([0, []]);
 });
 
+const script = fileURLToPath(new URL('../../src/driver/compare_runs.py', import.meta.url));
+
 async function compare(a: string, b: string): Promise<ComparedRuns> {
-  const script = fileURLToPath(new URL('../../src/driver/compare_runs.py', import.meta.url));
   return runPythonJob<ComparedRuns>({ ...(await runtimeForTests()), script, request: { a: path(a), b: path(b) } });
 }
 
@@ -107,8 +116,44 @@ test.each([
   ['odd.npz', 'cannot be read'],
   ['odd.json', 'cannot be read'],
   ['object.npy', 'cannot be read'],
-  ['accuracy.json', 'Compare files of --save-outputs'],
+  ['accuracy.odd.json', ': '],
 ])('%s: one sentence says what is wrong', async (file, words) => {
   await expect(compare('a.npz', file)).rejects.toThrow(words);
   await expect(compare(file, 'a.npz')).rejects.toThrow(words);
+});
+
+describe("Polygraphy's accuracy results, which 0.53.6 wrote", () => {
+  const compareStored = async (reference: string, name: string): Promise<ComparedRuns> => {
+    const request = { a: path(reference), b: fixturePath(`polygraphy/${name}`) };
+    return runPythonJob<ComparedRuns>({ ...(await runtimeForTests()), script, request });
+  };
+
+  test('the largest difference and the reference give the same error as the tensors', async () => {
+    const stored = await compareStored('a.npz', 'accuracy.json');
+    const { error, finite } = named(await compare('a.npz', 'b.npz'), '/net/y:0');
+    expect(named(stored, '/net/y:0')).toMatchObject({ error, finite, stored: true });
+    expect(named(stored, 'n')).toMatchObject({ error: 0, kind: 'other' });
+  });
+
+  test('NaN is not finite, and of several comparisons the simple one counts', async () => {
+    const stored = await compareStored('a.npz', 'accuracy.nan.json');
+    expect(named(stored, '/net/y:0')).toMatchObject({ error: null, finite: false });
+    const { tensors } = compareRuns(stored, 0.01, null, null);
+    expect(tensors.map(({ passes }) => passes)).toEqual([false, true]);
+  });
+
+  test('what does not follow from it is not guessed, and does not pass', async () => {
+    // The same NaN as the reference, or another one: both give NaN as a difference.
+    const stored = await compareStored('nan.npz', 'accuracy.nan.json');
+    expect(named(stored, '/net/y:0')).toMatchObject({ error: null, finite: true });
+    const comparison = compareRuns(stored, 0.01, null, null);
+    expect(comparison.tensors[0]!.passes).toBe(false);
+    expect(comparedText(comparison)).toContain('/net/y:0: fails, differs, how much is not stored');
+  });
+
+  test('other comparisons, and a reference that has no tensors, are refused', async () => {
+    await expect(compareStored('a.npz', 'accuracy.indices.json')).rejects.toThrow('--compare simple');
+    await expect(compare('accuracy.json', 'a.npz')).rejects.toThrow('Pass a file of --save-outputs');
+    await expect(compare('a.npz', 'accuracy.json')).rejects.toThrow('--compare simple');
+  });
 });

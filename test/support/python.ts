@@ -61,6 +61,12 @@ export interface AccuracyTruth {
   errors: (number | null)[];
 }
 
+/** See accuracy_bodies_oracle.py. */
+export interface BodiesTruth extends AccuracyTruth {
+  /** Errors that are not finite are null; a node that did not run is null. */
+  nodes: Record<string, { max: number; local: number | null; run: number | null } | null>;
+}
+
 export interface OperatorTypes {
   op: string;
   opset: number;
@@ -169,6 +175,16 @@ export class PythonTools {
   /** Writes a small random model and its inputs into each folder; what each set of exact nodes gives, by brute force. */
   async accuracyOracle(jobs: { folder: string; seed: number }[]): Promise<AccuracyTruth[]> {
     return (await this.run('accuracy_oracle.py', [], jobs)) as AccuracyTruth[];
+  }
+
+  /** Random models with If, Loop and Scan, and what FP16 does to the nodes inside; see accuracy_bodies_oracle.py. */
+  async accuracyBodiesOracle(jobs: { folder: string; seed: number }[]): Promise<BodiesTruth[]> {
+    return (await this.run('accuracy_bodies_oracle.py', [], jobs)) as BodiesTruth[];
+  }
+
+  /** Writes models that a judgement of accuracy could get wrong into a folder; see odd_models.py. */
+  async oddModels(folder: string): Promise<string[]> {
+    return (await this.run('odd_models.py', [folder], [])) as string[];
   }
 
   /** Writes ONNX's own test models of single operators into a folder, and gives their names. */

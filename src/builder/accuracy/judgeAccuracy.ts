@@ -188,7 +188,7 @@ class Judge {
     const all = await this.simulation.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
     const fix = this.errorOf(all) <= tolerance ? null : await this.search();
-    const nodes = judgeNodes(low, measured, fix?.alone ?? new Map(), tolerance);
+    const nodes = judgeNodes(low, types.graph, measured, fix?.alone ?? new Map(), tolerance);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
     const described = describeFix({ fix, low, types, index, base, outputs, tolerance, runs, given, modelLine });

@@ -30,6 +30,8 @@ Compares tensors; A is the reference. Exit status 1: a tensor misses the toleran
 
 A and B are files or folders: Polygraphy's --save-outputs; trtexec's --exportOutput, --dumpRawBindingsToFile and
 tensor_summary.json of --saveAllDebugTensors; .npz, .npy. Of several runners in one file, A is the first and B the last.
+B may also be Polygraphy's --save-accuracy-results (of --compare simple): the error is its largest difference over the
+largest value of A.
 
   --onnx MODEL       the model: lists tensors in its order, with their nodes
   --plain FOLDER     the build that you ship, and

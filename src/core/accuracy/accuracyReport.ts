@@ -50,8 +50,10 @@ export interface AccuracyOutput {
   max: number | null;
   /** null: not finite. For other types than floating point the share of elements that differ. */
   error: number | null;
-  /** Finite where the reference is. */
+  /** Finite where the reference is, and of the same shape. */
   finite: boolean;
+  /** Its shape depends on values, and is another one in low precision. */
+  shapeDiffers?: true;
   /** It counts for the tolerance. */
   judged: boolean;
   /** Mean of the samples' errors; null: not finite in one of them. */

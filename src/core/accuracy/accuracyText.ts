@@ -22,7 +22,8 @@ function magnitude(value: number): string {
 const words = { float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' } as const;
 
 /** Why a node is to blame, in one sentence without its name. */
-export function evidence({ max, overflow, underflow, localError, alone, type, role }: JudgedNode): string {
+export function evidence(node: JudgedNode): string {
+  const { max, overflow, underflow, localError, alone, type, role, notJudged } = node;
   const name = words[type];
   const only =
     alone === undefined
@@ -31,6 +32,7 @@ export function evidence({ max, overflow, underflow, localError, alone, type, ro
         ? `; alone in ${name} it makes the outputs not finite`
         : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
+  if (notJudged !== undefined) return `${notJudged}${only}`;
   if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
   if (max !== null && max > largest[type])
     return `${result}, ${name} ends at ${type === 'float16' ? '65,504' : '3.4e38'}${only}`;
@@ -46,11 +48,21 @@ export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean
 /** The result in one sentence. */
 export function accuracyVerdict(report: AccuracyReport): string {
   const { low, outputs, fix, tolerance } = report;
+  const nothing = nothingJudged(outputs);
+  if (nothing !== null) return nothing;
   const worst = worstError(outputs);
   const found = `${low.toUpperCase()} gives ${worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`}`;
   if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
   if (!fix) return `${found}; there is no fix.`;
   return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 it is ${errorFigure(fix.error)}.`;
+}
+
+/** Why there is nothing to judge; null: some output is judged. */
+function nothingJudged(outputs: readonly AccuracyOutput[]): string | null {
+  if (outputs.some(({ judged }) => judged)) return null;
+  return outputs.length === 0
+    ? 'No node computes an output of the model, so nothing was judged.'
+    : 'No output is floating point, so none was judged. The command line judges the others with --judge.';
 }
 
 /** How many nodes have no errors of their own, and why: `3 nodes not judged: inside a loop body`. */
@@ -87,7 +99,7 @@ export function accuracyText(report: AccuracyReport): string {
     lines.push('');
   }
   if (!fix) return [...lines, `No fix: ${reason ?? ''}`, ''].join('\n');
-  if (fix.nodes.length === 0) return [...lines, 'Nothing to fix.', ''].join('\n');
+  if (fix.nodes.length === 0) return [...lines, nothingJudged(outputs) ?? 'Nothing to fix.', ''].join('\n');
   const least = fix.minimal ? 'none of them can be omitted' : 'the search stopped early, so a smaller set may exist';
   lines.push(
     `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}):`,
@@ -107,11 +119,13 @@ export function accuracyText(report: AccuracyReport): string {
   return lines.join('\n');
 }
 
-function outputLine({ name, max, error, finite, judged }: AccuracyOutput, tolerance: number): string {
+function outputLine(output: AccuracyOutput, tolerance: number): string {
+  const { name, max, error, finite, judged, shapeDiffers } = output;
   if (max === null) {
     const share = `${percentText(100 * (error ?? 0))} of its elements differ`;
     return `  ${name}: ${finite ? share : 'its shape differs'}${judged ? '' : ' (not judged)'}`;
   }
+  if (shapeDiffers) return `  ${name}: fails, its shape differs`;
   const verdict = finite && error !== null && error <= tolerance ? 'passes' : 'fails';
   return `  ${name}: ${verdict}, error ${errorFigure(error)} (largest value ${magnitude(max)})`;
 }

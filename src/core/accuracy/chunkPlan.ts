@@ -145,7 +145,7 @@ interface WrittenChunk {
 }
 
 /** Tensors of its own graph, or of those around it, that a node reads, also inside its bodies. */
-function readsOf({ inputs, subgraphs }: OnnxNode): Set<string> {
+export function readsOf({ inputs, subgraphs }: OnnxNode): Set<string> {
   const reads = new Set(inputs.filter((name) => name !== ''));
   for (const { graph } of subgraphs) {
     const own = new Set([...graph.inputs, ...graph.initializers].map(({ name }) => name));

@@ -10,8 +10,8 @@ export interface ComparedTensor extends ComparedOutput {
   other: string;
   /** Only minimum and maximum are known of one side, and only these are compared. */
   range?: true;
-  /** The shapes of a and b, where they differ. */
-  shapes?: [number[], number[]];
+  /** Only the largest difference is known, from Polygraphy's accuracy results. An error that does not follow is null. */
+  stored?: true;
 }
 
 export interface Comparison {
@@ -127,6 +127,7 @@ function tensorLine({
   nan,
   inf,
   range,
+  stored,
   shapes,
   predicted,
   agrees: fits,
@@ -134,6 +135,7 @@ function tensorLine({
 }: Comparison['tensors'][number]): string {
   const parts: string[] = [];
   if (shapes) parts.push(`shapes differ: ${shapes.map((shape) => shape.join('x')).join(' and ')}`);
+  else if (stored && finite && error === null) parts.push('differs, how much is not stored');
   else parts.push(finite ? `error ${errorFigure(error)}` : 'not finite');
   if (nan) parts.push(`${counted(nan, 'NaN', 'NaN')}`);
   if (inf) parts.push(`${counted(inf, 'infinity', 'infinities')}`);

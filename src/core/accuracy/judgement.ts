@@ -1,5 +1,7 @@
+import type { ModelGraph } from '../model/modelGraph.ts';
+import { lowMakers } from './lowMakers.ts';
 import type { LowModel, LowNode } from './lowNodes.ts';
-import { largest, type Measured } from './measures.ts';
+import { largest, type Measured, NOT_RUN } from './measures.ts';
 
 /** What is known of one low-precision node. Errors are max|difference| / max|reference|; null: not finite, or unknown. */
 export interface JudgedNode {
@@ -31,9 +33,13 @@ export interface JudgedNode {
   notJudged?: string;
 }
 
-/** Where a node is that runs as a part of another one. */
-const placeOf = (id: string): string =>
-  /\/(?:then|else)_branch\/[^/]*$/.test(id) ? 'inside a branch of an If' : 'inside a loop body';
+/** Why a node has no errors; `measured`: it was to be measured. */
+function whyNot({ outputs }: LowNode, measured: boolean): string {
+  if (measured) return 'did not run with these inputs';
+  return outputs.length === 0
+    ? 'results are not floating point'
+    : 'inside a body that cannot be measured, such as a loop over sequences';
+}
 
 /** The measures of one node's outputs in one sample. */
 export interface MeasuredNode {
@@ -50,28 +56,29 @@ const VANISHED = 0.01;
  * miss the tolerance.
  */
 export function judgeNodes(
-  { low }: LowModel,
+  model: LowModel,
+  graph: ModelGraph,
   measured: readonly MeasuredNode[][],
   alone: ReadonlyMap<number, number>,
   tolerance: number,
 ): JudgedNode[] {
-  const found = low.map((): Found => ({ max: 0, local: 0, run: 0, vanished: 0, runs: false }));
+  const { low } = model;
+  const found = low.map((): Found => ({ max: 0, local: 0, run: 0, vanished: 0, measured: false, runs: false }));
   for (const sample of measured)
     for (const { node, outputs } of sample) for (const one of outputs) add(found[node]!, one);
-  const makers = new Map(low.flatMap(({ node, index }) => node.outputs.map((name) => [name, index] as const)));
-  const makerOf = (one: LowNode) =>
-    one.node.inputs.flatMap((name) => makers.get(name) ?? []).filter((index) => low[index]!.graph === one.graph);
-  const roles = low.map((one): JudgedNode['role'] => {
-    if (!alone.has(one.index)) return 'fine';
+  const makersOf = lowMakers(model, graph);
+  const makers = low.map(makersOf);
+  const roles = low.map(({ index, type }): JudgedNode['role'] => {
+    if (!alone.has(index)) return 'fine';
     // A result that does not fit is stored as infinity by whoever made it: this node cannot help it.
-    return makerOf(one).some((index) => found[index]!.max > largest[one.type]) ? 'victim' : 'root';
+    return makers[index]!.some((maker) => found[maker]!.max > largest[type]) ? 'victim' : 'root';
   });
   const spoiled = roles.some((role) => role !== 'fine');
   return low.map((one) => {
     const { node, index, type } = one;
-    const { max, local, run, vanished, runs } = found[index]!;
+    const { max, local, run, vanished, measured: known, runs } = found[index]!;
     const lost = spoiled && runs && !(run <= tolerance);
-    const before = Math.max(0, ...makerOf(one).map((maker) => found[maker]!.run));
+    const before = Math.max(0, ...makers[index]!.map((maker) => found[maker]!.run));
     const role = roles[index]!;
     return {
       id: node.id,
@@ -86,23 +93,26 @@ export function judgeNodes(
       role: role === 'fine' && lost ? 'victim' : role,
       amplification: runs && before > 0 ? finite(run / before) : null,
       ...(alone.has(index) && { alone: finite(alone.get(index)!) }),
-      ...(!runs && node.id.includes('/') && { notJudged: placeOf(node.id) }),
+      ...(!runs && { notJudged: whyNot(one, known) }),
     };
   });
 }
 
-/** The worst of what was measured of a node; `runs`: it was measured at all. */
+/** The worst of what was measured of a node; `runs`: it ran in some sample. */
 interface Found {
   max: number;
   local: number;
   run: number;
   vanished: number;
+  measured: boolean;
   runs: boolean;
 }
 
 function add(to: Found, { max, shadow, shadowSum, run, runSum, vanished }: Measured): void {
   const relative = (difference: number, sum: number) =>
     !Number.isFinite(sum) ? Infinity : max > 0 ? difference / max : difference;
+  to.measured = true;
+  if (max === NOT_RUN) return;
   to.runs = true;
   to.max = Math.max(to.max, max);
   to.local = Math.max(to.local, relative(shadow, shadowSum));

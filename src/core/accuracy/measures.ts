@@ -14,7 +14,7 @@ export interface Measures {
  * low precision on exact inputs, `run` the same node in the low-precision run.
  */
 export interface Measured {
-  /** Largest magnitude in the reference. */
+  /** Largest magnitude in the reference; `NOT_RUN`: the body that the node is in did not run. */
   max: number;
   /** Largest difference of the shadow. */
   shadow: number;
@@ -26,6 +26,8 @@ export interface Measured {
   runSum: number;
 }
 
+export const NOT_RUN = -1;
+
 /** From which magnitude on a low type has no finite number. */
 export const largest: Readonly<Record<LowNode['type'], number>> = {
   float16: 65504,
@@ -35,12 +37,16 @@ export const largest: Readonly<Record<LowNode['type'], number>> = {
   float8: Infinity,
 };
 
-/** Writes the nodes that measure one output; what they give are scalars. */
+/**
+ * Writes the nodes that measure one output; what they give are scalars. `loose`: the copies that may have another size
+ * than the reference, which counts as not finite.
+ */
 export function writeMeasures(
   low: LowNode,
-  { reference, run, shadow }: { reference: string; run: string; shadow: string },
+  copies: { reference: string; run: string; shadow: string },
   nodes: NewNode[],
   writer: RunWriter,
+  loose: { run: boolean; shadow: boolean },
 ): Measures {
   const add = (op: string, inputs: string[], attributes: NewNode['attributes'] = {}): string => {
     const [name, output] = [writer.fresh('n'), writer.fresh('m')];
@@ -49,6 +55,19 @@ export function writeMeasures(
   };
   const whole = (op: string, input: string) => add(op, [input], { keepdims: { int: 0 } });
   const zero = writer.float(0);
+  const isLoose = loose.run || loose.shadow;
+  const flat = (name: string) => add('Reshape', [name, writer.integers(-1n)]);
+  const reference = isLoose ? flat(copies.reference) : copies.reference;
+  const aligned = (copy: string, mayDiffer: boolean): string => {
+    if (!isLoose) return copy;
+    if (!mayDiffer) return flat(copy);
+    const infinity = writer.float(Infinity);
+    const [count, all] = [add('Shape', [reference]), flat(copy)];
+    const filled = add('Concat', [all, add('Expand', [infinity, count])], { axis: { int: 0 } });
+    const isSame = add('Equal', [add('Shape', [all]), count]);
+    return add('Where', [isSame, add('Slice', [filled, writer.integers(0n), count]), infinity]);
+  };
+  const [shadow, run] = [aligned(copies.shadow, loose.shadow), aligned(copies.run, loose.run)];
   const size = add('Abs', [reference]);
   // Neither infinities nor NaN are less.
   const known = add('Less', [size, writer.float(Infinity)]);

@@ -11,6 +11,8 @@ export interface ComparedOutput {
   error: number | null;
   /** Finite where the reference is. */
   finite: boolean;
+  /** The shapes of the reference and of this tensor, where they differ. */
+  shapes?: [number[], number[]];
   nan?: number;
   inf?: number;
 }
@@ -39,6 +41,7 @@ export function outputErrors(samples: readonly ComparedOutput[][], judgeAll: boo
       max: first.kind === 'float' ? Math.max(...all.map(({ max }) => max ?? 0)) : null,
       error: finite ? Math.max(...errors) : null,
       finite,
+      ...(all.some(({ shapes }) => shapes) && { shapeDiffers: true as const }),
       judged: isJudged(first, judgeAll),
       mean: finite ? sum / errors.length : null,
     };

@@ -201,7 +201,7 @@ export class RunWriter {
     return lowRunningSum(node, low.sumAxis, read, {
       nodes: sheet.nodes,
       fresh,
-      constant: (value) => this.constant('int64', [1], int64(value)),
+      constant: (value) => this.integers(value),
       zero: this.float(0),
       never: this.constant('bool', [], new Uint8Array(1)),
       type,
@@ -253,8 +253,18 @@ export class RunWriter {
     return this.constant('float', [], new Uint8Array(Float32Array.of(value).buffer));
   }
 
+  /** The name of a list of one number. */
+  floats(value: number): string {
+    return this.constant('float', [1], new Uint8Array(Float32Array.of(value).buffer));
+  }
+
+  /** The name of a list of one integer. */
+  integers(value: bigint): string {
+    return this.constant('int64', [1], int64(value));
+  }
+
   private constant(type: DataType, shape: number[], bytes: Uint8Array): string {
-    const key = [type, ...bytes].join(' ');
+    const key = [type, ...shape, ':', ...bytes].join(' ');
     const known = this.constants.get(key);
     if (known) return known.name;
     const name = this.names.fresh('constant');

@@ -2,28 +2,41 @@ import { expect, test } from 'vitest';
 import { notJudgedTexts } from '../../../../src/core/accuracy/accuracyText.ts';
 import { judgeNodes } from '../../../../src/core/accuracy/judgement.ts';
 import type { LowModel } from '../../../../src/core/accuracy/lowNodes.ts';
+import type { Measured } from '../../../../src/core/accuracy/measures.ts';
+import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
 
-test('nodes inside bodies are counted with the reason, those that were measured are not', () => {
-  const ids = ['0', '3/body/0', '3/body/1', '4/then_branch/0', '4/else_branch/2/body/7'];
-  const low = {
-    low: ids.map((id, index) => ({
-      index,
-      node: { id, name: '', op: 'Add', inputs: [], outputs: [] },
-      type: 'float16',
-      graph: '',
-    })),
-  } as unknown as LowModel;
-  const one = { max: 1, shadow: 0, shadowSum: 0, run: 0, runSum: 0, vanished: 0 };
-  const nodes = judgeNodes(low, [[{ node: 0, outputs: [one] }]], new Map(), 0.01);
-  expect(nodes.map(({ notJudged }) => notJudged)).toEqual([
+const measured: Measured = { max: 1, shadow: 0, shadowSum: 0, run: 0, runSum: 0, vanished: 0 };
+
+test('nodes that were not measured are counted with the reason', () => {
+  const ids = ['0', '3/then_branch/0', '4/body/0', '5'];
+  const nodes = ids.map((id) => ({ id, name: '', op: 'Add', inputs: [], outputs: [], subgraphs: [], attributes: [] }));
+  const model = { nodes, graph: { path: '', nodes, inputs: [], outputs: [], values: [], initializers: [] } };
+  const low = nodes.map((node, index) => ({
+    index,
+    node,
+    type: 'float16',
+    graph: '',
+    outputs: index === 3 ? [] : [0],
+  }));
+  const samples = [
+    [
+      { node: 0, outputs: [measured] },
+      { node: 1, outputs: [{ ...measured, max: -1 }] },
+    ],
+  ];
+  const graph = createModelGraph(model as unknown as OnnxModel);
+  const judged = judgeNodes({ low } as unknown as LowModel, graph, samples, new Map(), 0.01);
+  expect(judged.map(({ notJudged }) => notJudged)).toEqual([
     undefined,
-    'inside a loop body',
-    'inside a loop body',
-    'inside a branch of an If',
-    'inside a loop body',
+    'did not run with these inputs',
+    'inside a body that cannot be measured, such as a loop over sequences',
+    'results are not floating point',
   ]);
-  expect(notJudgedTexts(nodes)).toEqual([
-    '3 nodes not judged: inside a loop body',
-    '1 node not judged: inside a branch of an If',
+  expect(judged.map(({ max, localError }) => [max, localError])).toEqual([[1, 0], ...Array(3).fill([null, null])]);
+  expect(notJudgedTexts(judged)).toEqual([
+    '1 node not judged: did not run with these inputs',
+    '1 node not judged: inside a body that cannot be measured, such as a loop over sequences',
+    '1 node not judged: results are not floating point',
   ]);
 });

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
+import { accuracyText, accuracyVerdict, evidence } from '../../src/core/accuracy/accuracyText.ts';
+import { pythonForTests } from '../support/python.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+import { judge } from '../support/runtime.ts';
+
+const folder = temporaryFolder();
+const judgeOdd = (name: string): Promise<AccuracyReport> =>
+  judge(join(folder, `${name}.onnx`), [join(folder, `${name}.npz`)]);
+const nodeOf = ({ nodes }: AccuracyReport, name: string) => nodes.find((node) => node.name === name)!;
+
+beforeAll(async () => void (await (await pythonForTests()).oddModels(folder)));
+
+test('a tensor that has another size in the low-precision run has no error there, and a local one', async () => {
+  const report = await judgeOdd('count');
+  expect(nodeOf(report, '/gather')).toMatchObject({ propagatedError: null });
+  expect(nodeOf(report, '/gather').localError).toBeLessThan(0.001);
+  expect(report.outputs[0]).toMatchObject({ error: null, finite: false, shapeDiffers: true });
+  expect(accuracyText(report)).toContain('y: fails, its shape differs');
+  expect(report.fix!.error).toBeLessThanOrEqual(0.01);
+});
+
+test('an all-zero reference: the error is the largest difference', async () => {
+  const { outputs, fix } = await judgeOdd('zeros');
+  expect(outputs[0]).toMatchObject({ max: 0, error: null, finite: false });
+  expect(fix).toMatchObject({ error: 0, names: ['/exp', '/sub'] });
+});
+
+test.each([
+  ['integers', 'No output is floating point, so none was judged'],
+  ['no_output', 'No node computes an output of the model'],
+])('%s: nothing was judged, which is not the same as "passes"', async (name, words) => {
+  const report = await judgeOdd(name);
+  expect(accuracyVerdict(report)).toContain(words);
+  expect(accuracyText(report)).toContain(words);
+  expect(accuracyText(report)).not.toContain('Nothing to fix');
+});
+
+test('NaN in the reference does not count, unless all of it is NaN', async () => {
+  const { outputs, fix } = await judgeOdd('some_nan');
+  expect(outputs[0]).toMatchObject({ finite: false });
+  expect(fix!.names).toEqual(['/mul']);
+  await expect(judgeOdd('all_nan')).rejects.toThrow('Output "y" is not finite in FP32');
+});
+
+test('a node that no output needs is never to blame', async () => {
+  const report = await judgeOdd('unused');
+  expect(nodeOf(report, '/dead')).toMatchObject({ overflow: true, role: 'fine' });
+  expect(report.fix!.nodes).toEqual([]);
+});
+
+test('no elements: no errors', async () => {
+  const { nodes, outputs } = await judgeOdd('empty');
+  expect(nodes.map(({ localError, notJudged }) => [localError, notJudged])).toEqual([
+    [0, undefined],
+    [0, undefined],
+  ]);
+  expect(outputs[0]).toMatchObject({ error: 0, finite: true });
+});
+
+test('open dimensions take the shape of the inputs; one tensor may have hundreds of readers', async () => {
+  expect((await judgeOdd('dynamic')).fix!.names).toEqual(['/exp']);
+  const { nodes, fix } = await judgeOdd('fan_out');
+  expect(nodes).toHaveLength(502);
+  expect(fix).toMatchObject({ minimal: true, names: ['/sum'] });
+});
+
+test('a loop that runs longer in FP16: compared are the iterations of the exact run', async () => {
+  const report = await judgeOdd('trips');
+  expect(nodeOf(report, '/add')).toMatchObject({ role: 'root' });
+  expect(nodeOf(report, '/add').localError).toBeLessThan(0.001);
+  expect(nodeOf(report, '/add').propagatedError).toBeGreaterThan(0.01);
+  expect(report.outputs[1]).toMatchObject({ name: 'y', shapeDiffers: true });
+  expect(report.fix!.names).toContain('/add');
+});
+
+test('a loop over sequences: its nodes are searched, and not measured', async () => {
+  const report = await judgeOdd('sequences');
+  const node = nodeOf(report, '/mul');
+  expect(node).toMatchObject({ role: 'root', localError: null, max: null });
+  expect(evidence(node)).toBe(
+    'inside a body that cannot be measured, such as a loop over sequences; alone in FP16 it makes the outputs not finite',
+  );
+  expect(report.fix!.names).toEqual(['/mul']);
+});
