@@ -23,12 +23,24 @@ export function aspectsOf(a: readonly ReportLayer[], b: readonly ReportLayer[], 
     if (before === null || after === null || before === after) return;
     found.push({ kind, a: before, b: after, message: `${what} changed from ${before} to ${after}` });
   };
+  // A ForeignNode without a list of its kernels has the types of its border, one with a list those of the kernels.
+  if (isOpaque(a) !== isOpaque(b)) return found;
   add('precision', types(a), types(b), 'type');
   if (!grouping) return found;
-  add('kernel', kernels(a), kernels(b), 'kernel');
-  add('format', formats(a), formats(b), 'format');
+  if (comparableKernels(a, b)) add('kernel', kernels(a), kernels(b), 'kernel');
+  const [before, after] = [formats(a), formats(b)];
+  if (isShort(before) === isShort(after)) add('format', before, after, 'format');
   return found;
 }
+
+/** Whether both sides name their kernels, or both number their tactics: a number is another kernel than no name. */
+export function comparableKernels(a: readonly ReportLayer[], b: readonly ReportLayer[]): boolean {
+  const [before, after] = [kernels(a), kernels(b)];
+  return before !== null && after !== null && isNumber(before) === isNumber(after);
+}
+
+/** TensorRT's number of a tactic, which older versions and layer names alone give instead of the kernel's name. */
+const isNumber = (tactics: string): boolean => /^(?:0x[0-9a-f]+|-?\d+)(?:,|$)/.test(tactics);
 
 /** Layers without nodes: reformats and others, matched by name and order. */
 export function emptyLayerChanges(a: readonly ReportLayer[], b: readonly ReportLayer[], timed: boolean): Change[] {
@@ -90,7 +102,12 @@ const types = (layers: readonly ReportLayer[]): string | null =>
   sorted(layers.flatMap(({ outputs }) => (outputs.length === 0 ? [null] : outputs.map(({ type }) => type))));
 
 const kernels = (layers: readonly ReportLayer[]): string | null =>
-  layers.some(({ kind }) => kind === 'foreign') ? null : sorted(layers.map((layer) => plainTactic(tacticOf(layer))));
+  isOpaque(layers) ? null : sorted(layers.map((layer) => plainTactic(tacticOf(layer))));
+
+const isOpaque = (layers: readonly ReportLayer[]): boolean => layers.some(({ kind }) => kind === 'foreign');
+
+/** `Half[1,192:8,14,14]`: how TensorRT writes a format in its log, where the engine inspector has a sentence. */
+const isShort = (formatsOfLayers: string | null): boolean => /^\w+\[/.test(formatsOfLayers ?? '');
 
 /** Inside ForeignNodes TensorRT writes the type in the place of a format. */
 const formats = (layers: readonly ReportLayer[]): string | null =>

@@ -83,6 +83,8 @@ export interface MatchedNodes {
   byName: number;
   /** Pairs found by operator, attributes and neighbours. */
   byStructure: number;
+  /** The ids of these pairs; all other pairs were found by name. */
+  structure: { a: string; b: string }[];
   /** Ids of A's nodes that B does not have. */
   onlyA: string[];
   /** Ids of B's nodes that A does not have. */

@@ -29,8 +29,11 @@ export function delta(ms: number | null): string {
   return `: ${deltaText(ms)}`;
 }
 
-/** The sentence of a change of grouping or fate. */
-export function words(kind: ChangeKind, label: string, a: string, b: string, ms: number | null): string {
+/**
+ * The sentence of a change of grouping or fate.
+ * @param where for what moved with all that is computed with it: ` into a ForeignNode,`
+ */
+export function words(kind: ChangeKind, label: string, a: string, b: string, ms: number | null, where = ''): string {
   const time = delta(ms);
   switch (kind) {
     case 'split':
@@ -40,11 +43,11 @@ export function words(kind: ChangeKind, label: string, a: string, b: string, ms:
     case 'moved':
       if (a === '') return `${label}: now also computed by ${b}${time}.`;
       if (b === '') return `${label}: no longer also computed by ${a}${time}.`;
-      return `${label}: moved from ${a} to ${b}${time}.`;
+      return `${label}: moved${where} from ${a} to ${b}${time}.`;
     case 'folded':
-      return b === '' ? `${label}: not in B (was ${a})${time}.` : `${label}: was computed, now ${b}${time}.`;
+      return b === '' ? `${label}: only in A, ${a}${time}.` : `${label}: was ${a}, now ${b}${time}.`;
     case 'computed':
-      return a === '' ? `${label}: not in A (now ${b})${time}.` : `${label}: was ${a}, now computed${time}.`;
+      return a === '' ? `${label}: only in B, ${b}${time}.` : `${label}: was ${a}, now ${b}${time}.`;
     case 'unknown':
       return `${label}: was ${a}, now unknown${time}.`;
     case 'kernel':

@@ -27,7 +27,7 @@ export const changeStates: Readonly<Record<ChangeState, { sign: string; label: s
     label: 'Computed differently',
     meaning: 'the same nodes together, by another kernel, type or format',
   },
-  time: { sign: '≈', label: 'Other time only', meaning: 'computed in the same way, in another time' },
+  time: { sign: '≈', label: 'Other time only', meaning: 'nothing but the time is known to differ' },
 };
 
 const stateOf: Readonly<Record<ChangeKind, ChangeState>> = {

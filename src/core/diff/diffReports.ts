@@ -1,7 +1,7 @@
 import type { Fate, FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import type { BuildDiff, Both, Change, DiffSide, NodeStates } from './buildDiff.ts';
 import { type Cluster, clusters } from './clusters.ts';
-import { aspectsOf, emptyLayerChanges } from './aspects.ts';
+import { aspectsOf, comparableKernels, emptyLayerChanges } from './aspects.ts';
 import { type DiffInput, namesOnly } from './diffInput.ts';
 import { compareMarked } from './compareMarked.ts';
 import { comparableGroups, type Group, timeOf } from './groups.ts';
@@ -29,7 +29,8 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
     b: sideOf(b),
     matched: {
       byName: match.byName,
-      byStructure: match.byStructure,
+      byStructure: match.byStructure.length,
+      structure: match.byStructure.map((at) => ({ a: a.report.nodes[at]!.id, b: b.report.nodes[match.toB[at]!]!.id })),
       onlyA: onlyA.map(({ id }) => id),
       onlyB: onlyB.map(({ id }) => id),
       conversions: { a: onlyA.filter(isConversion).length, b: onlyB.filter(isConversion).length },
@@ -206,9 +207,11 @@ class Comparison {
     const label = nodeWords(nodesA);
     if (kind !== 'same') {
       const [before, after] = clusterWords(cluster);
-      add({ kind, a: before, b: after, message: words(kind, label, before, after, deltaMs) });
+      const crossed = !cluster.alike ? '' : ` ${cluster.b[0]!.foreign ? 'into' : 'out of'} a ForeignNode,`;
+      add({ kind, a: before, b: after, message: words(kind, label, before, after, deltaMs, crossed) });
     }
-    for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same'))
+    const isWhole = [...cluster.a, ...cluster.b].some(({ whole }) => whole);
+    for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same' && !isWhole))
       add({ kind: aspect, a, b, message: `${label}: ${message}${delta(deltaMs)}.` });
     if (changes.length === 0 && deltaMs !== null && deltaMs !== 0) {
       const before = timeOf(layersA)!;
@@ -217,7 +220,7 @@ class Comparison {
         kind: 'time',
         a: `${before} ms`,
         b: `${after} ms`,
-        message: `${label}: computed in the same way${delta(deltaMs)}.`,
+        message: `${label}: ${sameWords(isWhole, layersA, layersB)}${delta(deltaMs)}.`,
       });
     }
     return changes;
@@ -306,6 +309,14 @@ class Comparison {
   }
 }
 
+/** What is the same where nothing but the time is known to differ. */
+function sameWords(isWhole: boolean, layersA: readonly ReportLayer[], layersB: readonly ReportLayer[]): string {
+  if (isWhole) return 'in one ForeignNode as before; its kernels are not comparable';
+  return comparableKernels(layersA, layersB)
+    ? 'computed in the same way'
+    : 'computed together as before; the kernels are not comparable';
+}
+
 function kindOf({ a, b, alike }: Cluster): 'same' | 'split' | 'merged' | 'moved' {
   if (alike) return a[0]!.foreign === b[0]!.foreign ? 'same' : 'moved';
   if (a.length === 1 && b.length > 1) return 'split';
@@ -313,4 +324,17 @@ function kindOf({ a, b, alike }: Cluster): 'same' | 'split' | 'merged' | 'moved'
   return 'moved';
 }
 
-const fateWords = (nodes: FusionReport['nodes']): string => nodes.map(({ fate }) => fate).join(', ');
+/** Where nodes are on one side; '' for nowhere. */
+const fateWords = (nodes: FusionReport['nodes']): string =>
+  nodes
+    .map(({ fate, foreignNode }) => (fate === 'foreign' ? `in ForeignNode ${foreignNode}` : whereWords[fate]))
+    .join(', ');
+
+const whereWords: Readonly<Record<Exclude<Fate, 'foreign'>, string>> = {
+  fused: 'computed with other nodes',
+  single: 'computed by a layer of its own',
+  folded: 'constant-folded',
+  removed: 'without work',
+  shape: 'computed on the host',
+  unknown: 'unknown',
+};

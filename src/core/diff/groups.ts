@@ -25,8 +25,8 @@ export interface Groups {
  */
 export function comparableGroups(a: FusionReport, b: FusionReport, { toB }: NodeMatch): [Groups, Groups] {
   const [left, right] = [foreignNodeOf(a), foreignNodeOf(b)];
-  const opaqueA = opaque(a);
-  const opaqueB = opaque(b);
+  const opaqueA = opaqueForeignNodes(a);
+  const opaqueB = opaqueForeignNodes(b);
   // ForeignNodes that share nodes are compared at one level: one that is opaque makes all of them so.
   for (let grown = true; grown;) {
     grown = false;
@@ -45,13 +45,14 @@ function foreignNodeOf({ nodes }: FusionReport): (number | undefined)[] {
   return nodes.map(({ foreignNode }) => foreignNode ?? undefined);
 }
 
-/** ForeignNodes whose kernels are not listed, or do not say what they compute. */
-function opaque({ foreignNodes, layers }: FusionReport): Set<number> {
-  return new Set(
-    foreignNodes
-      .filter(({ layers: ids }) => !ids.some((id) => layers[id]?.kind === 'kernel' && layers[id].nodes.length > 0))
-      .map(({ id }) => id),
-  );
+/**
+ * ForeignNodes whose kernels are not listed, or do not say what they compute. A kernel's name has one of its nodes at
+ * most: with names alone (`--profilingVerbosity=layer_names_only`) the others seem to be in no kernel.
+ */
+export function opaqueForeignNodes({ foreignNodes, layers }: FusionReport): Set<number> {
+  const says = (id: number) =>
+    layers[id]?.kind === 'kernel' && layers[id].nodes.length > 0 && layers[id].evidence.some((by) => by !== 'name');
+  return new Set(foreignNodes.filter(({ layers: ids }) => !ids.some(says)).map(({ id }) => id));
 }
 
 function groupsOf({ nodes, layers, foreignNodes }: FusionReport, whole: ReadonlySet<number>): Groups {

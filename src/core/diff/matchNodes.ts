@@ -6,7 +6,8 @@ export interface NodeMatch {
   /** Position in B of each node of A; -1: none. */
   toB: Int32Array;
   byName: number;
-  byStructure: number;
+  /** Positions in A of the nodes that were matched by structure; all other pairs are by name. */
+  byStructure: number[];
 }
 
 /**
@@ -85,7 +86,7 @@ class Matching {
   }
 
   result(byName: number): NodeMatch {
-    return { toB: this.toB, byName, byStructure: this.count - byName };
+    return { toB: this.toB, byName, byStructure: this.found.slice(byName) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ReportNode } from '../../fusion/fusionReport.ts';
 import { counted } from '../../text/numbers.ts';
 import { attentions } from '../../model/attentions.ts';
+import { opaqueForeignNodes } from '../groups.ts';
 import type { GateFinding, GateSide } from './judgeGate.ts';
 
 /** Judges `attention: fused`. */
@@ -9,6 +10,7 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
   const found = attentions(network);
   if (found.length === 0) return { kept: null, message: 'The model has no attention: no Softmax between two MatMuls.' };
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
+  const opaque = opaqueForeignNodes(report);
   const broken: ReportNode[] = [];
   const hidden: ReportNode[] = [];
   for (const { scores, softmax, values } of found) {
@@ -20,7 +22,8 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
     const shared = first.layers.filter((id) => middle.layers.includes(id) && last.layers.includes(id));
     const unknown = [first, middle, last].some(({ fate }) => fate === 'unknown');
     if (shared.some((id) => layers.get(id)?.kind !== 'foreign')) continue;
-    if (shared.length > 0 || unknown || insideOpaque([first, middle, last], layers)) hidden.push(middle);
+    if (shared.length > 0 || unknown || [first, middle, last].some((node) => opaque.has(node.foreignNode ?? -1)))
+      hidden.push(middle);
     else broken.push(middle);
   }
   const total = counted(found.length, 'attention');
@@ -38,10 +41,7 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
   if (hidden.length > 0)
     return {
       kept: null,
-      message: `The kernels of ${hidden.length} of ${total} are unknown: this build does not list kernels inside ForeignNodes.`,
+      message: `The kernels of ${hidden.length} of ${total} are unknown: this build does not list what the kernels inside ForeignNodes compute.`,
     };
   return { kept: true, message: `${total}: each is one kernel.`, value: 0 };
 }
-
-const insideOpaque = (nodes: readonly ReportNode[], layers: ReadonlyMap<number, { kind: string }>): boolean =>
-  nodes.some((node) => node.foreignNode !== null && node.layers.every((id) => layers.get(id)?.kind === 'foreign'));

@@ -1,13 +1,16 @@
 import { compileGlob, matchesGlob } from '../../precision/language/glob.ts';
 import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import { counted, timeText, sizeText, thousands } from '../../text/numbers.ts';
-import { timeOf } from '../groups.ts';
+import { opaqueForeignNodes, timeOf } from '../groups.ts';
 import type { Check, Limit, RuleName } from './gateFile.ts';
 import type { GateFinding, GateSide } from './judgeGate.ts';
 
+/** The smallest and the largest value of several profiles. */
+type Spread = readonly [number, number];
+
 /** A number of a build, in the unit of its rule, or why it is not known. */
 type Measured =
-  { value: number; noise?: number; nodes?: readonly ReportNode[]; logLine?: number | null } | { missing: string };
+  { value: number; spread?: Spread; nodes?: readonly ReportNode[]; logLine?: number | null } | { missing: string };
 
 /** Judges a check that limits a number, by itself or against the baseline. */
 export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | null): GateFinding {
@@ -20,7 +23,8 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
   if (limit.kind === 'max' || limit.kind === 'accuracy' || limit.kind === 'min') {
     const kept = limit.kind === 'min' ? value >= limit.value : value <= limit.value;
     const bound = limit.kind === 'min' ? 'at least' : 'at most';
-    return { kept, message: `${text}; ${bound} ${textOf(check, limit.value)} is allowed.`, ...details };
+    const message = `${text}; ${bound} ${textOf(check, limit.value)} is allowed.`;
+    return { kept, message: message + straddleText(check, found.spread, limit.value), ...details };
   }
   if (limit.kind !== 'percent' && limit.kind !== 'difference')
     return { kept: null, message: 'This limit is not a number.' };
@@ -39,11 +43,21 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
 const signed = (percent: number): string => `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
 
 /** A limit finer than the spread of the measurements decides by chance; that is said. */
-function noiseText(now: { noise?: number }, before: { noise?: number }, limit: Limit): string {
-  const noise = Math.max(now.noise ?? 0, before.noise ?? 0);
-  return limit.kind === 'percent' && noise > Math.abs(limit.value)
-    ? ` The profiles differ by ${noise.toFixed(1)} %, which is more than the limit. Profile longer, or raise the limit.`
-    : '';
+function noiseText(now: Extract<Measured, { value: number }>, before: typeof now, limit: Limit): string {
+  if (limit.kind !== 'percent' && limit.kind !== 'difference') return '';
+  const noise = ({ value, spread: [least, most] = [value, value] }: typeof now) =>
+    limit.kind === 'difference' ? most - least : value === 0 ? 0 : ((most - least) / value) * 100;
+  const largest = Math.max(noise(now), noise(before));
+  if (largest <= Math.abs(limit.value)) return '';
+  const text = limit.kind === 'percent' ? `${largest.toFixed(1)} %` : timeText(largest);
+  return ` The profiles differ by ${text}, which is more than the limit. Profile longer, or raise the limit.`;
+}
+
+/** Profiles on both sides of a limit. */
+function straddleText(check: Check, spread: Spread | undefined, limit: number): string {
+  if (spread === undefined || spread[0] > limit || spread[1] <= limit) return '';
+  const [least, most] = spread.map((value) => textOf(check, value)) as [string, string];
+  return ` The profiles range from ${least} to ${most}, on both sides of the limit. Profile longer, or change the limit.`;
 }
 
 function textOf({ rule, key }: Check, value: number): string {
@@ -76,7 +90,7 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
     logLine: foreignNodes[0]?.line ?? null,
   })),
   kernels: onLayers((_, { layers }) =>
-    layers.some(({ kind }) => kind === 'foreign') ? { missing: opaqueForeignNode } : { value: layers.length },
+    layers.some(({ kind }) => kind === 'foreign') ? { missing: noKernels } : { value: layers.length },
   ),
   layers: onLayers((_, report) => ({ value: engineLayers(report) })),
   reformats: onLayers((check, { layers }) => reformats(check, layers)),
@@ -87,7 +101,9 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
   accuracy: (_, side) => accuracy(side),
 };
 
-const opaqueForeignNode = 'This TensorRT does not list the kernels inside a ForeignNode';
+const noKernels = 'This TensorRT does not list the kernels inside a ForeignNode';
+
+const opaqueForeignNode = 'The build does not list what the kernels inside a ForeignNode compute';
 
 const measure = (check: Check, side: GateSide): Measured =>
   measures[check.rule]?.(check, side) ?? { missing: 'This rule has no number' };
@@ -113,15 +129,16 @@ function nodesWithFate({ key }: Check, { nodes, accounting }: FusionReport): Mea
 }
 
 /** Q/DQ nodes that no kernel computes together with anything but Q/DQ. */
-function quantised({ nodes, layers }: FusionReport): Measured {
+function quantised(report: FusionReport): Measured {
+  const { nodes, layers } = report;
   const isQuantising = ({ op }: ReportNode) => op === 'QuantizeLinear' || op === 'DequantizeLinear';
   const all = nodes.filter(isQuantising);
   if (all.length === 0) return { missing: 'The model has no QuantizeLinear or DequantizeLinear node' };
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const layerOf = new Map(layers.map((layer) => [layer.id, layer]));
   if (all.every(({ fate }) => fate === 'unknown')) return { missing: 'The fates of the Q/DQ nodes are unknown' };
-  if (all.some((node) => node.layers.some((id) => layerOf.get(id)?.kind === 'foreign')))
-    return { missing: opaqueForeignNode };
+  const opaque = opaqueForeignNodes(report);
+  if (all.some(({ foreignNode }) => opaque.has(foreignNode ?? -1))) return { missing: opaqueForeignNode };
   const alone = all.filter(
     (node) =>
       node.layers.length > 0 &&
@@ -145,6 +162,10 @@ function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
   const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
   if (nodes?.length === 0) return { missing: `No node or module is named ${key}` };
   const ids = nodes && new Set(nodes.map(({ id }) => id));
+  const opaque = opaqueForeignNodes(report);
+  const isTorn = ({ id, nodes: members }: FusionReport['foreignNodes'][number]) =>
+    opaque.has(id) && ids !== null && members.some((one) => ids.has(one)) && !members.every((one) => ids.has(one));
+  if (report.foreignNodes.some(isTorn)) return { missing: opaqueForeignNode };
   const times = [report, ...repeats].map(({ layers }) =>
     timeOf(layers) === null
       ? null
@@ -154,8 +175,7 @@ function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
   if (known.length === 0) return { missing: noTimes };
   const middle = known.length >> 1;
   const value = known.length % 2 === 1 ? known[middle]! : (known[middle - 1]! + known[middle]!) / 2;
-  const noise = value === 0 ? 0 : ((known.at(-1)! - known[0]!) / value) * 100;
-  return { value, noise };
+  return { value, spread: [known[0]!, known.at(-1)!] };
 }
 
 /** Nodes whose name, or a module that they are in, matches a pattern. */

@@ -62,6 +62,23 @@ describe('what became of nodes that are computed together', () => {
   });
 });
 
+test('nodes of a renamed export are matched by structure, and the pairs say so', () => {
+  const side = (first: string, second: string) => {
+    const report = reportWith([first, second], [{ nodes: [first] }, { nodes: [second] }]);
+    const node = (at: number, inputs: string[], outputs: string[]) => ({
+      ...report.nodes[at]!,
+      op: ['Conv', 'Relu'][at]!,
+      inputs,
+      outputs,
+      attributes: '',
+      constants: [],
+    });
+    return { source: first, report, network: [node(0, ['x'], ['t']), node(1, ['t'], ['y'])] };
+  };
+  const { matched } = diffReports(side('Conv1', 'Relu2'), side('Conv1', 'other'));
+  expect(matched).toMatchObject({ byName: 1, byStructure: 1, structure: [{ a: '1', b: '1' }], onlyA: [], onlyB: [] });
+});
+
 describe('what one side cannot know', () => {
   const opaque: LayerSketch[] = [{ nodes: names, kind: 'foreign', foreignNode: 0, tactic: null, averageMs: 3 }];
   const kernels = names.map((name): LayerSketch => ({ nodes: [name], kind: 'kernel', foreignNode: 0 }));
@@ -69,10 +86,42 @@ describe('what one side cannot know', () => {
   test('kernels of an opaque ForeignNode are not compared, its members are', () => {
     const same = diff(reportWith(names, opaque), reportWith(names, kernels));
     expect(same.changes.map(({ kind }) => kind)).toEqual(['time']);
+    expect(same.changes[0]!.message).toContain('in one ForeignNode as before; its kernels are not comparable');
     expect(same.totals).toMatchObject({ states: { same: 5 }, comparedBy: { foreignNodes: 5, kernels: 0 } });
     expect(same.totals.kernels).toEqual({ a: null, b: 5 });
     const outside = diff(reportWith(names, opaque), reportWith(names, [...kernels.slice(0, 4), { nodes: ['Add5'] }]));
     expect(outside.changes.map(({ kind, nodesA }) => [kind, nodesA.length])).toEqual([['split', 5]]);
+  });
+
+  test('kernels by their names alone, which have one node at most, are not compared', () => {
+    const inside = { kind: 'kernel', foreignNode: 0 } as const;
+    const named: LayerSketch[] = [
+      { ...inside, nodes: ['MatMul1'], evidence: ['name'], averageMs: 2 },
+      { ...inside, nodes: [] },
+    ];
+    const report = reportWith(names, named);
+    report.foreignNodes[0]!.nodes = names.map((_, index) => String(index));
+    for (const node of report.nodes) Object.assign(node, { fate: 'foreign', foreignNode: 0 });
+    const { changes, totals } = diff(report, reportWith(names, kernels));
+    expect(changes.map(({ kind }) => kind)).toEqual(['time']);
+    expect(totals).toMatchObject({ states: { same: 5 }, comparedBy: { foreignNodes: 5, kernels: 0 } });
+  });
+
+  test('the number of a tactic is no other kernel than a name, and nothing is said to be the same', () => {
+    const with_ = (tactic: string, averageMs = 1) => reportWith(['Conv1'], [{ nodes: ['Conv1'], tactic, averageMs }]);
+    const { changes } = diff(with_('0x112767cf498572ea'), with_('sm80_xmma', 2));
+    expect(changes.map(({ kind, message }) => [kind, message])).toEqual([
+      ['time', 'Conv1: computed together as before; the kernels are not comparable: +1.00 ms.'],
+    ]);
+    expect(diff(with_('0x11'), with_('0x12')).changes.map(({ kind }) => kind)).toEqual(['kernel']);
+  });
+
+  test('formats as the log writes them are not compared with the sentences of the engine inspector', () => {
+    const with_ = (format: string) =>
+      reportWith(['Conv1'], [{ nodes: ['Conv1'], outputs: [{ name: 'y', dims: [1], type: 'Half', format }] }]);
+    const sentence = 'Channel major FP16 format where channel % 8 == 0';
+    expect(diff(with_('Half[1,192:8,14,14]'), with_(sentence)).changes).toEqual([]);
+    expect(diff(with_('Row major linear FP16 format'), with_(sentence)).changes).toHaveLength(1);
   });
 
   test('without times, types or tactics nothing is said of them', () => {
@@ -131,7 +180,13 @@ describe('what differs beside the grouping', () => {
 
   test('nodes that are no longer computed, computed anew, added and gone', () => {
     const [computed, folded] = [one({}), reportWith(['Conv1'], [])];
-    expect(diff(computed, folded).changes).toMatchObject([{ kind: 'folded', deltaMs: null }]);
+    expect(diff(computed, folded).changes).toMatchObject([
+      { kind: 'folded', deltaMs: null, message: 'Conv1: was computed by a layer of its own, now constant-folded.' },
+    ]);
+    const inside = reportWith(['Conv1'], [{ nodes: ['Conv1'], kind: 'kernel', foreignNode: 0 }]);
+    expect(diff(computed, inside).changes[0]!.message).toBe(
+      'Conv1: moved into a ForeignNode, from layer kernel_Conv1 to kernel kernel_Conv1.',
+    );
     const [a, b] = [reportWith(names, attention), reportWith(names, [attention[0]!])];
     expect(diff(a, b).changes).toMatchObject([{ kind: 'folded', nodesA: ['4'], nodesB: ['4'], deltaMs: -1 }]);
     expect(diff(b, a).changes).toMatchObject([{ kind: 'computed', deltaMs: 1 }]);

@@ -53,6 +53,12 @@ describe('attention: fused', () => {
     expect(judge('attention: { is: fused, optional: true }', {})[0]).toMatch(/^skipped/);
   });
 
+  test('kernels of which only the names are known cannot be judged', () => {
+    const report = reportWith(names, [{ nodes: ['MatMul5'], kind: 'kernel', foreignNode: 0, evidence: ['name'] }]);
+    for (const node of report.nodes) Object.assign(node, { fate: 'foreign', foreignNode: 0 });
+    expect(judge('attention: fused', { report, network })[0]).toMatch(/^failed: The kernels of 1 of 1 attention are/);
+  });
+
   test('a Softmax that is the right factor, or is read by something else only, is no attention', () => {
     const reader = chain(names, { MatMul5: ['y', 'Softmax4_out'] });
     expect(with_([{ nodes: names }], reader)[0]).toMatch(/no attention/);
@@ -125,6 +131,24 @@ describe('numbers', () => {
     expect(text).toBe(
       'passed: 1.10 ms (baseline 1.10 ms, +0.0 %); +3% is allowed. The profiles differ by 27.3 %, which is more than the limit. Profile longer, or raise the limit.',
     );
+  });
+
+  test('noise is said of limits in milliseconds and of profiles on both sides of a limit, too', () => {
+    const at = (ms: number) => reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: ms }]);
+    const noisy = { report: at(1), repeats: [at(1.1), at(1.3)] };
+    expect(judge('time: { total: +0.2 ms }', noisy, { report: at(1.1) })[0]).toMatch(
+      /differ by 0\.300 ms, which is more/,
+    );
+    expect(judge('time: { total: +0.4 ms }', noisy, { report: at(1.1) })[0]).not.toMatch(/profiles/);
+    expect(judge('time: { total: 1.2 ms }', noisy)[0]).toMatch(/^passed.* from 1\.00 ms to 1\.30 ms, on both sides/);
+    expect(judge('time: { total: 2 ms }', noisy)[0]).not.toMatch(/profiles/);
+  });
+
+  test('the time of a part of an opaque ForeignNode is not known, that of all of it is', () => {
+    const names = ['/a/Conv1', '/b/Relu2'];
+    const report = reportWith(names, [{ nodes: names, kind: 'foreign', foreignNode: 0, averageMs: 3 }]);
+    expect(judge("time: { '/a': 5 ms }", { report })[0]).toMatch(/^failed: The build does not list what the kernels/);
+    expect(judge("time: { '/*': 5 ms }", { report })[0]).toBe('passed: 3.00 ms; at most 5.00 ms is allowed.');
   });
 
   test('a Q/DQ node alone in a kernel is not fused', () => {
