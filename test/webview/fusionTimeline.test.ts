@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import type { OpenPage } from './support/browserPage.ts';
+import { toEngineView } from '../../src/builder/store/loadEngine.ts';
+import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
+import { readNsysTrace } from '../../src/core/engine/trace/readNsysTrace.ts';
+import { createEngineReport } from '../../src/core/fusion/engineReport.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { readFixture } from '../support/fixtures.ts';
 import { captureData } from './support/captureData.ts';
 import { manyLayers } from './support/manyLayers.ts';
 import { openInEditor, useViews } from './support/useViews.ts';
@@ -11,6 +17,21 @@ let vit: ViewData;
 beforeAll(async () => {
   vit = await captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
 });
+
+/** The view of an engine with the times of a trace of nsys. */
+async function traced(name: string): Promise<ViewData> {
+  const [engine] = name.split('/');
+  const layers = readLayerInfo(new TextDecoder().decode(readFixture(`traces/${engine}/layers.json.gz`)));
+  const trace = await readNsysTrace(bytesOf(readFixture(`traces/${name}.sqlite.gz`)));
+  const made = createEngineReport({
+    file: 'layers.json',
+    log: undefined,
+    layerInfo: layers.value,
+    profile: trace.value,
+    problems: [],
+  });
+  return toEngineView(made);
+}
 
 /** A fusion page in an editor with its timeline in view; checked at the end for faults. */
 async function openTimeline(data: ViewData, theme = 'vscode-light', width = 1200, height = 900): Promise<OpenPage> {
@@ -44,6 +65,22 @@ const widest = ({ page }: OpenPage) =>
 const flowShows = ({ page }: OpenPage, id: string) => page.locator(`.flow [data-id="${id}"]`).count();
 
 describe('the timeline of kernels', () => {
+  test('draws the median pass of a trace with its gaps; table and details have percentiles, launches and gaps', async () => {
+    const opened = await openTimeline(await traced('vit_tiny.fp16/plain'));
+    const { page } = opened;
+    await page.waitForSelector('text=The median pass of the trace, with its gaps.');
+    // The layers take 0.3 ms, the pass with its gaps 0.9 ms.
+    const last = await page.locator('svg.timeline .axis text').last().textContent();
+    expect(Number.parseFloat(last!)).toBeGreaterThan(0.7);
+    await page.locator('svg.timeline .bar').first().click();
+    await page.waitForSelector('text=p50, p90, p99');
+    await page.waitForSelector('text=/3 in the trace, .* each on the host/');
+    await page.click('#tab-table');
+    await page.waitForSelector('.table-row');
+    const titles = await page.locator('.table-sort').allTextContents();
+    expect(titles).toEqual(expect.arrayContaining(['p50', 'p90', 'p99', 'Launches', 'Launch', 'Gap Before']));
+  });
+
   test('has an axis in milliseconds, zooms by wheel, keys and buttons, and comes back', async () => {
     const opened = await openTimeline(vit);
     const { page } = opened;

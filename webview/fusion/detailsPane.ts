@@ -229,6 +229,7 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
     facts: [
       { name: texts.type, value: layer.type },
       ...timeFact(report, layer.averageMs),
+      ...tracedFacts(layer),
       { name: texts.tactic, value: layer.tactic ?? '' },
       { name: texts.evidence, value: layer.evidence.map((evidence) => strings.fusion.evidence[evidence]).join(', ') },
       { name: texts.inputs, value: layer.inputs.map(graphTensorText).join('\n') },
@@ -337,6 +338,16 @@ function timeFact(report: FusionReport, ms: number | null): Fact[] {
   if (ms === null) return [];
   const share = shareOf(report, ms);
   return [{ name: texts.time, value: timeText(ms) + (share === null ? '' : ` · ${texts.ofAll(share * 100)}`) }];
+}
+
+/** What only a trace says of a layer. */
+function tracedFacts({ p50, p90, p99, launches, launchMs, gapMs }: ReportLayer): Fact[] {
+  if (p50 === undefined || p90 === undefined || p99 === undefined || launches === undefined) return [];
+  return [
+    { name: texts.percentiles, value: [p50, p90, p99].map(timeText).join(', ') },
+    { name: texts.launches, value: texts.launched(launches, launchMs) },
+    ...(gapMs === undefined ? [] : [{ name: texts.gap, value: timeText(gapMs) }]),
+  ];
 }
 
 const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>

@@ -1,6 +1,12 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { rangeBetween, rangeEnds, timelineBars, toTimeline } from '../../src/core/scene/page/fusionTimeline.ts';
+import {
+  rangeBetween,
+  rangeEnds,
+  timelineBars,
+  toRecordedTimeline,
+  toTimeline,
+} from '../../src/core/scene/page/fusionTimeline.ts';
 import type { LayerRange, Timeline, TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
 import { oneLine } from '../../src/core/text/oneLine.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
@@ -55,7 +61,7 @@ export function timelineChart(
   });
 
   const draw = (report: FusionReport, width: number, range: LayerRange | null) => {
-    const timeline = toTimeline(report);
+    const timeline = toRecordedTimeline(report) ?? toTimeline(report);
     shown = { timeline, width, range };
     axis.set(timeline.end, timeline.streams.length > 1 ? laneNames : 0, width);
     drawBars();
@@ -64,7 +70,7 @@ export function timelineChart(
   function drawBars(): void {
     if (shown === null) return;
     const { timeline, width, range } = shown;
-    const { streams, timed } = timeline;
+    const { streams, timed, recorded } = timeline;
     const height = axisHeight + streams.length * laneHeight;
     svg.attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height);
     axis.drawTicks(height, timed ? 'ms' : '');
@@ -73,7 +79,11 @@ export function timelineChart(
     const view = axis.view();
     const shownBars = timelineBars(timeline, view, x(view[0] + 1) - x(view[0]), narrowest);
     const joined = shownBars.some(({ layers }) => layers.length > 1);
-    note.text([timed ? texts.order : texts.none, joined ? texts.joined : ''].filter(Boolean).join(' · '));
+    note.text(
+      [recorded ? texts.recorded : timed ? texts.order : texts.none, joined ? texts.joined : '']
+        .filter(Boolean)
+        .join(' · '),
+    );
     const y = ({ stream }: TimelineBar) => axisHeight + streams.indexOf(stream) * laneHeight + 2;
     lanes
       .selectAll<SVGTextElement, number>('text')

@@ -45,6 +45,7 @@ export const strings = {
     timeline: {
       title: 'Kernels in execution order',
       order: 'Average times, one after the other. Drag to select a range.',
+      recorded: 'The median pass of the trace, with its gaps. Drag to select a range.',
       joined: 'the narrowest kernels are joined: zoom in to see each',
       stream: (stream: number) => `Stream ${stream}`,
       help: 'Arrow keys move, Enter selects, + and − zoom, Shift with an arrow pans, 0 shows the whole run, [ and ] set the ends of a range.',
@@ -91,6 +92,11 @@ export const strings = {
       op: 'Operator',
       type: 'Type',
       time: 'Time',
+      percentiles: 'p50, p90, p99',
+      launches: 'Launches',
+      launched: (launches: number, ms: number | undefined) =>
+        `${thousands(launches)} in the trace${ms === undefined ? '' : `, ${timeText(ms)} each on the host`}`,
+      gap: 'Gap before',
       tactic: 'Tactic',
       evidence: 'Evidence',
       inputs: 'Inputs',

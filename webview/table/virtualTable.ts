@@ -102,7 +102,9 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   const body = make('div', 'table-body', grid, 'rowgroup');
   const lines: Line[] = [];
 
-  const visible = () => options.columns.filter(({ id }) => !state.hidden.includes(id));
+  /** Optional columns of which no row has a value. */
+  let empty: readonly string[] = [];
+  const visible = () => options.columns.filter(({ id }) => !state.hidden.includes(id) && !empty.includes(id));
   const change = (next: Partial<TableState>) => {
     state = { ...state, ...next };
     options.remember(state);
@@ -308,6 +310,11 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     /** Shows other rows, in the order and with the filter as they are. */
     show(rows: readonly Row[]): void {
       all = rows;
+      const before = empty.join();
+      empty = options.columns.flatMap(({ id, optional, value }) =>
+        optional === true && rows.every((row) => value(row) === null) ? [id] : [],
+      );
+      if (empty.join() !== before) drawHead();
       arrange();
     },
     /** Marks what is selected; what was selected elsewhere is scrolled to. */

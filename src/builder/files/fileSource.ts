@@ -123,10 +123,12 @@ function onDisk(handle: FileHandle, size: number): FileSource {
   let rested = -Infinity;
   return {
     size,
-    read: async (offset, length) => {
+    read: async (offset, length, into) => {
       const wanted = Math.max(0, Math.min(length, size - offset));
-      if (wanted <= smallRead && performance.now() - rested < patience) return readNow(handle.fd, offset, wanted);
-      const bytes = await readAt(handle, offset, wanted);
+      const memory = into !== undefined && into.length >= wanted ? into.subarray(0, wanted) : undefined;
+      if (wanted <= smallRead && performance.now() - rested < patience)
+        return readNow(handle.fd, offset, memory ?? Buffer.allocUnsafe(wanted));
+      const bytes = await readAt(handle, offset, wanted, memory);
       rested = performance.now();
       return bytes;
     },
@@ -134,8 +136,8 @@ function onDisk(handle: FileHandle, size: number): FileSource {
   };
 }
 
-function readNow(file: number, offset: number, length: number): Uint8Array {
-  const buffer = Buffer.allocUnsafe(length);
+function readNow(file: number, offset: number, buffer: Uint8Array): Uint8Array {
+  const { length } = buffer;
   let filled = 0;
   while (filled < length) {
     const count = readSync(file, buffer, filled, length - filled, offset + filled);
@@ -145,8 +147,12 @@ function readNow(file: number, offset: number, length: number): Uint8Array {
   return filled === length ? buffer : buffer.subarray(0, filled);
 }
 
-async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(length);
+async function readAt(
+  handle: FileHandle,
+  offset: number,
+  length: number,
+  buffer: Uint8Array = new Uint8Array(length),
+): Promise<Uint8Array> {
   let filled = 0;
   // One read gives at most 2 GiB, and may give less than asked for.
   while (filled < length) {

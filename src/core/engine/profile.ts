@@ -22,6 +22,26 @@ export interface KernelTrace {
   groups: TimedKernels[];
   /** How often a range of each name occurs in a pass that has any: as seen from all passes. */
   occurrences: Map<string, { least: number; most: number }>;
+  /** By pass: nanoseconds from the start of its first kernel to the end of its last, and how long none ran in between. */
+  passSpans?: { spanNs: Float64Array; idleNs: Float64Array };
+  /** Number of the pass whose span is the median of all. */
+  medianPass?: number;
+  /** Version of the program that wrote the file, as `2023.4.4.54`. */
+  recorder?: string;
+  /** The GPU that ran the kernels. */
+  gpu?: TracedGpu;
+}
+
+/** A GPU as a trace describes it; null: the trace does not say. */
+export interface TracedGpu {
+  /** Its name, as `NVIDIA H200`. */
+  name: string;
+  /** Bytes per second between the GPU and its memory, at most. */
+  bytesPerSecond: number | null;
+  /** Bytes of the last cache before the memory. */
+  cacheBytes: number | null;
+  /** Compute capability, as `9.0`. */
+  computeCapability: string | null;
 }
 
 /** Memory operations of one kind in a whole trace, next to its kernels. */
@@ -41,9 +61,16 @@ export interface TimedKernels {
   /** The ranges around, innermost first, and which of its name in the pass each is, from 0. */
   ranges: { name: string; turn: number }[];
   launches: number;
-  /** The passes in which there are any, and their time in each in nanoseconds; a pass may come twice. */
-  passes: number[];
-  passNs: number[];
+  /** The pass and the time in nanoseconds of each kernel; a pass may come more than once. */
+  passes: Int32Array;
+  passNs: Float64Array;
+  /** How long no kernel ran before those, in all passes, nanoseconds. */
+  gapNs: number;
+  /** How many calls of the host launched one each, and how long they took, nanoseconds. */
+  calls: number;
+  callNs: number;
+  /** When and where those of the median pass ran, in nanoseconds from the start of its first kernel. */
+  ran?: { startNs: number; endNs: number; stream: number };
 }
 
 /** `--exportTimes`: one row per inference, milliseconds. */

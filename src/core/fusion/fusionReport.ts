@@ -1,6 +1,6 @@
 import type { Problem } from '../text/problem.ts';
 import type { EngineTensor } from '../engine/engineLayer.ts';
-import type { MemoryOperations } from '../engine/profile.ts';
+import type { MemoryOperations, TracedGpu } from '../engine/profile.ts';
 
 /** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
 export interface FusionReport {
@@ -140,6 +140,10 @@ export interface ReportBuild {
 export interface TracedProfile {
   /** What recorded the trace: Nsight Systems. */
   source: 'nsys';
+  /** Version of what recorded it, as `2023.4.4.54`; omitted: the trace does not say. */
+  recorder?: string;
+  /** The GPU that ran the kernels; omitted: the trace does not say. */
+  gpu?: TracedGpu;
   /** How many kernels ran. */
   kernels: number;
   /** How many of them a layer launched; by correlation id and NVTX range, of a CUDA graph by the order of its capture. */
@@ -150,6 +154,24 @@ export interface TracedProfile {
   memory?: MemoryOperations[];
   /** Passes through an engine: enqueues that ran kernels, and launches of CUDA graphs. */
   passes: number;
+  /** What a pass took on the GPU; omitted where no kernel belongs to one. */
+  pass?: TracedPass;
+  /** How many calls of the host launched a kernel each, and their time altogether in milliseconds; omitted: none, as where CUDA graphs run. */
+  launches?: { calls: number; ms: number };
+}
+
+/** What passes through an engine took, from the start of the first kernel to the end of the last. Milliseconds. */
+export interface TracedPass {
+  /** Average. */
+  averageMs: number;
+  /** Median (nearest rank). */
+  p50: number;
+  /** What 90 % of the passes do not exceed (nearest rank). */
+  p90: number;
+  /** What 99 % of the passes do not exceed (nearest rank). */
+  p99: number;
+  /** For how much of it no kernel ran, on average. */
+  gapMs: number;
 }
 
 /** A layer of the engine. */
@@ -178,6 +200,12 @@ export interface ReportLayer {
   p99?: number;
   /** How many kernels it launched in the whole trace; only from a trace. */
   launches?: number;
+  /** How long in a pass no kernel ran before those of the layer, in milliseconds on average; only from a trace. */
+  gapMs?: number;
+  /** How long the host was in a call that launched a kernel of the layer, in milliseconds on average; only from a trace, and not for kernels of CUDA graphs. */
+  launchMs?: number;
+  /** When it ran in the median pass of the trace, in milliseconds from the start of the first kernel to the end of the layer's last, and the CUDA stream of its longest kernel; only from a trace. */
+  ran?: { startMs: number; endMs: number; stream: number };
   /** Share of the total time in percent, as the profile says; null: not timed. */
   percent: number | null;
   /** Name of the kernel that runs it, or the tactic's number where TensorRT gives no name; null: not given. */

@@ -6,13 +6,16 @@ import { counted, percentText, thousands } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
 import { isForeignNodeName, kernelRegion, withoutKernelNumber } from '../model/layerNameParts.ts';
 
+/** What only a trace says of a layer. */
+export type TracedTimes = Pick<ReportLayer, 'p50' | 'p90' | 'p99' | 'launches' | 'gapMs' | 'launchMs' | 'ran'>;
+
 /** A profile's times put to the engine's layers. */
 export interface ProfileJoin {
   /** By index of the layer; null if no row is its. */
   averageMs: (number | null)[];
   percent: (number | null)[];
   /** What only a trace says, of each layer that launched kernels and of all. */
-  traced?: { layers: (Pick<ReportLayer, 'p50' | 'p90' | 'p99' | 'launches'> | undefined)[]; profile: TracedProfile };
+  traced?: { layers: (TracedTimes | undefined)[]; profile: TracedProfile };
   problems: Problem[];
 }
 

@@ -2,7 +2,7 @@ import type { EngineLayer } from '../engine/engineLayer.ts';
 import type { TimedKernels, KernelTrace } from '../engine/profile.ts';
 import { counted } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
-import type { ProfileJoin } from './profileJoin.ts';
+import type { ProfileJoin, TracedTimes } from './profileJoin.ts';
 import { withoutKernelPlace } from '../model/layerNameParts.ts';
 
 /** NVTX ranges of a kernel inside a ForeignNode lack the end of its layer's name. */
@@ -32,21 +32,15 @@ export function joinTrace(layers: readonly EngineLayer[], trace: KernelTrace): P
     attributed += group.launches;
     for (const time of group.passNs) ns += time;
   }
-  const times = groupsOf.map((groups) => (groups.length === 0 ? undefined : timesOf(groups)));
+  const sums = new Float64Array(trace.passes);
+  const times = groupsOf.map((groups) => (groups.length === 0 ? undefined : timesOf(groups, sums)));
   const whole = times.reduce((sum, time) => sum + (time?.averageMs ?? 0), 0);
   const join: ProfileJoin = {
     averageMs: times.map((time) => time?.averageMs ?? null),
     percent: times.map((time) => (time && whole > 0 ? (100 * time.averageMs) / whole : null)),
     traced: {
-      layers: times.map((time) => time && { p50: time.p50, p90: time.p90, p99: time.p99, launches: time.launches }),
-      profile: {
-        source: 'nsys',
-        kernels: trace.kernels,
-        attributed,
-        otherMs: Math.max(0, Math.round(trace.ms * 1e6 - ns) / 1e6),
-        ...(trace.memory && { memory: trace.memory }),
-        passes: trace.passes,
-      },
+      layers: times.map((time) => time?.traced),
+      profile: { ...profileOf(trace), attributed, otherMs: rest(trace, ns) },
     },
     problems: [],
   };
@@ -81,23 +75,67 @@ function layersByName(layers: readonly EngineLayer[]): Map<string, number[]> {
   return byName;
 }
 
-/** The times of the passes in which a layer launched kernels. */
-function timesOf(groups: readonly TimedKernels[]): {
-  averageMs: number;
-  p50: number;
-  p90: number;
-  p99: number;
-  launches: number;
-} {
-  const byPass = new Map<number, number>();
-  let launches = 0;
-  for (const group of groups) {
-    launches += group.launches;
-    for (const [index, pass] of group.passes.entries())
-      byPass.set(pass, (byPass.get(pass) ?? 0) + group.passNs[index]!);
-  }
-  const sorted = Float64Array.from(byPass.values()).sort();
-  const at = (percent: number): number => sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]! / 1e6;
-  const ns = sorted.reduce((sum, time) => sum + time, 0);
-  return { averageMs: ns / sorted.length / 1e6, p50: at(50), p90: at(90), p99: at(99), launches };
+/** Milliseconds of all kernels but those of layers. */
+const rest = (trace: KernelTrace, ns: number): number => Math.max(0, Math.round(trace.ms * 1e6 - ns) / 1e6);
+
+function profileOf({ kernels, passes, groups, memory, recorder, gpu, passSpans }: KernelTrace) {
+  const calls = groups.reduce((sum, group) => sum + group.calls, 0);
+  const callNs = groups.reduce((sum, group) => sum + group.callNs, 0);
+  return {
+    source: 'nsys' as const,
+    ...(recorder !== undefined && { recorder }),
+    ...(gpu && { gpu }),
+    kernels,
+    ...(memory && { memory }),
+    passes,
+    ...(passSpans && passes > 0 && { pass: { ...distribution(passSpans.spanNs), gapMs: meanMs(passSpans.idleNs) } }),
+    ...(calls > 0 && { launches: { calls, ms: rounded(callNs / 1e6) } }),
+  };
 }
+
+/** The times of the passes in which a layer launched kernels. @param sums of the pass, all 0 before and after */
+function timesOf(groups: readonly TimedKernels[], sums: Float64Array): { averageMs: number; traced: TracedTimes } {
+  const seen: number[] = [];
+  const [launches, calls, gapNs, callNs] = [0, 0, 0, 0];
+  const total = { launches, calls, gapNs, callNs };
+  for (const group of groups) {
+    for (const key of ['launches', 'calls', 'gapNs', 'callNs'] as const) total[key] += group[key];
+    for (let index = 0; index < group.passes.length; index++) {
+      const pass = group.passes[index]!;
+      // Kernels take time: a sum of 0 has not been seen.
+      if (sums[pass] === 0) seen.push(pass);
+      sums[pass]! += Math.max(group.passNs[index]!, Number.MIN_VALUE);
+    }
+  }
+  const ns = Float64Array.from(seen, (pass) => sums[pass]!);
+  for (const pass of seen) sums[pass] = 0;
+  const { averageMs, ...percentiles } = distribution(ns);
+  const ran = groups.flatMap((group) => group.ran ?? []);
+  const first = ran.toSorted((a, b) => b.endNs - b.startNs - (a.endNs - a.startNs))[0];
+  const traced: TracedTimes = {
+    ...percentiles,
+    launches: total.launches,
+    gapMs: rounded(total.gapNs / ns.length / 1e6),
+    ...(total.calls > 0 && { launchMs: rounded(total.callNs / total.calls / 1e6) }),
+    ...(first && {
+      ran: {
+        startMs: Math.min(...ran.map(({ startNs }) => startNs)) / 1e6,
+        endMs: Math.max(...ran.map(({ endNs }) => endNs)) / 1e6,
+        stream: first.stream,
+      },
+    }),
+  };
+  return { averageMs, traced };
+}
+
+/** Percentiles by the nearest rank. Sorts the times. */
+function distribution(ns: Float64Array): { averageMs: number; p50: number; p90: number; p99: number } {
+  const sorted = ns.toSorted();
+  const at = (percent: number): number => sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]! / 1e6;
+  return { averageMs: meanMs(sorted), p50: at(50), p90: at(90), p99: at(99) };
+}
+
+const meanMs = (ns: Float64Array): number => ns.reduce((sum, time) => sum + time, 0) / ns.length / 1e6;
+
+/** Nine digits after the point: without the noise of binary fractions. */
+const rounded = (ms: number): number => Math.round(ms * 1e9) / 1e9;

@@ -34,6 +34,7 @@ export function formatReport(report: FusionReport): string {
     isVoid ? problems : [],
     funnelLines(report),
     groupLines(report),
+    passLines(report),
     traceLines(report),
     notComputedLines(report),
     unknownLines(report),
@@ -125,6 +126,23 @@ const memoryNouns: Readonly<Record<MemoryOperations['kind'], readonly [one: stri
   'other-copy': ['other copy', 'other copies'],
   set: ['memset', 'memsets'],
 };
+
+/** What a trace says of whole passes. */
+function passLines({ profile }: FusionReport): string[] {
+  const { pass, launches, passes = 0 } = profile ?? {};
+  if (pass === undefined) return [];
+  const { averageMs, p50, p90, p99, gapMs } = pass;
+  const gap = `no kernel runs for ${timeText(gapMs)} of it (${percentText((100 * gapMs) / averageMs)})`;
+  return [
+    `A pass through the engine, of ${thousands(passes)} in the trace`,
+    `  ${timeText(averageMs).padStart(8)}  on average on the GPU (p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}); ${gap}`,
+    ...(launches === undefined
+      ? []
+      : [
+          `  ${timeText(launches.ms / launches.calls).padStart(8)}  of the host for each of ${counted(launches.calls, 'launch', 'launches')}, ${timeText(launches.ms)} altogether`,
+        ]),
+  ];
+}
 
 /** What a trace recorded next to the layers, in all its passes and outside them. */
 function traceLines({ profile }: FusionReport): string[] {

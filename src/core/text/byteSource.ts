@@ -5,8 +5,11 @@
 export interface ByteSource {
   /** Total size in bytes. */
   readonly size: number;
-  /** Resolves to the bytes from `offset`, `length` of them or as many as there are. */
-  read(offset: number, length: number): Promise<Uint8Array>;
+  /**
+   * Resolves to the bytes from `offset`, `length` of them or as many as there are.
+   * @param into memory that is no longer needed: the bytes may be written there
+   */
+  read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
 }
 
 /** A source over bytes in memory. */

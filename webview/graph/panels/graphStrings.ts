@@ -1,4 +1,4 @@
-import { counted, thousands } from '../../../src/core/text/numbers.ts';
+import { counted, thousands, timeText } from '../../../src/core/text/numbers.ts';
 
 /** The texts of the graph view; words and numbers of results come from `core/report`. */
 export const graphStrings = {
@@ -89,6 +89,8 @@ export const graphStrings = {
     layers: 'Engine layers',
     group: 'Group',
     time: 'Time',
+    percentiles: (p50: number, p90: number, p99: number) =>
+      `p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}`,
     tactic: 'Tactic',
     precision: 'Precision as built',
     builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,

@@ -158,6 +158,7 @@ export class Inspector {
       const notes = phrase([
         layer.type,
         layer.averageMs !== null && timeText(layer.averageMs),
+        layer.p99 !== undefined && words.percentiles(layer.p50 ?? 0, layer.p90 ?? 0, layer.p99),
         model.noun === 'node' && [layer.nodes.length, 'node'],
       ]);
       const outputs = layer.outputs.map(({ name, dims, type, format }) =>

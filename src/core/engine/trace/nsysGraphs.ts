@@ -1,5 +1,11 @@
-import type { Capture } from './nsysLaunches.ts';
-import type { KernelRows } from './readNsysTrace.ts';
+import type { KernelRows } from './nsysRows.ts';
+
+/** Launches of one pass whose kernels did not run then: a CUDA graph was captured. */
+export interface Capture {
+  start: number;
+  /** The place of each launch. */
+  places: number[];
+}
 
 /** Where the kernels of CUDA graphs belong. */
 interface GraphLaunches {
@@ -44,15 +50,19 @@ export function graphLaunches(kernels: KernelRows, captures: readonly Capture[],
   }
   // Each launch of a graph is a pass.
   const passOf = new Map<number, number>();
-  for (const [kernel, node] of kernels.graphNode.entries()) {
-    const key = kernels.key[kernel]!;
-    if (key >= 0 && placeOf.has(node) && !passOf.has(key)) passOf.set(key, passes + passOf.size);
-  }
+  if (graphs.size > 0)
+    for (let kernel = 0; kernel < kernels.call.length; kernel++) {
+      const call = kernels.call.at(kernel);
+      if (call >= 0 && placeOf.has(kernels.graphNode.at(kernel)) && !passOf.has(call))
+        passOf.set(call, passes + passOf.size);
+    }
   return {
     passes: passes + passOf.size,
     of: (kernel) => {
-      const place = placeOf.get(kernels.graphNode[kernel]!);
-      const pass = passOf.get(kernels.key[kernel]!);
+      const node = kernels.graphNode.at(kernel);
+      if (node < 0) return undefined;
+      const place = placeOf.get(node);
+      const pass = passOf.get(kernels.call.at(kernel));
       return place === undefined || pass === undefined ? undefined : { place, pass };
     },
   };

@@ -1,36 +1,18 @@
-import type { Problem } from '../../text/problem.ts';
-import { counted } from '../../text/numbers.ts';
-import { orderOf } from './growingColumn.ts';
-import { graphLaunches } from './nsysGraphs.ts';
-import type { TimedKernels, KernelTrace } from '../profile.ts';
-import type { KernelRows } from './readNsysTrace.ts';
-import type { SqliteValue } from './sqliteRecord.ts';
+import { type Column, type ColumnMemory, orderOf } from './columns.ts';
+import type { KernelTrace, TimedKernels } from '../profile.ts';
+import type { LaunchRows, RangeRows } from './nsysRows.ts';
 
-/** Calls of the CUDA runtime that launched kernels, or would have, were a graph not being captured. */
-export interface LaunchRows {
-  start: Float64Array;
-  thread: Int32Array;
-  /** Index among the kernels' keys; -1: no kernel comes from it. */
-  key: Int32Array;
-  threadOf: (id: SqliteValue) => number | undefined;
-}
-
-/** NVTX ranges that have an end. */
-export interface RangeRows {
-  start: Float64Array;
-  end: Float64Array;
-  thread: Int32Array;
-  threadIds: SqliteValue[];
-  /** Index in `names`. */
-  name: Int32Array;
-  names: string[];
-}
-
-/** Launches of one pass whose kernels did not run then: a CUDA graph was captured. */
-export interface Capture {
-  start: number;
-  /** The place of each launch. */
-  places: number[];
+/** Where each call was made. */
+export interface PlacedLaunches {
+  places: Places;
+  /** By row of a call: its place, and its pass through an engine; -1: in no range. */
+  place: Column;
+  pass: Column;
+  /** When each pass began, nanoseconds. */
+  starts: number[];
+  /** Rows of calls in the order of time; undefined: they are in order. */
+  order: Uint32Array | undefined;
+  occurrences: KernelTrace['occurrences'];
 }
 
 /** One pass through an engine on one thread. */
@@ -38,75 +20,15 @@ interface Pass {
   start: number;
   /** By name of a range: how many there were. */
   turns: Map<number, number>;
-  /** Number among the passes that ran kernels; -1: none yet. */
+  /** Number among the passes with calls; -1: none yet. */
   number: number;
-  /** Places of launches without kernels. */
-  captured: number[];
 }
 
-interface OpenRange {
-  end: number;
-  place: number;
-  pass: Pass;
-}
-
-const ENQUEUE = /^(?:TensorRT:)?ExecutionContext::enqueue/;
-const NOWHERE = -1;
-
-/**
- * Puts each kernel into the NVTX ranges around its launch: by correlation id to the call, by time and thread to the
- * ranges. Kernels of a CUDA graph take those of the launches from which the graph was captured, in order.
- */
-export function joinLaunches(
-  kernels: KernelRows,
-  calls: LaunchRows,
-  ranges: RangeRows,
-): { trace: KernelTrace; problems: Problem[] } {
-  const places = new Places(ranges.names);
-  const found = sweep(kernels.keys.sorted.length, calls, ranges, places);
-  const graphs = graphLaunches(kernels, found.captures, found.passes);
-  const groups = new Map<number, TimedKernels>();
-  const problems: Problem[] = [];
-  let ns = 0;
-  let lost = 0;
-  for (const [kernel, duration] of kernels.duration.entries()) {
-    ns += duration;
-    const key = kernels.key[kernel]!;
-    const graph = graphs.of(kernel);
-    const place = graph?.place ?? (key < 0 ? NOWHERE : found.place[key]!);
-    const pass = graph?.pass ?? (key < 0 ? NOWHERE : found.pass[key]!);
-    if (place === NOWHERE) {
-      if (kernels.graphNode[kernel]! >= 0) lost++;
-      continue;
-    }
-    let group = groups.get(place);
-    if (!group) groups.set(place, (group = { ranges: places.ranges(place), launches: 0, passes: [], passNs: [] }));
-    group.launches++;
-    const last = group.passes.length - 1;
-    if (last >= 0 && group.passes[last] === pass) group.passNs[last]! += duration;
-    else {
-      group.passes.push(pass);
-      group.passNs.push(duration);
-    }
-  }
-  if (lost > 0)
-    problems.push({
-      severity: 'warning',
-      code: 'trace-graph',
-      message: `${counted(lost, 'kernel')} of CUDA graphs cannot be assigned to layers: the trace does not have the pass that captured the graph. Record from the start with --cuda-graph-trace=node, or run without CUDA graphs.`,
-    });
-  const trace: KernelTrace = {
-    kernels: kernels.duration.length,
-    ms: ns / 1e6,
-    passes: graphs.passes,
-    groups: [...groups.values()],
-    occurrences: found.occurrences(ranges.names),
-  };
-  return { trace, problems };
-}
+const enqueue = /^(?:TensorRT:)?ExecutionContext::enqueue/;
+export const nowhere = -1;
 
 /** Ranges within ranges, as a tree: each place is a name, which of its name in the pass it is, and the place around. */
-class Places {
+export class Places {
   readonly #names: string[];
   readonly #around: number[] = [];
   readonly #name: number[] = [];
@@ -135,79 +57,93 @@ class Places {
   /** Innermost first. */
   ranges(place: number): TimedKernels['ranges'] {
     const ranges: TimedKernels['ranges'] = [];
-    for (let at = place; at !== NOWHERE; at = this.#around[at]!)
+    for (let at = place; at !== nowhere; at = this.#around[at]!)
       ranges.push({ name: this.#names[this.#name[at]!]!, turn: this.#turn[at]! });
     return ranges;
   }
 }
 
-/** Goes through ranges and calls in the order of time, with the open ranges of each thread. */
-function sweep(keys: number, calls: LaunchRows, ranges: RangeRows, places: Places) {
-  const place = new Int32Array(keys).fill(NOWHERE);
-  const pass = new Int32Array(keys).fill(NOWHERE);
-  const captures: Capture[] = [];
+/** Ranges that are open on one thread, innermost last. They may overlap without being nested. */
+class OpenRanges {
+  depth = 0;
+  readonly ends: number[] = [];
+  readonly places: number[] = [];
+  readonly passes: Pass[] = [];
+
+  push(end: number, place: number, pass: Pass): void {
+    this.ends[this.depth] = end;
+    this.places[this.depth] = place;
+    this.passes[this.depth++] = pass;
+  }
+}
+
+/**
+ * Puts each call into the NVTX ranges around it, by time and thread: goes through ranges and calls in the order of time.
+ * The rows of ranges are released.
+ */
+export function placeLaunches(calls: LaunchRows, ranges: RangeRows, memory: ColumnMemory): PlacedLaunches {
+  const places = new Places(ranges.names);
+  const place = memory.narrow().fill(calls.start.length, nowhere);
+  const pass = memory.narrow().fill(calls.start.length, nowhere);
+  const starts: number[] = [];
   const least = new Map<number, number>();
   const most = new Map<number, number>();
-  const open: OpenRange[][] = [];
-  let passes = 0;
-  const endPass = ({ start, captured, number, turns }: Pass): void => {
-    if (number < 0 && captured.length > 0) captures.push({ start, places: captured });
+  const open: OpenRanges[] = [];
+  const endPass = ({ turns }: Pass): void => {
     for (const [name, count] of turns) {
       least.set(name, Math.min(least.get(name) ?? count, count));
       most.set(name, Math.max(most.get(name) ?? count, count));
     }
   };
-  const openAt = (thread: number, time: number): OpenRange[] => {
-    const stack = (open[thread] ??= []);
-    while (stack.length > 0 && stack.at(-1)!.end < time) {
-      const { pass: ended } = stack.pop()!;
-      if (stack.at(-1)?.pass !== ended) endPass(ended);
+  const openAt = (thread: number, time: number): OpenRanges => {
+    const stack = (open[thread] ??= new OpenRanges());
+    while (stack.depth > 0 && stack.ends[stack.depth - 1]! < time) {
+      const ended = stack.passes[--stack.depth]!;
+      if (stack.depth === 0 || stack.passes[stack.depth - 1] !== ended) endPass(ended);
     }
     return stack;
   };
+  const isEnqueue = ranges.names.map((name) => enqueue.test(name));
   const begin = (row: number): void => {
-    const start = ranges.start[row]!;
-    const name = ranges.name[row]!;
-    const stack = openAt(ranges.thread[row]!, start);
-    const around = stack.at(-1);
-    const isNew = around === undefined || ENQUEUE.test(ranges.names[name]!);
-    const within: Pass = isNew ? { start, turns: new Map(), number: -1, captured: [] } : around.pass;
+    const start = ranges.start.at(row);
+    const name = ranges.name.at(row);
+    const stack = openAt(ranges.thread.at(row), start);
+    const isNew = stack.depth === 0 || isEnqueue[name]!;
+    const within = isNew ? { start, turns: new Map<number, number>(), number: -1 } : stack.passes[stack.depth - 1]!;
     const turn = within.turns.get(name) ?? 0;
     within.turns.set(name, turn + 1);
-    const at = places.inside(around?.place ?? NOWHERE, name, isNew ? 0 : turn);
-    stack.push({ end: ranges.end[row]!, place: at, pass: within });
+    const around = stack.depth === 0 ? nowhere : stack.places[stack.depth - 1]!;
+    stack.push(ranges.end.at(row), places.inside(around, name, isNew ? 0 : turn), within);
   };
-  const threads = new Map(ranges.threadIds.map((id, number) => [calls.threadOf(id), number]));
   const launch = (row: number): void => {
-    const thread = threads.get(calls.thread[row]!);
-    if (thread === undefined) return;
-    const start = calls.start[row]!;
-    // Ranges may overlap without being nested: the innermost is the last that has not ended.
-    const inside = openAt(thread, start).findLast((range) => range.end >= start);
-    if (!inside) return;
-    const key = calls.key[row]!;
-    if (key < 0) {
-      inside.pass.captured.push(inside.place);
-      return;
-    }
-    if (inside.pass.number < 0) inside.pass.number = passes++;
-    place[key] = inside.place;
-    pass[key] = inside.pass.number;
+    const start = calls.start.at(row);
+    const stack = openAt(calls.thread.at(row), start);
+    // The innermost is the last that has not ended.
+    let inside = stack.depth - 1;
+    while (inside >= 0 && !(stack.ends[inside]! >= start)) inside--;
+    if (inside < 0) return;
+    const within = stack.passes[inside]!;
+    if (within.number < 0) within.number = starts.push(within.start) - 1;
+    place.set(row, stack.places[inside]!);
+    pass.set(row, within.number);
   };
   const rangeOrder = orderOf(ranges.start, ranges.end);
-  const callOrder = orderOf(calls.start);
+  const order = orderOf(calls.start);
   let next = 0;
   for (let at = 0; at < calls.start.length; at++) {
-    const call = callOrder ? callOrder[at]! : at;
+    const call = order ? order[at]! : at;
     for (; next < ranges.start.length; next++) {
       const range = rangeOrder ? rangeOrder[next]! : next;
-      if (ranges.start[range]! > calls.start[call]!) break;
+      if (ranges.start.at(range) > calls.start.at(call)) break;
       begin(range);
     }
     launch(call);
   }
-  for (const stack of open) if (stack) for (const ended of new Set(stack.map((range) => range.pass))) endPass(ended);
-  const occurrences = (names: readonly string[]): KernelTrace['occurrences'] =>
-    new Map([...least].map(([name, count]) => [names[name]!, { least: count, most: most.get(name)! }]));
-  return { place, pass, passes, captures, occurrences };
+  for (const stack of open) if (stack) for (const ended of new Set(stack.passes.slice(0, stack.depth))) endPass(ended);
+  for (const column of [ranges.start, ranges.end, ranges.thread, ranges.name, calls.start, calls.thread])
+    column.release();
+  const occurrences: KernelTrace['occurrences'] = new Map(
+    [...least].map(([name, count]) => [ranges.names[name]!, { least: count, most: most.get(name)! }]),
+  );
+  return { places, place, pass, starts, order, occurrences };
 }

@@ -1,6 +1,6 @@
 import type { MemoryOperations } from '../profile.ts';
 import type { SqliteFile } from './sqliteFile.ts';
-import type { SqliteValue } from './sqliteRecord.ts';
+import type { SqliteRow } from './sqliteRecord.ts';
 
 /** CUPTI's kinds of copies (`CUpti_ActivityMemcpyKind`) whose ends are the host and a device; 8 is within a device. */
 const directions: Readonly<Record<number, MemoryOperations['kind']>> = {
@@ -12,17 +12,17 @@ const directions: Readonly<Record<number, MemoryOperations['kind']>> = {
 /** The copies and memsets of a trace, added up by kind; empty where it has no table of them. */
 export async function readMemory(file: SqliteFile): Promise<MemoryOperations[]> {
   const byKind = new Map<MemoryOperations['kind'], { count: number; ns: number; bytes: number }>();
-  const add = (kind: MemoryOperations['kind'], [from, to, size]: readonly SqliteValue[]) => {
-    const took = Number(to) - Number(from);
+  const add = (kind: MemoryOperations['kind'], row: SqliteRow) => {
+    const took = row.number(1) - row.number(0);
     if (!(took >= 0 && took < 2 ** 53)) return;
     const sum = byKind.get(kind) ?? { count: 0, ns: 0, bytes: 0 };
     sum.count += 1;
     sum.ns += took;
-    sum.bytes += Number(size ?? 0) || 0;
+    sum.bytes += row.number(2) || 0;
     byKind.set(kind, sum);
   };
   await file.rows('CUPTI_ACTIVITY_KIND_MEMCPY', ['start', 'end', 'bytes', 'copyKind'], (row) =>
-    add(directions[Number(row[3])] ?? 'other-copy', row),
+    add(directions[row.number(3)] ?? 'other-copy', row),
   );
   await file.rows('CUPTI_ACTIVITY_KIND_MEMSET', ['start', 'end', 'bytes'], (row) => add('set', row));
   return [...byKind].map(([kind, { count, ns, bytes }]) => ({ kind, count, ms: ns / 1e6, bytes }));

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../text/byteSource.ts';
 import type { Problem, Read } from '../../text/problem.ts';
-import { SqliteRecord, type SqliteValue, sqliteColumns, integerAt, varintAt, varintLength } from './sqliteRecord.ts';
+import { integerAt, sqliteColumns, SqliteRow, varintAt, varintLength } from './sqliteRecord.ts';
 
 /** A table of the file: where its rows begin and what its columns are called. */
 interface SqliteTable {
@@ -46,7 +46,7 @@ export class SqliteFile {
   readonly #usable: number;
   readonly #pages: number;
   readonly #tables = new Map<string, SqliteTable>();
-  /** Chunks by number, the one used last is last. */
+  /** Chunks by number, the one read last is last. */
   readonly #chunks = new Map<number, Uint8Array>();
   #damaged = false;
 
@@ -94,29 +94,28 @@ export class SqliteFile {
   }
 
   /**
-   * Calls `onRow` for each row of a table, in the order of row numbers, with the values of the columns asked for; null
-   * for a column that the table does not have. The array is reused for the next row. A table that does not exist has no rows.
+   * Calls `onRow` for each row of a table, in the order of row numbers, with the columns asked for in their order; null
+   * for a column that the table does not have. The row is reused for the next. A table that does not exist has no rows.
    */
-  async rows(table: string, columns: readonly string[], onRow: (values: SqliteValue[]) => void): Promise<void> {
+  async rows(table: string, columns: readonly string[], onRow: (row: SqliteRow) => void): Promise<void> {
     const found = this.#tables.get(table);
     if (!found) return;
     const wanted = columns.map((column) => found.columns.indexOf(column));
-    const record = new SqliteRecord(wanted);
-    await this.#scan(found.root, (payload, rowNumber) => {
-      if (!record.read(payload)) this.#damaged = true;
-      wanted.forEach((column, index) => {
-        if (column >= 0 && column === found.rowNumber) record.values[index] = rowNumber;
-      });
-      onRow(record.values);
+    const numbered = found.rowNumber < 0 ? -1 : wanted.indexOf(found.rowNumber);
+    const row = new SqliteRow(wanted);
+    await this.#scan(found.root, (bytes, from, to, rowNumber) => {
+      if (!row.read(bytes, from, to)) this.#damaged = true;
+      if (numbered >= 0) row.put(numbered, rowNumber);
+      onRow(row);
     });
   }
 
   async #readTables(): Promise<void> {
-    const record = new SqliteRecord([0, 1, 3, 4]);
-    await this.#scan(1, (payload) => {
-      if (!record.read(payload)) this.#damaged = true;
-      const [type, name, root, sql] = record.values;
-      if (type !== 'table' || typeof name !== 'string' || typeof root !== 'number' || typeof sql !== 'string') return;
+    const row = new SqliteRow([0, 1, 3, 4]);
+    await this.#scan(1, (bytes, from, to) => {
+      if (!row.read(bytes, from, to)) this.#damaged = true;
+      const [name, root, sql] = [row.text(1), row.number(2), row.text(3)];
+      if (row.text(0) !== 'table' || name === null || Number.isNaN(root) || sql === null) return;
       if (/\)[^)]*\bWITHOUT\s+ROWID\b[^)]*$/i.test(sql)) return;
       const columns = sqliteColumns(sql);
       this.#tables.set(name, {
@@ -128,7 +127,10 @@ export class SqliteFile {
   }
 
   /** Goes through the leaves of a table's tree. Each page is read once: a damaged file may have circles. */
-  async #scan(root: number, onPayload: (payload: Uint8Array, rowNumber: number) => void): Promise<void> {
+  async #scan(
+    root: number,
+    onPayload: (bytes: Uint8Array, from: number, to: number, rowNumber: number) => void,
+  ): Promise<void> {
     const seen = new Uint8Array((this.#pages >> 3) + 1);
     const left = [root];
     // Rows of a damaged file may share overflow pages.
@@ -136,7 +138,7 @@ export class SqliteFile {
     for (let number = left.pop(); number !== undefined; number = left.pop()) {
       const known = number < 1 || number > this.#pages || (seen[number >> 3]! & (1 << (number & 7))) !== 0;
       // oxlint-disable-next-line no-await-in-loop -- one page after the other keeps memory low
-      const page = known ? null : (this.#cached(number) ?? (await this.#fetch(number)));
+      let page = known ? null : (this.#cached(number) ?? (await this.#fetch(number)));
       if (page === null || page.length < 100) {
         this.#damaged = true;
         continue;
@@ -168,14 +170,16 @@ export class SqliteFile {
           continue;
         }
         if (inPage === length) {
-          onPayload(page.subarray(at, at + length), rowNumber);
+          onPayload(page, at, at + length, rowNumber);
           continue;
         }
-        const first = page.slice(at, at + inPage);
+        // Reading on may reuse the memory that the page is in.
+        if (page.buffer.byteLength > page.length) page = page.slice();
+        const first = page.subarray(at, at + inPage);
         const next = integerAt(page, at + inPage, 4, false);
         // oxlint-disable-next-line no-await-in-loop -- long values are rare
         const payload = await this.#withOverflow(first, next, length, budget);
-        if (payload) onPayload(payload, rowNumber);
+        if (payload) onPayload(payload, 0, payload.length, rowNumber);
         else this.#damaged = true;
       }
     }
@@ -219,12 +223,12 @@ export class SqliteFile {
 
   async #fetch(number: number): Promise<Uint8Array> {
     const { chunk, offset } = this.#placeOf(number);
-    const bytes = await this.#source.read(chunk * this.#chunkBytes, this.#chunkBytes);
+    // The memory of the oldest chunk serves the next.
+    const [oldest] = this.#chunks.keys();
+    const into = this.#chunks.size >= keptChunks ? this.#chunks.get(oldest!) : undefined;
+    if (into) this.#chunks.delete(oldest!);
+    const bytes = await this.#source.read(chunk * this.#chunkBytes, this.#chunkBytes, into);
     this.#chunks.set(chunk, bytes);
-    for (const oldest of this.#chunks.keys()) {
-      if (this.#chunks.size <= keptChunks) break;
-      this.#chunks.delete(oldest);
-    }
     return bytes.subarray(offset, offset + this.#pageBytes);
   }
 

@@ -1,67 +1,109 @@
 import { decodeUtf8 } from '../../text/utf8Decoder.ts';
 
-/**
- * A value of a row. Integers beyond 2⁵³ are bigints, so that they stay distinct; blobs are null: no one asks for one.
- */
-export type SqliteValue = number | bigint | string | null;
+/** What a value is, as far as anyone asks. */
+const [none, number, text] = [0, 1, 2];
 
-/** Decodes the wanted columns of one record after the other. */
-export class SqliteRecord {
-  /** The values of the last record that was read, in the order of the wanted columns. */
-  readonly values: SqliteValue[];
-  /** By column of the table: at which places it is wanted. */
-  readonly #places: (number[] | undefined)[] = [];
+/** Bytes of a value by its type; that of texts and blobs depends on the type. */
+const lengths = Uint8Array.of(0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0);
 
-  /** @param wanted indices of the columns; -1: always null */
+/** The wanted columns of one row after the other, without an object for each value: a trace has millions. */
+export class SqliteRow {
+  /** By column of the table: at which place it is wanted; -1: nowhere. */
+  readonly #places: Int32Array;
+  readonly #kinds: Uint8Array;
+  readonly #numbers: Float64Array;
+  readonly #starts: Int32Array;
+  readonly #lengths: Int32Array;
+  #bytes: Uint8Array = new Uint8Array(0);
+
+  /** @param wanted indices of the columns, all different; -1: always null */
   constructor(wanted: readonly number[]) {
-    this.values = wanted.map(() => null);
+    this.#places = new Int32Array(Math.max(0, ...wanted.map((column) => column + 1))).fill(-1);
     wanted.forEach((column, place) => {
-      if (column >= 0) (this.#places[column] ??= []).push(place);
+      if (column >= 0) this.#places[column] = place;
     });
+    this.#kinds = new Uint8Array(wanted.length);
+    this.#numbers = new Float64Array(wanted.length);
+    this.#starts = new Int32Array(wanted.length);
+    this.#lengths = new Int32Array(wanted.length);
   }
 
-  /** Reads a record; false if it is damaged: values outside it are null. */
-  read(record: Uint8Array): boolean {
-    this.values.fill(null);
-    const head = varintAt(record, 0);
-    if (head > record.length) return false;
-    let at = varintLength(record, 0);
+  /** Reads the record between two places; false if it is damaged: values outside it are null. */
+  read(bytes: Uint8Array, from: number, to: number): boolean {
+    this.#bytes = bytes;
+    this.#kinds.fill(none);
+    const head = from + varintAt(bytes, from);
+    if (head > to) return false;
+    let at = from + varintLength(bytes, from);
     let data = head;
     for (let column = 0; at < head && column < this.#places.length; column++) {
-      const type = varintAt(record, at);
-      at += varintLength(record, at);
-      const length = lengthOf(type);
-      if (data + length > record.length) return false;
-      const places = this.#places[column];
-      if (places) {
-        const value = valueAt(record, data, type, length);
-        for (const place of places) this.values[place] = value;
+      let type = bytes[at]!;
+      if (type < 0x80) at++;
+      else {
+        type = varintAt(bytes, at);
+        at += varintLength(bytes, at);
       }
+      const length = type < 12 ? lengths[type]! : Math.floor((type - 12) / 2);
+      if (data + length > to) return false;
+      const place = this.#places[column]!;
+      if (place >= 0 && type !== 0) this.#put(place, type, data, length);
       data += length;
     }
     return true;
   }
-}
 
-function lengthOf(type: number): number {
-  if (type >= 12) return Math.floor((type - 12) / 2);
-  if (type <= 4) return type;
-  return type === 5 ? 6 : type <= 7 ? 8 : 0;
-}
-
-function valueAt(bytes: Uint8Array, at: number, type: number, length: number): SqliteValue {
-  if (type === 0) return null;
-  if (type === 8) return 0;
-  if (type === 9) return 1;
-  if (type === 7) return new DataView(bytes.buffer, bytes.byteOffset + at, 8).getFloat64(0);
-  if (type === 6) {
-    const high = integerAt(bytes, at, 4, true);
-    if (high < -0x20_0000 || high >= 0x20_0000)
-      return new DataView(bytes.buffer, bytes.byteOffset + at, 8).getBigInt64(0);
+  #put(place: number, type: number, at: number, length: number): void {
+    if (type >= 12) {
+      if (type % 2 === 1) this.#kinds[place] = text;
+    } else {
+      this.#kinds[place] = number;
+      this.#numbers[place] =
+        type >= 8 ? type - 8 : type === 7 ? real(this.#bytes, at) : integerAt(this.#bytes, at, length, true);
+    }
+    this.#starts[place] = at;
+    this.#lengths[place] = length;
   }
-  if (type <= 6) return integerAt(bytes, at, length, true);
-  return type >= 13 && type % 2 === 1 ? decodeUtf8(bytes.subarray(at, at + length)) : null;
+
+  /** Puts a number in a place, for a column that the record does not store. */
+  put(place: number, value: number): void {
+    this.#kinds[place] = number;
+    this.#numbers[place] = value;
+    this.#lengths[place] = 0;
+  }
+
+  isNull(place: number): boolean {
+    return this.#kinds[place] === none;
+  }
+
+  /** NaN for what is not a number. An integer beyond 2⁵³ is rounded. */
+  number(place: number): number {
+    return this.#kinds[place] === number ? this.#numbers[place]! : Number.NaN;
+  }
+
+  /** null for what is not a text. */
+  text(place: number): string | null {
+    if (this.#kinds[place] !== text) return null;
+    const start = this.#starts[place]!;
+    return decodeUtf8(this.#bytes.subarray(start, start + this.#lengths[place]!));
+  }
+
+  /** An integer's bits above the lowest 24, exactly; NaN for what is not a number. */
+  above24(place: number): number {
+    const length = this.#lengths[place]!;
+    if (length <= 3) return Math.floor(this.number(place) / 2 ** 24);
+    return this.isNull(place) ? Number.NaN : integerAt(this.#bytes, this.#starts[place]!, length - 3, true);
+  }
+
+  /** An integer's lowest 24 bits; 0 for what is not a number. */
+  lowest24(place: number): number {
+    const length = this.#lengths[place]!;
+    if (length > 3) return integerAt(this.#bytes, this.#starts[place]! + length - 3, 3, false);
+    return this.isNull(place) ? 0 : this.number(place) & 0xff_ffff;
+  }
 }
+
+const real = (bytes: Uint8Array, at: number): number =>
+  new DataView(bytes.buffer, bytes.byteOffset + at, 8).getFloat64(0);
 
 /** A big-endian integer of 1 to 8 bytes; what is beyond the end counts as 0. */
 export function integerAt(bytes: Uint8Array, at: number, length: number, signed: boolean): number {

@@ -13,6 +13,8 @@ export interface TimelineSlot {
   /** Where it begins and ends: milliseconds, or positions where nothing was measured. */
   from: number;
   to: number;
+  /** Average time, where it is not the length. */
+  ms?: number;
 }
 
 /**
@@ -27,6 +29,8 @@ export interface Timeline {
   end: number;
   /** false: nothing was measured; each layer is one unit wide. */
   timed: boolean;
+  /** true: when the layers ran in the median pass of a trace, on its streams and with its gaps. */
+  recorded?: true;
 }
 
 /** A run of layers by position in the report, both ends included. */
@@ -46,7 +50,7 @@ export interface TimelineBar {
   name: string;
   kind: LayerKind;
   foreignNode: number | null;
-  /** Sum of the layers; 0 if nothing was measured. */
+  /** Sum of the layers, of a recorded timeline of their average times; 0 if nothing was measured. */
   ms: number;
   from: number;
   to: number;
@@ -67,13 +71,29 @@ export function toTimeline(report: FusionReport): Timeline {
   return { slots, streams: streams.length === 0 ? [0] : streams, end: at, timed };
 }
 
+/** The median pass of a trace, as it was recorded; null without one. What launched no kernel there takes no room. */
+export function toRecordedTimeline(report: FusionReport): Timeline | null {
+  if (!report.layers.some(({ ran }) => ran)) return null;
+  let at = 0;
+  const slots = report.layers.map((layer, position): TimelineSlot => {
+    const { id, name, kind, foreignNode, ran, averageMs } = layer;
+    const { startMs: from, endMs: to, stream } = ran ?? { startMs: at, endMs: at, stream: -1 };
+    at = to;
+    return { position, layer: id, name, kind, foreignNode, stream, from, to, ms: averageMs ?? 0 };
+  });
+  const streams = [...new Set(slots.map(({ stream }) => stream))].filter((one) => one >= 0).toSorted((a, b) => a - b);
+  for (const slot of slots) if (slot.stream < 0) slot.stream = streams[0]!;
+  const end = slots.reduce((latest, { to }) => Math.max(latest, to), 0);
+  return { slots, streams, end, timed: true, recorded: true };
+}
+
 /**
  * The bars between two points of the axis, in order of execution. Neighbours of one stream that are narrower than
  * `narrowest` are joined until they are as wide.
  * @param perUnit pixels of one unit of the axis
  */
 export function timelineBars(
-  { slots, timed }: Timeline,
+  { slots, timed, recorded }: Timeline,
   [from, to]: readonly [number, number],
   perUnit: number,
   narrowest: number,
@@ -85,7 +105,8 @@ export function timelineBars(
     if (run !== undefined) bars.push(barOf(run, timed));
     runs.delete(stream);
   };
-  for (const slot of slots) {
+  // Recorded kernels need not run in the order of the engine.
+  for (const slot of recorded ? slots.toSorted((a, b) => a.from - b.from) : slots) {
     if (slot.to < from || slot.from > to || (slot.to === from && from > 0)) continue;
     const run = runs.get(slot.stream);
     // What another stream does in between separates a run, once it can be seen.
@@ -105,21 +126,21 @@ export function timelineBars(
 }
 
 function barOf(run: readonly TimelineSlot[], timed: boolean): TimelineBar {
-  const length = ({ from, to }: TimelineSlot) => to - from;
+  const length = ({ from, to, ms }: TimelineSlot) => ms ?? to - from;
   const [first] = run;
-  const last = run.at(-1)!;
+  const positions = run.map(({ position }) => position);
   const largest = run.reduce((best, slot) => (length(slot) > length(best) ? slot : best), first!);
   return {
     layers: run.map(({ layer }) => layer),
-    first: first!.position,
-    last: last.position,
+    first: Math.min(...positions),
+    last: Math.max(...positions),
     stream: first!.stream,
     name: largest.name,
     kind: largest.kind,
     foreignNode: largest.foreignNode,
     ms: timed ? run.reduce((sum, slot) => sum + length(slot), 0) : 0,
     from: first!.from,
-    to: last.to,
+    to: Math.max(...run.map(({ to }) => to)),
   };
 }
 
@@ -131,10 +152,14 @@ export function rangeBetween({ slots }: Timeline, a: number, b: number): LayerRa
 }
 
 /** Where a range begins and ends on the axis. */
-export const rangeEnds = ({ slots }: Timeline, { first, last }: LayerRange): [number, number] => [
-  slots[first]?.from ?? 0,
-  slots[last]?.to ?? 0,
-];
+export function rangeEnds({ slots }: Timeline, { first, last }: LayerRange): [number, number] {
+  let [from, to] = [slots[first]?.from ?? 0, slots[last]?.to ?? 0];
+  for (const slot of slots.slice(first, last + 1)) {
+    from = Math.min(from, slot.from);
+    to = Math.max(to, slot.to);
+  }
+  return [from, to];
+}
 
 /**
  * Milliseconds of a layer; null: not timed. A layer that stands for a whole ForeignNode without a time of its own has the

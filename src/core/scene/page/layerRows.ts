@@ -50,7 +50,31 @@ export const layerColumns: readonly Column<LayerRow>[] = [
   column('position', 'Order', 'number', ({ position }) => position, 'Position in the order of execution, from 0'),
   column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'),
   column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
+  traced('p50', 'p50', 'ms', ({ layer }) => layer.p50, 'Median time of a pass'),
+  traced('p90', 'p90', 'ms', ({ layer }) => layer.p90, 'Time that 90 % of the passes do not exceed'),
+  traced('p99', 'p99', 'ms', ({ layer }) => layer.p99, 'Time that 99 % of the passes do not exceed'),
   column('share', 'Share', 'percent', ({ share }) => share, 'Share of the time of the whole engine'),
+  traced(
+    'launches',
+    'Launches',
+    'number',
+    ({ layer }) => layer.launches,
+    'Kernels that it launched in the whole trace',
+  ),
+  traced(
+    'launchMs',
+    'Launch',
+    'ms',
+    ({ layer }) => layer.launchMs,
+    'Time of the host in a call that launched a kernel of it',
+  ),
+  traced(
+    'gap',
+    'Gap Before',
+    'ms',
+    ({ layer }) => layer.gapMs,
+    'Time in a pass in which no kernel ran, before those of the layer',
+  ),
   column('nodes', 'Nodes', 'number', ({ nodes }) => nodes, 'ONNX nodes that it computes, completely or in part'),
   column('type', 'Type', 'text', ({ layer }) => layer.type || null, 'Type of the layer, as TensorRT names it'),
   column('precision', 'Precision', 'text', ({ precision }) => precision || null, 'Types of the tensors that it writes'),
@@ -58,6 +82,17 @@ export const layerColumns: readonly Column<LayerRow>[] = [
   column('formats', 'Formats', 'text', ({ formats }) => formats || null, 'Memory layouts of the tensors it writes'),
   column('bytes', 'Bytes', 'bytes', ({ bytes }) => bytes, 'Size of the tensors that it reads and writes, no weights'),
 ];
+
+/** A column of what only a trace says. */
+function traced(
+  id: string,
+  title: string,
+  kind: Column<LayerRow>['kind'],
+  value: (row: LayerRow) => number | undefined,
+  meaning: string,
+): Column<LayerRow> {
+  return { ...column(id, title, kind, (row) => value(row) ?? null, `${meaning}; only from a trace`), optional: true };
+}
 
 function column(
   id: string,

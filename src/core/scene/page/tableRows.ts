@@ -11,6 +11,8 @@ export interface Column<Row> {
   value: (row: Row) => Cell;
   /** What it says, for the tooltip. */
   meaning: string;
+  /** It is shown only where some row has a value. */
+  optional?: true;
 }
 
 export interface SortOrder {

@@ -15,6 +15,10 @@ interface Sums {
   ranges: Record<string, number>;
   /** Copies and memsets by kind: how many, nanoseconds, bytes. */
   memory: Record<string, [count: number, ns: number, bytes: number]>;
+  /** Calls that launched a kernel each, and their nanoseconds. */
+  calls: [count: number, ns: number];
+  /** Nanoseconds of each pass from its first kernel to the end of its last, and without any kernel. */
+  passes: [span: number, idle: number][];
 }
 const text = (path: string): string => new TextDecoder().decode(readFixture(path));
 const sums = JSON.parse(text('traces/sums.json')) as Record<string, Sums>;
@@ -31,7 +35,7 @@ describe.each(Object.keys(sums))('%s', (name) => {
 
   test('every launch belongs to a layer, and times are those that SQL adds up', async () => {
     const { value, problems } = await read(`${name}.sqlite.gz`);
-    const { kernels, ns, ranges, memory } = sums[name]!;
+    const { kernels, ns, ranges, memory, calls, passes } = sums[name]!;
     const layers = layersOf(engine);
     const join = joinTrace(layers, value!.trace!);
     expect(problems).toEqual([]);
@@ -39,14 +43,33 @@ describe.each(Object.keys(sums))('%s', (name) => {
     expect(
       Object.fromEntries(value!.trace!.memory!.map((sum) => [sum.kind, [sum.count, sum.ms * 1e6, sum.bytes]])),
     ).toEqual(memory);
-    expect(join.traced!.profile).toEqual({
+    const { pass, launches, ...profile } = join.traced!.profile;
+    expect(profile).toEqual({
       memory: value!.trace!.memory,
       source: 'nsys',
+      recorder: '2023.4.4.54',
+      gpu: {
+        name: 'NVIDIA H200',
+        bytesPerSecond: 4_814_304_000_000,
+        cacheBytes: 62_914_560,
+        computeCapability: '9.0',
+      },
       kernels,
       attributed: kernels,
       otherMs: 0,
-      passes: kind === 'plain' ? 3 : 4,
+      passes: passes.length,
     });
+    const spans = passes.map(([span]) => span).toSorted((a, b) => a - b);
+    const mean = (values: number[]) => values.reduce((sum, one) => sum + one, 0) / values.length / 1e6;
+    expect(pass!.averageMs).toBeCloseTo(mean(spans), 9);
+    expect(pass!.gapMs).toBeCloseTo(mean(passes.map(([, idle]) => idle)), 9);
+    expect([pass!.p50, pass!.p99]).toEqual([spans[Math.ceil(spans.length / 2) - 1]! / 1e6, spans.at(-1)! / 1e6]);
+    expect(launches).toEqual({ calls: calls[0], ms: calls[1] / 1e6 });
+    const gaps = join.traced!.layers.reduce((sum, layer) => sum + (layer?.gapMs ?? 0), 0);
+    expect(gaps).toBeCloseTo(pass!.gapMs, 6);
+    const ran = join.traced!.layers.flatMap((layer) => layer?.ran ?? []);
+    expect(Math.min(...ran.map(({ startMs }) => startMs))).toBe(0);
+    expect(Math.max(...ran.map(({ endMs }) => endMs))).toBe(pass!.p50);
     const whole = join.averageMs.reduce<number>((sum, ms) => sum + (ms ?? 0), 0) * join.traced!.profile.passes;
     expect(whole).toBeCloseTo(ns / 1e6, 9);
     expect(join.percent.reduce<number>((sum, percent) => sum + (percent ?? 0), 0)).toBeCloseTo(100, 9);
@@ -77,41 +100,60 @@ test('median, 90th and 99th percentile are times of passes', () => {
       {
         ranges: [{ name: 'inner', turn: 0 }, { name: 'conv', turn: 0 }],
         launches: 200,
-        passes: Array.from({ length: 100 }, (_, pass) => pass),
-        passNs: Array.from({ length: 100 }, (_, pass) => 1000 * (100 - pass)),
+        passes: Int32Array.from({ length: 100 }, (_, pass) => pass),
+        passNs: Float64Array.from({ length: 100 }, (_, pass) => 1000 * (100 - pass)),
+        gapNs: 0,
+        calls: 0,
+        callNs: 0,
       },
     ],
     occurrences: new Map([['conv', { least: 1, most: 1 }]]),
   }; // prettier-ignore
   const layer = { name: 'conv' } as EngineLayer;
   const { averageMs, traced } = joinTrace([layer], trace);
-  expect([averageMs, traced!.layers]).toEqual([[0.0505], [{ p50: 0.05, p90: 0.09, p99: 0.099, launches: 200 }]]);
+  expect([averageMs, traced!.layers]).toEqual([
+    [0.0505],
+    [{ p50: 0.05, p90: 0.09, p99: 0.099, launches: 200, gapMs: 0 }],
+  ]);
   // Two layers of the name, one range of it in each pass: which of the two ran is not known.
   const unclear = joinTrace([layer, layer], trace);
   expect([unclear.averageMs, unclear.traced!.profile.attributed]).toEqual([[null, null], 0]);
   expect(unclear.problems.map(({ code }) => code)).toEqual(['trace-order']);
 });
 
-test('small pages, long texts, large ids, several processes and threads, ranges that overlap', async () => {
-  const { value, problems } = await read('odd.sqlite');
-  expect(problems).toEqual([]);
-  const { groups, kernels, ms } = value!.trace!;
-  const found = groups.map(({ ranges, passNs }) => [ranges[0]!.name.slice(0, 30), passNs]);
-  expect(found).toEqual([
-    [`layer_${'x'.repeat(24)}`, [1]],
-    ['overlapping', [10]],
-    ['second thread', [100]],
-    ['second process', [1000]],
-    ['ExecutionContext::enqueue', [10_000]],
-  ]);
-  expect([kernels, ms]).toEqual([6, 0.111111]);
-});
+test.each(['odd', 'backwards'])(
+  '%s: small pages, long texts, large ids, several processes and threads, ranges that overlap',
+  async (name) => {
+    const { value, problems } = await read(`${name}.sqlite`);
+    expect(problems).toEqual([]);
+    const { groups, kernels, ms } = value!.trace!;
+    const found = groups.map(({ ranges, passNs }): [string, number[]] => [ranges[0]!.name.slice(0, 30), [...passNs]]);
+    expect(found.toSorted((a, b) => a[1][0]! - b[1][0]!)).toEqual([
+      [`layer_${'x'.repeat(24)}`, [1]],
+      ['overlapping', [10]],
+      ['second thread', [100]],
+      ['second process', [1000]],
+      ['ExecutionContext::enqueue', [10_000]],
+    ]);
+    expect([kernels, ms]).toEqual([6, 0.111111]);
+    // The kernel of the second process runs until 3000, so that the GPU waits only before the last one.
+    const idle = groups.map(({ gapNs }) => gapNs).toSorted((a, b) => a - b);
+    expect(idle).toEqual([0, 0, 0, 0, 1000]);
+  },
+);
 
 describe('what cannot be read', () => {
   test('says why', async () => {
     const codes = async (bytes: Uint8Array) => (await readNsysTrace(bytesOf(bytes))).problems.map(({ code }) => code);
     expect(await codes(readFixture('traces/wal.sqlite'))).toEqual(['sqlite-wal']);
     expect(await codes(readFixture('traces/rowid.sqlite'))).toEqual(['no-profile']);
+    const { problems } = await read('renamed.sqlite');
+    expect(problems.map(({ code, message }) => [code, message])).toEqual([
+      [
+        'trace-schema',
+        'The table CUPTI_ACTIVITY_KIND_KERNEL, written by Nsight Systems 2031.1, has no column start. Export the trace with another version of nsys.',
+      ],
+    ]);
     expect(await codes(new TextEncoder().encode('SQLite format 3\0'))).toEqual(['damaged']);
     expect(await codes(new TextEncoder().encode('{}'))).toEqual(['no-sqlite']);
   });

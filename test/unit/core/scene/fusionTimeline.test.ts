@@ -5,7 +5,13 @@ import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { engineMs } from '../../../../src/core/report/times.ts';
 import { including, moved, zoomed } from '../../../../src/core/scene/page/axisView.ts';
-import { rangeBetween, rangeEnds, timelineBars, toTimeline } from '../../../../src/core/scene/page/fusionTimeline.ts';
+import {
+  rangeBetween,
+  rangeEnds,
+  timelineBars,
+  toRecordedTimeline,
+  toTimeline,
+} from '../../../../src/core/scene/page/fusionTimeline.ts';
 import { sumOf, toFusionUnits, unitsInRange } from '../../../../src/core/scene/page/fusionUnits.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 import { readFixture } from '../../../support/fixtures.ts';
@@ -63,6 +69,34 @@ describe('the timeline of kernels', () => {
     expect(bars.flatMap(({ layers }) => layers).toSorted((a, b) => a - b)).toEqual(report.layers.map(({ id }) => id));
     expect(bars.length).toBeLessThan(300);
     if (timeline.timed) expect(bars.reduce((sum, { ms }) => sum + ms, 0)).toBeCloseTo(engineMs(report)!, 6);
+  });
+
+  it('draws the median pass of a trace as it was recorded: gaps, and streams that overlap', () => {
+    const report = handReport(
+      [],
+      [
+        handLayer(0, 'other', [], { averageMs: 1, ran: { startMs: 0, endMs: 1, stream: 23 } }),
+        handLayer(1, 'other', [], { averageMs: 2, ran: { startMs: 4, endMs: 7, stream: 7 } }),
+        handLayer(2, 'other', []),
+        handLayer(3, 'other', [], { averageMs: 3, ran: { startMs: 2, endMs: 5, stream: 23 } }),
+      ],
+    );
+    const timeline = toRecordedTimeline(report)!;
+    expect(timeline).toMatchObject({ streams: [7, 23], end: 7, timed: true, recorded: true });
+    const bars = timelineBars(timeline, [0, 7], 100, 4).filter(({ to, from }) => to > from);
+    expect(bars.map(({ layers, from, to, ms, stream }) => [layers, from, to, ms, stream])).toEqual([
+      [[0], 0, 1, 1, 23],
+      [[1], 4, 7, 2, 7],
+      [[3], 2, 5, 3, 23],
+    ]);
+    // Together they are as long as what is between the first and the last of them.
+    expect(timelineBars(timeline, [0, 7], 0.1, 4).map(({ layers, ms }) => [layers, ms])).toEqual([
+      [[0, 3], 4],
+      [[1, 2], 2],
+    ]);
+    expect(rangeBetween(timeline, 1.5, 3)).toEqual({ first: 3, last: 3 });
+    expect(rangeEnds(timeline, { first: 1, last: 3 })).toEqual([2, 7]);
+    expect(toRecordedTimeline(streams)).toBeNull();
   });
 
   it('selects whole kernels, in either direction', () => {

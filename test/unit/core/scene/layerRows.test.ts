@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { engineMs } from '../../../../src/core/report/times.ts';
 import { filterLayers } from '../../../../src/core/scene/page/filterLayers.ts';
+import { handLayer, handReport } from './handReport.ts';
 import { layerColumns, toLayerRows } from '../../../../src/core/scene/page/layerRows.ts';
 import { csvOf, sortRows } from '../../../../src/core/scene/page/tableRows.ts';
 import type { Column } from '../../../../src/core/scene/page/tableRows.ts';
@@ -108,8 +109,21 @@ describe('sorting rows', () => {
 
   it('writes every column of a capture', async () => {
     const report = await reportOf('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
-    const [head, ...lines] = csvOf(toLayerRows(report), layerColumns).trimEnd().split('\r\n');
+    const shown = layerColumns.filter(({ optional }) => optional !== true);
+    const [head, ...lines] = csvOf(toLayerRows(report), shown).trimEnd().split('\r\n');
     expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes');
     expect(lines).toHaveLength(report.layers.length);
+  });
+
+  it('has what only a trace says in columns of its own', () => {
+    const traced = { averageMs: 2, p50: 1, p90: 3, p99: 4, launches: 10, launchMs: 0.5, gapMs: 0.25 };
+    const report = handReport([], [handLayer(0, 'other', [], traced), handLayer(1, 'other', [])]);
+    const own = layerColumns.filter(({ optional }) => optional === true);
+    expect(csvOf(toLayerRows(report), own).split('\r\n')).toEqual([
+      'p50 (ms),p90 (ms),p99 (ms),Launches,Launch (ms),Gap Before (ms)',
+      '1,3,4,10,0.5,0.25',
+      ',,,,,',
+      '',
+    ]);
   });
 });
