@@ -1,10 +1,17 @@
+import { join } from 'node:path';
+import { migrateCalibration } from '../builder/quantisation/migrateCalibration.ts';
+import { withObservedValues } from '../builder/quantisation/observeValues.ts';
+import { readQuantisation } from '../builder/quantisation/readQuantisation.ts';
+import { islandText, pairCounts } from '../core/quantisation/quantisationText.ts';
 import {
-  migrateCalibration,
+  observedText,
   type Quantisation,
-  readQuantisation,
+  rangeText,
+  scaleText,
   type TensorScale,
-} from '../builder/quantisation/quantisation.ts';
-import { counted, sizeText } from '../core/text/numbers.ts';
+} from '../core/quantisation/quantisation.ts';
+import { counted } from '../core/text/numbers.ts';
+import { runtimeFor } from './accuracy/simulationOptions.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
@@ -12,6 +19,9 @@ import { printJson, type Terminal } from './terminal.ts';
 const options = {
   cache: { type: 'string' },
   build: { type: 'string' },
+  inputs: { type: 'string', multiple: true },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
   output: { type: 'string', short: 'o' },
   json: { type: 'boolean' },
 } as const;
@@ -19,26 +29,47 @@ const options = {
 export const quantisation: Command = {
   name: 'quantisation',
   summary: 'show scales and what became of Q/DQ nodes; turn a calibration cache into Q/DQ nodes',
-  help: `trtlens quantisation MODEL.onnx [--cache F] [--build FOLDER] [--json]
+  help: `trtlens quantisation MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
 trtlens quantisation migrate MODEL.onnx --cache F -o OUT.onnx [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
-placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. migrate
+placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
+--inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
 writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read.
 
   --cache F        a calibration cache of TensorRT 10 or earlier
   --build FOLDER   a build of the model
+  --inputs F       samples: .npz, .npy, JSON of Polygraphy or trtexec, or a folder of them; can be repeated
+  --python PATH    the Python interpreter for ONNX Runtime
+  -y, --yes        agree to the download of ONNX Runtime
   -o OUT.onnx      the model with Q/DQ nodes
-  --json           { "tensors": [ { tensor, scale, count, source } ], "pairs": [ { tensor, constant, quantize, dequantize,
-                   fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ], "islands": [ { nodes, bytes } ] };
+  --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
+                   observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
+                   constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
+                   "islands": [ { nodes, bytes, ms } ], "samples": with --inputs };
                    migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
 `,
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.output !== undefined) throw new Usage('-o belongs to quantisation migrate');
-    const { cache, build } = values;
-    const found = await readQuantisation({ path: positionals[0]!, cache, build });
+    const { cache, build, inputs = [] } = values;
+    const path = positionals[0]!;
+    const read = await readQuantisation({ path, cache, build });
+    const found =
+      inputs.length === 0
+        ? read
+        : await withObservedValues(
+            read,
+            {
+              model: path,
+              inputs,
+              runtime: await runtimeFor(values, terminal),
+              script: join(import.meta.dirname, 'driver', 'simulate.py'),
+              signal: terminal.signal,
+            },
+            cache ?? null,
+          );
     if (values.json) await printJson(terminal, found);
     else await terminal.out(text(found));
     return exitCodes.done;
@@ -47,8 +78,9 @@ writes a model with Q/DQ nodes that have the scales of a calibration cache, whic
 
 async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-  const { cache, output, build } = values;
-  if (build !== undefined) throw new Usage('--build cannot be combined with migrate');
+  const { cache, output } = values;
+  for (const name of ['build', 'inputs', 'python', 'yes'] as const)
+    if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
   if (cache === undefined) throw new Usage('--cache F is missing');
   if (output === undefined) throw new Usage('-o OUT.onnx is missing');
   const made = await migrateCalibration({ path: positionals[0]!, cache, out: output }, terminal.signal);
@@ -71,24 +103,22 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
 
 function text({ tensors, pairs, misplaced, islands }: Quantisation): string {
   if (tensors.length === 0) return 'The model has no Q/DQ nodes, and no calibration cache was given.\n';
-  const fates = new Map<string, number>();
-  for (const { fate, constant } of pairs) if (!constant) fates.set(fate, (fates.get(fate) ?? 0) + 1);
-  const counts = [...fates].map(([fate, count]) => `${count} ${fate}`).join(', ');
+  const counts = pairCounts(pairs);
   const own = pairs.filter(({ fate }) => fate === 'kernel' || fate === 'reformat');
   return [
     ...tensors.map(scaleLine),
     ...(counts === '' ? [] : [`Pairs of activations: ${counts}\n`]),
     ...own.map(({ tensor, fate, why, fix }) => `${tensor}: ${fate}. ${why}${fix === null ? '' : ` ${fix}`}\n`),
     ...misplaced.map(({ code, message, fix }) => `${code}: ${message} ${fix}\n`),
-    ...islands.map(
-      ({ nodes, bytes }) =>
-        `In floating point between INT8 nodes: ${nodes.slice(0, 8).join(', ')}${nodes.length > 8 ? ` and ${nodes.length - 8} more` : ''}${bytes === null ? '' : `; ${sizeText(bytes)} go in and out`}\n`,
-    ),
+    ...islands.map((island) => {
+      const { nodes } = island;
+      const more = nodes.length > 8 ? ` and ${nodes.length - 8} more` : '';
+      return `${islandText(island)}; ${nodes.slice(0, 8).join(', ')}${more}\n`;
+    }),
   ].join('');
 }
 
-const scaleLine = ({ tensor, scale, count, source }: TensorScale): string => {
-  const several = count !== null && count > 1 ? `${count} scales, largest ` : 'scale ';
-  const range = scale === null ? 'of unknown value' : `${scale.toPrecision(6)} (±${(scale * 127).toPrecision(4)})`;
-  return `${tensor}: ${several}${range}${source === 'cache' ? ', calibrated' : ''}\n`;
-};
+function scaleLine(tensor: TensorScale): string {
+  const range = rangeText(tensor);
+  return `${tensor.tensor}: ${scaleText(tensor)}${range === '' ? '' : ` (${range})`}${tensor.source === 'cache' ? ', calibrated' : ''}${observedText(tensor)}\n`;
+}

@@ -18,6 +18,7 @@ import { commands } from './ids.ts';
 import { LanguageFeatures } from './language/languageFeatures.ts';
 import { registerCommands } from './platform/registerCommands.ts';
 import { registerPrecision } from './precision/registerPrecision.ts';
+import { registerQuantisation } from './quantisation/registerQuantisation.ts';
 import { registerReplay } from './replay/registerReplay.ts';
 import { registerSurgery } from './surgery/registerSurgery.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
@@ -82,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, feed: features.feed, log }),
+    registerQuantisation(sessions),
     registerGate(builds, files),
     registerSurgery({ context, sessions, log }),
     registerCommands({ [commands.showOutput]: () => log.show() }),

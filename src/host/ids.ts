@@ -47,6 +47,8 @@ export const commands = {
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
   addFix: 'tensorrtLens.addFix',
   runEngine: 'tensorrtLens.runEngine',
+  openQuantisationPage: 'tensorrtLens.openQuantisationPage',
+  useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   recordReplay: 'tensorrtLens.recordReplay',
   pinLayer: 'tensorrtLens.pinLayer',
   freeLayer: 'tensorrtLens.freeLayer',

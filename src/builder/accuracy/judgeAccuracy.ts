@@ -10,7 +10,6 @@ import { sensitivityGroups } from '../../core/accuracy/sensitivityGroups.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { findLowNodes, findQuantisedNodes, type LowModel } from '../../core/accuracy/lowNodes.ts';
 import { type ComparedOutput, finiteOrNull, outputErrors, trialError } from '../../core/accuracy/outputErrors.ts';
-import { randomInput } from '../../core/accuracy/randomInputs.ts';
 import { type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import { switchedChunks } from '../../core/accuracy/switchedChunks.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
@@ -28,6 +27,7 @@ import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/rewriteModel.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
+import { openSamples } from './openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from './simulation.ts';
 
 /** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
@@ -182,8 +182,8 @@ class Judge {
   async report(): Promise<AccuracyReport> {
     const { low, types, index, base } = this.subject;
     const { tolerance } = this.request;
-    const { read } = await this.begin();
-    const measured = await this.measure(read.samples);
+    const { samples, sources } = await this.begin();
+    const measured = await this.measure(samples);
     await this.prepare(low);
     const all = await this.simulation.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
@@ -196,9 +196,9 @@ class Judge {
     const report: AccuracyReport = {
       low: base,
       level: 'node',
-      samples: read.samples,
+      samples,
       tolerance,
-      inputs: read.inputs,
+      inputs: sources,
       outputs,
       nodes,
       fix: described,
@@ -209,16 +209,8 @@ class Judge {
   }
 
   /** Opens the model and reads its samples. */
-  private async begin() {
-    const { model } = this.subject;
-    await this.simulation.open(this.request.model, dirname(this.request.model));
-    const constants = new Set(model.graph.initializers.map(({ name }) => name));
-    const shapes = this.request.shapes ?? new Map<string, number[]>();
-    const inputs = model.graph.inputs
-      .filter(({ name }) => !constants.has(name))
-      .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
-    const read = await this.simulation.samples(this.request.inputs, inputs);
-    return { read, inputs };
+  private begin() {
+    return openSamples(this.simulation, this.subject.model, this.request);
   }
 
   /** The low-precision run alone. */
@@ -231,11 +223,11 @@ class Judge {
 
   /** The exact run alone. */
   async reference(): Promise<OtherRun> {
-    const { read, inputs } = await this.begin();
+    const { samples, inputs } = await this.begin();
     await this.prepare({ ...this.subject.low, low: [], byId: new Map(), following: new Map() });
     const exact = this.outputs(await this.simulation.trial('', null));
     return {
-      samples: read.samples,
+      samples,
       inputs,
       exact,
       other: async (path) => this.outputs(await this.simulation.other(path, dirname(path))),

@@ -69,6 +69,13 @@ export class Simulation {
     });
   }
 
+  /** The values of scalar outputs of a model that is made from the opened one, sample by sample. */
+  async scalars(segments: Chunk['segments'], feeds: string[], names: string[]): Promise<number[][]> {
+    const request = { do: 'judge', pieces: pieces(segments), feeds, keeps: [], drops: [], numbers: names };
+    const { samples } = await this.ask<{ samples: (number | string)[][] }>(request);
+    return samples.map((values) => values.map(readNumber));
+  }
+
   add({ segments, feeds, keeps, switched, flags }: SwitchedChunk): Promise<void> {
     return this.ask({ do: 'chunk', pieces: pieces(segments), feeds, keeps, switched, flags });
   }

@@ -1,3 +1,4 @@
+import { escaped, pageStyle } from '../text/htmlPage.ts';
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
 import { castsText, errorFigure, evidence, notJudgedTexts, passesTolerance, accuracyVerdict } from './accuracyText.ts';
@@ -130,20 +131,8 @@ ${shapes.join('\n')}
 </svg>`;
 }
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
-
-/** With the editor's colours where it is shown there. */
-const style = `
-body { font: 14px/1.5 var(--vscode-font-family, system-ui, sans-serif); color: var(--vscode-foreground, #222); background: var(--vscode-editor-background, #fff); margin: 1.5em auto; max-width: 64em; padding: 0 1em; }
-h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 1.8em; }
-table { border-collapse: collapse; } th, td { text-align: left; padding: 0.15em 1.2em 0.15em 0; vertical-align: top; } th { font-weight: 600; }
-.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+const style = `${pageStyle}
 .verdict { font-size: 1.1em; } .good { color: var(--vscode-testing-iconPassed, #1a7f37); }
-.bad td, .bad, .root { color: var(--vscode-errorForeground, #c22); }
-.note { color: var(--vscode-descriptionForeground, #666); } .warning { color: var(--vscode-editorWarning-foreground, #8a6100); }
-pre { padding: 0.8em; background: var(--vscode-textCodeBlock-background, #f4f4f4); overflow: auto; }
-a { color: var(--vscode-textLink-foreground, #0058c4); }
-a.action { display: inline-block; padding: 0.3em 0.9em; color: var(--vscode-button-foreground, #fff); background: var(--vscode-button-background, #0058c4); text-decoration: none; }
 svg { width: 100%; height: auto; border-bottom: 1px solid var(--vscode-descriptionForeground, #888); }
 rect { fill: var(--vscode-charts-blue, #3794ff); opacity: 0.6; } rect.root { fill: var(--vscode-charts-red, #d33); opacity: 1; }
 circle { fill: var(--vscode-charts-red, #d33); } polyline { fill: none; stroke: var(--vscode-charts-orange, #d18616); stroke-width: 1.5; }

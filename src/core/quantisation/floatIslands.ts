@@ -1,3 +1,4 @@
+import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { InferredTensors } from '../model/inferTensors.ts';
 import { quantisedNodes } from '../precision/check/quantisedNodes.ts';
 import { byteLength } from '../onnx/tensorTypes.ts';
@@ -9,10 +10,19 @@ export interface FloatIsland {
   nodes: string[];
   /** Bytes that go in and out in floating point; null: a shape is not known. */
   bytes: number | null;
+  /** Time of the layers that compute nothing else; null: no layer of a build, or none that was measured. */
+  ms: number | null;
 }
 
-/** The islands, in the model's order: connected nodes outside INT8 that INT8 nodes feed and that a QuantizeLinear follows. */
-export function floatIslands(network: QuantisedGraph, { types, shapes }: InferredTensors): FloatIsland[] {
+/**
+ * The islands, in the model's order: connected nodes outside INT8 that INT8 nodes feed and that a QuantizeLinear follows.
+ * @param report on a build; null: none
+ */
+export function floatIslands(
+  network: QuantisedGraph,
+  { types, shapes }: InferredTensors,
+  report: FusionReport | null,
+): FloatIsland[] {
   const { graph } = network;
   const low = quantisedNodes(graph.model.graph);
   if (low.size === 0) return [];
@@ -62,10 +72,20 @@ export function floatIslands(network: QuantisedGraph, { types, shapes }: Inferre
       const known = shape?.every((dim) => typeof dim === 'number') ? shape : null;
       return known ? (byteLength(types[tensor] ?? 'float', [...known]) ?? null) : null;
     });
+    const nodes = [...members].toSorted((a, b) => a - b).map((node) => graph.nodes[node]!.id);
     islands.push({
-      nodes: [...members].toSorted((a, b) => a - b).map((node) => graph.nodes[node]!.id),
+      nodes,
+      ms: ownTime(nodes, report),
       bytes: sizes.reduce<number | null>((sum, size) => (sum === null || size === null ? null : sum + size), 0),
     });
   }
   return islands;
+}
+
+function ownTime(nodes: readonly string[], report: FusionReport | null): number | null {
+  const own = new Set(nodes);
+  const times = (report?.layers ?? []).flatMap(({ nodes: computed, averageMs }) =>
+    averageMs !== null && computed.length > 0 && computed.every((id) => own.has(id)) ? [averageMs] : [],
+  );
+  return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0);
 }

@@ -2,6 +2,7 @@ import type { InferredTensors } from '../model/inferTensors.ts';
 import type { ModelEdits } from '../onnx/editModel.ts';
 import type { CalibrationCache } from './calibrationCache.ts';
 import { products } from '../model/products.ts';
+import { floatBytes } from './floatBytes.ts';
 import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
 
 /** Weights of a product that are to be quantised per output channel. */
@@ -190,13 +191,6 @@ class Pairs {
     this.#names.add(name);
     return name;
   }
-}
-
-function floatBytes(values: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(values.length * 4);
-  const view = new DataView(bytes.buffer);
-  values.forEach((value, index) => view.setFloat32(index * 4, value, true));
-  return bytes;
 }
 
 /** Symmetric scales of weights, one per entry of an axis: the largest magnitude becomes 127. */

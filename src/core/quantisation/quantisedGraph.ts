@@ -1,5 +1,6 @@
 import { inDataOrder, type ModelGraph } from '../model/modelGraph.ts';
-import type { OnnxTensor } from '../onnx/onnxModel.ts';
+import type { DataType, OnnxTensor } from '../onnx/onnxModel.ts';
+import { dataTypeName } from '../onnx/tensorTypes.ts';
 
 /** Operators that pass dequantized values on as they are. */
 export const movers: ReadonlySet<string> = new Set([
@@ -76,6 +77,21 @@ export class QuantisedGraph {
   scaleCount(node: number): number | null {
     const scale = this.constantAt(node, 1);
     return scale ? scale.shape.reduce((count, dim) => count * dim, 1) : null;
+  }
+
+  /** The type that a Q node quantises to, or a DQ node reads. Where nothing says, it is what TensorRT's parser takes. */
+  quantisedType(node: number): DataType {
+    const given = this.constantAt(node, 2) ?? (isDequantise(this.op(node)) ? this.constantAt(node, 0) : undefined);
+    const asked = this.attribute(node, 'output_dtype', 0);
+    return given?.type ?? (asked > 0 ? dataTypeName(asked) : 'int8');
+  }
+
+  /** Of several, the first; 0 where there is none, null where its value cannot be read. */
+  zeroPoint(node: number): number | null {
+    if (this.input(node, 2) < 0) return 0;
+    const zero = this.constantAt(node, 2);
+    // The small elements of a float type are not read: TensorRT and ONNX Runtime take 0 only.
+    return zero === undefined ? null : (zero.ints?.[0] ?? (zero.type.startsWith('float') ? 0 : null));
   }
 
   attribute(node: number, name: string, otherwise: number): number {

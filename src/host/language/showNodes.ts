@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { openGraph } from '../graph/graphEditorProvider.ts';
+import { isModelFile } from '../platform/modelFile.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { commandTarget, editorOf } from './commandTarget.ts';
 import type { FactsFeed } from './factsFeed.ts';
 import type { LanguageService } from './languageService.ts';
 
-/** Selects nodes in the graph of a document's model and brings the graph up. Without nodes: those at the cursor. */
+/** Selects nodes in the graph of a model, or of a document's model, and brings the graph up. Without nodes: those at the cursor. */
 export async function showNodes(
   sessions: Sessions,
   feed: FactsFeed,
@@ -15,7 +16,7 @@ export async function showNodes(
 ): Promise<void> {
   const target = commandTarget(argument);
   if (target === undefined) return;
-  const model = await feed.modelOf(target.uri);
+  const model = isModelFile(target.uri) ? target.uri : await feed.modelOf(target.uri);
   if (model === undefined) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
     await vscode.window.showInformationMessage(

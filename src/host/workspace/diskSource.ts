@@ -10,7 +10,9 @@ import { modelChanged } from '../../builder/store/modelChanged.ts';
 import { engineFilesOf } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
+import { quantisationOf } from '../../builder/quantisation/readQuantisation.ts';
 import { buildState } from '../../core/diagnose/buildState.ts';
+import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import { typedGraph } from '../../core/scene/graph/typedGraph.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
@@ -89,6 +91,21 @@ export class DiskSource implements SessionSource {
       return await this.#withState(uri, await this.#report(uri, passed, later), newest);
     } catch (error) {
       this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
+      return null;
+    }
+  }
+
+  async readQuantisation(
+    uri: vscode.Uri,
+    { graph, report, cache }: Parameters<SessionSource['readQuantisation']>[1],
+  ): Promise<Quantisation | null> {
+    const quantised = graph?.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear') ?? false;
+    if (uri.scheme !== 'file' || !isModelFile(uri) || graph === null || !(quantised || cache !== null)) return null;
+    try {
+      const { value: model } = await this.#files.model(originOf(uri));
+      return await quantisationOf(uri.fsPath, model, { cache, report });
+    } catch (error) {
+      this.#log.error(`The quantization of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
     }
   }

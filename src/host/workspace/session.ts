@@ -6,6 +6,7 @@ import { engineState } from '../../core/diagnose/buildState.ts';
 import type { BuildState } from '../../core/diagnose/buildState.ts';
 import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/panel/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { nameOf } from '../platform/nameOf.ts';
@@ -57,17 +58,29 @@ export interface SessionState {
   hints: string[];
   /** Of a file of an engine: its report and the files read with it; null for a model. */
   engine: { report: FusionReport; others: string[] } | null;
+  /** null: the model has no Q/DQ nodes, and no calibration cache is in use. */
+  quantisation: Quantisation | null;
 }
 
 /** One model that is shown somewhere: its state, and what is selected in it. `Sessions` makes and updates it. */
 export class Session {
   readonly uri: vscode.Uri;
-  state: SessionState = { model: 'loading', graph: null, problem: '', newest: null, hints: [], engine: null };
+  state: SessionState = {
+    model: 'loading',
+    graph: null,
+    problem: '',
+    newest: null,
+    hints: [],
+    engine: null,
+    quantisation: null,
+  };
   selection: Selection = { kind: 'none' };
   /** What a search for culprits in low precision found last; null: none was made of this file. */
   accuracy: AccuracyReport | null = null;
   /** Id of the build that the user chose in the history; null: the newest is shown. */
   chosenBuild: string | null = null;
+  /** Path of the calibration cache whose scales are shown; null: none. */
+  calibrationCache: string | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
 
@@ -90,7 +103,7 @@ export class Session {
 
   /** What the views get; null while there is nothing to show. */
   get viewData(): ViewData | null {
-    const { newest, hints, engine, typed } = this.state;
+    const { newest, hints, engine, quantisation, typed } = this.state;
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes.map(({ id, role, localError, overflow }) => ({
@@ -107,6 +120,7 @@ export class Session {
       hints: [...hints, ...(newest?.hints ?? [])],
       asked: newest?.asked ?? [],
       ...(judged && { accuracy: judged }),
+      ...(quantisation && { quantisation }),
       ...(newest && { state: newest.state }),
       ...(engine && { state: engineState(engine.others) }),
     };

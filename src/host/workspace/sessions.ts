@@ -1,15 +1,23 @@
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { Quantisation } from '../../core/quantisation/quantisation.ts';
+import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { Session } from './session.ts';
 import type { ShownBuild, LoadedModel, Origin } from './session.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
-/** Where sessions get their data from. Neither function rejects: a failure is a `problem` in the result. */
+/** Where sessions get their data from. None of the functions rejects: a failure is a `problem` in the result. */
 export interface SessionSource {
   readModel(uri: vscode.Uri): Promise<LoadedModel>;
   /** @param id the build to show, where the user chose one; else, or when it is gone, the newest that passed */
   readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null>;
+  /** @param cache path of a calibration cache */
+  readQuantisation(
+    uri: vscode.Uri,
+    known: { graph: GraphData | null; report: FusionReport | null; cache: string | null },
+  ): Promise<Quantisation | null>;
 }
 
 /** Writes come in bursts; one reload after the last of them is enough. */
@@ -115,6 +123,13 @@ export class Sessions implements vscode.Disposable {
     this.#changed.fire(session);
   }
 
+  /** Shows the scales of a calibration cache in all views of a model, which becomes the current one; null: of none. */
+  async useCalibrationCache(uri: vscode.Uri, path: string | null): Promise<void> {
+    const session = this.setCurrent(uri);
+    session.calibrationCache = path;
+    await this.reloadBuild(uri);
+  }
+
   /** Reads the model and its newest build again. Resolves when the views have been told. */
   async reload(uri: vscode.Uri): Promise<void> {
     await this.#load(uri, true);
@@ -174,6 +189,12 @@ export class Sessions implements vscode.Disposable {
       held.stale ? this.#source.readModel(session.uri) : undefined,
       this.#source.readNewestBuild(session.uri, session.chosenBuild),
     ]);
+    const graph = model === undefined ? session.state.graph : model.graph;
+    const quantisation = await this.#source.readQuantisation(session.uri, {
+      graph,
+      report: newest?.report ?? null,
+      cache: session.calibrationCache,
+    });
     // Read before the editor has told that the file is gone.
     const gone = model?.graph === null && session.state.graph !== null && !(await isThere(session.uri));
     if (generation !== session.generation || this.find(session.uri) !== session) return;
@@ -184,7 +205,7 @@ export class Sessions implements vscode.Disposable {
     if (model !== undefined) held.stale = false;
     session.state =
       model === undefined
-        ? { ...session.state, newest }
+        ? { ...session.state, newest, quantisation }
         : {
             model: model.problem === '' ? 'ready' : 'unreadable',
             graph: model.graph,
@@ -193,6 +214,7 @@ export class Sessions implements vscode.Disposable {
             hints: model.hints,
             engine: model.engine === undefined ? null : { report: model.engine, others: model.others ?? [] },
             newest,
+            quantisation,
           };
     this.#changed.fire(session);
   }

@@ -23,6 +23,7 @@ describe('the models near an override file', () => {
     const sessions = new Sessions({
       readModel: () => Promise.resolve(nothing),
       readNewestBuild: () => Promise.resolve(null),
+      readQuantisation: () => Promise.resolve(null),
     });
     const feed = new FactsFeed(sessions, new FactsReader(log, new ParsedFiles()));
     const rules = vscode.Uri.joinPath(folder, 'rules.trtprec');

@@ -18,6 +18,7 @@ function changing() {
       return { graph: graph(read), problem: '', hints: [] };
     },
     readNewestBuild: () => Promise.resolve(null),
+    readQuantisation: () => Promise.resolve(null),
   });
   return { sessions, reads, write: (next: string) => (text = next) };
 }
@@ -70,6 +71,7 @@ describe('sessions', () => {
         read.push(path);
         return Promise.resolve(null);
       },
+      readQuantisation: () => Promise.resolve(null),
     });
     const uris = ['one.onnx', 'other.onnx'].map(inWorkspace);
     for (const uri of uris) sessions.acquire(uri);
@@ -107,6 +109,7 @@ describe('sessions', () => {
             : { graph: null, problem: 'no such file', hints: [] },
         ),
       readNewestBuild: () => Promise.resolve(null),
+      readQuantisation: () => Promise.resolve(null),
     };
     const sessions = new Sessions(source, timers);
     const { session } = sessions.acquire(uri);
@@ -131,6 +134,7 @@ describe('sessions', () => {
             : { graph: null, problem: 'no such file', hints: [] },
         ),
       readNewestBuild: () => Promise.resolve(null),
+      readQuantisation: () => Promise.resolve(null),
     });
     const { session } = sessions.acquire(uri);
     await until(sessions.onDidChange, () => session.state.model === 'ready');

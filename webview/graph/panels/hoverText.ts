@@ -8,6 +8,7 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { groupName, pointName } from './details.ts';
 import { graphStrings } from './graphStrings.ts';
+import { scaleFacts } from './quantisationDetails.ts';
 import { portCard, tensorCard } from './tensorDetails.ts';
 
 const words = graphStrings.facts;
@@ -126,6 +127,7 @@ function tensorsText(model: GraphModel, origins: TensorOrigin[]): HoverText {
     facts: [
       [words.producer, pointName(model, first.producer)],
       [counted(consumers.length, words.consumer), names.join(', ') + more],
+      ...scaleFacts(model, first.name),
     ],
   };
 }

@@ -8,6 +8,7 @@ import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
 import { fusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
 import type { FusionGroup, FusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
+import { QuantisationIndex } from '../../../src/core/scene/graph/quantisationIndex.ts';
 import { TensorIndex } from '../../../src/core/scene/graph/tensorIndex.ts';
 import { indexGraph } from '../../../src/core/scene/graph/graphIndex.ts';
 import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
@@ -60,6 +61,7 @@ export class GraphModel {
   readonly nested: Hierarchy;
   readonly fusion: FusionGroups;
   readonly tensors: TensorIndex;
+  readonly quantisation: QuantisationIndex;
   readonly idle: Uint8Array;
   readonly times: Float64Array | null;
   readonly kernelOf: Int32Array;
@@ -95,6 +97,7 @@ export class GraphModel {
     this.hierarchy = this.#next = this.nested;
     this.fusion = fusionGroups(this.graph, data.report);
     this.tensors = new TensorIndex(this.graph, data.report);
+    this.quantisation = new QuantisationIndex(data.graph, data.quantisation);
     this.idle = idlePoints(this.graph, this.fusion);
     this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));

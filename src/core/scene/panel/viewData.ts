@@ -3,6 +3,7 @@ import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { BuildComparison } from '../../diff/comparison.ts';
 import type { BuildState } from '../../diagnose/buildState.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
+import type { Quantisation } from '../../quantisation/quantisation.ts';
 
 /** Everything a view needs, as plain JSON: what the host sends, what the plain page fetches, what the report page embeds. */
 export interface ViewData {
@@ -21,6 +22,8 @@ export interface ViewData {
   state?: BuildState;
   /** What changed since another build, where the view compares two: this one is the newer, B. */
   comparison?: BuildComparison;
+  /** Scales, Q/DQ pairs and their placement, where the model has Q/DQ nodes or a calibration cache is in use. */
+  quantisation?: Quantisation;
 }
 
 /** What low precision does to one node; the fields are those of `JudgedNode`. */

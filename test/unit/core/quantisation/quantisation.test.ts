@@ -89,7 +89,7 @@ async function network(planted: Planted = {}): Promise<QuantisedGraph> {
 test('a network as TensorRT wants it', async () => {
   const good = await network();
   expect(misplaced(good)).toEqual([]);
-  expect(floatIslands(good, inferTensors(good.graph))).toEqual([]);
+  expect(floatIslands(good, inferTensors(good.graph), null)).toEqual([]);
 });
 
 test.each<[string, Planted, string]>([
@@ -112,7 +112,7 @@ test.each<[string, Planted, string]>([
 
 test('an island in floating point, with the bytes that go in and out', async () => {
   const { graph, ...rest } = await network({ island: true });
-  const found = floatIslands(Object.assign(await network({ island: true }), rest), inferTensors(graph));
+  const found = floatIslands(Object.assign(await network({ island: true }), rest), inferTensors(graph), null);
   const names = found.map(({ nodes }) => nodes.map((id) => graph.nodes[graph.indexOfId.get(id)!]!.op));
   // The first Softmax reads dequantized values itself.
   expect(names).toEqual([['Softmax', 'Erf']]);

@@ -4,105 +4,18 @@ import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.t
 import { standardOpset } from '../../core/model/opset.ts';
 import { planEdit } from '../../core/onnx/editModel.ts';
 import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
-import { type CalibrationCache, readCalibrationCache } from '../../core/quantisation/calibrationCache.ts';
-import { type FloatIsland, floatIslands } from '../../core/quantisation/floatIslands.ts';
 import { planMigration, scalesAlong, type WeightsToScale } from '../../core/quantisation/migrateCalibration.ts';
-import { type Misplaced, misplaced } from '../../core/quantisation/misplaced.ts';
-import { type QuantisedPair, quantisedPairs } from '../../core/quantisation/pairs.ts';
 import { products } from '../../core/model/products.ts';
 import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
-import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
-import { requireBuild } from '../store/buildFolder.ts';
-import { loadBuild } from '../store/loadBuild.ts';
 import { UserError } from '../userError.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { openFile, readWhole } from '../files/fileSource.ts';
+import { openFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { readFloats } from '../files/readFloats.ts';
+import { refuseErrors } from '../files/rewriteModel.ts';
 import { writeModel } from '../files/writeModel.ts';
-
-/** How a tensor is quantised. */
-export interface TensorScale {
-  tensor: string;
-  /** The only one, or the largest of several; null: its value cannot be read. */
-  scale: number | null;
-  /** How many there are; more than one: per channel. null: not known. */
-  count: number | null;
-  source: 'model' | 'cache';
-}
-
-/** `trtlens quantisation --json`. */
-export interface Quantisation {
-  tensors: TensorScale[];
-  pairs: QuantisedPair[];
-  misplaced: Misplaced[];
-  islands: FloatIsland[];
-}
-
-export interface QuantisationRequest {
-  /** Path of the model. */
-  path: string;
-  /** Path of a calibration cache. */
-  cache?: string | undefined;
-  /** Folder of a build of the model. */
-  build?: string | undefined;
-}
-
-/**
- * The scales of a model's tensors, and what became of its Q/DQ nodes.
- * @throws {UserError} if a file cannot be read, or the build is of another model
- */
-export async function readQuantisation({ path, cache, build }: QuantisationRequest): Promise<Quantisation> {
-  const { value: model, problems } = await new ParsedFiles().model(path);
-  const error = problems.find(({ severity }) => severity === 'error');
-  if (error) throw new UserError(`${path}: ${error.message}`);
-  const graph = createModelGraph(model);
-  const network = new QuantisedGraph(graph);
-  const calibrated = cache === undefined ? null : await readCache(cache);
-  const report = build === undefined ? null : (await loadBuild(await requireBuild(build), { onnx: path })).report;
-  const wrong = misplaced(network);
-  const source = await openFile(path);
-  try {
-    const own = await scalesInModel(network, path, source);
-    const listed = [...(calibrated?.scales ?? [])].map(([tensor, scale]): TensorScale => ({
-      tensor,
-      scale,
-      count: 1,
-      source: 'cache',
-    }));
-    return {
-      tensors: [...own, ...listed],
-      pairs: quantisedPairs(network, wrong, report),
-      misplaced: wrong,
-      islands: floatIslands(network, inferTensors(graph)),
-    };
-  } finally {
-    await source.close();
-  }
-}
-
-async function readCache(path: string): Promise<CalibrationCache> {
-  const cache = readCalibrationCache(decodeUtf8(await readWhole(path)));
-  if (!cache) throw new UserError(`${path} is not an INT8 calibration cache of TensorRT`);
-  return cache;
-}
-
-async function scalesInModel(network: QuantisedGraph, path: string, source: ByteSource): Promise<TensorScale[]> {
-  const { graph } = network;
-  const found = new Map<string, TensorScale>();
-  for (const [node, { op }] of graph.nodes.entries()) {
-    const maker = network.producer(network.input(node, 0));
-    const alone = op === 'DequantizeLinear' && network.op(maker) !== 'QuantizeLinear';
-    if (op !== 'QuantizeLinear' && !alone) continue;
-    const tensor = graph.tensors[network.input(node, 0)]?.name ?? '';
-    const scale = network.constantAt(node, 1);
-    const values = scale ? await readFloats(scale, path, source) : null;
-    const largest = values?.reduce((most, value) => Math.max(most, value), 0) ?? null;
-    found.set(tensor, { tensor, scale: largest, count: network.scaleCount(node), source: 'model' });
-  }
-  return [...found.values()];
-}
+import { readCache } from './readQuantisation.ts';
 
 export interface Migration {
   /** Names of the tensors that have a Q/DQ pair now. */
@@ -129,8 +42,7 @@ export async function migrateCalibration(
   await checkOutput(out, [...(await filesOfModel(path)), cache]);
   const calibrated = await readCache(cache);
   const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
-  const error = problems.find(({ severity }) => severity === 'error');
-  if (error) throw new UserError(`${path}: ${error.message}`);
+  refuseErrors(path, problems);
   const file = basename(path);
   if (model.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear'))
     throw new UserError(`${file} has Q/DQ nodes already. Pass the model from which the cache was made`);

@@ -1,0 +1,90 @@
+import { basename, dirname } from 'node:path';
+import { inferTensors } from '../../core/model/inferTensors.ts';
+import { createModelGraph } from '../../core/model/modelGraph.ts';
+import { standardOpset } from '../../core/model/opset.ts';
+import { planEdit } from '../../core/onnx/editModel.ts';
+import { planObservation, type ReadScale } from '../../core/quantisation/planObservation.ts';
+import type { ObservedValues, Quantisation } from '../../core/quantisation/quantisation.ts';
+import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import { openSamples, type SampleRequest } from '../accuracy/openSamples.ts';
+import { type PythonWithRuntime, Simulation } from '../accuracy/simulation.ts';
+import { externalPath } from '../files/externalFile.ts';
+import { openFile } from '../files/fileSource.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { refuseErrors } from '../files/rewriteModel.ts';
+import { externalLocations } from '../files/writeModel.ts';
+import { UserError } from '../userError.ts';
+import { readScales } from './readQuantisation.ts';
+
+export interface ObservationRequest extends SampleRequest {
+  runtime: PythonWithRuntime;
+  /** Path of `simulate.py`. */
+  script: string;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a model on given samples with ONNX Runtime and counts, for each scale, the values beyond its range. The result
+ * has the scales in the order of `found`, those that could not be observed unchanged.
+ * @throws {UserError} if the model cannot be run, or the inputs do not fit it
+ */
+export async function withObservedValues(
+  found: Quantisation,
+  request: ObservationRequest,
+  cache: string | null,
+): Promise<Quantisation> {
+  const { model: path } = request;
+  const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
+  refuseErrors(path, problems);
+  const opset = standardOpset(model);
+  if (opset < 9)
+    throw new UserError(
+      `${path} has opset ${opset}; measuring needs 9 or later. Convert it first (onnx.version_converter)`,
+    );
+  for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+  const graph = createModelGraph(model);
+  const source = await openFile(path);
+  const simulation = new Simulation(request.runtime, request.script, request.signal);
+  try {
+    const scales = await readScales(new QuantisedGraph(graph), path, source, cache);
+    const { edits, outputs } = planObservation(graph, inferTensors(graph), scales);
+    const edited = await planEdit(model, source, edits);
+    refuseErrors(basename(path), edited.problems);
+    const { samples, inputs } = await openSamples(simulation, model, request);
+    const names = outputs.flatMap((one) => one ?? []);
+    const feeds = inputs.map(({ name }) => name);
+    const values = names.length === 0 ? [] : await simulation.scalars(edited.value!.segments, feeds, names);
+    const byName = new Map(names.map((name, index) => [name, values.map((sample) => sample[index]!)]));
+    return { ...found, samples, tensors: observed(scales, outputs, byName) };
+  } finally {
+    await simulation.close();
+    await source.close();
+  }
+}
+
+function observed(
+  scales: readonly ReadScale[],
+  outputs: ReturnType<typeof planObservation>['outputs'],
+  byName: ReadonlyMap<string, readonly number[]>,
+): Quantisation['tensors'] {
+  return scales.map(({ scale }, index) => {
+    const names = outputs[index];
+    if (!names) return scale;
+    const [counts, clipped, largest] = names.map((name) => byName.get(name) ?? []) as [number[], number[], number[]];
+    return { ...scale, observed: summed(counts, clipped, largest) };
+  });
+}
+
+function summed(counts: readonly number[], clipped: readonly number[], largest: readonly number[]): ObservedValues {
+  const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0);
+  const values = sum(counts);
+  const beyond = sum(clipped);
+  // Of no values, ONNX Runtime gives -inf.
+  const most = values === 0 || largest.some(Number.isNaN) ? NaN : Math.max(...largest);
+  return {
+    values,
+    clipped: beyond,
+    clippedShare: values === 0 ? null : beyond / values,
+    largest: Number.isFinite(most) ? most : null,
+  };
+}

@@ -1,0 +1,77 @@
+import * as vscode from 'vscode';
+import { readCache } from '../../builder/quantisation/readQuantisation.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { counted } from '../../core/text/numbers.ts';
+import type { HistoryItem } from '../history/historyItem.ts';
+import { commands } from '../ids.ts';
+import { nameOf } from '../platform/nameOf.ts';
+import { plainText } from '../platform/plainText.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
+import { isOnDisk } from '../tasks/startBuild.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import { pickFile } from '../workspace/pickFile.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { QuantisationPages } from './quantisationPages.ts';
+
+/** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
+export function registerQuantisation(sessions: Sessions): vscode.Disposable {
+  const pages = new QuantisationPages(sessions);
+  return vscode.Disposable.from(
+    pages,
+    registerCommands({
+      [commands.openQuantisationPage]: async (argument) => {
+        const model = await modelOf(argument, sessions);
+        if (model !== undefined && (await isOnDisk(model))) pages.open(model);
+      },
+      [commands.useCalibrationCache]: async (argument, file) => {
+        const model = await modelOf(argument, sessions);
+        if (model !== undefined && (await isOnDisk(model))) await useCache(sessions, model, file);
+      },
+    }),
+  );
+}
+
+/** A link of the page gives the model's URI as text, the history a build. A build is also shown. */
+async function modelOf(argument: unknown, sessions: Sessions): Promise<vscode.Uri | undefined> {
+  if (typeof argument === 'string') return vscode.Uri.parse(argument, true);
+  const build = (argument as Partial<Pick<HistoryItem, 'build'>> | undefined)?.build ?? undefined;
+  if (build === undefined) return pickModel(argument, sessions);
+  const model = vscode.Uri.file(build.manifest.model.file);
+  await sessions.showBuild(model, build.manifest.id);
+  return model;
+}
+
+/** `given` is from tests and other callers; otherwise the user is asked. */
+async function useCache(sessions: Sessions, model: vscode.Uri, given: unknown): Promise<void> {
+  const file = given instanceof vscode.Uri ? given : await askForCache(sessions.find(model)?.calibrationCache ?? null);
+  if (file === undefined) return;
+  try {
+    if (file === null) {
+      await sessions.useCalibrationCache(model, null);
+      return;
+    }
+    const { scales, unusable } = await readCache(file.fsPath);
+    await sessions.useCalibrationCache(model, file.fsPath);
+    const bad = unusable.length === 0 ? '' : ` ${counted(unusable.length, 'scale')} cannot be used.`;
+    void vscode.window.showInformationMessage(
+      plainText(`${nameOf(model)} shows ${counted(scales.size, 'scale')} of ${nameOf(file)}.${bad}`),
+    );
+  } catch (error) {
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
+  }
+}
+
+/** null: no cache any more. undefined: nothing was picked. */
+async function askForCache(current: string | null): Promise<vscode.Uri | null | undefined> {
+  if (current !== null) {
+    const stop = `Stop Using ${nameOf(vscode.Uri.file(current))}`;
+    const other = 'Use Another Cache…';
+    const picked = await vscode.window.showQuickPick([other, stop], { placeHolder: 'Select a calibration cache' });
+    if (picked !== other) return picked === stop ? null : undefined;
+  }
+  return pickFile({
+    glob: '**/*.{cache,calib,calibration}',
+    placeHolder: 'Select a calibration cache',
+    dialog: { title: 'Use a Calibration Cache', openLabel: 'Use Cache' },
+  });
+}
