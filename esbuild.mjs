@@ -58,7 +58,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
     },
     { ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' },
     cliBundle('dist', shared),
-    ...['graph', 'fusion', 'compare', 'playground'].map((view) => ({
+    ...['editor', 'playground'].map((view) => ({
       ...browser,
       entryPoints: [`webview/${view}/main.ts`],
       outfile: `dist/webview/${view}.js`,

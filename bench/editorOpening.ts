@@ -1,7 +1,7 @@
 // From the double-click on a model in VS Code to the first frame of its graph: the packaged extension in the real
 // editor (its browser build) and a real extension host. `npm run package` makes the package that is measured.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +55,70 @@ async function untilPainted(page: Page): Promise<number> {
   }
 }
 
+/** The least that an extension can show in an editor of its own: the first of a session takes VS Code itself so long. */
+const emptyEditor = {
+  'package.json': JSON.stringify({
+    name: 'empty-editor',
+    publisher: 'bench',
+    version: '0.0.1',
+    engines: { vscode: '^1.100.0' },
+    main: './extension.js',
+    contributes: {
+      customEditors: [{ viewType: 'bench.empty', displayName: 'Empty', selector: [{ filenamePattern: '*.empty' }] }],
+    },
+  }),
+  'extension.js': `
+    exports.activate = () => require('vscode').window.registerCustomEditorProvider('bench.empty', {
+      openCustomDocument: (uri) => ({ uri, dispose() {} }),
+      resolveCustomEditor: (document, { webview }) => {
+        webview.options = { enableScripts: true };
+        webview.html = '<!doctype html><script>requestAnimationFrame(() => performance.mark("graph-painted"))</script>';
+      },
+    });`,
+};
+
+/** Packs that extension; gives the package's path. */
+function packEmptyEditor(parent: string): string {
+  const folder = join(parent, 'empty');
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(emptyEditor)) writeFileSync(join(folder, name), text);
+  const vsix = join(parent, 'empty.vsix');
+  const args = ['package', '--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', vsix];
+  const { status, stderr } = spawnSync(process.execPath, [path('node_modules/@vscode/vsce/vsce'), ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The empty extension could not be packed: ${stderr}`);
+  return vsix;
+}
+
+/** A window whose explorer shows the models, with both extensions known: a file that is opened before opens as text. */
+async function openWindow(newWindow: () => Promise<Page>, url: string): Promise<Page> {
+  const page = await newWindow();
+  page.setDefaultTimeout(patience);
+  await page.goto(url);
+  const menu = page.locator('.monaco-menu .action-item', { hasText: 'Build TensorRT Engine' }).first();
+  for (const deadline = Date.now() + patience; Date.now() < deadline && !(await menu.isVisible());) {
+    await page.keyboard.press('Escape');
+    await rowOf(page, 'first.onnx').click({ button: 'right' });
+    await page.locator('.monaco-menu .action-item', { hasText: 'Copy Path' }).first().waitFor();
+  }
+  await page.keyboard.press('Escape');
+  return page;
+}
+
+/** How long the extension took to load and activate, as the editor's list of running extensions says, in milliseconds. */
+async function activationOf(page: Page): Promise<number> {
+  await page.keyboard.press('F1');
+  await page.locator('.quick-input-widget input').fill('>Developer: Show Running Extensions');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Show Running Extensions' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  const row = page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'TensorRT Lens' });
+  const [, ms] = /([\d,]+) ?ms/.exec(await row.locator('.activation-time').innerText()) ?? [];
+  if (ms === undefined) throw new Error('The editor does not list the activation of the extension.');
+  return Number(ms.replaceAll(',', ''));
+}
+
 /** Milliseconds from the double-click to the frame that shows the graph; closes it again. */
 async function opening(page: Page, name: string): Promise<number> {
   await rowOf(page, name).dblclick({ trial: true });
@@ -102,32 +166,54 @@ async function main(): Promise<object[]> {
   await fill(folder, cache);
   const extensions = join(parent, 'extensions');
   installExtension(vsix, extensions);
+  installExtension(packEmptyEditor(parent), extensions);
+  writeFileSync(join(folder, 'nothing.empty'), '');
   const server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache } });
   const browser = await launchBrowser();
   try {
-    const page = await newPage(browser);
-    page.setDefaultTimeout(patience);
-    await page.goto(`${server.origin}/?folder=${folder}`);
-    // A file that is opened before the editor knows the extension opens as text.
-    const menu = page.locator('.monaco-menu .action-item', { hasText: 'Build TensorRT Engine' }).first();
-    for (const deadline = Date.now() + patience; Date.now() < deadline && !(await menu.isVisible());) {
-      await page.keyboard.press('Escape');
-      await rowOf(page, 'first.onnx').click({ button: 'right' });
-      await page.locator('.monaco-menu .action-item', { hasText: 'Copy Path' }).first().waitFor();
+    const url = `${server.origin}/?folder=${folder}`;
+    const firsts = { empty: [] as number[], ours: [] as number[], activation: [] as number[] };
+    for (let i = 0; i < times; i++) {
+      const other = await openWindow(() => newPage(browser), url);
+      firsts.empty.push(await opening(other, 'nothing.empty'));
+      await other.context().close();
+      const own = await openWindow(() => newPage(browser), url);
+      firsts.ours.push(await opening(own, 'first.onnx'));
+      firsts.activation.push(await activationOf(own));
+      await own.context().close();
     }
-    await page.keyboard.press('Escape');
-    const rows = [];
+    const [empty, ours, activation] = [firsts.empty, firsts.ours, firsts.activation].map((all) => Math.min(...all)) as [
+      number,
+      number,
+      number,
+    ];
+    const rows: object[] = [
+      {
+        what: 'the first model of a session (the extension starts), 11 nodes, against the first opening of an empty editor',
+        ours: `${ours.toFixed(0)} ms`,
+        peer: `${empty.toFixed(0)} ms`,
+        ratio: (ours / empty).toFixed(2),
+        target: '≤ 1.3',
+        ok: ours <= 1.3 * empty,
+      },
+      {
+        what: 'activation of the extension, code loaded and run',
+        ours: `${activation} ms`,
+        target: '≤ 60 ms',
+        ok: activation <= 60,
+      },
+    ];
+    const page = await openWindow(() => newPage(browser), url);
+    await opening(page, 'first.onnx');
     for (const [name, what, limit] of [
-      ['first.onnx', 'the first model of a session (the extension starts), 11 nodes', null],
       ['decoder_5k.onnx', '5,000 nodes', 1500],
       ['deep_encoder_11k.onnx', 'deep_encoder_11k, 14,163 nodes, with log, layer information and profile', 2500],
       ['decoder_50k.onnx', '50,000 nodes', 5000],
     ] as const) {
       const taken: number[] = [];
-      for (let i = 0; i < (limit === null ? 1 : times); i++) taken.push(await opening(page, name));
+      for (let i = 0; i < times; i++) taken.push(await opening(page, name));
       const ms = Math.min(...taken);
-      const target = limit === null ? {} : { target: `≤ ${limit} ms`, ok: ms <= limit };
-      rows.push({ what, ours: `${ms.toFixed(0)} ms`, ...target });
+      rows.push({ what, ours: `${ms.toFixed(0)} ms`, target: `≤ ${limit} ms`, ok: ms <= limit });
     }
     return rows;
   } finally {
@@ -143,7 +229,7 @@ console.log(
     title: 'Opening a model in VS Code',
     rows,
     notes: [
-      'From the double-click in the explorer to the frame that shows the graph: reading the files, creating the report, the message to the webview, the layout and the first drawing. Fastest of three runs, each in a new tab. Extension host, editor and browser share the machine’s cores.',
+      'From the double-click in the explorer to the frame that shows the graph: reading the files, creating the report, the message to the webview, the layout and the first drawing. Fastest of three runs, each in a new tab; of first openings, each in a window of its own, in turn with that of an empty editor. Extension host, editor and browser share the machine’s cores.',
     ],
   }),
 );

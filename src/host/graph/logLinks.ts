@@ -13,7 +13,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from './graphEditorProvider.ts';
 
 /** Build logs are plain text: whether one names nodes of the current model is seen at the place that is asked about. */
-const logs: vscode.DocumentSelector = [{ scheme: 'file', pattern: '**/*.{log,txt}' }];
+export const logFiles: vscode.DocumentSelector = [{ scheme: 'file', pattern: '**/*.{log,txt}' }];
 /** From the text of a build log to the graph: hovers, the line that lists a layer, and lenses over those lines. */
 export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider, vscode.CodeLensProvider {
   readonly #sessions: Sessions;
@@ -29,9 +29,9 @@ export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider
       this.#changed,
       this.#sessions.onDidChange(() => this.#changed.fire()),
       this.#sessions.onDidChangeCurrent(() => this.#changed.fire()),
-      vscode.languages.registerHoverProvider(logs, this),
-      vscode.languages.registerDefinitionProvider(logs, this),
-      vscode.languages.registerCodeLensProvider(logs, this),
+      vscode.languages.registerHoverProvider(logFiles, this),
+      vscode.languages.registerDefinitionProvider(logFiles, this),
+      vscode.languages.registerCodeLensProvider(logFiles, this),
       registerCommands({
         [commands.revealInGraph]: (selection) => this.#reveal(selection as Selection),
       }),

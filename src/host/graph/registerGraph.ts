@@ -5,6 +5,7 @@ import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
 import { LogLinks } from './logLinks.ts';
+import { LogPhases } from './logPhases.ts';
 import { registerSelectionCommands } from './selectionCommands.ts';
 import { GraphEditorProvider, openGraph } from './graphEditorProvider.ts';
 
@@ -19,6 +20,7 @@ export function registerGraph(
     vscode.window.registerCustomEditorProvider(graphViewType, provider, { supportsMultipleEditorsPerDocument: true }),
     registerSelectionCommands(sessions, connections),
     new LogLinks(sessions).register(),
+    new LogPhases().register(),
     registerCommands({
       [commands.openGraph]: async (uri) => {
         const model = await pickShown(uri, sessions);

@@ -42,7 +42,7 @@ export function setPage(
 }
 
 /**
- * The page of a built view: one script, one style sheet, and a policy under which nothing else runs. Text reaches the
+ * The page of a view: one script, one style sheet, and a policy under which nothing else runs. Text reaches the
  * page by messages only, so nothing from a model is ever part of this HTML.
  */
 function webviewPage(webview: vscode.Webview, extensionUri: vscode.Uri, view: 'graph' | 'fusion' | 'compare'): string {
@@ -63,12 +63,12 @@ function webviewPage(webview: vscode.Webview, extensionUri: vscode.Uri, view: 'g
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta http-equiv="Content-Security-Policy" content="${policy}">
-  <link rel="stylesheet" href="${escape(file(`${view}.css`))}">
+  <link rel="stylesheet" href="${escape(file('editor.css'))}">
   <title>TensorRT Lens</title>
 </head>
-<body>
+<body data-view="${view}">
   <div id="root"></div>
-  <script nonce="${nonce}" src="${escape(file(`${view}.js`))}"></script>
+  <script nonce="${nonce}" src="${escape(file('editor.js'))}"></script>
 </body>
 </html>`;
 }

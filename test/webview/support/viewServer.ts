@@ -43,9 +43,9 @@ const editorScript = `
 
 const editorPage = (view: string, theme: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${view}</title><link rel="stylesheet" href="/fonts/fonts.css">
-<link rel="stylesheet" href="/${view}.css">
-<script src="/editor.js"></script></head>
-<body class="${theme}"><main id="root"></main><script src="/${view}.js"></script></body></html>`;
+<link rel="stylesheet" href="/editor.css">
+<script src="/host.js"></script></head>
+<body class="${theme}" data-view="${view}"><main id="root"></main><script src="/editor.js"></script></body></html>`;
 
 export interface ViewServer {
   /** `http://127.0.0.1:<port>`; `/` is the plain page, `/editor/<view>?theme=vscode-dark` one view as in an editor. */
@@ -63,7 +63,7 @@ export async function startViewServer(): Promise<ViewServer> {
 
   const answer = async (path: string, theme: string): Promise<{ type: string; body: string | Buffer } | null> => {
     if (path === '/data.json') return data === null ? null : { type: 'json', body: data };
-    if (path === '/editor.js') return { type: 'js', body: editorScript };
+    if (path === '/host.js') return { type: 'js', body: editorScript };
     const view = /^\/editor\/(\w+)$/.exec(path)?.[1];
     if (view !== undefined) return { type: 'html', body: editorPage(view, theme.replaceAll(/[^\w -]/g, '')) };
     const font = /^\/fonts\/([\w-]+\.(css|woff))$/.exec(path);

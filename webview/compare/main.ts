@@ -1,4 +1,0 @@
-import { connect } from '../shared/connect.ts';
-import { mountComparison } from './mountComparison.ts';
-
-connect(mountComparison);

@@ -1,4 +1,0 @@
-import { connect } from '../shared/connect.ts';
-import { mountFusion } from './mountFusion.ts';
-
-connect(mountFusion);
