@@ -73,7 +73,7 @@ test('added nodes change nothing here, and a mark is taken back', async () => {
     nodes: ['/layers.1/attn/qk/MatMul', '/layers.1/attn/softmax/Softmax'],
     maxBuilds: 4,
   });
-  expect(found.tried[0]).toMatchObject({ option: 'unmark', value: at, reached: true, results: 'same', kernels: -4 });
+  expect(found.tried[0]).toMatchObject({ option: 'unmark', values: [at], reached: true, results: 'same', kernels: -4 });
 });
 
 test('a search for what breaks an attention', async () => {

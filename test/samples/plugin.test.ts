@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import { writePlugin, type WrittenPlugin } from '../../src/builder/surgery/writePlugin.ts';
@@ -100,7 +101,17 @@ async function checkPython(name: string) {
   const ran = await run(python, [files[1]!], environment);
   expect(ran.text).toMatch(/^reference: /);
   expect(ran.code).toBe(0);
+  // Registered and called as TensorRT documents it.
+  const called = await run(python, [pluginRunner, join(folder, name), name, 'batch=3'], environment);
+  expect(called.code, called.text).toBe(0);
+  return JSON.parse(called.text.split('\n').at(-1)!) as {
+    outputs: Record<string, number>;
+    kernels: string[];
+    refused: string | null;
+  };
 }
+
+const pluginRunner = fileURLToPath(new URL('../support/run_python_plugin.py', import.meta.url));
 
 const everyOperator =
   'Abs Ceil Cos Elu Erf Exp Floor HardSigmoid HardSwish Identity LeakyRelu Log Mish Neg Reciprocal Relu Round Sigmoid Sin Softplus Softsign Sqrt Tanh Gelu Add Sub Mul Div Pow Max Min Mean Sum PRelu'.split(
@@ -130,7 +141,8 @@ test('a chain of every elementwise operator, with hostile names', async () => {
   expect(written).toMatchObject({ missing: null, inputs: [{ name: 'x' }], outputs: [{ name: 'out' }] });
   expect(await compile('Every')).toEqual({ code: 0, text: '' });
   expect(await compileKernel('Every')).toEqual({ log: '', kernels: ['Every_fp16', 'Every_fp32'] });
-  await checkPython('Every');
+  const python = await checkPython('Every');
+  expect(python).toEqual({ outputs: { out: 0 }, kernels: ['Every_fp32'], refused: null });
   const [answer] = await tools.check([{ model: join(folder, 'Every/nodes.onnx'), run: true }]);
   expect(answer).toMatchObject({ checked: true, ran: true });
 });
@@ -195,6 +207,10 @@ test('each elementwise operator computes what ONNX Runtime computes', async () =
   const compared = await run(python, ['-c', compareHost, join(own, 'test_Each.py'), program], environment);
   expect(compared.text.split('\n').slice(1).join('\n')).toBe('');
   expect(compared.code).toBe(0);
+  const called = await checkPython('Each');
+  expect(called).toMatchObject({ kernels: ['Each_fp32'], refused: null });
+  expect(Object.keys(called.outputs)).toHaveLength(written.outputs.length);
+  expect(Object.values(called.outputs).filter((different) => different > 0)).toEqual([]);
 });
 
 /** Prints each output of the program that differs from ONNX Runtime's. */
@@ -245,7 +261,10 @@ test('nodes that are no chain: everything but the kernel, which refuses to run',
   expect(source).toContain('outputs[0].d[0] = builder.constant(4);');
   expect(source).toContain('outputs[0].d[1] = inputs[0].d[0];');
   expect(await compile('Block')).toEqual({ code: 0, text: '' });
-  await checkPython('Block');
+  expect(await checkPython('Block')).toMatchObject({
+    kernels: [],
+    refused: 'Block: the implementation is not written yet',
+  });
 });
 
 test('a piece in the middle: the rest of the model stays, in an order that ONNX accepts', async () => {
@@ -264,6 +283,7 @@ test('a piece in the middle: the rest of the model stays, in an order that ONNX 
   );
   const written = await write(path, ['1', '3', '4'], 'Middle');
   expect(written).toMatchObject({ missing: null, inputs: [{ name: 'a' }, { name: 'side' }] });
+  expect(await checkPython('Middle')).toMatchObject({ kernels: ['Middle_fp32'], refused: null });
   const [answer] = await tools.check([{ model: written.files[0]! }]);
   expect(answer!.checked).toBe(true);
   const { value: changed } = await readModel(bytesOf(readFileSync(written.files[0]!)));
@@ -287,5 +307,8 @@ test('names and selections that cannot be a plugin', async () => {
   );
   await expect(write(path, ['0'], '../evil')).rejects.toThrow('is not a name for a plugin');
   await expect(write(path, ['7'], 'Seven')).rejects.toThrow('There is no node 7');
+  await expect(
+    writePlugin({ path, nodes: ['0'], name: 'Fine', domain: 'trt', out: join(folder, 'Fine') }),
+  ).rejects.toThrow("'trt' is TensorRT's own: choose another domain");
   expect(readdirSync(folder)).not.toContain('Seven');
 });

@@ -329,8 +329,8 @@ function withoutEngine(options: BuildOptions): BuildOptions {
   return rest;
 }
 
-/** What applies to any part of the model. */
+/** What applies to any part of the model: not what names its tensors. */
 function partOptions(options: BuildOptions): BuildOptions {
-  const { outputs: _, debugTensors: __, ...rest } = withoutEngine(options);
-  return rest;
+  const { outputs, debugTensors: _, ...rest } = withoutEngine(options);
+  return outputs === 'all' ? { ...rest, outputs } : rest;
 }

@@ -183,8 +183,8 @@ class Trials {
   }
 
   async run(candidate: Candidate, place: number, signal: AbortSignal): Promise<Tried> {
-    const { option, value, results, change, rules, profiles } = candidate;
-    const tried = { option, value, results, kernels: null, reformats: null, ms: null };
+    const { option, values, results, change, rules, profiles } = candidate;
+    const tried = { option, values, results, kernels: null, reformats: null, ms: null };
     const model = join(this.#folder, `trtlens-try-${place}.onnx`);
     try {
       if (change) await writeChanged(this.#options.model, change, model, this.#files, signal);

@@ -18,7 +18,7 @@ export const plugin: Command = {
   help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] -o DIR [--json]
 
 Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake,
-and one in Python (TensorRT 10.7 and later). A chain of elementwise operators gets a CUDA kernel; for other nodes the
+and one in Python (TensorRT 10.6 and later). A chain of elementwise operators gets a CUDA kernel; for other nodes the
 kernel is left to you, and the plugin refuses to run until then. test_NAME.py compares the plugin with the nodes under
 ONNX Runtime.
 

@@ -34,7 +34,7 @@ const changes = ['output', 'unmark', 'cut', 'add', 'remove', 'rules', 'opset', .
 export const whatIfCommand: Command = {
   name: 'what-if',
   summary: 'try a change and see what it does to fusion',
-  help: `trtlens what-if MODEL.onnx --output T,… | --unmark T | --cut T | --add OP:T | --remove ID | --rules F | --opset N | --shapes S
+  help: `trtlens what-if MODEL.onnx --output T | --unmark T | --cut T | --add OP:T | --remove ID | --rules F | --opset N | --shapes S
                 | --compute-capability C  [--base FOLDER] [build options] [--html FILE] [--json]
 trtlens what-if MODEL.onnx --break NODES | --separate NODES | --fuse NODES
                 [--max-builds N] [--max-minutes N] [--base FOLDER] [build options] [--json]
@@ -42,7 +42,7 @@ trtlens what-if MODEL.onnx --break NODES | --separate NODES | --fuse NODES
 Builds the model as it is and with the change, and shows what changed, node by node. Without an NVIDIA GPU it builds with
 TensorRT-RTX on the CPU. The result applies to this TensorRT version; another one may fuse differently.
 
-  --output T,…            make tensors outputs
+  --output T              make tensor T an output; may be repeated
   --unmark T              make output T an inner tensor
   --cut T                 end the network at tensor T and continue after it with a new input; may be repeated
   --add OP:T              add nodes behind tensor T: Identity, Neg (twice) or Cast (to another type and back)
@@ -63,7 +63,7 @@ ids with commas, or a pattern of names such as '/layers.1/attn/**'; each option 
   --fuse NODES            compute nodes of several kernels in one
   --max-builds N          try at most N changes (default: ${defaultBuilds})
   --max-minutes N         stop after N minutes with what was found so far
-  --json                  { "tensorrt", "goal", "tried": [ { "option", "value", "results", "reached", "why", "kernels",
+  --json                  { "tensorrt", "goal", "tried": [ { "option", "values", "results", "reached", "why", "kernels",
                           "reformats", "ms" } ], "left", "builds", "seconds" }
 
 Other options of trtlens build apply to both builds.
@@ -121,8 +121,7 @@ Other options of trtlens build apply to both builds.
 function changeOf(values: BuildValues): WhatIfRequest['change'] {
   const { cut, output } = values;
   const [unmark, add, remove, opset] = ['unmark', 'add', 'remove', 'opset'].map((flag) => textOf(values, flag));
-  if (output !== undefined)
-    return { outputs: ([output].flat() as string[]).flatMap((text) => text.split(',').filter(Boolean)) };
+  if (output !== undefined) return { outputs: [output].flat() as string[] };
   if (cut !== undefined) return { cuts: [cut].flat() as string[] };
   if (unmark !== undefined) return { unmark };
   if (remove !== undefined) return { remove };

@@ -133,3 +133,45 @@ test('a zip file without names and without weights', async () => {
     /^# The weights are not included\..*\n\S*trtexec\S* --onnx=model.onnx /,
   );
 });
+
+/**
+ * What TensorRT 10.6 said of fp16_overflow with every tensor an output and --fp16, for each network that has both of the
+ * operators from which the region that fails is made here: on a GPU, such a build takes minutes.
+ */
+test('the failure of a build with every tensor an output, replayed', async () => {
+  const log = join(folder, 'markall');
+  writeFileSync(log, captureText('tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt')!);
+  const polygraphy = fakeTool(
+    folder,
+    'polygraphy',
+    `
+    const { readFileSync, writeFileSync } = require('fs');
+    if (args[0] === '--version') { console.log('Polygraphy | Version: 0.49.14'); return; }
+    if (args.includes('--help')) return;
+    const after = (flag) => args[args.indexOf(flag) + 1];
+    const model = readFileSync(args[1]);
+    const has = (op) => model.includes(Buffer.concat([Buffer.from([0x22, op.length]), Buffer.from(op)]));
+    const all = args.includes('--trt-outputs') && after('--trt-outputs') === 'mark' && args.includes('--fp16');
+    if (all && has('ReduceMean') && has('Pow')) {
+      process.stdout.write(readFileSync(${JSON.stringify(log)}));
+      process.exitCode = 1;
+    } else writeFileSync(after('-o'), 'engine');`,
+  );
+  const found = await reduceModel({
+    options: {
+      model: modelPath('fp16_overflow'),
+      backend: 'polygraphy',
+      polygraphy,
+      precision: 'fp16',
+      outputs: 'all',
+      driver: 'unused',
+      cache,
+      confirm: () => Promise.reject(new Error('asked')),
+    },
+    out: join(folder, 'markall-reduced'),
+  });
+  expect(found).toMatchObject({ code: 'type-mismatch', operator: null, to: 3, stopped: false });
+  const { value } = await readModel(bytesOf(readFileSync(found.model)));
+  expect(value!.nodes.map(({ op }) => op).toSorted()).toEqual(['Constant', 'Pow', 'ReduceMean']);
+  expect(readFileSync(join(folder, 'markall-reduced/command.txt'), 'utf8')).toContain('--trt-outputs mark all');
+});

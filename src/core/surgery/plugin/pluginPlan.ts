@@ -49,6 +49,9 @@ const pluginTypes: ReadonlySet<string> = new Set([
 
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
+/** Namespaces in which `tensorrt.plugin` registers nothing. */
+const reserved: ReadonlySet<string> = new Set(['trt', 'tensorrt', 'std']);
+
 /**
  * What a custom node in the place of a piece is like. Constants with one element, small lists of integers and the
  * nodes' attributes become its attributes; other constants are inputs.
@@ -64,6 +67,7 @@ export function planPlugin(
   const bad = [name, domain].find((text) => !identifier.test(text));
   if (bad !== undefined)
     return { reason: `'${bad}' is not a name for a plugin: use letters, digits and _, and begin with a letter` };
+  if (reserved.has(domain)) return { reason: `'${domain}' is TensorRT's own: choose another domain` };
   const chosen = new Set(piece.nodes.filter((node) => graph.nodes[node]!.op !== 'Constant'));
   const nodes = inDataOrder(graph).filter((node) => chosen.has(node));
   if (nodes.length === 0) return { reason: 'Only constants are selected' };

@@ -20,7 +20,7 @@ const annotation = (value: PluginAttribute['value']): string => {
   return 'floats' in value ? 'npt.NDArray[np.float32]' : 'npt.NDArray[np.int64]';
 };
 
-/** The plugin in Python, for TensorRT 10.7 and later (`tensorrt.plugin`). */
+/** The plugin in Python, for TensorRT 10.6 and later (`tensorrt.plugin`). */
 export function pluginPython(plan: PluginPlan): string {
   const { name, domain, inputs, outputs, attributes, chain } = plan;
   const elementwise = Array.isArray(chain);
@@ -35,12 +35,12 @@ export function pluginPython(plan: PluginPlan): string {
   const descs = outputs.map((output) =>
     elementwise ? 'in0.like()' : `trtp.from_shape_expr(${shape(output)}, dtype=${pythonTypes[output.type]})`,
   );
-  return `"""${name} as a plugin in Python, for TensorRT 10.7 and later. Import this file before a network that has the node is parsed.
+  return `"""${name} as a plugin in Python, for TensorRT 10.6 and later. Import this file before a network that has the node is parsed.
 
 Written by trtlens plugin. ${elementwise ? 'Needs CuPy.' : 'The implementation is not written yet and refuses to run.'}
 """
 
-${elementwise ? 'import os\n' : ''}from typing import Tuple
+${elementwise ? 'import os\n' : ''}from typing import ${elementwise ? 'List, ' : ''}Tuple
 
 ${elementwise ? 'import cupy as cp\n' : ''}import numpy as np${attributes.some(({ value }) => 'floats' in value || 'ints' in value) ? '\nimport numpy.typing as npt' : ''}
 import tensorrt as trt
@@ -58,7 +58,7 @@ def ${name}_desc(
 def ${name}_impl(
     ${[...given, ...own, `outputs: Tuple[${outputs.map(() => 'trtp.Tensor').join(', ')}]`, 'stream: int'].join(', ')}
 ) -> None:
-${elementwise ? launch(plan) : refusal(plan)}`;
+${elementwise ? launch(plan) : refusal(plan)}${elementwise ? autotune(plan) : ''}`;
 }
 
 function launch(plan: PluginPlan): string {
@@ -85,6 +85,19 @@ def _kernels():
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "${name}_kernel.cu"), encoding="ascii") as file:
             _compiled.append(cp.RawModule(code=file.read(), options=("--std=c++17",)))
     return _compiled[0]
+`;
+}
+
+/** Without it TensorRT takes the types of the network's tensors only. */
+function autotune({ name, domain, inputs, outputs }: PluginPlan): string {
+  const types = [...inputs, ...outputs].map(() => 'FP32|FP16').join(', ');
+  return `
+
+@trtp.autotune("${domain}::${name}")
+def ${name}_autotune(
+    ${[...inputs.map((_, place) => `in${place}: trtp.TensorDesc`), `outputs: Tuple[${outputs.map(() => 'trtp.TensorDesc').join(', ')}]`].join(', ')}
+) -> List[trtp.AutoTuneCombination]:
+    return [trtp.AutoTuneCombination("${types}", "LINEAR")]
 `;
 }
 

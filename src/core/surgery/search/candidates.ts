@@ -12,8 +12,8 @@ import type { SearchGoal, SearchSide } from './searchGoal.ts';
 export interface Candidate {
   /** The option of `trtlens what-if` that makes it. */
   option: 'output' | 'unmark' | 'cut' | 'add' | 'remove' | 'rules' | 'shapes';
-  /** Its value; of `rules` the rules themselves. */
-  value: string;
+  /** Its values, one each time it is given; of `rules` the rules themselves. */
+  values: string[];
   /**
    * What it does to the values that the model computes: `same`, `rounded` (in other types), `cut` (a part of the network
    * reads a new input, which must be fed), `other` (another model).
@@ -132,7 +132,7 @@ function fusing(model: SearchedModel, nodes: readonly number[]): Candidate[] {
   return [
     ...marked.map((tensor): Candidate => {
       const { name } = graph.tensors[tensor]!;
-      return { option: 'unmark', value: name, results: 'same', change: { unmark: name } };
+      return { option: 'unmark', values: [name], results: 'same', change: { unmark: name } };
     }),
     ...removing(
       model,
@@ -149,17 +149,17 @@ function fusing(model: SearchedModel, nodes: readonly number[]): Candidate[] {
 
 const output = (name: string): Candidate => ({
   option: 'output',
-  value: name,
+  values: [name],
   results: 'same',
   change: { outputs: [name] },
 });
 
 const outputs = (names: string[]): Candidate[] =>
-  names.length === 0 ? [] : [{ option: 'output', value: names.join(','), results: 'same', change: { outputs: names } }];
+  names.length === 0 ? [] : [{ option: 'output', values: names, results: 'same', change: { outputs: names } }];
 
 const cut = (names: string[]): Candidate => ({
   option: 'cut',
-  value: names.join(','),
+  values: names,
   results: 'cut',
   change: { cuts: names },
 });
@@ -168,7 +168,7 @@ function added({ graph, inferred }: SearchedModel, op: string, tensor: string): 
   const rounds = op === 'Cast' && inferred.types[graph.byName.get(tensor)!] === 'float';
   return {
     option: 'add',
-    value: `${op}:${tensor}`,
+    values: [`${op}:${tensor}`],
     results: rounds ? 'rounded' : 'same',
     change: { add: op, at: tensor },
   };
@@ -177,7 +177,7 @@ function added({ graph, inferred }: SearchedModel, op: string, tensor: string): 
 const removing = ({ graph }: SearchedModel, nodes: readonly number[]): Candidate[] =>
   nodes.map((node) => {
     const { id, op } = graph.nodes[node]!;
-    return { option: 'remove', value: id, results: passing.has(op) ? 'same' : 'other', change: { remove: id } };
+    return { option: 'remove', values: [id], results: passing.has(op) ? 'same' : 'other', change: { remove: id } };
   });
 
 /** Nodes that compute floating-point numbers, in another type than now; several in one type, whichever they have. */
@@ -192,7 +192,7 @@ function typed({ graph, inferred, precision, hasRules }: SearchedModel, nodes: r
   const names = floats.map((node) => writeName(parserName(graph.nodes[node]!)));
   return wanted.map((type) => {
     const rules = `${[...new Set(names)].join(', ')}  ${type}`;
-    return { option: 'rules', value: rules, results: 'rounded', change: null, rules };
+    return { option: 'rules', values: [rules], results: 'rounded', change: null, rules };
   });
 }
 
@@ -203,5 +203,5 @@ function fixed(profiles: readonly Record<string, ShapeRange>[]): Candidate[] {
   if (ranges.every(([, { min, max }]) => min === max)) return [];
   const only = Object.fromEntries(ranges.map(([name, { opt }]) => [name, { min: opt, opt, max: opt }]));
   const value = ranges.map(([name, { opt }]) => `${name}:${opt}`).join(',');
-  return [{ option: 'shapes', value, results: 'same', change: null, profiles: [only] }];
+  return [{ option: 'shapes', values: [value], results: 'same', change: null, profiles: [only] }];
 }

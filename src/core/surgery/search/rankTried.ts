@@ -2,7 +2,7 @@ import type { BuildDiff, Both } from '../../diff/buildDiff.ts';
 import type { Candidate } from './candidates.ts';
 
 /** What came of a change that was tried, and what it costs compared with the model as it is. null: not known. */
-export interface Tried extends Pick<Candidate, 'option' | 'value' | 'results'> {
+export interface Tried extends Pick<Candidate, 'option' | 'values' | 'results'> {
   /** null: it could not be built, or the build does not list what would tell. */
   reached: boolean | null;
   /** Why `reached` is null; otherwise null. */

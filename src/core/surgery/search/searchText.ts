@@ -33,8 +33,8 @@ export function searchText({ tensorrt, goal, tried, left }: FoundChanges): strin
 }
 
 /** The option of `trtlens what-if` that makes a change. */
-export const changeText = ({ option, value }: Pick<Tried, 'option' | 'value'>): string =>
-  option === 'rules' ? `--rules with '${value}'` : `--${option} ${value}`;
+export const changeText = ({ option, values }: Pick<Tried, 'option' | 'values'>): string =>
+  option === 'rules' ? `--rules with '${values[0]}'` : values.map((value) => `--${option} ${value}`).join(' ');
 
 /** `+4 kernels, +0 reformats` and what the change does to values. */
 export function costText({ kernels, reformats, ms, results }: Tried): string {
