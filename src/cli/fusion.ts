@@ -1,3 +1,4 @@
+import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
@@ -16,6 +17,7 @@ export const buildFileOptions = {
   layers: { type: 'string' },
   log: { type: 'string' },
   profile: { type: 'string' },
+  nsys: { type: 'string' },
   'build-number': { type: 'string' },
 } as const;
 
@@ -28,6 +30,9 @@ export function buildNumberOf(text: string | undefined): number | undefined {
 
 /** Values of `buildFileOptions`. */
 export type BuildFileValues = { [Name in keyof typeof buildFileOptions]?: string | undefined };
+
+/** Reads the files of a build with the programs that the options name. */
+export const filesWith = ({ nsys }: BuildFileValues): ParsedFiles => new ParsedFiles({ nsys: () => nsys ?? 'nsys' });
 
 /** Checks that there is a file that lists layers, where there is no model. */
 export function requireEngineFiles({ layers, log, profile }: BuildFileValues): void {
@@ -61,7 +66,8 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
-  --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (nsys export --type sqlite)
+  --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (.nsys-rep or SQLite)
+  --nsys PROGRAM   the nsys that reads a .nsys-rep file; default: the one on the PATH
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbours
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
@@ -99,11 +105,12 @@ the three is enough: the report covers the engine's layers, and its nodes are un
 /** The report on a build, or without `--onnx` on its engine alone. */
 async function reportOf(values: BuildFileValues & { node?: string | undefined }): Promise<FusionReport> {
   const given = { ...values, buildNumber: buildNumberOf(values['build-number']) };
-  if (values.onnx !== undefined) return (await loadFiles({ ...given, onnx: requireBuildFiles(values) })).report;
+  const files = filesWith(values);
+  if (values.onnx !== undefined) return (await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files)).report;
   requireEngineFiles(values);
   if (values.node !== undefined)
     throw new Usage('--node needs --onnx MODEL.onnx: without the model there are no nodes');
-  return (await loadEngine(given)).report;
+  return (await loadEngine(given, files)).report;
 }
 
 /** @throws {UserError} where the model has no such node, with the nearest names */

@@ -11,7 +11,7 @@ import { fileTrouble } from '../builder/userError.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { buildFileOptions, buildNumberOf, requireBuildFiles, requireEngineFiles } from './fusion.ts';
+import { buildFileOptions, buildNumberOf, filesWith, requireBuildFiles, requireEngineFiles } from './fusion.ts';
 
 export const report: Command = {
   name: 'report',
@@ -23,6 +23,7 @@ trtlens report --build FOLDER [--onnx MODEL.onnx] -o report.html
 Writes one self-contained page with the graph and the fusion view. The page loads nothing.
 Without --onnx, the graph is that of the engine: its layers, kernels and tensors.
 
+  --nsys PROGRAM       the nsys that reads a .nsys-rep file as --profile
   --build-number N     the N-th build in the log, from 1
   --build FOLDER       a build folder of trtlens instead of the files
   -o, --output FILE    the file to write; only the page's data if the name ends in .json
@@ -52,6 +53,7 @@ interface Values {
   layers?: string;
   log?: string;
   profile?: string;
+  nsys?: string;
   'build-number'?: string;
   output: string;
 }
@@ -62,11 +64,11 @@ async function ofFiles(values: Values): Promise<ViewData> {
   if (values.onnx === undefined) {
     requireEngineFiles(values);
     await checkOutput(output, [log, layers, profile]);
-    return toEngineView(await loadEngine({ ...values, buildNumber }));
+    return toEngineView(await loadEngine({ ...values, buildNumber }, filesWith(values)));
   }
   const onnx = requireBuildFiles(values);
   await checkOutput(output, [...(await filesOfModel(onnx)), log, layers, profile]);
-  return toViewData(await loadFiles({ ...values, onnx, buildNumber }));
+  return toViewData(await loadFiles({ ...values, onnx, buildNumber }, filesWith(values)));
 }
 
 async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {

@@ -17,6 +17,7 @@ import type { ByteSource } from '../../core/text/byteSource.ts';
 import type { Problem, Read } from '../../core/text/problem.ts';
 import { decodeUtf8, Utf8Decoder } from '../../core/text/utf8Decoder.ts';
 import { fileTrouble, UserError } from '../userError.ts';
+import { exportTrace, isTraceReport } from '../tools/exportTrace.ts';
 import { type FileSource, openFile, piecesOf } from './fileSource.ts';
 
 /** A file to parse, on a disk or elsewhere. */
@@ -62,12 +63,19 @@ const keyOf = (what: string, origins: readonly FileOrigin[]): string =>
 export class ParsedFiles {
   readonly #open: typeof openFile;
   readonly #keep: number;
+  readonly #nsys: () => string;
   /** By what was asked; the one asked for last is last. */
   readonly #results = new Map<string, { stamp: string; result: Promise<unknown> }>();
 
-  constructor({ open = openFile, keep = keptResults }: { open?: typeof openFile; keep?: number } = {}) {
+  /** @param options.nsys the nsys that reads reports of Nsight Systems: a path, or a name on the PATH */
+  constructor({
+    open = openFile,
+    keep = keptResults,
+    nsys = () => 'nsys',
+  }: { open?: typeof openFile; keep?: number; nsys?: () => string } = {}) {
     this.#open = open;
     this.#keep = keep;
+    this.#nsys = nsys;
   }
 
   /**
@@ -127,15 +135,25 @@ export class ParsedFiles {
   }
 
   /**
-   * Layer times: a profile, or a trace of Nsight Systems as SQLite.
+   * Layer times: a profile, or a trace of Nsight Systems as SQLite or as its own report.
    * @throws {UserError} if it cannot be opened
    */
   profile(path: string): Promise<Read<Profile>> {
-    return this.#parse('profile', path, async (source) => {
+    const parse = async (source: ByteSource) => {
       if (!SqliteFile.sniff(await source.read(0, 16))) return parseText(source, path, readProfile);
       const { value, problems } = await readNsysTrace(source);
       return { value, problems: named(path, problems) };
-    });
+    };
+    if (!isTraceReport(path)) return this.#parse('profile', path, parse);
+    const read = async (sqlite: string) => {
+      const source = await this.#open(sqlite);
+      try {
+        return await parse(source);
+      } finally {
+        await source.close();
+      }
+    };
+    return this.once('profile', [path], () => exportTrace(path, this.#nsys(), read));
   }
 
   /**

@@ -10,6 +10,8 @@ import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../stor
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { readWhole } from '../files/fileSource.ts';
+import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
+import { exportTrace, isTraceReport } from '../tools/exportTrace.ts';
 import { causeOf } from './logWatch.ts';
 import { UserError } from '../userError.ts';
 
@@ -24,6 +26,8 @@ export interface ImportOptions {
   /** Parent of the build's folder. Default: `buildsFolder(model, cache)`. */
   folder?: string;
   cache?: string;
+  /** The nsys that reads reports of Nsight Systems, as in `ParsedFiles`. Default: the one on the PATH. */
+  nsys?: () => string;
   /** Facts for the manifest that the pieces do not contain but the caller knows. */
   known?: Partial<Pick<BuildManifest, 'origin' | 'backend' | 'gpu' | 'driver' | 'options' | 'command' | 'seconds'>>;
 }
@@ -34,7 +38,10 @@ const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
   'build-log': 'log',
   'layer-info': 'layers',
   profile: 'profile',
+  trace: 'profile',
 };
+/** Of a trace, which is a database. */
+const traceName = 'trace.sqlite';
 
 /**
  * Makes a build of the model's history from what a build on another machine left. It is copied, unpacked; the
@@ -46,7 +53,7 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
   let tensorrt: BuildManifest['tensorrt'] = { product: null, version: null };
   for (const piece of options.pieces) {
     // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
-    const { kind, bytes, inspected, name } = await readPiece(piece);
+    const { kind, bytes, inspected, name } = await readPiece(piece, options.nsys);
     if (found.has(kind)) throw new UserError(`${name} is a second ${names[kind]}. Import one build at a time.`);
     if (inspected.tensorrt.version !== null || tensorrt.product === null) tensorrt = inspected.tensorrt;
     found.set(kind, bytes);
@@ -60,9 +67,10 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
   try {
     const files: BuildManifest['files'] = { log: null, layers: null, profile: null, engine: null };
     for (const [kind, bytes] of found) {
+      const name = SqliteFile.sniff(bytes) ? traceName : names[kind];
       // oxlint-disable-next-line no-await-in-loop -- three files at most
-      await writeWhole(join(folder, names[kind]), bytes);
-      files[kind] = names[kind];
+      await writeWhole(join(folder, name), bytes);
+      files[kind] = name;
     }
     const build: Build = {
       folder,
@@ -92,15 +100,20 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
   }
 }
 
-async function readPiece(piece: ImportedPiece) {
+async function readPiece(piece: ImportedPiece, nsys = () => 'nsys') {
   const name = 'file' in piece ? basename(piece.file) : 'The pasted text';
-  const bytes = 'file' in piece ? await readWhole(piece.file) : Buffer.from(piece.text);
+  const bytes =
+    'text' in piece
+      ? Buffer.from(piece.text)
+      : isTraceReport(piece.file)
+        ? await exportTrace(piece.file, nsys(), readWhole)
+        : await readWhole(piece.file);
   const inspected = await inspectFile(bytesOf(bytes), { name });
   const kind = kinds[inspected.kind];
   if (kind !== undefined) return { name, bytes, inspected, kind };
   const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
   throw new UserError(
-    `${name}: ${reason} Supported are the output of trtexec --verbose and the files of --exportLayerInfo and --exportProfile.`,
+    `${name}: ${reason} Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, and traces of Nsight Systems.`,
   );
 }
 

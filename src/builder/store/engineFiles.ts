@@ -5,6 +5,7 @@ import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { openFile } from '../files/fileSource.ts';
+import { isTraceReport } from '../tools/exportTrace.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
 import { loadFiles } from './loadBuild.ts';
@@ -33,7 +34,7 @@ export async function engineFilesOf(path: string, files = new ParsedFiles()): Pr
   const key = await keyOf(path);
   if (key === undefined)
     throw new UserError(
-      `${basename(path)} is not a build log, layer info or a profile. Supported are the output of trtexec --verbose and the files of --exportLayerInfo and --exportProfile.`,
+      `${basename(path)} is not a build log, layer info or a profile. Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, and traces of Nsight Systems.`,
     );
   let given: EngineFilesGiven = { [key]: path };
   const found: Record<'layers' | 'profile' | 'log', string[]> = { layers: [], profile: [], log: [] };
@@ -60,6 +61,8 @@ async function isSameBuild(given: EngineFilesGiven, files: ParsedFiles): Promise
     const wrong = report.problems.some(({ code }) => code === 'profile-mismatch' || code === 'no-layers');
     if (wrong || layers.length === 0 || !fitsInputs(report)) return false;
     if (given.log !== undefined && (await files.log(given.log)).value.engineLayers.length === 0) return false;
+    // Not every layer launches kernels, but every kernel of the engine belongs to one.
+    if (report.profile) return report.profile.attributed === report.profile.kernels;
     return given.profile === undefined || report.layers.every(({ averageMs }) => averageMs !== null);
   } catch {
     // What cannot be read is not taken.
@@ -94,6 +97,7 @@ const describesNodes = (report: FusionReport): boolean =>
   fitsInputs(report) && report.layers.some(({ nodes }) => nodes.length > 0);
 
 async function keyOf(path: string): Promise<'layers' | 'log' | 'profile' | undefined> {
+  if (isTraceReport(path)) return 'profile';
   const source = await openFile(path);
   try {
     return keys[(await inspectFile(source, { name: basename(path) })).kind];

@@ -5,6 +5,7 @@ import type { Backend } from '../../core/build/engineOptions.ts';
 import { readLauncher } from '../../core/build/launcher.ts';
 import type { Launcher } from '../../core/build/launcher.ts';
 import { readSettings } from '../platform/settings.ts';
+import { mayRun } from '../platform/trust.ts';
 import type { TaskOptions } from './taskProperties.ts';
 import { mayDownload } from './consent.ts';
 
@@ -30,6 +31,15 @@ export function toolsOf(
       confirm: (text) => mayDownload(text, context.globalState),
     },
   };
+}
+
+/**
+ * The nsys of the settings.
+ * @throws {UserError} where no program may run
+ */
+export function nsysToRun(): string {
+  if (!mayRun()) throw new UserError('Reading a .nsys-rep file runs nsys, so it needs a trusted workspace.');
+  return readSettings().nsysPath || 'nsys';
 }
 
 /** `none` stands for no launcher, where the settings name one for every build. */

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { importBuild } from '../../builder/run/importBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
+import { nsysToRun } from '../builds/toolsOf.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -47,7 +48,7 @@ export async function attachPieces(
   let build: Build;
   try {
     const given = typeof pieces === 'string' ? [{ text: pieces }] : pieces.map(({ fsPath }) => ({ file: fsPath }));
-    build = await importBuild({ model: uri.fsPath, pieces: given });
+    build = await importBuild({ model: uri.fsPath, pieces: given, nsys: nsysToRun });
   } catch (error) {
     await vscode.window.showErrorMessage(plainText(errorText(error)));
     return;
@@ -72,7 +73,7 @@ const isUris = (value: unknown): value is vscode.Uri[] =>
 
 function askForFiles(model: vscode.Uri): Thenable<vscode.Uri[] | undefined> {
   return vscode.window.showOpenDialog({
-    title: `Select the build log, layer info and profile of one build of ${nameOf(model)}`,
+    title: `Select the build log, layer info and profile or trace of one build of ${nameOf(model)}`,
     canSelectMany: true,
     defaultUri: vscode.Uri.joinPath(model, '..'),
     openLabel: 'Open',

@@ -10,6 +10,8 @@ export interface Settings {
   /** Programs to build with; '' takes the one on the PATH. */
   trtexecPath: string;
   polygraphyPath: string;
+  /** Reads reports of Nsight Systems and profiles builds. */
+  nsysPath: string;
   /** Backend of a build that names none. */
   backend: Backend | 'auto';
   /** Launchers by name, as the user wrote them. */
@@ -38,6 +40,7 @@ export function readSettings(resource?: vscode.Uri): Settings {
     pythonPath: text('python.path'),
     trtexecPath: text('trtexec.path'),
     polygraphyPath: text('polygraphy.path'),
+    nsysPath: text('nsys.path'),
     launchers: typeof launchers === 'object' && launchers !== null ? { ...launchers } : {},
     launcher: text('build.launcher'),
     backend: buildOptions.backend.kind.find((backend) => backend === text('build.backend')) ?? 'auto',

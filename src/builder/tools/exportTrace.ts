@@ -1,0 +1,41 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { UserError } from '../userError.ts';
+import { findProgram } from './findProgram.ts';
+import { runProcess } from './runProcess.ts';
+
+/** Whether a file is a report of Nsight Systems, which only its own nsys can read. */
+export const isTraceReport = (path: string): boolean => /\.nsys-rep$/i.test(path);
+
+/**
+ * Exports a report of Nsight Systems to SQLite and gives the file to `read`; it is removed afterwards.
+ * @param nsys a path, or a name on the PATH
+ * @throws {UserError} if there is no such program, or it cannot export the report
+ */
+export async function exportTrace<T>(path: string, nsys: string, read: (sqlite: string) => Promise<T>): Promise<T> {
+  const program = await findProgram(nsys);
+  if (program === undefined)
+    throw new UserError(
+      `${path}: only nsys of Nsight Systems can read this file, and ${nsys} was not found. Install Nsight Systems or name its nsys (--nsys, or the setting tensorrtLens.nsys.path), or run nsys export --type sqlite elsewhere and open the result.`,
+    );
+  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-trace-'));
+  try {
+    const output = join(folder, `${basename(path).replace(/\.nsys-rep$/i, '')}.sqlite`);
+    const lines: string[] = [];
+    const keep = (line: string) => line.trim() !== '' && lines.push(line.trim());
+    const args = ['export', '--type=sqlite', '--force-overwrite=true', `--output=${output}`, resolve(path)];
+    const { code } = await runProcess({ program, args, stdout: keep, stderr: keep, leftovers: [output] });
+    const wrote = await stat(output).then(
+      (status) => status.isFile(),
+      () => false,
+    );
+    if (code !== 0 || !wrote)
+      throw new UserError(
+        `${path}: nsys export failed: ${lines.at(-1) ?? `exit status ${code}`}. A report opens with the version of nsys that recorded it, or a later one.`,
+      );
+    return await read(output);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
