@@ -18,8 +18,6 @@ The last line is `done` (exit status 0) or `error` (1; 2: unusable arguments; 14
 """
 
 import argparse
-import ctypes
-import importlib
 import os
 import sys
 import time
@@ -28,40 +26,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import network_options  # noqa: E402
 from job import Channel, JobError, Stop, remove, run  # noqa: E402
-
-SEVERITIES = {"INTERNAL_ERROR": "F", "ERROR": "E", "WARNING": "W", "INFO": "I", "VERBOSE": "V"}
-
-
-def load(name):
-    """Imports the binding. TensorRT-RTX's outer package may be missing if only its wheels could be installed."""
-    try:
-        return importlib.import_module(name)
-    except Exception as first:  # a broken or missing shared library raises OSError
-        if name == "tensorrt_rtx":
-            try:
-                return importlib.import_module("tensorrt_rtx_bindings")
-            except ImportError:
-                pass
-        raise JobError("import", "cannot import %s with %s: %s" % (name, sys.executable, first)) from None
-
-
-def find_gpu():
-    """(name of the first GPU, CUDA version of the driver), each None if there is none."""
-    for library in ("libcuda.so.1", "nvcuda.dll"):
-        try:
-            cuda = ctypes.CDLL(library)
-        except OSError:
-            continue
-        version, device, name = ctypes.c_int(0), ctypes.c_int(0), ctypes.create_string_buffer(256)
-        if (
-            cuda.cuInit(0)
-            or cuda.cuDriverGetVersion(ctypes.byref(version))
-            or cuda.cuDeviceGet(ctypes.byref(device), 0)
-        ):
-            return None, None
-        cuda.cuDeviceGetName(name, 256, device)
-        return name.value.decode("utf-8", "replace"), "%d.%d" % (version.value // 1000, version.value % 1000 // 10)
-    return None, None
+from trt_binding import find_gpu, letter, load  # noqa: E402
 
 
 def make_logger(trt, channel):
@@ -72,12 +37,12 @@ def make_logger(trt, channel):
             self.built = False
 
         def log(self, severity, message):
-            letter = SEVERITIES.get(severity.name, "I")
-            if self.built and letter in "EF":
-                letter = "W"  # the engine exists: a GPU that cannot load it does not fail the build
-            if letter in "EF":
+            kind = letter(severity)
+            if self.built and kind in "EF":
+                kind = "W"  # the engine exists: a GPU that cannot load it does not fail the build
+            if kind in "EF":
                 self.errors.append(message)
-            channel.send("log", severity=letter, message=message)
+            channel.send("log", severity=kind, message=message)
 
         def cause(self, otherwise):
             """The first error. Without a driver, each is followed by a CUDA error that is not a cause."""
@@ -142,7 +107,7 @@ def inspect_engine(trt, logger, plan, channel):
 def build(options, channel, stop):
     started = time.monotonic()
     trt = load(options.module)
-    gpu, driver = find_gpu()
+    gpu, driver, _ = find_gpu()
     logger = make_logger(trt, channel)
     version = {
         "module": options.module,

@@ -12,7 +12,6 @@ The output is an .npz with the outputs of the first sample under their names; fu
 """
 
 import argparse
-import importlib
 import os
 import sys
 
@@ -24,8 +23,8 @@ import job  # noqa: E402
 import tensor_files  # noqa: E402
 from cuda_memory import Cuda, CudaError  # noqa: E402
 from job import JobError  # noqa: E402
+from trt_binding import letter, load  # noqa: E402
 
-SEVERITIES = {"INTERNAL_ERROR": "F", "ERROR": "E", "WARNING": "W", "INFO": "I", "VERBOSE": "V"}
 RUNS = 10
 
 
@@ -36,18 +35,6 @@ def arguments(argv):
     parser.add_argument("--input", action="append", default=[])
     parser.add_argument("--output", required=True)
     return parser.parse_args(argv)
-
-
-def load(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        if name == "tensorrt_rtx":
-            try:
-                return importlib.import_module("tensorrt_rtx_bindings")
-            except ImportError:
-                pass
-        raise JobError("start", f"the module {name} cannot be imported: {error}") from None
 
 
 def dtypes(trt):
@@ -225,9 +212,8 @@ def make_logger(trt, channel):
             trt.ILogger.__init__(self)
 
         def log(self, severity, message):
-            letter = SEVERITIES.get(getattr(severity, "name", str(severity).rpartition(".")[2]), "I")
-            if letter != "V":
-                channel.send("log", severity=letter, message=message)
+            if letter(severity) != "V":
+                channel.send("log", severity=letter(severity), message=message)
 
     return Logger()
 

@@ -76,7 +76,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     }),
     registerSessions(sessions),
     registerGraph(context.extensionUri, sessions, connections),
-    registerEngine({ sessions, diagnostics }, files, builds),
+    registerEngine({ sessions, diagnostics, context, log }, files, builds),
     registerFusion(tree, pages, sessions),
     registerTasks(building),
     registerWalkthrough(building),

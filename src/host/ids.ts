@@ -11,6 +11,8 @@ export const commands = {
   openWith: 'tensorrtLens.openWith',
   chooseModel: 'tensorrtLens.chooseModel',
   compareEngine: 'tensorrtLens.compareEngine',
+  readEngine: 'tensorrtLens.readEngine',
+  openEngineLayers: 'tensorrtLens.openEngineLayers',
   openSample: 'tensorrtLens.openSample',
   buildSample: 'tensorrtLens.buildSample',
   openSampleFusion: 'tensorrtLens.openSampleFusion',

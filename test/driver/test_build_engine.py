@@ -441,7 +441,7 @@ class WholeBuilds(unittest.TestCase):
     def build(self, *args, gpu="NVIDIA H200"):
         options = build_engine.arguments(["--module=tensorrt", "--onnx", self.model, "--engine", self.engine, *args])
         replaced = (build_engine.load, build_engine.find_gpu)
-        build_engine.load, build_engine.find_gpu = lambda name: self.trt, lambda: (gpu, gpu and "12.8")
+        build_engine.load, build_engine.find_gpu = lambda name: self.trt, lambda: (gpu, gpu and "12.8", gpu and "9.0")
         try:
             build_engine.build(options, self.sent, self.stop)
         finally:

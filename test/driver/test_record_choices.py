@@ -68,7 +68,7 @@ class Recording(unittest.TestCase):
                 return built[0]
 
         replaced = (build_engine.load, build_engine.find_gpu, trt.Builder)
-        build_engine.load, build_engine.find_gpu = lambda name: trt, lambda: ("Stand-in", "12.8")
+        build_engine.load, build_engine.find_gpu = lambda name: trt, lambda: ("Stand-in", "12.8", "9.0")
         trt.Builder = Builder
         try:
             options = build_engine.arguments(["--module=tensorrt", "--onnx", model, *args])

@@ -1,7 +1,8 @@
 import type { Inspection } from './inspection.ts';
 import type { Problem } from '../text/problem.ts';
 import { inspection } from './inspection.ts';
-import { capabilitiesOf, type EngineFacts, type EngineTarget, portabilityOf } from './portability.ts';
+import type { EngineFacts, EngineTarget } from './engineKnowledge.ts';
+import { capabilitiesOf, judgeEngine } from './portability.ts';
 import { counted } from '../text/numbers.ts';
 
 /**
@@ -22,8 +23,7 @@ export function inspectBinary(head: Uint8Array, size: number, target: EngineTarg
   if (found?.kind !== 'engine') return found;
   const { product, version } = found.tensorrt;
   const facts = { product, version, ...headerFacts(head, product, version) };
-  const isWhole = !found.problems.some(({ code }) => code === 'truncated');
-  return { ...found, engine: { ...facts, portability: portabilityOf(facts, isWhole, target) } };
+  return judgeEngine({ ...found, engine: { ...facts, portability: [] } }, target);
 }
 
 /** What a plan's header has besides the version. */

@@ -4,12 +4,11 @@ import { SqliteFile } from '../engine/trace/sqliteFile.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
 import { encodingOf } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
-import type { EngineTarget } from './portability.ts';
+import { type EngineTarget, nowhere } from './engineKnowledge.ts';
 import { inspection } from './inspection.ts';
 import { errorText } from '../text/errorText.ts';
 import { counted } from '../text/numbers.ts';
 
-const nowhere: EngineTarget = { product: null, version: null, computeCapability: null };
 const HEAD = 1 << 16;
 
 /**

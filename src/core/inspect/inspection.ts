@@ -1,5 +1,5 @@
 import type { Problem } from '../text/problem.ts';
-import type { EngineFacts, PortabilityCheck } from './portability.ts';
+import type { EngineFacts, PortabilityCheck } from './engineKnowledge.ts';
 
 export type FileKind =
   | 'onnx'

@@ -3,23 +3,28 @@ import * as vscode from 'vscode';
 import { openFile } from '../../builder/files/fileSource.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { buildOfEngine, whyStale } from '../../builder/store/buildOfEngine.ts';
+import { type EngineTarget, nowhere } from '../../core/inspect/engineKnowledge.ts';
+import { engineOriginOf } from '../../core/inspect/engineOrigin.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
-import type { EngineTarget } from '../../core/inspect/portability.ts';
+import { judgeEngine } from '../../core/inspect/portability.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { commands } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { enginePage } from './enginePage.ts';
+import type { EngineReadings } from './engineReadings.ts';
 
 /** Shows an engine, read-only: what its header says, whether it loads, the build that it came from. */
 export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
   readonly #files: ParsedFiles;
+  readonly #readings: EngineReadings;
   readonly #shown = new Map<string, Set<() => Promise<void>>>();
   /** What the engines are compared with; the user chooses it. */
-  #target: EngineTarget = { product: null, version: null, computeCapability: null };
+  #target: EngineTarget = nowhere;
 
-  constructor(files: ParsedFiles) {
+  constructor(files: ParsedFiles, readings: EngineReadings) {
     this.#files = files;
+    this.#readings = readings;
   }
 
   openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
@@ -27,7 +32,11 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
   }
 
   async resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): Promise<void> {
-    panel.webview.options = { enableCommandUris: [commands.compareEngine, commands.openGraph], localResourceRoots: [] };
+    const { compareEngine, openGraph, readEngine, openEngineLayers } = commands;
+    panel.webview.options = {
+      enableCommandUris: [compareEngine, openGraph, readEngine, openEngineLayers],
+      localResourceRoots: [],
+    };
     const draw = async () => {
       panel.webview.html = await this.#page(uri);
     };
@@ -62,23 +71,44 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
     });
     if (computeCapability === undefined) return;
     const [, rtx, number = null] = versionForm.exec(version) ?? [];
+    // TensorRT-RTX has only one.
+    const runtime = rtx === undefined ? await askForRuntime() : null;
+    if (runtime === undefined) return;
     this.#target = {
       product: rtx === undefined ? 'tensorrt' : 'tensorrt-rtx',
       version: number,
       computeCapability: computeCapability === '' ? null : computeCapability,
+      runtime,
     };
     await Promise.all([...this.#shown.values()].flatMap((draws) => [...draws]).map((draw) => draw()));
   }
 
+  /** Reads an engine with TensorRT, and shows what it says. */
+  async read(uri: vscode.Uri): Promise<void> {
+    const { tensorrt, engine } = await this.#inspect(uri);
+    if (engine !== undefined && (await this.#readings.read(uri, tensorrt.product)))
+      await Promise.all([...(this.#shown.get(uri.toString()) ?? [])].map((draw) => draw()));
+  }
+
   async #page(uri: vscode.Uri): Promise<string> {
-    const [found, build] = await Promise.all([this.#inspect(uri), buildOfEngine(uri.fsPath).catch(() => null)]);
+    const [found, build, reading] = await Promise.all([
+      this.#inspect(uri),
+      buildOfEngine(uri.fsPath).catch(() => null),
+      this.#readings.of(uri),
+    ]);
     const stale = build === null ? null : await whyStale(build, this.#files);
     const model = build === null ? null : vscode.Uri.file(build.manifest.model.file);
+    const judged = judgeEngine(found, this.#target, { origin: build && engineOriginOf(build.manifest), reading });
     const link = (command: string, ...args: unknown[]) =>
       `command:${command}?${encodeURIComponent(JSON.stringify(args))}`;
     return enginePage(
-      { name: nameOf(uri), found, build: build?.manifest ?? null, stale },
-      { compare: link(commands.compareEngine), model: link(commands.openGraph, model) },
+      { name: nameOf(uri), found: judged, build: build?.manifest ?? null, stale, reading },
+      {
+        compare: link(commands.compareEngine),
+        model: link(commands.openGraph, model),
+        read: link(commands.readEngine, uri),
+        layers: link(commands.openEngineLayers, uri),
+      },
       randomBytes(16).toString('base64'),
     );
   }
@@ -104,6 +134,16 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
       return failed(errorText(error));
     }
   }
+}
+
+async function askForRuntime(): Promise<EngineTarget['runtime'] | undefined> {
+  const items = [
+    { label: 'Full', description: 'libnvinfer, what the tensorrt package installs', runtime: 'full' as const },
+    { label: 'Lean', description: 'libnvinfer_lean, for version-compatible engines', runtime: 'lean' as const },
+    { label: 'Dispatch', description: 'libnvinfer_dispatch, loads lean runtimes', runtime: 'dispatch' as const },
+  ];
+  const picked = await vscode.window.showQuickPick(items, { title: 'Select the Runtime Library' });
+  return picked?.runtime;
 }
 
 const versionForm = /^(rtx-)?(\d+(?:\.\d+){0,3})$/;

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { PortabilityCheck } from '../../core/inspect/engineKnowledge.ts';
 import { readCachedEngineName } from '../../core/inspect/engineName.ts';
+import { detailsOf, type EngineReading, profilesOf, shapeText, whereRead } from '../../core/inspect/engineReading.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
-import type { PortabilityCheck } from '../../core/inspect/portability.ts';
 import { sizeText, thousands } from '../../core/text/numbers.ts';
 
 /** What the page of an engine shows. */
@@ -14,7 +15,12 @@ export interface EnginePage {
   build: BuildManifest | null;
   /** Why it is not up to date, in a sentence; null: it is, or nothing says. */
   stale: string | null;
+  /** What TensorRT says of it; null: it was not asked. */
+  reading: EngineReading | null;
 }
+
+/** `command:` URIs: what the engine is compared with, its model, reading it with TensorRT, its layers as a graph. */
+export type EngineLinks = Record<'compare' | 'model' | 'read' | 'layers', string>;
 
 const verdicts: Readonly<Record<PortabilityCheck['verdict'], [sign: string, word: string]>> = {
   fits: ['✓', 'Fits'],
@@ -25,16 +31,21 @@ const verdicts: Readonly<Record<PortabilityCheck['verdict'], [sign: string, word
 const checks: Readonly<Record<PortabilityCheck['check'], string>> = {
   file: 'File',
   version: 'Version',
+  'version-compatible': 'Version-compatible',
   gpu: 'GPU',
+  'hardware-compatibility': 'Hardware compatibility',
   platform: 'Platform',
+  driver: 'Driver',
+  runtime: 'Runtime library',
+  plugins: 'Plugins',
+  load: 'Loaded by TensorRT',
 };
 
 /**
- * The page of an engine as HTML without a script. All text is escaped; the only links run the commands in `links`:
- * `command:` URIs for choosing what the engine is compared with and for opening its model.
+ * The page of an engine as HTML without a script. All text is escaped; the only links run the commands in `links`.
  */
-export function enginePage(page: EnginePage, links: { compare: string; model: string }, nonce: string): string {
-  const { name, found, build, stale } = page;
+export function enginePage(page: EnginePage, links: EngineLinks, nonce: string): string {
+  const { name, found, build, stale, reading } = page;
   const rows = found.engine?.portability ?? [];
   const warnings = [...(stale === null ? [] : [stale]), ...found.problems.map(({ message }) => message)];
   return `<!DOCTYPE html>
@@ -52,9 +63,10 @@ export function enginePage(page: EnginePage, links: { compare: string; model: st
     <p>${escape(found.summary)}.</p>
     ${warnings.map((text) => `<p class="warning" role="note">${escape(text)}</p>`).join('\n    ')}
     ${found.engine === undefined ? '' : section('Header', facts(headerFacts(page)))}
-    ${rows.length === 0 ? '' : section('Will It Load?', `${verdictTable(rows)}<p><a href="${escape(links.compare)}">Compare with a Version and GPU…</a></p>`)}
-    ${section('Build', build === null ? '<p>No build in the history has this engine.</p>' : facts(buildFacts(build)) + `<p><a href="${escape(links.model)}">Open Model</a></p>`)}
-    <p class="muted">Read from the header of the file only; nothing in it was run.</p>
+    ${rows.length === 0 ? '' : section('Will It Load?', `${verdictTable(rows)}<p>${link(links.compare, 'Compare with a Version and GPU…')}</p>`)}
+    ${found.engine === undefined ? '' : section('Inputs, Outputs and Layers', readingContent(reading, links))}
+    ${section('Build', build === null ? '<p>No build in the history has this engine.</p>' : facts(buildFacts(build)) + `<p>${link(links.model, 'Open Model')}</p>`)}
+    <p class="muted">${reading === null ? 'Read from the header of the file only; nothing in it was run.' : escape(`Read by ${whereRead(reading)}.`)}</p>
   </main>
 </body>
 </html>`;
@@ -100,6 +112,37 @@ const section = (title: string, content: string): string => `<section><h2>${titl
 const facts = (rows: readonly [string, string][]): string =>
   `<dl>${rows.map(([name, value]) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`).join('')}</dl>`;
 
+const link = (command: string, label: string): string => `<a href="${escape(command)}">${escape(label)}</a>`;
+
+function readingContent(reading: EngineReading | null, links: EngineLinks): string {
+  const again = `<p>${link(links.read, reading === null ? 'Read with TensorRT' : 'Read Again')}</p>`;
+  if (reading === null)
+    return `<p>TensorRT’s Python module can list them, where it has the version that built the engine and there is a GPU.</p>${again}`;
+  const { engine, messages, layers, error } = reading;
+  const warnings = messages.map(({ message }) => `<li>${escape(message)}</li>`).join('');
+  const said = warnings === '' ? '' : `<details><summary>Messages of TensorRT</summary><ul>${warnings}</ul></details>`;
+  if (engine === null)
+    return `<p class="warning" role="note">It was not loaded: ${escape(error ?? '')}.</p>${said}${again}`;
+  const open = layers === null ? '' : `<p>${link(links.layers, 'Open Layers as a Graph')}</p>`;
+  const missing =
+    layers === null ? '<p>The engine keeps no layer info. Build it with detailed profiling verbosity.</p>' : '';
+  return `${tensorTable(engine)}${facts(detailsOf(engine))}${open}${missing}${said}${again}`;
+}
+
+function tensorTable({ tensors }: NonNullable<EngineReading['engine']>): string {
+  const head = ['', 'Name', 'Type', 'Shape', 'Optimization profiles', 'Format', 'Location'];
+  const rows = tensors.map((tensor) => {
+    const { name, mode, type, shape, format, location } = tensor;
+    const profiles = profilesOf(tensor);
+    const ranges = profiles.length < 2 ? profiles : profiles.map((range, index) => `${index}: ${range}`);
+    const cells = [name, type, shapeText(shape), ranges.join('\n'), format ?? '', location?.toLowerCase() ?? ''];
+    const title = mode === 'input' ? 'Input' : 'Output';
+    return `<tr><th scope="row">${title}</th>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`;
+  });
+  const titles = head.map((title) => `<th scope="col">${title}</th>`).join('');
+  return `<table class="tensors"><thead><tr>${titles}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
 const verdictTable = (rows: readonly PortabilityCheck[]): string =>
   `<table><thead><tr><th scope="col">Condition</th><th scope="col">Verdict</th><th scope="col">Why</th></tr></thead><tbody>${rows
     .map(({ check, verdict, message }) => {
@@ -121,6 +164,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.35em 1em 0.35em 0; border-bottom: 1px solid var(--vscode-widget-border, transparent); }
 td:nth-child(2) { white-space: nowrap; }
+.tensors td { white-space: pre-line; overflow-wrap: anywhere; }
 .no td:nth-child(2), .warning { font-weight: 600; }
 .warning { border-left: 3px solid var(--vscode-editorWarning-foreground); padding-left: 0.8em; }
 a { color: var(--vscode-textLink-foreground); }

@@ -13,20 +13,44 @@ import { registerCommands } from '../platform/registerCommands.ts';
 import { askForModel } from '../workspace/pickModel.ts';
 import { EngineDecorations } from './engineDecorations.ts';
 import { EngineEditor } from './engineEditor.ts';
+import { EngineReadings } from './engineReadings.ts';
 
 /** The editor of engines, and the commands for logs, layer info and profiles that are opened without their model. */
-export function registerEngine(parts: AttachParts, files: ParsedFiles, builds: Builds): vscode.Disposable {
-  const editor = new EngineEditor(files);
+export function registerEngine(
+  parts: AttachParts & { context: vscode.ExtensionContext; log: vscode.LogOutputChannel },
+  files: ParsedFiles,
+  builds: Builds,
+): vscode.Disposable {
+  const readings = new EngineReadings(parts.context, parts.log);
+  const editor = new EngineEditor(files, readings);
   return vscode.Disposable.from(
     vscode.window.registerCustomEditorProvider(engineViewType, editor, { supportsMultipleEditorsPerDocument: true }),
     new EngineDecorations(builds, files),
     registerCommands({
       [commands.compareEngine]: () => editor.compare(),
+      [commands.readEngine]: (argument) => withEngine(argument, (uri) => editor.read(uri)),
+      [commands.openEngineLayers]: (argument) => withEngine(argument, (uri) => readings.openLayers(uri)),
       [commands.openWith]: (argument) => withFile(parts, argument, (uri) => openWith(parts, uri, files)),
       [commands.chooseModel]: (argument) => withFile(parts, argument, (uri) => chooseModel(parts, uri, files)),
     }),
   );
 }
+
+/** The engine that a page names (links carry its URI as JSON), or the one on view. */
+async function withEngine(argument: unknown, use: (uri: vscode.Uri) => Promise<void>): Promise<void> {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const shown = input instanceof vscode.TabInputCustom && input.viewType === engineViewType ? input.uri : undefined;
+  const uri = isUriComponents(argument) ? vscode.Uri.from(argument) : shown;
+  if (uri === undefined) return;
+  try {
+    await use(uri);
+  } catch (error) {
+    await vscode.window.showErrorMessage(plainText(errorText(error)));
+  }
+}
+
+const isUriComponents = (value: unknown): value is { scheme: string; path: string } =>
+  typeof value === 'object' && value !== null && 'scheme' in value && value.scheme === 'file' && 'path' in value;
 
 /** The file in a menu, or the one that is on view. */
 async function withFile(

@@ -19,7 +19,7 @@ __version__ = os.environ.get("STANDIN_VERSION", "10.6.0")
 # The driver looks for a GPU by itself; here there is none, and none is needed.
 _main = sys.modules["__main__"]
 if hasattr(_main, "find_gpu"):
-    _main.find_gpu = lambda: ("Stand-in", "12.8")
+    _main.find_gpu = lambda: ("Stand-in", "12.8", "9.0")
 
 DataType = enum.IntEnum("DataType", "FLOAT HALF INT8 INT32 BOOL UINT8 FP8 BF16 INT64 INT4", start=0)
 DataType.__str__ = lambda kind: "DataType." + kind.name

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../src/core/text/byteSource.ts';
 import { readCachedEngineName } from '../../../src/core/inspect/engineName.ts';
 import { inspectFile } from '../../../src/core/inspect/inspectFile.ts';
-import type { EngineTarget } from '../../../src/core/inspect/portability.ts';
+import type { EngineTarget } from '../../../src/core/inspect/engineKnowledge.ts';
+import type { EngineReading } from '../../../src/core/inspect/engineReading.ts';
 import { enginePage } from '../../../src/host/engine/enginePage.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
@@ -17,8 +18,50 @@ function header(): Uint8Array {
   view.setUint32(32, 0x0a, true);
   return bytes;
 }
-const target: EngineTarget = { product: 'tensorrt-rtx', version: '1.7.1', computeCapability: '12.0' };
-const links = { compare: 'command:compare?[]', model: 'command:model?["a"]' };
+const target: EngineTarget = { product: 'tensorrt-rtx', version: '1.7.1', computeCapability: '12.0', runtime: null };
+const links = {
+  compare: 'command:compare?[]',
+  model: 'command:model?["a"]',
+  read: 'command:read?[]',
+  layers: 'command:layers?[]',
+};
+/** What TensorRT may say of an engine: names are of the model, messages may contain them. */
+const evilReading = (text: string): EngineReading => ({
+  module: 'tensorrt',
+  version: '10.6.0',
+  gpu: { name: text, computeCapability: '9.0', cuda: '12.8' },
+  validity: null,
+  engine: {
+    name: text,
+    tensors: [
+      {
+        name: text,
+        mode: 'input',
+        type: text,
+        shape: [-1, 3],
+        format: text,
+        location: text,
+        profiles: [
+          { min: [1, 3], opt: [4, 3], max: [8, 3] },
+          { min: [16, 3], opt: [16, 3], max: [16, 3] },
+        ],
+        values: null,
+      },
+    ],
+    profiles: 2,
+    layers: 12,
+    auxStreams: 2,
+    deviceMemory: 12_582_912,
+    streamableWeights: null,
+    refittable: true,
+    hardwareCompatibility: text,
+    capability: text,
+    profilingVerbosity: text,
+  },
+  error: null,
+  layers: '{}',
+  messages: [{ severity: 'W', message: text }],
+});
 const textOf = (html: string) =>
   html
     .replace(/<style[^]*?<\/style>/, '')
@@ -33,35 +76,59 @@ describe('the page of an engine', () => {
       model: { file: '/models/vit.onnx', sha256: null, bytes: 0 },
       options: { precision: 'fp16' },
     });
-    const text = textOf(enginePage({ name: 'vit.engine', found, build, stale: null }, links, 'n'));
+    const text = textOf(enginePage({ name: 'vit.engine', found, build, stale: null, reading: null }, links, 'n'));
     expect(text).toContain('Product TensorRT-RTX Version 1.7.1, build 116 Size 64 bytes Compute capabilities 8.0, 8.9');
     expect(text).toContain('File ✓ Fits The file has the length that its header specifies.');
     expect(text).toContain('Version ✓ Fits');
     expect(text).toContain('GPU ✕ Does not load Built for compute capability 8.0, 8.9.');
-    expect(text).toContain('Platform ? Unknown');
+    expect(text).toContain('Platform ✓ Fits');
     expect(text).toContain('Build 20260101 Model vit.onnx (/models/vit.onnx)');
     expect(text).toContain('Options precision: fp16');
   });
 
   it('says that an engine is stale, or that no build is known', async () => {
     const found = await inspectFile(bytesOf(header()));
-    const html = enginePage({ name: 'a.engine', found, build: null, stale: 'a.onnx was changed.' }, links, 'n');
+    const html = enginePage(
+      { name: 'a.engine', found, build: null, stale: 'a.onnx was changed.', reading: null },
+      links,
+      'n',
+    );
     expect(textOf(html)).toContain('a.onnx was changed.');
     expect(textOf(html)).toContain('No build in the history has this engine.');
   });
 
   it('shows a file that is no engine as what it is', async () => {
     const found = await inspectFile(bytesOf(new Uint8Array([0, 1, 2, 3, 255])));
-    const text = textOf(enginePage({ name: 'x.plan', found, build: null, stale: null }, links, 'n'));
+    const text = textOf(enginePage({ name: 'x.plan', found, build: null, stale: null, reading: null }, links, 'n'));
     expect(text).toContain('are not an ONNX model, a TensorRT engine or a timing cache');
     expect(text).not.toContain('Will It Load?');
+  });
+
+  it('has what TensorRT says of inputs, profiles, memory and layers', async () => {
+    const found = await inspectFile(bytesOf(header()));
+    const page = { name: 'a.engine', found, build: null, stale: null };
+    expect(textOf(enginePage({ ...page, reading: null }, links, 'n'))).toContain('Read with TensorRT');
+    const html = enginePage({ ...page, reading: evilReading('some') }, links, 'n');
+    const text = textOf(html);
+    expect(text).toContain('Input some some -1x3 0: 1x3 … 8x3, best 4x3 1: 16x3 some some');
+    expect(text).toContain('Auxiliary streams 2 Device memory of a context 12.0 MiB Refittable yes');
+    expect(text).toContain('Open Layers as a Graph');
+    expect(text).toContain('Read by TensorRT 10.6.0 on some (compute capability 9.0, CUDA 12.8).');
+    const failed = { ...evilReading('some'), engine: null, layers: null, error: 'the version differs' };
+    expect(textOf(enginePage({ ...page, reading: failed }, links, 'n'))).toContain(
+      'It was not loaded: the version differs.',
+    );
   });
 
   it('takes text only as text, and runs no script', async () => {
     const found = await inspectFile(bytesOf(header()));
     const evil = '<img src=x onerror=alert(1)>"\'';
     const build = buildManifest({ model: { file: evil, sha256: null, bytes: 0 }, options: { [evil]: evil } });
-    const html = enginePage({ name: evil, found, build, stale: evil }, { compare: evil, model: evil }, 'n');
+    const html = enginePage(
+      { name: evil, found, build, stale: evil, reading: evilReading(evil) },
+      { compare: evil, model: evil, read: evil, layers: evil },
+      'n',
+    );
     expect(html).not.toContain('<img');
     expect(html).toContain("default-src 'none'; style-src 'nonce-n'");
     expect(html.replaceAll(/="[^"]*"/g, '')).not.toMatch(/<script|<[^>]*\son\w+/);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Inspection } from '../../../../src/core/inspect/inspection.ts';
 import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
-import type { EngineTarget } from '../../../../src/core/inspect/portability.ts';
+import type { EngineTarget } from '../../../../src/core/inspect/engineKnowledge.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 
 /** A header by its documented offsets: magic, format, length, version; of TensorRT-RTX also the mask. */
@@ -17,7 +17,12 @@ function header(magic: 'ftrt' | 'vtrt', version: number[], mask = 0): Uint8Array
   view.setUint32(32, mask, true);
   return bytes;
 }
-const tensorrt = (version: string): EngineTarget => ({ product: 'tensorrt', version, computeCapability: null });
+const tensorrt = (version: string): EngineTarget => ({
+  product: 'tensorrt',
+  version,
+  computeCapability: null,
+  runtime: null,
+});
 const inspect = (bytes: Uint8Array, target?: EngineTarget): Promise<Inspection> =>
   inspectFile(bytesOf(bytes), target && { target });
 const verdict = async (bytes: Uint8Array, target: EngineTarget, check: string) =>
@@ -37,9 +42,13 @@ test.each([
   const bytes = header('ftrt', [...built.split('.').map(Number), 26]);
   expect((await inspect(bytes)).engine).toMatchObject({ version: built, buildNumber: 26, computeCapabilities: null });
   expect(await verdict(bytes, tensorrt(runs), 'version')).toBe(expected);
-  expect(await verdict(bytes, { product: 'tensorrt-rtx', version: built, computeCapability: null }, 'version')).toBe(
-    'no',
-  );
+  expect(
+    await verdict(
+      bytes,
+      { product: 'tensorrt-rtx', version: built, computeCapability: null, runtime: null },
+      'version',
+    ),
+  ).toBe('no');
 });
 
 describe('TensorRT-RTX', () => {
@@ -47,6 +56,7 @@ describe('TensorRT-RTX', () => {
     product: 'tensorrt-rtx',
     version,
     computeCapability,
+    runtime: null,
   });
 
   test.each([

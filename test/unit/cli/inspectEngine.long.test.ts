@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+// @ts-expect-error -- the build script is plain JavaScript
+import { cliBundle } from '../../../esbuild.mjs';
+import { temporaryFolder } from '../../support/rtx.ts';
+import { standInEngine, standInPython } from '../../support/standInTensorrt.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = temporaryFolder();
+const file = join(folder, 'net.engine');
+
+beforeAll(async () => {
+  const dist = join(folder, 'dist');
+  await build({ ...cliBundle(dist), absWorkingDir: root, logLevel: 'error' });
+  writeFileSync(join(dist, 'package.json'), '{ "type": "module" }');
+  cpSync(join(root, 'src/driver'), join(dist, 'driver'), { recursive: true });
+});
+
+function trtlens(...args: string[]): { code: number | null; out: string; err: string } {
+  const env = { ...process.env, TENSORRT_LENS_CACHE: join(folder, 'cache') };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'dist/cli.js'), ...args], {
+    encoding: 'utf8',
+    env,
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+function read(engine: Buffer, environment: Record<string, string> = {}, ...more: string[]) {
+  writeFileSync(file, engine);
+  return trtlens('inspect', file, '--read', '--python', standInPython(folder, environment), ...more);
+}
+
+describe('trtlens inspect --read', () => {
+  test('lists inputs and outputs, memory and layers, and fills in the verdicts', () => {
+    const layers = join(folder, 'layers.json');
+    const { code, out } = read(standInEngine(), {}, '--layers', layers);
+    expect(code).toBe(0);
+    expect(out).toContain('read by TensorRT 10.6.0 on Stand-in GPU (compute capability 9.0, CUDA 12.8)');
+    expect(out).toContain('input image: fp32 -1x3x8x8, Row major linear FP32 format (kLINEAR)\n');
+    expect(out).toContain('profile 0: 1x3x8x8 … 8x3x8x8, best 4x3x8x8');
+    expect(out).toContain('input sizes: int64 2, Row major linear INT64 format (kLINEAR), on the host');
+    expect(out).toContain('profile 0: values 8x8 … 32x32, best 16x16');
+    expect(out).toContain('output out: fp16 -1x8x-1x-1, Channel major FP16 format');
+    expect(out).toContain('auxiliary streams: 1\n  device memory of a context: 12.0 MiB');
+    expect(out).toContain('load: fits: TensorRT 10.6.0 on Stand-in GPU');
+    expect(out).toContain('version: fits:');
+    expect(JSON.parse(readFileSync(layers, 'utf8'))).toMatchObject({ Layers: [{ Name: 'conv1 + relu1' }, {}] });
+  });
+
+  test('JSON has the whole reading', () => {
+    const { out } = read(standInEngine({ level: 'AMPERE_PLUS' }), {}, '--json');
+    const { engine } = JSON.parse(out) as { engine: { reading: unknown; portability: unknown[] } };
+    expect(engine.reading).toMatchObject({
+      version: '10.6.0',
+      gpu: { name: 'Stand-in GPU', computeCapability: '9.0', cuda: '12.8' },
+      engine: { name: 'net', layers: 2, hardwareCompatibility: 'AMPERE_PLUS', capability: 'STANDARD' },
+      error: null,
+    });
+    expect(engine.portability).toContainEqual(
+      expect.objectContaining({ check: 'hardware-compatibility', verdict: 'slower' }),
+    );
+  });
+
+  test('an engine of another version: one line with the version to use', () => {
+    const fails =
+      'IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (The engine plan file is not compatible)';
+    const { code, err } = read(standInEngine({ fails }, [10, 8, 0, 43]));
+    expect(code).toBe(1);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect(err).toContain('version 10.8.0 built it. Read it with a Python that has TensorRT 10.8.0.');
+  });
+
+  test('a missing plugin is named', () => {
+    const fails =
+      'IPluginRegistry::getCreator: Error Code 4: API Usage Error (Cannot find plugin: MyOp, version: 2, namespace:.)';
+    const { code, out } = read(standInEngine({ fails }));
+    expect(code).toBe(1);
+    expect(out).toContain('plugins: no: Missing: MyOp, version 2.');
+  });
+
+  test('another model of GPU: it fits, slower', () => {
+    const warns = ['Using an engine plan file across different models of devices is not recommended'];
+    const { out } = read(standInEngine({ warns }));
+    expect(out).toContain('gpu: slower: It loads on Stand-in GPU');
+  });
+
+  test('without a driver: one line, and the verdict stays unknown', () => {
+    const { code, err, out } = read(standInEngine(), { STANDIN_GPU: '' });
+    expect(code).toBe(1);
+    expect(err.trim()).toBe(
+      'trtlens inspect: net.engine was not loaded: no NVIDIA driver was found, which TensorRT needs to load an engine.',
+    );
+    expect(out).toContain('load: unknown: Unknown without a driver.');
+  });
+
+  test('a file that is not an engine, and an interpreter without TensorRT, are refused', () => {
+    const other = read(Buffer.from('not an engine'));
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('net.engine is not an engine')]);
+    writeFileSync(file, standInEngine());
+    const none = trtlens('inspect', file, '--read', '--python', 'python3');
+    expect([none.code, none.err]).toEqual([2, expect.stringContaining('the module `tensorrt` is missing')]);
+  });
+});
