@@ -7,15 +7,18 @@ import type {
   ReportForeignNode,
   ReportLayer,
   ReportNode,
+  TimeFinding,
 } from '../../src/core/fusion/fusionReport.ts';
 import { layerTitle } from '../../src/core/scene/page/kernelFamilies.ts';
 import type { Selection, ViewHost } from '../../src/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
+import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
 import { addTo } from '../../src/core/text/addTo.ts';
 import { counted, timeText } from '../../src/core/text/numbers.ts';
+import { findingTitle } from '../../src/core/report/findingText.ts';
 import { fateTooltip, fateWordsOf, nounOf } from '../../src/core/report/fates.ts';
 import { layerLabel, nodeLabel } from '../../src/core/report/labels.ts';
-import { shareOf, totalMs } from '../../src/core/report/times.ts';
+import { totalMs } from '../../src/core/report/times.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
@@ -27,11 +30,6 @@ interface Line {
   text: string;
   small: string;
   selection: Selection;
-}
-
-interface Fact {
-  name: string;
-  value: string;
 }
 
 interface Content {
@@ -178,6 +176,7 @@ function contentOf(report: FusionReport, selection: Selection): Content | null {
 function overview(report: FusionReport): Content['lists'] {
   const timed = report.layers.filter(({ averageMs }) => averageMs !== null && averageMs > 0);
   return [
+    findingList(report, () => true),
     remarkList(report, () => true),
     { title: texts.slowest, lines: layerLines(report, slowestFirst(timed).slice(0, slowest)) },
   ];
@@ -202,6 +201,7 @@ function foreignContent(report: FusionReport, foreign: ReportForeignNode): Conte
       .join(', '),
     facts: [
       ...timeFact(report, foreign.averageMs),
+      ...savedFact(report, { foreignNode: foreign.id }),
       { name: texts.inputs, value: foreign.inputs.join(', ') },
       { name: texts.outputs, value: foreign.outputs.join(', ') },
     ].filter(({ value }) => value !== ''),
@@ -230,6 +230,7 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
       { name: texts.type, value: layer.type },
       ...timeFact(report, layer.averageMs),
       ...tracedFacts(layer),
+      ...savedFact(report, { layer: layer.id }),
       { name: texts.tactic, value: layer.tactic ?? '' },
       { name: texts.evidence, value: layer.evidence.map((evidence) => strings.fusion.evidence[evidence]).join(', ') },
       { name: texts.inputs, value: layer.inputs.map(graphTensorText).join('\n') },
@@ -237,6 +238,7 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
     ].filter(({ value }) => value !== ''),
     lists: [
       groupList(report, [layer]),
+      findingList(report, (finding) => finding.layers.includes(layer.id)),
       remarkList(report, (remark) => remark.layers.includes(layer.id)),
       ...nodeList(report, `${texts.computes} ${texts.nodes(ids.size)}`, ids),
     ],
@@ -334,20 +336,13 @@ function remarkList(
   return { title: texts.remarks, lines };
 }
 
-function timeFact(report: FusionReport, ms: number | null): Fact[] {
-  if (ms === null) return [];
-  const share = shareOf(report, ms);
-  return [{ name: texts.time, value: timeText(ms) + (share === null ? '' : ` · ${texts.ofAll(share * 100)}`) }];
-}
-
-/** What only a trace says of a layer. */
-function tracedFacts({ p50, p90, p99, launches, launchMs, gapMs }: ReportLayer): Fact[] {
-  if (p50 === undefined || p90 === undefined || p99 === undefined || launches === undefined) return [];
-  return [
-    { name: texts.percentiles, value: [p50, p90, p99].map(timeText).join(', ') },
-    { name: texts.launches, value: texts.launched(launches, launchMs) },
-    ...(gapMs === undefined ? [] : [{ name: texts.gap, value: timeText(gapMs) }]),
-  ];
+function findingList(report: FusionReport, fits: (finding: TimeFinding) => boolean): Content['lists'][number] {
+  const lines = (report.findings ?? []).filter(fits).map((finding): Line => ({
+    text: `${findingTitle(finding)}: ${finding.message}`,
+    small: `${timeText(finding.ms)}${finding.exact ? '' : ` · ${strings.common.derived}`}`,
+    selection: { kind: 'layers', ids: finding.layers },
+  }));
+  return { title: texts.findings, lines };
 }
 
 const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>

@@ -97,6 +97,8 @@ export const strings = {
       launched: (launches: number, ms: number | undefined) =>
         `${thousands(launches)} in the trace${ms === undefined ? '' : `, ${timeText(ms)} each on the host`}`,
       gap: 'Gap before',
+      findings: 'Where time goes',
+      saved: 'Saved by fusion',
       tactic: 'Tactic',
       evidence: 'Evidence',
       inputs: 'Inputs',

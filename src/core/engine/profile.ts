@@ -22,10 +22,8 @@ export interface KernelTrace {
   groups: TimedKernels[];
   /** How often a range of each name occurs in a pass that has any: as seen from all passes. */
   occurrences: Map<string, { least: number; most: number }>;
-  /** By pass: nanoseconds from the start of its first kernel to the end of its last, and how long none ran in between. */
-  passSpans?: { spanNs: Float64Array; idleNs: Float64Array };
-  /** Number of the pass whose span is the median of all. */
-  medianPass?: number;
+  /** By pass: nanoseconds from the start of its first kernel to the end of its last. */
+  spansNs?: Float64Array;
   /** Version of the program that wrote the file, as `2023.4.4.54`. */
   recorder?: string;
   /** The GPU that ran the kernels. */
@@ -64,7 +62,7 @@ export interface TimedKernels {
   /** The pass and the time in nanoseconds of each kernel; a pass may come more than once. */
   passes: Int32Array;
   passNs: Float64Array;
-  /** How long no kernel ran before those, in all passes, nanoseconds. */
+  /** How long no kernel ran before those in the median pass, nanoseconds. */
   gapNs: number;
   /** How many calls of the host launched one each, and how long they took, nanoseconds. */
   calls: number;

@@ -15,6 +15,8 @@ import { claimReached } from './reachedMembers.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
+import { findSavings } from './fusionSavings.ts';
+import { findTimes } from './timeFindings.ts';
 import { modelProblem, noteUnbuilt } from './modelDifferences.ts';
 import { findProblems, noEngineReason, otherBuildProblem, otherModel } from './reportProblems.ts';
 import { claimWitnessed } from './witnessedNodes.ts';
@@ -69,7 +71,17 @@ export function createReport(input: ReportInput): FusionReport {
     ],
   };
   report.remarks = findRemarks(resolution, report, log);
-  return report;
+  return { ...report, ...costs(report, resolution) };
+}
+
+/** What follows from times, and what fusion saved. */
+function costs(report: FusionReport, { graph }: Resolution): Pick<FusionReport, 'findings' | 'savings'> {
+  const timed = report.layers.some(({ averageMs }) => averageMs !== null);
+  const outputs = new Set(graph.graphOutputs.map((tensor) => graph.tensors[tensor]!.name));
+  return {
+    ...(timed && { findings: findTimes(report) }),
+    ...(report.subject !== 'engine' && { savings: findSavings(report, outputs) }),
+  };
 }
 
 /** What the build's own record says, otherwise its log. */

@@ -35,6 +35,10 @@ export interface FusionReport {
   funnel: { stage: string; layers: number }[];
   /** Why a boundary is where it is, or what helped or hindered; each with its evidence. Never invented. */
   remarks: Remark[];
+  /** Where time goes that need not; omitted where no layer was timed. */
+  findings?: TimeFinding[];
+  /** What fusion saved in each group of several nodes; omitted without a model. */
+  savings?: FusionSaving[];
   /** What is wrong with the inputs, and what the report therefore cannot say. */
   problems: Problem[];
 }
@@ -170,7 +174,7 @@ export interface TracedPass {
   p90: number;
   /** What 99 % of the passes do not exceed (nearest rank). */
   p99: number;
-  /** For how much of it no kernel ran, on average. */
+  /** For how much of the median pass no kernel ran. */
   gapMs: number;
 }
 
@@ -200,7 +204,7 @@ export interface ReportLayer {
   p99?: number;
   /** How many kernels it launched in the whole trace; only from a trace. */
   launches?: number;
-  /** How long in a pass no kernel ran before those of the layer, in milliseconds on average; only from a trace. */
+  /** How long in the median pass no kernel ran before those of the layer, in milliseconds; only from a trace. */
   gapMs?: number;
   /** How long the host was in a call that launched a kernel of the layer, in milliseconds on average; only from a trace, and not for kernels of CUDA graphs. */
   launchMs?: number;
@@ -284,6 +288,38 @@ export interface ReportTensor {
    * another optimization profile; none where it stays inside a layer, or where the inputs do not name the layers' tensors.
    */
   layers: number[];
+}
+
+/** Where time goes that need not, by the times of a profile or trace. */
+export interface TimeFinding {
+  /** What it is: short kernels between which the GPU waits, long waits for the host, tensors at the bandwidth of the memory, products without tensor cores, channels that need padding, copies between layouts and types. */
+  code: 'launch-bound' | 'host-gaps' | 'memory-bound' | 'no-tensor-cores' | 'misaligned-channels' | 'reformat-cost';
+  /** true: measured; false: derived from names, types and shapes, as the evidence says. */
+  exact: boolean;
+  /** One or two sentences: what, and what helps. */
+  message: string;
+  /** What in the inputs says so, the largest first; a few of many. */
+  evidence: string[];
+  /** Milliseconds of an inference that it concerns: of the layers, of host-gaps the waits. */
+  ms: number;
+  /** Ids of the nodes concerned. */
+  nodes: string[];
+  /** Ids of the layers concerned, the slowest first. */
+  layers: number[];
+}
+
+/** What fusion saved in one group, against a kernel for each node that writes its outputs to memory. Derived from the members and the static shapes of the model, never measured. */
+export interface FusionSaving {
+  /** The group: a ForeignNode, or a layer outside of them, by its id. */
+  of: { foreignNode: number } | { layer: number };
+  /** Bytes of the tensors that only one kernel computes and reads, in the model's types: each would be written once and read at least once. null: the group's kernels are not listed. */
+  bytes: number | null;
+  /** How many tensors `bytes` counts. */
+  tensors: number;
+  /** How many more there are whose size or type is not known. */
+  unknownTensors: number;
+  /** Nodes that compute something, less the kernels that run them; null: how many kernels run is not known. */
+  launches: number | null;
 }
 
 /** A finding about the build: why the engine is as it is. */

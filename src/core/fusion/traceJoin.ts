@@ -78,8 +78,9 @@ function layersByName(layers: readonly EngineLayer[]): Map<string, number[]> {
 /** Milliseconds of all kernels but those of layers. */
 const rest = (trace: KernelTrace, ns: number): number => Math.max(0, Math.round(trace.ms * 1e6 - ns) / 1e6);
 
-function profileOf({ kernels, passes, groups, memory, recorder, gpu, passSpans }: KernelTrace) {
+function profileOf({ kernels, passes, groups, memory, recorder, gpu, spansNs }: KernelTrace) {
   const calls = groups.reduce((sum, group) => sum + group.calls, 0);
+  const gapNs = groups.reduce((sum, group) => sum + group.gapNs, 0);
   const callNs = groups.reduce((sum, group) => sum + group.callNs, 0);
   return {
     source: 'nsys' as const,
@@ -88,7 +89,7 @@ function profileOf({ kernels, passes, groups, memory, recorder, gpu, passSpans }
     kernels,
     ...(memory && { memory }),
     passes,
-    ...(passSpans && passes > 0 && { pass: { ...distribution(passSpans.spanNs), gapMs: meanMs(passSpans.idleNs) } }),
+    ...(spansNs && passes > 0 && { pass: { ...distribution(spansNs), gapMs: rounded(gapNs / 1e6) } }),
     ...(calls > 0 && { launches: { calls, ms: rounded(callNs / 1e6) } }),
   };
 }
@@ -115,7 +116,7 @@ function timesOf(groups: readonly TimedKernels[], sums: Float64Array): { average
   const traced: TracedTimes = {
     ...percentiles,
     launches: total.launches,
-    gapMs: rounded(total.gapNs / ns.length / 1e6),
+    gapMs: rounded(total.gapNs / 1e6),
     ...(total.calls > 0 && { launchMs: rounded(total.callNs / total.calls / 1e6) }),
     ...(first && {
       ran: {

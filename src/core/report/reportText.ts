@@ -4,6 +4,7 @@ import { addTo } from '../text/addTo.ts';
 import { counted, percentText, sizeText, thousands, timeText } from '../text/numbers.ts';
 import { oneLine, shorten } from '../text/oneLine.ts';
 import { fateWords } from './fates.ts';
+import { findingHead } from './findingText.ts';
 import { engineGroups, type EngineGroup } from './groups.ts';
 import { countedLayers } from './layers.ts';
 import { headerLines } from './headerLines.ts';
@@ -35,6 +36,8 @@ export function formatReport(report: FusionReport): string {
     funnelLines(report),
     groupLines(report),
     passLines(report),
+    findingLines(report),
+    savingLines(report),
     traceLines(report),
     notComputedLines(report),
     unknownLines(report),
@@ -132,7 +135,7 @@ function passLines({ profile }: FusionReport): string[] {
   const { pass, launches, passes = 0 } = profile ?? {};
   if (pass === undefined) return [];
   const { averageMs, p50, p90, p99, gapMs } = pass;
-  const gap = `no kernel runs for ${timeText(gapMs)} of it (${percentText((100 * gapMs) / averageMs)})`;
+  const gap = `no kernel runs for ${timeText(gapMs)} of the median pass (${percentText((100 * gapMs) / p50)})`;
   return [
     `A pass through the engine, of ${thousands(passes)} in the trace`,
     `  ${timeText(averageMs).padStart(8)}  on average on the GPU (p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}); ${gap}`,
@@ -154,6 +157,35 @@ function traceLines({ profile }: FusionReport): string[] {
   );
   if (rest > 0) lines.unshift(`  ${timeText(profile.otherMs).padStart(8)}  ${counted(rest, 'kernel')} of no layer`);
   return lines.length === 0 ? [] : ['In the whole trace, next to the layers', ...lines];
+}
+
+/** Where time goes that need not. */
+function findingLines({ findings = [] }: FusionReport): string[] {
+  if (findings.length === 0) return [];
+  return [
+    'Where time goes',
+    ...findings.flatMap((finding) => [
+      `  ${findingHead(finding)}`,
+      ...wrap(finding.message, '    '),
+      ...finding.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
+    ]),
+  ];
+}
+
+/** What fusion saved altogether. */
+function savingLines({ savings = [] }: FusionReport): string[] {
+  const launches = savings.reduce((sum, one) => sum + (one.launches ?? 0), 0);
+  const bytes = savings.reduce((sum, one) => sum + (one.bytes ?? 0), 0);
+  const saved = [
+    ...(launches > 0 ? [counted(launches, 'launch', 'launches')] : []),
+    ...(bytes > 0 ? [`${sizeText(bytes)} that stay in kernels`] : []),
+  ];
+  if (saved.length === 0) return [];
+  const unknown = savings.filter((one) => one.bytes === null || one.unknownTensors > 0).length;
+  const rest = unknown === 0 ? '' : `; of ${counted(unknown, 'group')} not all is known`;
+  return wrap(
+    `Fusion saves ${saved.join(' and ')}, against a kernel for each node (derived from the members and static shapes${rest}).`,
+  );
 }
 
 function notComputedLines({ nodes, accounting }: FusionReport): string[] {

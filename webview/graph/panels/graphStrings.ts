@@ -91,6 +91,8 @@ export const graphStrings = {
     time: 'Time',
     percentiles: (p50: number, p90: number, p99: number) =>
       `p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}`,
+    saved: 'Saved by fusion',
+    findings: 'Where time goes',
     tactic: 'Tactic',
     precision: 'Precision as built',
     builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,

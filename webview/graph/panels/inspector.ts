@@ -13,6 +13,7 @@ import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './icons.ts';
 import { thousands, timeText } from '../../../src/core/text/numbers.ts';
+import { findingHead, savingOf, savingText } from '../../../src/core/report/findingText.ts';
 import { fateSentence } from '../../../src/core/report/fateSentence.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
 import { longestName, phrase } from '../../../src/core/report/labels.ts';
@@ -246,7 +247,16 @@ export class Inspector {
     const precision = model.groupPrecision(group);
     if (precision !== '') rows.push([words.precision, precision.toUpperCase()]);
     rows.push([words.evidence, group.exact ? 'exact' : 'derived']);
+    const saving = savingOf(report, group.kind === 'foreign' ? { foreignNode: group.ref } : { layer: group.ref });
+    const saved = saving === undefined ? '' : savingText(saving);
+    if (saved !== '') rows.push([words.saved, saved]);
     const parts: Node[] = [heading(groupName(model, group)), facts(rows)];
+    const findings = (report.findings ?? []).filter((one) => one.layers.some((id) => group.layers.includes(id)));
+    if (findings.length > 0) {
+      const list = element('ul', {});
+      for (const one of findings) list.append(element('li', {}, `${findingHead(one)}: ${one.message}`));
+      parts.push(section(words.findings, list));
+    }
     const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
     if (foreign !== undefined) {
       parts.push(element('p', { class: 'mono wrap muted' }, shorten(foreign.name, longestName)));

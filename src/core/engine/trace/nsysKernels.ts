@@ -29,7 +29,8 @@ export function joinKernels(
 ): { trace: KernelTrace; problems: Problem[] } {
   const placed = placeKernels(kernels, calls, launches, memory);
   const groups = groupsOf(kernels, calls, launches, placed);
-  const spans = addGaps(kernels, placed, groups);
+  const spans = spansOf(kernels, placed);
+  addMedianPass(kernels, placed, groups, spans);
   const problems: Problem[] = [];
   if (placed.lost > 0)
     problems.push({
@@ -43,7 +44,7 @@ export function joinKernels(
     kernels: kernels.duration.length,
     ms: ns / 1e6,
     passes: placed.passes,
-    ...spans,
+    spansNs: spans.spansNs,
     groups: [...groups.values()],
     occurrences: launches.occurrences,
   };
@@ -132,56 +133,58 @@ function groupsOf(
   return groups;
 }
 
+/** What the passes took on the GPU, from the start of their first kernel to the end of their last. */
+function spansOf(kernels: KernelRows, { passes, pass }: PlacedKernels): { first: Float64Array; spansNs: Float64Array } {
+  const first = new Float64Array(passes).fill(Number.POSITIVE_INFINITY);
+  const spansNs = new Float64Array(passes);
+  for (let kernel = 0; kernel < pass.length; kernel++) {
+    const of = pass.at(kernel);
+    if (of < 0) continue;
+    const start = kernels.start.at(kernel);
+    first[of] = Math.min(first[of]!, start);
+    spansNs[of] = Math.max(spansNs[of]!, start + kernels.duration.at(kernel));
+  }
+  for (let of = 0; of < passes; of++) spansNs[of]! -= first[of]!;
+  return { first, spansNs };
+}
+
 /**
- * What the passes took on the GPU from their first kernel to their last, and how long no kernel ran in between: before
- * each kernel, the time since the end of every earlier one on its device, whatever it belongs to.
+ * When the kernels of the median pass ran, and how long none ran before each of them: the time since the end of every
+ * earlier one on its device, whatever it belongs to.
  */
-function addGaps(
+function addMedianPass(
   kernels: KernelRows,
-  { passes, place, pass }: PlacedKernels,
+  { place, pass }: PlacedKernels,
   groups: ReadonlyMap<number, TimedKernels>,
-): Pick<KernelTrace, 'passSpans' | 'medianPass'> {
-  const first = new Float64Array(passes).fill(Number.NaN);
-  const last = new Float64Array(passes);
-  const idle = new Float64Array(passes);
+  { first, spansNs }: ReturnType<typeof spansOf>,
+): void {
+  const median = Uint32Array.from(spansNs.keys()).toSorted((a, b) => spansNs[a]! - spansNs[b]!)[
+    Math.ceil(spansNs.length / 2) - 1
+  ];
+  if (median === undefined) return;
   const devices = [...new Set(kernels.streams.map(({ device }) => device))];
   const deviceOf = kernels.streams.map(({ device }) => devices.indexOf(device));
   const busyUntil = new Float64Array(devices.length).fill(Number.NaN);
   const order = orderOf(kernels.start);
+  const longest = new Map<TimedKernels, number>();
   for (let at = 0; at < place.length; at++) {
     const kernel = order ? order[at]! : at;
     const start = kernels.start.at(kernel);
-    const end = start + kernels.duration.at(kernel);
+    const took = kernels.duration.at(kernel);
     const device = deviceOf[kernels.stream.at(kernel)]!;
     const until = busyUntil[device]!;
-    const of = pass.at(kernel);
-    if (of >= 0) {
-      if (Number.isNaN(first[of]!)) first[of] = start;
-      else if (start > until) {
-        idle[of]! += start - until;
-        groups.get(place.at(kernel))!.gapNs += start - until;
-      }
-      last[of] = Math.max(last[of]!, end);
-    }
-    if (!(until >= end)) busyUntil[device] = end;
-  }
-  const spanNs = last.map((end, of) => end - first[of]!);
-  const median = Uint32Array.from(spanNs.keys()).toSorted((a, b) => spanNs[a]! - spanNs[b]!)[Math.ceil(passes / 2) - 1];
-  if (median === undefined) return {};
-  const longest = new Map<number, number>();
-  for (let kernel = 0; kernel < place.length; kernel++) {
+    if (!(until >= start + took)) busyUntil[device] = start + took;
     if (pass.at(kernel) !== median) continue;
     const group = groups.get(place.at(kernel))!;
-    const startNs = kernels.start.at(kernel) - first[median]!;
-    const took = kernels.duration.at(kernel);
-    const stream = kernels.streams[kernels.stream.at(kernel)]!.id;
+    if (start > first[median]! && start > until) group.gapNs += start - until;
+    const startNs = start - first[median]!;
+    const isLongest = took > (longest.get(group) ?? -1);
+    if (isLongest) longest.set(group, took);
     const { ran } = group;
     group.ran = {
       startNs: Math.min(ran?.startNs ?? startNs, startNs),
       endNs: Math.max(ran?.endNs ?? 0, startNs + took),
-      stream: ran && longest.get(place.at(kernel))! >= took ? ran.stream : stream,
+      stream: ran && !isLongest ? ran.stream : kernels.streams[kernels.stream.at(kernel)]!.id,
     };
-    longest.set(place.at(kernel), Math.max(longest.get(place.at(kernel)) ?? 0, took));
   }
-  return { passSpans: { spanNs, idleNs: idle }, medianPass: median };
 }

@@ -1,5 +1,5 @@
 import { tensorPrecision } from '../../engine/tensorPrecision.ts';
-import type { EngineTensor } from '../../engine/engineLayer.ts';
+import { tensorBytes } from '../../engine/tensorBytes.ts';
 import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
 import { layerLabel } from '../../report/labels.ts';
 import { engineMs } from '../../report/times.ts';
@@ -40,7 +40,7 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
       formats: distinct(layer.outputs.map(({ format, type }) => (format === type ? null : format))),
       ms,
       share: ms === null || whole === null || whole <= 0 ? null : (100 * ms) / whole,
-      bytes: bytesOf([...layer.inputs, ...layer.outputs]),
+      bytes: tensorBytes([...layer.inputs, ...layer.outputs]),
     };
   });
 }
@@ -73,7 +73,7 @@ export const layerColumns: readonly Column<LayerRow>[] = [
     'Gap Before',
     'ms',
     ({ layer }) => layer.gapMs,
-    'Time in a pass in which no kernel ran, before those of the layer',
+    'Time in the median pass in which no kernel ran, before those of the layer',
   ),
   column('nodes', 'Nodes', 'number', ({ nodes }) => nodes, 'ONNX nodes that it computes, completely or in part'),
   column('type', 'Type', 'text', ({ layer }) => layer.type || null, 'Type of the layer, as TensorRT names it'),
@@ -106,28 +106,3 @@ function column(
 
 const distinct = (values: (string | null)[]): string =>
   [...new Set(values.filter((value) => value !== null))].join(', ');
-
-/** Bits of an element, by TensorRT's name of the type. */
-const bits: Readonly<Record<string, number>> = {
-  Float: 32,
-  Half: 16,
-  BFloat16: 16,
-  FP8: 8,
-  Int8: 8,
-  UInt8: 8,
-  Bool: 8,
-  Int32: 32,
-  Int64: 64,
-  Int4: 4,
-  FP4: 4,
-};
-
-function bytesOf(tensors: readonly EngineTensor[]): number | null {
-  let sum = 0;
-  for (const { dims, type } of tensors) {
-    const width = bits[type ?? ''];
-    if (dims === null || width === undefined || dims.some((size) => size < 0)) return null;
-    sum += Math.ceil((dims.reduce((product, size) => product * size, 1) * width) / 8);
-  }
-  return tensors.length === 0 ? null : sum;
-}

@@ -8,6 +8,7 @@ import { shareOf, totalMs } from '../../report/times.ts';
 import { counted, thousands, timeText } from '../../text/numbers.ts';
 import { moduleEntries, modulePaths, nodesBelow, single, toModuleTree } from '../graph/moduleTree.ts';
 import type { ModuleEntry, ModuleNode } from '../graph/moduleTree.ts';
+import { findingDrafts } from './findingDrafts.ts';
 import type { GraphData } from './viewData.ts';
 
 /** What an item stands for: what the user selects by it. Ids as in the report. */
@@ -61,7 +62,8 @@ interface Context {
   keepsLayer: (layer: ReportLayer) => boolean;
 }
 
-type Draft = Omit<PanelItem, 'parent' | 'children' | 'hasChildren'>;
+/** A line without its place in the tree. */
+export type Draft = Omit<PanelItem, 'parent' | 'children' | 'hasChildren'>;
 
 /**
  * The side bar's tree: ForeignNodes with the modules below them, all other layers by kind, what is not computed, and what
@@ -77,6 +79,7 @@ export function toFusionPanel(
   const items = [
     ...foreignItems(context),
     ...layerKinds.flatMap((kind) => kindItem(context, kind)),
+    ...(search.trim() === '' ? findingItems(report) : []),
     ...(report.subject === 'engine' ? [] : [...notComputed(context), unknownItem(context)]),
   ];
   const hits =
@@ -275,6 +278,12 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
   const make = (self: PanelItem) =>
     kept.flatMap((index) => nodeItem(context, self, index, shared.has(context.report.nodes[index]?.id ?? '')));
   return item(parent, draft, kept.length === 0 ? null : make);
+}
+
+function findingItems(report: FusionReport): PanelItem[] {
+  const drafts = findingDrafts(report);
+  if (drafts === null) return [];
+  return [item(null, drafts.whole, (self) => drafts.lines.map((line) => item(self, line, null)))];
 }
 
 function notComputed(context: Context): PanelItem[] {

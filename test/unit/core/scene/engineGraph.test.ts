@@ -180,6 +180,7 @@ describe('the graph of an engine', () => {
       'ForeignNode 1 | 7.1 % · 4 kernels',
       'Native layers (14) | 38 %',
       'Reformats (7) | 9.1 %',
+      'Where time goes (3) | ',
     ]);
   });
 });

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import type { FusionReport, ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
+import { findSavings } from '../../../../src/core/fusion/fusionSavings.ts';
+import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { savingOf, savingText } from '../../../../src/core/report/findingText.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readFixture } from '../../../support/fixtures.ts';
+import { handLayer, handReport } from '../scene/handReport.ts';
+
+const tensor = (
+  name: string,
+  producer: string,
+  consumers: string[],
+  more: Partial<ReportTensor> = {},
+): ReportTensor => ({
+  name,
+  producer,
+  consumers,
+  type: 'float',
+  shape: [2, 3],
+  layers: [],
+  ...more,
+});
+/** Conv → Reshape → Relu in layer 0, and a MatMul in layer 1. */
+function report(
+  tensors: ReportTensor[],
+  more: Partial<FusionReport> = {},
+  ops = ['Conv', 'Reshape', 'Relu', 'MatMul'],
+) {
+  return handReport(
+    ops.map((op, index) => [`/${index}`, op, index < 3 ? 'fused' : 'single']),
+    [handLayer(0, 'fused', ['0', '1', '2']), handLayer(1, 'single', ['3'])],
+    { tensors, ...more },
+  );
+}
+const savings = (made: FusionReport, outputs: string[] = []) => findSavings(made, new Set(outputs));
+
+describe('a fused layer', () => {
+  const chain = [tensor('a', '0', ['1']), tensor('b', '1', ['2']), tensor('c', '2', ['3'])];
+
+  test('saves what it computes and reads itself, and a launch less than it has nodes that compute', () => {
+    // A Reshape copies nothing, so its output is no other tensor.
+    expect(savings(report(chain))).toEqual([
+      { of: { layer: 0 }, bytes: 24, tensors: 1, unknownTensors: 0, launches: 1 },
+    ]);
+  });
+
+  test('saves no tensor that leaves it: read outside, an output of the model, or written by a layer', () => {
+    const bytes = (made: FusionReport, outputs?: string[]) => savings(made, outputs)[0]!.bytes;
+    expect(bytes(report([tensor('a', '0', ['1', '3'])]))).toBe(0);
+    expect(bytes(report([tensor('a', '0', ['1'])]), ['a'])).toBe(0);
+    expect(bytes(report([tensor('a', '0', ['1'], { layers: [0] })]))).toBe(0);
+    expect(bytes(report([tensor('a', '0', [])]))).toBe(0);
+  });
+
+  test('counts tensors of unknown size apart', () => {
+    const open = [tensor('a', '0', ['1'], { shape: ['batch', 3] }), tensor('d', '0', ['2'], { type: null })];
+    const [saving] = savings(report(open));
+    expect(saving).toMatchObject({ bytes: 0, tensors: 0, unknownTensors: 2, launches: 1 });
+    expect(savingText(saving!)).toBe('1 launch, 2 tensors of unknown size (derived)');
+  });
+
+  test('launches as many kernels as a trace says', () => {
+    const profile = { source: 'nsys' as const, kernels: 20, attributed: 20, otherMs: 0, passes: 10 };
+    const traced = report(chain, { profile });
+    traced.layers[0]!.launches = 20;
+    expect(savings(traced)[0]!.launches).toBe(0);
+    traced.layers[0]!.launches = 10;
+    expect(savings(traced)[0]!.launches).toBe(1);
+  });
+});
+
+test('a ForeignNode whose kernels are not listed says nothing of memory and launches', () => {
+  const opaque = handReport(
+    [['/a', 'MatMul', 'foreign'], ['/b', 'Add', 'foreign']],
+    [handLayer(0, 'foreign', ['0', '1'], { foreignNode: 0 })],
+    { tensors: [tensor('a', '0', ['1'])] },
+  ); // prettier-ignore
+  expect(savings(opaque)).toEqual([
+    { of: { foreignNode: 0 }, bytes: null, tensors: 0, unknownTensors: 0, launches: null },
+  ]);
+  expect(savingText(savings(opaque)[0]!)).toBe('');
+});
+
+test('vit_tiny: groups add up, and no tensor that a layer writes is counted', async () => {
+  const layers = readLayerInfo(new TextDecoder().decode(readFixture('traces/vit_tiny.fp16/layers.json.gz')));
+  const model = await readModel(bytesOf(readFixture('models/vit_tiny.onnx')));
+  const made = createReport({ model: model.value!, modelFile: 'vit_tiny.onnx', layerInfo: layers.value });
+  const saving = savingOf(made, { foreignNode: 0 })!;
+  const kernels = made.layers.filter(
+    ({ foreignNode, kind, type }) => foreignNode === 0 && kind === 'kernel' && type !== 'NoOp',
+  );
+  const views = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Identity', 'Dropout']);
+  const computing = made.nodes.filter(
+    ({ foreignNode, op, layers: own }) => foreignNode === 0 && !views.has(op) && own.length > 0,
+  );
+  expect(saving.launches).toBe(computing.length - kernels.length);
+  const most = made.tensors.reduce((sum, { layers: by, shape }) => {
+    if (by.length > 0 || shape === null) return sum;
+    return sum + 4 * shape.reduce<number>((product, size) => product * Number(size), 1);
+  }, 0);
+  expect(saving.bytes).toBeGreaterThan(1e6);
+  expect(saving.bytes).toBeLessThanOrEqual(most);
+});
