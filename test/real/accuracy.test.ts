@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { loadFiles } from '../../src/builder/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { judge } from '../support/runtime.ts';
@@ -118,9 +119,28 @@ test('only one operator, module or node in low precision: the worst comes first'
 
 test.each([
   ['a model in FP16 already', 'fp16_overflow_fp16', 'is in FP16 or BF16 already'],
-  ['a model with a custom operator', 'unsupported_op', 'MyCustomOp'],
+  ['a model with a custom operator', 'unsupported_op', /node ".+" \(MyCustomOp\)/],
 ])('%s: one sentence says why not', async (_, name, words) => {
-  await expect(judge(modelPath(name), [])).rejects.toThrow(words);
+  await expect(judge(await fillWeights(modelPath(name)), [])).rejects.toThrow(words);
+});
+
+test('weights that are missing: which file', async () => {
+  await expect(judge(modelPath('loop_if'), [])).rejects.toThrow('weights.bin is missing');
+});
+
+test('a model from PyTorch with a Loop and an If: nodes inside are judged, but for the branch that is not taken', async () => {
+  const { nodes } = await judge(await fillWeights(modelPath('loop_if')), []);
+  const inside = nodes.filter(({ id }) => id.includes('/'));
+  expect(inside.filter(({ notJudged }) => notJudged === undefined).map(({ name }) => name)).toEqual([
+    'loop/matmul',
+    'loop/bias',
+    'loop/relu',
+    'loop/residual',
+    'else_branch/matmul',
+    'else_branch/add_outer_stem',
+    'else_branch/act',
+  ]);
+  expect(inside).toHaveLength(10);
 });
 
 test('BF16 reaches far but is coarse: another fix', async () => {

@@ -67,6 +67,16 @@ test('open dimensions take the shape of the inputs; one tensor may have hundreds
   expect(fix).toMatchObject({ minimal: true, names: ['/sum'] });
 });
 
+test('the oldest operator set that is supported', async () => {
+  expect((await judgeOdd('opset_9')).fix!.names).toEqual(['/exp']);
+});
+
+test('what ONNX Runtime refuses is told with the names of the model; an input without a shape is asked for', async () => {
+  await expect(judgeOdd('unfit')).rejects.toThrow(/^ONNX Runtime cannot run this model: .*'\/mul'/);
+  await expect(judge(join(folder, 'no_shape.onnx'), [])).rejects.toThrow('Input "x" has no shape in the model');
+  expect((await judgeOdd('no_shape')).outputs[0]).toMatchObject({ finite: true });
+});
+
 test('a loop that runs longer in FP16: compared are the iterations of the exact run', async () => {
   const report = await judgeOdd('trips');
   expect(nodeOf(report, '/add')).toMatchObject({ role: 'root' });

@@ -17,10 +17,10 @@ def value(name, shape, kind=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def save(name, nodes, inputs, outputs, constants, **feeds):
+def save(name, nodes, inputs, outputs, constants, opset=17, **feeds):
     tensors = [numpy_helper.from_array(np.asarray(one), key) for key, one in constants.items()]
     graph = helper.make_graph(nodes, name, inputs, outputs, tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), f"{folder}/{name}.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), f"{folder}/{name}.onnx")
     np.savez(f"{folder}/{name}.npz", **feeds)
     print(json.dumps(name))
 
@@ -58,6 +58,10 @@ dead = [scale, node("Exp", ["a"], ["e"], "/dead"), node("Tanh", ["a"], ["y"], "/
 save("unused", dead, [wide, value("unread", [3])], [value("y", [1, 1000])], {"k": F(5)}, x=x, unread=np.zeros(3, F))
 
 open_shape = [scale, node("Exp", ["a"], ["y"], "/exp")]
+save("opset_9", [scale, node("Exp", ["a"], ["y"], "/exp")], [wide], [value("y", [1, 1000])], {"k": F(5)}, opset=9, x=x)
+no_shape = helper.make_tensor_value_info("x", TensorProto.FLOAT, None)
+save("no_shape", [scale], [no_shape], [value("a", None)], {"k": F(5)}, x=x)
+save("unfit", [node("MatMul", ["x", "k"], ["y"], "/mul")], [value("x", ["n", "m"])], [value("y", None)], {"k": np.ones((7, 2), F)}, x=x)
 save("empty", open_shape, [value("x", ["n", 4])], [value("y", ["n", 4])], {"k": F(5)}, x=np.zeros((0, 4), F))
 save("dynamic", open_shape, [value("x", ["n", 4])], [value("y", ["n", 4])], {"k": F(20)}, x=np.ones((7, 4), F))
 

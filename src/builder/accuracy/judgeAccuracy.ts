@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { AccuracyOutput, AccuracyReport, Sensitivity } from '../../core/accuracy/accuracyReport.ts';
 import type { ModelFile } from '../../core/accuracy/chunkPlan.ts';
@@ -136,7 +137,7 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   const { value: model, problems } = await readModel(source, { spans: true });
   refuseErrors(path, problems);
   if (!model?.graph.span) throw new UserError(`${path} cannot be read as an ONNX model`);
-  for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+  for (const location of externalLocations(model)) await checkExternal(dirname(path), location);
   const types = inferTypes(model);
   const index = new NodeIndex(modelFacts(model, basename(path), types));
   const overrides = readOverrides(rules ?? '');
@@ -165,6 +166,14 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   if (low.low.length === 0)
     throw new UserError(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
   return { ...subject, low };
+}
+
+/** @throws {UserError} if a file of weights is missing, or not inside the model's folder */
+async function checkExternal(folder: string, location: string): Promise<void> {
+  const path = await externalPath(folder, location);
+  await access(path).catch(() => {
+    throw new UserError(`${path} is missing. The model keeps its weights in it; copy it next to the model`);
+  });
 }
 
 class Judge {

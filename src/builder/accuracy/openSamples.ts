@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { InputSource } from '../../core/accuracy/accuracyReport.ts';
 import { randomInput } from '../../core/accuracy/randomInputs.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { UserError } from '../userError.ts';
 import type { DeclaredInput, Simulation } from './simulation.ts';
 
 export interface SampleRequest {
@@ -15,15 +16,20 @@ export interface SampleRequest {
 
 /**
  * Opens a model in a simulation and reads its samples.
- * @throws {UserError} if the inputs do not fit the model
+ * @throws {UserError} if the inputs do not fit the model, or an input without values has no shape
  */
 export async function openSamples(
   simulation: Simulation,
   model: OnnxModel,
   request: SampleRequest,
 ): Promise<{ samples: number; sources: InputSource[]; inputs: DeclaredInput[] }> {
-  await simulation.open(request.model, dirname(request.model));
+  await simulation.open(request.model, dirname(request.model), model.nodes);
   const inputs = inputsOf(model, request.shapes);
+  const open = inputs.find(({ name, shape }) => shape === null && request.shapes?.has(name) !== true);
+  if (open && request.inputs.length === 0)
+    throw new UserError(
+      `Input "${open.name}" has no shape in the model. Pass one (--shapes ${open.name}:1x3x224x224) or values (--inputs)`,
+    );
   const read = await simulation.samples(request.inputs, inputs);
   return { samples: read.samples, sources: read.inputs, inputs };
 }

@@ -5,8 +5,9 @@ import type { ComparedOutput } from '../../core/accuracy/outputErrors.ts';
 import type { RandomInput } from '../../core/accuracy/randomInputs.ts';
 import type { MeasuredNode } from '../../core/accuracy/judgement.ts';
 import type { Measured } from '../../core/accuracy/measures.ts';
+import { modelNames } from '../../core/accuracy/runWriter.ts';
 import type { SwitchedChunk } from '../../core/accuracy/switchedChunks.ts';
-import type { OnnxValue } from '../../core/onnx/onnxModel.ts';
+import type { OnnxNode, OnnxValue } from '../../core/onnx/onnxModel.ts';
 import type { Segment } from '../../core/onnx/segment.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';
@@ -25,6 +26,8 @@ export interface DeclaredInput extends OnnxValue {
 /** ONNX Runtime with one model, its samples and its sessions, in a process of its own. */
 export class Simulation {
   private readonly session: PythonSession;
+  /** Those of the model, for messages. */
+  private nodes: readonly OnnxNode[] = [];
 
   /** `script`: path of `simulate.py`. */
   constructor({ python, environment }: PythonWithRuntime, script: string, signal?: AbortSignal) {
@@ -41,11 +44,13 @@ export class Simulation {
     try {
       return await this.session.ask<Result>(request);
     } catch (error) {
-      throw error instanceof Refused ? new UserError(inWords(error)) : error;
+      throw error instanceof Refused ? new UserError(inWords(error, this.nodes)) : error;
     }
   }
 
-  open(model: string, folder: string): Promise<void> {
+  /** `nodes`: those of the model, which messages name. */
+  open(model: string, folder: string, nodes: readonly OnnxNode[]): Promise<void> {
+    this.nodes = nodes;
     return this.ask({ do: 'open', model, folder });
   }
 
@@ -118,8 +123,13 @@ function pieces(segments: Chunk['segments']): (string | [number, number])[] {
   });
 }
 
-function inWords({ stage, message }: Refused): string {
-  if (stage === 'operator') return `ONNX Runtime cannot run this model: ${message}`;
-  if (stage === 'memory') return `Not enough memory for this model: ${message}`;
-  return message;
+/** ONNX Runtime's message without its codes, about the model's own nodes. */
+function inWords({ stage, message }: Refused, nodes: readonly OnnxNode[]): string {
+  const text = modelNames(message).replace(/^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : /, '').trimEnd();
+  if (stage === 'memory') return `Not enough memory for this model: ${text}`;
+  if (stage !== 'operator') return text === message ? text : `ONNX Runtime cannot run this model: ${text}`;
+  const [, unknown, other] = /No Op registered for (\S+)|([^\s:]+)\(-?\d+\)/.exec(text) ?? [];
+  const user = nodes.find(({ op }) => op === (unknown ?? other));
+  const which = user ? ` node "${user.name || user.id}" (${user.op})` : ' this model';
+  return `ONNX Runtime cannot run${which}: ${text}`;
 }

@@ -78,7 +78,7 @@ function writeIf(node: OnnxNode, place: JudgePlace, tools: BodyTools): Measures[
   const found = slots.map((slot) => renamed(slot, () => writer.fresh('m')));
   const outputs = [...formal(node, branches[0]!.graph.outputs.length, writer), ...found.flatMap(numbersOf)];
   const { op, inputs } = node;
-  const name = writer.fresh('n');
+  const name = writer.copyOf(node);
   place.nodes.push({ op, name, inputs, outputs, attributes: Object.fromEntries(attributes), like: node });
   return found;
 }
@@ -111,7 +111,7 @@ function writeLoop(node: OnnxNode, place: JudgePlace, tools: BodyTools): Measure
   const made = formal(node, graph.outputs.length - fixedOut, writer);
   place.nodes.push({
     op: node.op,
-    name: writer.fresh('n'),
+    name: writer.copyOf(node),
     inputs: [
       ...node.inputs.slice(0, first),
       ...low(node.inputs.slice(fixedIn, first)),

@@ -73,7 +73,8 @@ export function writeMeasures(
   const known = add('Less', [size, writer.float(Infinity)]);
   const difference = (copy: string) => add('Where', [known, add('Abs', [add('Sub', [copy, reference])]), zero]);
   const [ofShadow, ofRun] = [difference(shadow), difference(run)];
-  const gone = add('And', [add('Equal', [shadow, zero]), add('Greater', [size, zero])]);
+  // NaN is not 0. (Older operator sets compare no floating-point numbers for equality.)
+  const gone = add('And', [add('Not', [add('Cast', [shadow], { to: { int: 9 } })]), add('Greater', [size, zero])]);
   return {
     node: low.index,
     numbers: {

@@ -29,7 +29,15 @@ export class Names {
   fresh(what: string): string {
     return `${this.prefix}${what}${this.count++}`;
   }
+
+  /** The name of a copy of a node; `modelNames` finds the node's own name in a text. */
+  copyOf({ name, op }: OnnxNode): string {
+    return `${this.fresh('n')}:${name || op}`;
+  }
 }
+
+/** A text about a simulated model with the names of the model's own nodes. */
+export const modelNames = (text: string): string => text.replaceAll(/_*lens\/n\d+:/g, '');
 
 /** The tensors of one graph as one run sees them, and those of the graphs around it. */
 export class Values {
@@ -110,7 +118,7 @@ export class RunWriter {
     const attributes = Object.fromEntries(
       bodies.map(({ attribute, graph }) => [attribute, { graph: this.body(graph, sheet.values) }]),
     );
-    sheet.nodes.push({ op: node.op, name: this.names.fresh('n'), inputs, outputs, attributes, like: node });
+    sheet.nodes.push({ op: node.op, name: this.names.copyOf(node), inputs, outputs, attributes, like: node });
   }
 
   private body(graph: OnnxGraph, around: Values) {
@@ -246,6 +254,10 @@ export class RunWriter {
 
   fresh(what: string): string {
     return this.names.fresh(what);
+  }
+
+  copyOf(node: OnnxNode): string {
+    return this.names.copyOf(node);
   }
 
   /** The name of a scalar. */
