@@ -125,7 +125,9 @@ function pieces(segments: Chunk['segments']): (string | [number, number])[] {
 
 /** ONNX Runtime's message without its codes, about the model's own nodes. */
 function inWords({ stage, message }: Refused, nodes: readonly OnnxNode[]): string {
-  const text = modelNames(message).replace(/^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : /, '').trimEnd();
+  const text = modelNames(message)
+    .replace(/^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : /, '')
+    .trimEnd();
   if (stage === 'memory') return `Not enough memory for this model: ${text}`;
   if (stage !== 'operator') return text === message ? text : `ONNX Runtime cannot run this model: ${text}`;
   const [, unknown, other] = /No Op registered for (\S+)|([^\s:]+)\(-?\d+\)/.exec(text) ?? [];

@@ -4,6 +4,7 @@ import type { AccuracyReport } from './accuracyReport.ts';
 import { castsText, errorFigure, evidence, notJudgedTexts, passesTolerance, accuracyVerdict } from './accuracyText.ts';
 import type { JudgedNode } from './judgement.ts';
 import { randomWarning } from './randomInputs.ts';
+import { moduleOf } from './sensitivityGroups.ts';
 
 /** What the page around a report offers; the editor has commands, a file has none. */
 export interface AccuracyPageOptions {
@@ -48,7 +49,7 @@ ${outputs.map((one) => `<tr class="${one.judged && (one.error === null || one.er
 <p class="note">Error: max|difference| / max|reference| of ${counted(samples, 'sample')}. Tolerance ${tolerance}. ${escaped(howSimulated(low))}</p>
 <h2>Error over depth</h2>
 ${strip(nodes, tolerance)}
-<p class="note">From left to right ${counted(nodes.length, 'node')} in the model's order. Line: error in the ${type} run. Bars: what the node alone loses on exact inputs. Marks at the top: not finite. Red: to blame.${notJudgedTexts(
+<p class="note">From left to right ${counted(nodes.length, 'node')} in the model's order, with its modules below. Line: error in the ${type} run. Bars: what the node alone loses on exact inputs, from 1e-7 to 1. Dashed: the tolerance. Marks at the top: not finite. Red: to blame.${notJudgedTexts(
     nodes,
   )
     .map((text) => ` ${escaped(text)}.`)
@@ -57,13 +58,14 @@ ${
   culprits.length === 0
     ? ''
     : `<h2>Culprits</h2>
-<table><tr><th>node</th><th>operator</th><th></th><th>evidence</th><th class="n">alone</th></tr>
-${culprits.map((node) => `<tr><td>${name(node)}</td><td>${escaped(node.op)}</td><td class="${node.role}">${node.role}</td><td>${escaped(evidence(node))}</td><td class="n">${errorFigure(node.alone ?? null)}</td></tr>`).join('\n')}
-</table>`
+<table><tr><th>node</th><th>operator</th><th>role</th><th>evidence</th><th class="n">alone</th></tr>
+${culprits.map((node) => `<tr><td>${name(node)}</td><td>${escaped(node.op)}</td><td class="${node.role}">${node.role}</td><td>${escaped(evidence(node, false))}</td><td class="n">${errorFigure(node.alone ?? null)}</td></tr>`).join('\n')}
+</table>
+<p class="note">Root: reads values that fit. Victim: reads a value that does not fit or was already wrong, and must stay in FP32 until it is small again. Alone: error of the outputs when only this node is in ${type}.</p>`
 }
 <h2>Fix</h2>
 ${fixText(report)}
-${fix && fix.nodes.length > 0 ? `<pre>${escaped(fix.rules)}</pre>` : ''}
+${fix && fix.nodes.length > 0 ? `<details><summary>The rules as text</summary><pre>${escaped(fix.rules)}</pre></details>` : ''}
 </body>
 </html>
 `;
@@ -124,17 +126,58 @@ function strip(nodes: readonly JudgedNode[], tolerance: number): string {
     line.push(`${(x + width / 2).toFixed(1)},${(HEIGHT - run).toFixed(1)}`);
   }
   const limit = (HEIGHT - heightOf(tolerance)).toFixed(1);
-  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Error of each node over the depth of the model">
+  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT + BAND}" role="img" aria-label="Error of each node over the depth of the model">
 ${shapes.join('\n')}
 <polyline points="${line.join(' ')}"/>
 <line x1="0" y1="${limit}" x2="${WIDTH}" y2="${limit}"/>
+${moduleBand(nodes)}
 </svg>`;
 }
 
+/** Height of the modules below the strip. */
+const BAND = 22;
+/** As many modules as have room for their names. */
+const MODULES = 24;
+/** Width of a letter. */
+const LETTER = 6.6;
+
+/** The modules below the strip: of the innermost level that has few enough of them. */
+function moduleBand(nodes: readonly JudgedNode[]): string {
+  let runs: { module: string; from: number; to: number }[] = [];
+  for (let depth = 1; depth <= 8; depth++) {
+    const found = moduleRuns(nodes, depth);
+    if (found.length > MODULES || found.length === runs.length) break;
+    runs = found;
+  }
+  if (runs.length < 2) return '';
+  return runs
+    .map(({ module, from, to }) => {
+      const [x, width] = [(WIDTH * from) / nodes.length, (WIDTH * (to - from)) / nodes.length];
+      const short = module.slice(module.lastIndexOf('/') + 1);
+      const label = short.length * LETTER < width - 4 ? short : '';
+      return `<g><title>${escaped(module)}</title><path d="M${x.toFixed(1)} ${HEIGHT}h${width.toFixed(1)}v${BAND}h-${width.toFixed(1)}z"/><text x="${(x + width / 2).toFixed(1)}" y="${HEIGHT + 15}">${escaped(label)}</text></g>`;
+    })
+    .join('\n');
+}
+
+/** Consecutive nodes of one module; nodes outside of modules belong to the run around them. */
+function moduleRuns(nodes: readonly JudgedNode[], depth: number): { module: string; from: number; to: number }[] {
+  const runs: { module: string; from: number; to: number }[] = [];
+  for (const [i, { name }] of nodes.entries()) {
+    let module = '';
+    for (let level = depth; level > 0 && module === ''; level--) module = moduleOf(name, level);
+    const last = runs.at(-1);
+    if (last && (last.module === module || module === '')) last.to = i + 1;
+    else runs.push({ module, from: i, to: i + 1 });
+  }
+  return runs;
+}
+
 const style = `${pageStyle}
-.verdict { font-size: 1.1em; } .good { color: var(--vscode-testing-iconPassed, #1a7f37); }
-svg { width: 100%; height: auto; border-bottom: 1px solid var(--vscode-descriptionForeground, #888); }
-rect { fill: var(--vscode-charts-blue, #3794ff); opacity: 0.6; } rect.root { fill: var(--vscode-charts-red, #d33); opacity: 1; }
-circle { fill: var(--vscode-charts-red, #d33); } polyline { fill: none; stroke: var(--vscode-charts-orange, #d18616); stroke-width: 1.5; }
-line { stroke: var(--vscode-descriptionForeground, #888); stroke-dasharray: 6 4; }
+.verdict { font-size: 1.1em; font-weight: 600; } .good { color: var(--vscode-testing-iconPassed, var(--good)); }
+svg { width: 100%; height: auto; }
+rect { fill: var(--vscode-charts-blue, var(--bar)); } rect.root { fill: var(--vscode-errorForeground, var(--bad)); }
+circle { fill: var(--vscode-errorForeground, var(--bad)); } polyline { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 1.5; }
+line { stroke: var(--vscode-foreground, var(--text)); stroke-dasharray: 6 4; }
+path { fill: none; stroke: var(--vscode-descriptionForeground, var(--soft)); stroke-width: 0.7; } text { font-size: 11px; text-anchor: middle; fill: var(--vscode-descriptionForeground, var(--soft)); }
 `;

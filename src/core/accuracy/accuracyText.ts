@@ -21,12 +21,12 @@ function magnitude(value: number): string {
 
 const words = { float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' } as const;
 
-/** Why a node is to blame, in one sentence without its name. */
-export function evidence(node: JudgedNode): string {
+/** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
+export function evidence(node: JudgedNode, withAlone = true): string {
   const { max, overflow, underflow, localError, alone, type, role, notJudged } = node;
   const name = words[type];
   const only =
-    alone === undefined
+    alone === undefined || !withAlone
       ? ''
       : alone === null
         ? `; alone in ${name} it makes the outputs not finite`
@@ -54,7 +54,7 @@ export function accuracyVerdict(report: AccuracyReport): string {
   const found = `${low.toUpperCase()} gives ${worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`}`;
   if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
   if (!fix) return `${found}; there is no fix.`;
-  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 it is ${errorFigure(fix.error)}.`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.`;
 }
 
 /** Why there is nothing to judge; null: some output is judged. */

@@ -43,7 +43,7 @@ function grouped(
 }
 
 /** The first segments of a name: `/encoder/layers.0` of `/encoder/layers.0/attn/MatMul` at depth 2; '' if it has fewer. */
-function moduleOf(name: string, depth: number): string {
+export function moduleOf(name: string, depth: number): string {
   const segments = name.split('/').filter((segment) => segment !== '');
   return segments.length > depth ? `/${segments.slice(0, depth).join('/')}` : '';
 }

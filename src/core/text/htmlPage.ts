@@ -1,14 +1,17 @@
 /** A text as HTML, in elements and in quoted attributes. */
 export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** The style of pages without scripts, with the editor's colours where they are shown there. */
+/** For every page: the editor's colors where it is shown there, otherwise those of the theme that the system prefers. */
 export const pageStyle = `
-body { font: 14px/1.5 var(--vscode-font-family, system-ui, sans-serif); color: var(--vscode-foreground, #222); background: var(--vscode-editor-background, #fff); margin: 1.5em auto; max-width: 64em; padding: 0 1em; }
+:root { color-scheme: light dark; --text: #222; --page: #fff; --soft: #666; --bad: #c22; --good: #1a7f37; --warn: #8a6100; --code: #f4f4f4; --link: #0058c4; --bar: #5aa7f5; --line: #b36b00; }
+@media (prefers-color-scheme: dark) { :root { --text: #ddd; --page: #1e1e1e; --soft: #a0a0a0; --bad: #f48771; --good: #73c991; --warn: #cca700; --code: #2a2a2a; --link: #4daafc; --bar: #2f74b5; --line: #e8a33d; } }
+body { font: 14px/1.5 var(--vscode-font-family, system-ui, sans-serif); color: var(--vscode-foreground, var(--text)); background: var(--vscode-editor-background, var(--page)); margin: 1.5em auto; max-width: 64em; padding: 0 1em; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 1.8em; }
-table { border-collapse: collapse; } th, td { text-align: left; padding: 0.15em 1.2em 0.15em 0; vertical-align: top; } th { font-weight: 600; }
+table { border-collapse: collapse; } th, td { text-align: left; padding: 0.2em 1.2em 0.2em 0; vertical-align: top; } th { font-weight: 600; } tr + tr td { border-top: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.bad td, .bad, .root { color: var(--vscode-errorForeground, #c22); }
-.note { color: var(--vscode-descriptionForeground, #666); } .warning { color: var(--vscode-editorWarning-foreground, #8a6100); }
-pre { padding: 0.8em; background: var(--vscode-textCodeBlock-background, #f4f4f4); overflow: auto; }
-a { color: var(--vscode-textLink-foreground, #0058c4); }
-a.action { display: inline-block; padding: 0.3em 0.9em; color: var(--vscode-button-foreground, #fff); background: var(--vscode-button-background, #0058c4); text-decoration: none; }`;
+.bad td, .bad, .root { color: var(--vscode-errorForeground, var(--bad)); }
+.note { color: var(--vscode-descriptionForeground, var(--soft)); } .warning { color: var(--vscode-editorWarning-foreground, var(--warn)); }
+pre { padding: 0.8em; background: var(--vscode-textCodeBlock-background, var(--code)); overflow: auto; } summary { cursor: pointer; margin-top: 1em; }
+a { color: var(--vscode-textLink-foreground, var(--link)); }
+a.action { display: inline-block; padding: 0.3em 0.9em; color: var(--vscode-button-foreground, #fff); background: var(--vscode-button-background, #0058c4); text-decoration: none; }
+`;

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { accuracyPage } from '../../core/accuracy/accuracyPage.ts';
+import type { Selection } from '../../protocol/views.ts';
 import { commands } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import type { FoundAccuracy } from './findCulprits.ts';
@@ -15,7 +16,7 @@ export class AccuracyPages implements vscode.Disposable {
     if (panel === undefined && !reveal) return;
     if (panel === undefined) {
       panel = vscode.window.createWebviewPanel('tensorrtLens.accuracyPage', '', vscode.ViewColumn.Active, {
-        enableCommandUris: [commands.addFix, commands.selectItem],
+        enableCommandUris: [commands.addFix, commands.revealInGraph],
         localResourceRoots: [],
       });
       this.#panels.set(key, panel);
@@ -25,7 +26,11 @@ export class AccuracyPages implements vscode.Disposable {
     panel.title = `Accuracy of ${title}`;
     const rules = report.fix?.without.length ?? 0;
     const add = { label: 'Add the Rules to the Override File', href: commandUri(commands.addFix, [key]) };
-    panel.webview.html = accuracyPage(report, { title, links: rules > 0 ? [add] : [] });
+    const nodeLink = (id: string) => {
+      const selection: Selection = { kind: 'nodes', ids: [id] };
+      return commandUri(commands.revealInGraph, [selection, key]);
+    };
+    panel.webview.html = accuracyPage(report, { title, links: rules > 0 ? [add] : [], nodeLink });
   }
 
   dispose(): void {

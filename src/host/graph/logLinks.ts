@@ -33,7 +33,7 @@ export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider
       vscode.languages.registerDefinitionProvider(logFiles, this),
       vscode.languages.registerCodeLensProvider(logFiles, this),
       registerCommands({
-        [commands.revealInGraph]: (selection) => this.#reveal(selection as Selection),
+        [commands.revealInGraph]: (selection, model) => this.#reveal(selection as Selection, model),
       }),
     );
   }
@@ -89,8 +89,10 @@ export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider
     return { session, selection: found.selection, range };
   }
 
-  async #reveal(selection: Selection): Promise<void> {
-    const session = this.#sessions.current;
+  /** `model`: the URI of the model as text; otherwise the current one. */
+  async #reveal(selection: Selection, model: unknown): Promise<void> {
+    const named = typeof model === 'string' ? vscode.Uri.parse(model) : undefined;
+    const session = named ? this.#sessions.setCurrent(named) : this.#sessions.current;
     if (session === undefined) {
       await vscode.window.showInformationMessage(plainText('Open the model of this log first.'));
       return;

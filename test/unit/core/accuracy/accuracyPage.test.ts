@@ -47,7 +47,9 @@ const report = (more: Partial<AccuracyReport> = {}): AccuracyReport => ({
 
 test('the verdict, the culprit with its evidence, and what its rule buys', () => {
   const page = accuracyPage(report(), { title: 'm.onnx' });
-  expect(accuracyVerdict(report())).toBe('FP16 gives outputs that are not finite; with 1 node in FP32 it is 0.0009.');
+  expect(accuracyVerdict(report())).toBe(
+    'FP16 gives outputs that are not finite; with 1 node in FP32 the error is 0.0009.',
+  );
   for (const words of ['largest result 4.4e+11, FP16 ends at 65,504', '/pow fp32', 'error without it'])
     expect(page).toContain(words);
   expect(accuracyText(report())).toContain('/pow fp32  # without: not finite');
@@ -74,6 +76,23 @@ test('thousands of nodes are drawn in a bounded number of columns', () => {
   const nodes = Array.from({ length: 14_163 }, (_, i) => judged(`${i}`));
   const page = accuracyPage(report({ nodes, fix: null }), { title: 'm.onnx' });
   expect(page.match(/<rect /g)!.length).toBeLessThanOrEqual(500);
+});
+
+test('the modules are below the strip: the innermost level that has room', () => {
+  const names = ['0', '1'].flatMap((layer) =>
+    ['attn/MatMul', 'attn/Softmax', 'ffn/MatMul'].map((part) => `/layers.${layer}/${part}`),
+  );
+  const nodes = [...names, '/norm/Pow'].map((name, i) => judged(`${i}`, { name }));
+  const modules = (page: string) => [...page.matchAll(/<g><title>([^<]*)<\/title>/g)].map(([, title]) => title);
+  expect(modules(accuracyPage(report({ nodes }), { title: 'm.onnx' }))).toEqual([
+    '/layers.0/attn',
+    '/layers.0/ffn',
+    '/layers.1/attn',
+    '/layers.1/ffn',
+    '/norm',
+  ]);
+  const many = Array.from({ length: 90 }, (_, i) => judged(`${i}`, { name: `/layers.${i % 30}/part/${i}` }));
+  expect(modules(accuracyPage(report({ nodes: many }), { title: 'm.onnx' }))).toEqual([]);
 });
 
 test('within the tolerance there is nothing to fix', () => {
