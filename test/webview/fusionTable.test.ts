@@ -53,7 +53,7 @@ describe('the table of the fusion page', () => {
     expect(await page.locator('[aria-sort="ascending"]').count()).toBe(1);
     expect((await columnOf(opened, 'Order'))[0]).toBe(byTime.at(-1));
     await page.click(headed('Time'));
-    expect(await page.locator('[aria-sort="none"]').count()).toBe(10);
+    expect(await page.locator('[aria-sort="none"]').count()).toBe(11);
     expect((await columnOf(opened, 'Order'))[0]).toBe('0');
   });
 
@@ -111,7 +111,7 @@ describe('the table of the fusion page', () => {
     await page.waitForFunction(() => document.querySelector('.table-count')?.textContent === '2 layers copied');
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const [head, ...lines] = copied.trimEnd().split(/\r?\n/);
-    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes');
+    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes,Largest Tensor');
     expect(lines.map((line) => line.split(',')[0])).toEqual(['0', '1']);
     await page.keyboard.press('Control+a');
     expect(((await selections(opened)).at(-1) as { ids: number[] }).ids).toHaveLength(90);
@@ -133,7 +133,7 @@ describe('the table of the fusion page', () => {
     const { page } = opened;
     await page.click('.table-columns > summary');
     await page.uncheck('.table-columns input[value="tactic"]');
-    expect(await page.locator('.table-head .table-cell').count()).toBe(9);
+    expect(await page.locator('.table-head .table-cell').count()).toBe(10);
     expect(await page.isDisabled('.table-columns input[value="name"]')).toBe(true);
     await page.keyboard.press('Escape');
     expect(await page.locator('.table-columns[open]').count()).toBe(0);

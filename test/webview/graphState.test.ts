@@ -90,3 +90,16 @@ it('nodes of a module that are selected elsewhere show the module', async () => 
   expect(await inspector.getByRole('heading').first().textContent()).toContain('selected');
   await view.close();
 });
+
+it('a group says why its boundary is where it is', async () => {
+  const view = await open('vscode-light');
+  await painted(view, await captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32'));
+  await view.post('select', { kind: 'foreignNode', id: 0 });
+  await view.still();
+  const inspector = view.page.locator('.graph-inspector');
+  expect(await inspector.textContent()).toContain(
+    'ForeignNode 0 ends at "/to_map/Reshape_output_0": "/conv_transpose/ConvTranspose" runs as a native layer',
+  );
+  expect(await inspector.textContent()).not.toContain('ForeignNode 2 ends');
+  await view.close();
+});

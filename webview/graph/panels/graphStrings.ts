@@ -108,6 +108,7 @@ export const graphStrings = {
     notVisible: 'not known: fused, or not in the layer info',
     evidence: 'Evidence',
     reason: 'Reason',
+    border: 'Boundary',
     remarks: 'Remarks',
     problems: 'Problems',
     contents: 'Contents',

@@ -1,4 +1,4 @@
-import type { ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import type { Remark, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { builtPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
 import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
 import type { AskedPrecision } from '../../../src/core/scene/panel/viewData.ts';
@@ -108,13 +108,7 @@ export class Inspector {
       parts.push(...this.#layers(model, said.layers));
       if (said.reason !== '') parts.push(section(words.reason, element('p', {}, said.reason)));
       const remarks = report.remarks.filter(({ nodes }) => nodes.includes(node.id));
-      if (remarks.length > 0) {
-        const list = element('ul', {});
-        for (const { kind, message, evidence } of remarks.slice(0, 12)) {
-          list.append(element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
-        }
-        parts.push(section(words.remarks, list));
-      }
+      parts.push(...this.#remarks(words.remarks, remarks));
       if (model.noun === 'node' && (said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single')) {
         parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
       }
@@ -181,6 +175,13 @@ export class Inspector {
       );
     }
     return list.childElementCount === 0 ? [] : [section(words.layers, list)];
+  }
+
+  #remarks(title: string, remarks: readonly Remark[]): Node[] {
+    const items = remarks
+      .slice(0, 12)
+      .map(({ kind, message, evidence }) => element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
+    return items.length === 0 ? [] : [section(title, element('ul', {}, ...items))];
   }
 
   #terminal(model: GraphModel, point: number): Node[] {
@@ -262,13 +263,13 @@ export class Inspector {
       parts.push(element('p', { class: 'mono wrap muted' }, shorten(foreign.name, longestName)));
       if (foreign.line !== null) parts.push(element('p', {}, this.#links.line(foreign.line)));
     }
-    const remarks = report.remarks.filter(({ layers }) => layers.some((layer) => group.layers.includes(layer)));
-    if (remarks.length > 0) {
-      const list = element('ul', {});
-      for (const { kind, message, evidence } of remarks.slice(0, 12))
-        list.append(element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
-      parts.push(section(words.remarks, list));
-    }
+    // Why it begins and ends where it does is said of the tensors at its border.
+    const border = new Set([...(foreign?.inputs ?? []), ...(foreign?.outputs ?? [])]);
+    const atBorder = report.remarks.filter(({ evidence: { tensor } }) => tensor !== undefined && border.has(tensor));
+    const inside = report.remarks.filter(
+      (remark) => !atBorder.includes(remark) && remark.layers.some((layer) => group.layers.includes(layer)),
+    );
+    parts.push(...this.#remarks(words.border, atBorder), ...this.#remarks(words.remarks, inside));
     parts.push(...this.#layers(model, group.layers), section(words.contents, this.#links.points(model, group.points)));
     return parts;
   }

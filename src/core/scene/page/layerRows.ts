@@ -1,3 +1,4 @@
+import type { EngineTensor } from '../../engine/engineLayer.ts';
 import { tensorPrecision } from '../../engine/tensorPrecision.ts';
 import { tensorBytes } from '../../engine/tensorBytes.ts';
 import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
@@ -23,6 +24,8 @@ export interface LayerRow {
   share: number | null;
   /** Bytes of the tensors that it reads and writes, weights excluded; null where a size or type is not known. */
   bytes: number | null;
+  /** Bytes of the largest of them; null where the size or type of one is not known. */
+  largest: number | null;
 }
 
 /** Every layer and kernel of a report, in the order of execution. The times add up to those of the layers. */
@@ -41,6 +44,7 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
       ms,
       share: ms === null || whole === null || whole <= 0 ? null : (100 * ms) / whole,
       bytes: tensorBytes([...layer.inputs, ...layer.outputs]),
+      largest: largestOf([...layer.inputs, ...layer.outputs]),
     };
   });
 }
@@ -81,6 +85,13 @@ export const layerColumns: readonly Column<LayerRow>[] = [
   column('tactic', 'Tactic', 'text', ({ layer }) => layer.tactic, 'Name or number of the kernel that runs it'),
   column('formats', 'Formats', 'text', ({ formats }) => formats || null, 'Memory layouts of the tensors it writes'),
   column('bytes', 'Bytes', 'bytes', ({ bytes }) => bytes, 'Size of the tensors that it reads and writes, no weights'),
+  column(
+    'largest',
+    'Largest Tensor',
+    'bytes',
+    ({ largest }) => largest,
+    'Size of the largest tensor that it reads or writes',
+  ),
 ];
 
 /** A column of what only a trace says. */
@@ -106,3 +117,8 @@ function column(
 
 const distinct = (values: (string | null)[]): string =>
   [...new Set(values.filter((value) => value !== null))].join(', ');
+
+function largestOf(tensors: readonly EngineTensor[]): number | null {
+  const sizes = tensors.map((tensor) => tensorBytes([tensor]));
+  return sizes.length === 0 || sizes.includes(null) ? null : Math.max(...sizes.map(Number));
+}

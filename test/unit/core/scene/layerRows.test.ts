@@ -38,6 +38,7 @@ describe('the rows of the table of layers', () => {
     expect(conv.formats).toBe(outputs[0]!.format);
     expect([...inputs, ...outputs].map(({ type }) => type)).toEqual(['Half', 'Half']);
     expect(conv.bytes).toBe(2 * (size(inputs[0]!) + size(outputs[0]!)));
+    expect(conv.largest).toBe(2 * Math.max(size(inputs[0]!), size(outputs[0]!)));
     const nameOnly = { ...conv.layer, inputs: [], outputs: [], averageMs: null };
     const [silent] = toLayerRows({ ...report, layers: [nameOnly], foreignNodes: [] });
     expect(silent).toMatchObject({ precision: '', formats: '', ms: null, share: null, bytes: null });
@@ -111,7 +112,7 @@ describe('sorting rows', () => {
     const report = await reportOf('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
     const shown = layerColumns.filter(({ optional }) => optional !== true);
     const [head, ...lines] = csvOf(toLayerRows(report), shown).trimEnd().split('\r\n');
-    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes');
+    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes,Largest Tensor');
     expect(lines).toHaveLength(report.layers.length);
   });
 
