@@ -18,6 +18,7 @@ export const buildFileOptions = {
   log: { type: 'string' },
   profile: { type: 'string' },
   nsys: { type: 'string' },
+  'ort-log': { type: 'string' },
   'build-number': { type: 'string' },
 } as const;
 
@@ -41,13 +42,9 @@ export function requireEngineFiles({ layers, log, profile }: BuildFileValues): v
 }
 
 /** Checks that there is enough to report on. */
-export function requireBuildFiles(files: {
-  onnx?: string | undefined;
-  layers?: string | undefined;
-  log?: string | undefined;
-}): string {
+export function requireBuildFiles(files: BuildFileValues): string {
   if (files.onnx === undefined) throw new Usage('--onnx MODEL.onnx is missing');
-  if (files.layers === undefined && files.log === undefined)
+  if (files.layers === undefined && files.log === undefined && files['ort-log'] === undefined)
     throw new Usage('pass --layers LAYERS.json (from --exportLayerInfo), --log BUILD.log (verbose), or both');
   return files.onnx;
 }
@@ -55,8 +52,8 @@ export function requireBuildFiles(files: {
 export const fusion: Command = {
   name: 'fusion',
   summary: 'show which nodes TensorRT fused into which layers',
-  help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-               [--node NAME | --members N]
+  help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
+               [--json] [--node NAME | --members N]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
 
 Joins the output of a build with its model and reports what happened to every node.
@@ -68,6 +65,7 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
   --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (.nsys-rep or SQLite)
   --nsys PROGRAM   the nsys that reads a .nsys-rep file; default: the one on the PATH
+  --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0): which execution provider runs each node
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbours
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
@@ -104,10 +102,11 @@ the three is enough: the report covers the engine's layers, and its nodes are un
 
 /** The report on a build, or without `--onnx` on its engine alone. */
 async function reportOf(values: BuildFileValues & { node?: string | undefined }): Promise<FusionReport> {
-  const given = { ...values, buildNumber: buildNumberOf(values['build-number']) };
+  const given = { ...values, ortLog: values['ort-log'], buildNumber: buildNumberOf(values['build-number']) };
   const files = filesWith(values);
   if (values.onnx !== undefined) return (await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files)).report;
   requireEngineFiles(values);
+  if (values['ort-log'] !== undefined) throw new Usage('--ort-log needs --onnx MODEL.onnx: it names nodes');
   if (values.node !== undefined)
     throw new Usage('--node needs --onnx MODEL.onnx: without the model there are no nodes');
   return (await loadEngine(given, files)).report;

@@ -7,7 +7,9 @@ import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { loadEngine, toEngineView } from '../builder/store/loadEngine.ts';
 import { toViewData } from '../builder/store/viewData.ts';
-import { fileTrouble } from '../builder/userError.ts';
+import { fileTrouble, UserError } from '../builder/userError.ts';
+import { chromeTrace } from '../core/scene/export/chromeTrace.ts';
+import { modelExplorerData, modelExplorerSets } from '../core/scene/export/modelExplorer.ts';
 import type { ViewData } from '../core/scene/panel/viewData.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -19,33 +21,74 @@ export const report: Command = {
   help: `trtlens report --onnx MODEL.onnx [--layers F] [--log F] [--profile F] -o report.html
 trtlens report [--layers F] [--log F] [--profile F] -o report.html
 trtlens report --build FOLDER [--onnx MODEL.onnx] -o report.html
+trtlens report … [--model-explorer DIR] [--perfetto FILE] [-o report.html]
 
 Writes one self-contained page with the graph and the fusion view. The page loads nothing.
 Without --onnx, the graph is that of the engine: its layers, kernels and tensors.
 
   --nsys PROGRAM       the nsys that reads a .nsys-rep file as --profile
   --build-number N     the N-th build in the log, from 1
+  --ort-log FILE       verbose log of ONNX Runtime: which execution provider runs each node
   --build FOLDER       a build folder of trtlens instead of the files
   -o, --output FILE    the file to write; only the page's data if the name ends in .json
+  --model-explorer DIR write fate, kernel, type and time of each node as custom node data for Model Explorer
+  --perfetto FILE      write layers, kernels and the stages of the build as a trace for Perfetto or chrome://tracing
 `,
   run: async (args, terminal) => {
-    const options = { ...buildFileOptions, build: { type: 'string' }, output: { type: 'string', short: 'o' } } as const;
+    const options = {
+      ...buildFileOptions,
+      build: { type: 'string' },
+      output: { type: 'string', short: 'o' },
+      'model-explorer': { type: 'string' },
+      perfetto: { type: 'string' },
+    } as const;
     const { values } = readArguments(args, options);
-    const { output } = values;
-    if (output === undefined) throw new Usage('-o report.html is missing');
-    const files = { ...values, output };
-    await writeReport(output, values.build === undefined ? await ofFiles(files) : await ofBuild(values.build, files));
-    terminal.note(`Written: ${output}`);
+    const { output, perfetto, 'model-explorer': folder } = values;
+    if (output === undefined && perfetto === undefined && folder === undefined)
+      throw new Usage('-o report.html is missing');
+    const sets = folder === undefined ? [] : modelExplorerSets.map((name) => join(folder, `${name}.json`));
+    const outputs = [output, perfetto, ...sets].filter((path) => path !== undefined);
+    const data =
+      values.build === undefined ? await ofFiles(values, outputs) : await ofBuild(values.build, values, outputs);
+    const written: string[] = [];
+    if (output !== undefined) written.push(await writeReport(output, data));
+    if (perfetto !== undefined) written.push(await writeTrace(perfetto, data));
+    if (folder !== undefined) written.push(...(await writeNodeData(folder, data)));
+    terminal.note(`Written: ${written.join(', ')}`);
     return exitCodes.done;
   },
 };
 
 /** Writes the page, or its data alone where the name ends in `.json`; its folder is made if it is missing. */
-export async function writeReport(output: string, data: ViewData): Promise<void> {
-  await mkdir(dirname(output), { recursive: true }).catch((error: unknown) => {
-    throw fileTrouble(dirname(output), error);
-  });
+export async function writeReport(output: string, data: ViewData): Promise<string> {
+  await makeFolder(dirname(output));
   await writeWhole(output, output.endsWith('.json') ? JSON.stringify(data) : await page(data));
+  return output;
+}
+
+const makeFolder = (path: string) =>
+  mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw fileTrouble(path, error);
+  });
+
+/** @throws {UserError} if no time is known */
+async function writeTrace(output: string, { report, build }: ViewData): Promise<string> {
+  const trace = report && chromeTrace(report, build);
+  if (!trace) throw new UserError('There are no times for a trace: pass --profile, or build with --profile-run');
+  await makeFolder(dirname(output));
+  await writeWhole(output, JSON.stringify(trace));
+  return output;
+}
+
+/** Each set of values in a file of its own, as Model Explorer loads them. */
+async function writeNodeData(folder: string, { graph, report }: ViewData): Promise<string[]> {
+  await makeFolder(folder);
+  const sets = graph && report ? modelExplorerData(graph, report) : [];
+  const paths = sets.map(({ name }) => join(folder, `${name}.json`));
+  for (const [at, { data }] of sets.entries())
+    // oxlint-disable-next-line no-await-in-loop -- four files
+    await writeWhole(paths[at]!, JSON.stringify(data));
+  return paths;
 }
 
 interface Values {
@@ -54,30 +97,40 @@ interface Values {
   log?: string;
   profile?: string;
   nsys?: string;
+  'ort-log'?: string;
   'build-number'?: string;
-  output: string;
 }
 
-async function ofFiles(values: Values): Promise<ViewData> {
-  const { log, layers, profile, output } = values;
+async function ofFiles(values: Values, outputs: readonly string[]): Promise<ViewData> {
+  const { log, layers, profile } = values;
   const buildNumber = buildNumberOf(values['build-number']);
   if (values.onnx === undefined) {
     requireEngineFiles(values);
-    await checkOutput(output, [log, layers, profile]);
+    await checkOutputs(outputs, [log, layers, profile]);
     return toEngineView(await loadEngine({ ...values, buildNumber }, filesWith(values)));
   }
   const onnx = requireBuildFiles(values);
-  await checkOutput(output, [...(await filesOfModel(onnx)), log, layers, profile]);
-  return toViewData(await loadFiles({ ...values, onnx, buildNumber }, filesWith(values)));
+  await checkOutputs(outputs, [...(await filesOfModel(onnx)), log, layers, profile]);
+  return toViewData(await loadFiles({ ...values, ortLog: values['ort-log'], onnx, buildNumber }, filesWith(values)));
 }
 
-async function ofBuild(folder: string, { onnx, log, layers, profile, output }: Values): Promise<ViewData> {
+async function ofBuild(
+  folder: string,
+  { onnx, log, layers, profile }: Values,
+  outputs: readonly string[],
+): Promise<ViewData> {
   if (log !== undefined || layers !== undefined || profile !== undefined)
     throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
-  await checkOutput(output, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
+  await checkOutputs(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
   return toViewData(await loadBuild(build, { onnx: model }));
+}
+
+async function checkOutputs(outputs: readonly string[], inputs: readonly (string | undefined)[]): Promise<void> {
+  for (const [at, output] of outputs.entries())
+    // oxlint-disable-next-line no-await-in-loop -- six files at most
+    await checkOutput(output, [...inputs, ...outputs.slice(0, at)]);
 }
 
 /** The built page is next to this bundle. Its comment says what is replaced by what. */

@@ -5,14 +5,18 @@ import { sizesOf } from '../../core/build/builtShapes.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
 import type { LayerInfo } from '../../core/engine/layerInfo.ts';
 import type { Profile } from '../../core/engine/profile.ts';
+import { readPlacement } from '../../core/engine/readPlacement.ts';
 import { createReport } from '../../core/fusion/createReport.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { placeNodes } from '../../core/fusion/placeNodes.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
 import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
 import type { ReportBuild } from '../../core/fusion/fusionReport.ts';
 import type { ReportInput } from '../../core/fusion/reportInput.ts';
 import { counted } from '../../core/text/numbers.ts';
+import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import { readTextBytes } from '../files/readTextBytes.ts';
 import { UserError } from '../userError.ts';
 import type { Build } from './buildFolder.ts';
 import { type BuildOverrides, readBuildOverrides } from './overridesRecord.ts';
@@ -23,6 +27,8 @@ export interface BuildFilesGiven {
   layers?: string | undefined;
   log?: string | undefined;
   profile?: string | undefined;
+  /** Verbose log of ONNX Runtime, which says where nodes run. */
+  ortLog?: string | undefined;
   /** Which of several builds in the log, from 1; omitted: the last that fits the model and the layer info. */
   buildNumber?: number | undefined;
 }
@@ -67,7 +73,15 @@ export async function loadBuild(
  * @throws {UserError} if a file cannot be opened, or the model cannot be read at all
  */
 export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles()): Promise<LoadedBuild> {
-  return { ...(await joined(given, {}, files)), overrides: null, manifest: null };
+  const loaded = { ...(await joined(given, {}, files)), overrides: null, manifest: null };
+  return given.ortLog === undefined ? loaded : { ...loaded, report: await placed(loaded, given.ortLog) };
+}
+
+/** The report with where ONNX Runtime runs each node. */
+async function placed({ report, model }: Pick<LoadedBuild, 'report' | 'model'>, ortLog: string): Promise<FusionReport> {
+  const { value, problems } = readPlacement(decodeUtf8(await readTextBytes(ortLog, 'the verbose log of ONNX Runtime')));
+  const all = [...report.problems, ...problems.map((problem) => ({ ...problem, file: basename(ortLog) }))];
+  return { ...(value ? placeNodes(report, model, value) : report), problems: all };
 }
 
 /** One report for the same files, however often it is requested. */

@@ -29,6 +29,8 @@ export interface FusionReport {
   tensors: ReportTensor[];
   /** How many nodes have which fate. */
   accounting: Accounting;
+  /** What each execution provider of ONNX Runtime runs, by its log; omitted without one. */
+  placement?: ProviderShare[];
   /** Where the times come from, if from a trace of the GPU; omitted otherwise. */
   profile?: TracedProfile;
   /** How many layers the network had after each stage of the optimizer, as the log counts them. */
@@ -269,6 +271,34 @@ export interface ReportNode {
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
   reason: string;
+  /** Where ONNX Runtime runs it; omitted without its log. */
+  placement?: NodePlacement;
+}
+
+/** Where ONNX Runtime runs a node. */
+export interface NodePlacement {
+  /** The execution provider, as `CUDAExecutionProvider`; null: the log does not say, or it is not run. */
+  provider: string | null;
+  /** true: the log names the node or says that all nodes are there; false: derived. */
+  exact: boolean;
+  /** One sentence: how it is known, or why the node is there. */
+  reason: string;
+}
+
+/** What one execution provider of ONNX Runtime runs. */
+export interface ProviderShare {
+  /** Its name, as `TensorrtExecutionProvider`. */
+  provider: string;
+  /** How many nodes of the model it runs, as far as that is known. */
+  nodes: number;
+  /** How many nodes of ONNX Runtime's own graph it runs: an engine of TensorRT is one. */
+  listed: number;
+  /** How many of these are engines of TensorRT. */
+  engines: number;
+  /** How many of these copy a tensor between host and device. */
+  copies: number;
+  /** Line of the log that says so, from 1. */
+  line: number;
 }
 
 /** A tensor of the model, as far as its type and shape are known without running it. */

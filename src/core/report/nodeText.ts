@@ -63,6 +63,13 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
       '  ',
       '    ',
     ),
+    ...(node.placement === undefined
+      ? []
+      : wrap(
+          `ONNX Runtime: ${node.placement.provider ?? 'not known'}. ${oneLine(node.placement.reason)}`,
+          '  ',
+          '    ',
+        )),
     ...(line === null ? [] : [`  Log: line ${line}`]),
     ...(layers.length === 0 ? [] : ['Layers', ...limited(layers, 'layer', (layer) => layerLines(report, layer))]),
     ...neighbours('Inputs', inputs, ({ producer }) => (producer === null ? [] : [producer])),

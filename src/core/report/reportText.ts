@@ -16,6 +16,7 @@ import { shareOf, totalMs } from './times.ts';
 const mostGroups = 40;
 const mostUnknown = 20;
 const mostRemarks = 20;
+const mostOutside = 20;
 
 /** One line of the table of groups. */
 interface Row {
@@ -39,6 +40,7 @@ export function formatReport(report: FusionReport): string {
     findingLines(report),
     savingLines(report),
     traceLines(report),
+    placementLines(report),
     notComputedLines(report),
     unknownLines(report),
     remarkLines(report),
@@ -186,6 +188,33 @@ function savingLines({ savings = [] }: FusionReport): string[] {
   return wrap(
     `Fusion saves ${saved.join(' and ')}, against a kernel for each node (derived from the members and static shapes${rest}).`,
   );
+}
+
+/** Where ONNX Runtime runs the nodes, and why those outside of TensorRT are there. */
+function placementLines({ placement, nodes }: FusionReport): string[] {
+  if (placement === undefined) return [];
+  const shares = placement.map(({ provider, nodes: count, engines, copies }) => {
+    const notes = [engines > 0 && counted(engines, 'engine'), copies > 0 && counted(copies, 'copy', 'copies')];
+    const note = notes.filter((text) => text !== false).join(', ');
+    return `  ${provider}: ${counted(count, 'node')}${note === '' ? '' : ` (${note})`}`;
+  });
+  const unknown = nodes.filter((node) => node.placement?.provider === null && node.op !== 'Constant').length;
+  const outside = placement.some(({ engines }) => engines > 0)
+    ? nodes.filter((node) =>
+        placement.some(({ provider, engines }) => engines === 0 && node.placement?.provider === provider),
+      )
+    : [];
+  return [
+    'Execution providers of ONNX Runtime',
+    ...shares,
+    ...(unknown > 0 ? [`  not listed: ${counted(unknown, 'node')}`] : []),
+    ...outside
+      .slice(0, mostOutside)
+      .flatMap(({ name, op, placement: at }) =>
+        wrap(`${oneLine(name) || op} (${op}): ${at!.provider}. ${oneLine(at!.reason)}`, '    ', '      '),
+      ),
+    ...(outside.length > mostOutside ? [`    … and ${counted(outside.length - mostOutside, 'more node')}`] : []),
+  ];
 }
 
 function notComputedLines({ nodes, accounting }: FusionReport): string[] {

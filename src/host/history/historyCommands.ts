@@ -1,6 +1,7 @@
+import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { deleteBuild, listBuilds } from '../../builder/store/buildHistory.ts';
+import { deleteBuild, listAllBuilds, listBuilds } from '../../builder/store/buildHistory.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { optionWords } from '../builds/optionWords.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
@@ -133,17 +134,37 @@ async function compare(tree: HistoryTree, pages: ComparisonPages, argument: unkn
 
 async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undefined> {
   const others = tree.builds.filter(({ folder }) => folder !== build.folder);
-  if (others.length === 0) {
+  const exports = await buildsNear(build);
+  if (others.length + exports.length === 0) {
     await vscode.window.showInformationMessage('There is only one build. Build again to compare.');
     return undefined;
   }
-  const items = others.map((other) => ({
+  const item = (other: Build) => ({
     label: buildLabel(other.manifest),
     description: [other.manifest.result, ...optionWords(other.manifest.options)].join(' · '),
     build: other,
-  }));
+  });
+  const items: (vscode.QuickPickItem & { build?: Build })[] = [
+    ...others.map(item),
+    ...(exports.length === 0
+      ? []
+      : [{ label: 'Other models in this folder', kind: vscode.QuickPickItemKind.Separator }]),
+    ...exports.map((other) => ({
+      ...item(other),
+      label: `${basename(other.manifest.model.file)}, ${buildLabel(other.manifest)}`,
+    })),
+  ];
   const placeHolder = 'Select a build to compare with';
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.build;
+}
+
+/** Builds that passed of the models next to that of a build: they may be exports of one network. */
+async function buildsNear({ manifest: { model } }: Build): Promise<Build[]> {
+  const folder = dirname(model.file);
+  return (await listAllBuilds()).filter(
+    ({ manifest }) =>
+      manifest.result === 'passed' && manifest.model.file !== model.file && dirname(manifest.model.file) === folder,
+  );
 }
 
 async function mayDelete(count: number): Promise<boolean> {

@@ -32,6 +32,13 @@ export interface InspectorActions extends DetailTargets {
   close(): void;
 }
 
+/** Where ONNX Runtime runs a node; nothing without its log. */
+function placementOf({ placement }: ReportNode): Node[] {
+  if (placement === undefined) return [];
+  const text = `${placement.provider ?? words.placementUnknown}. ${placement.reason}`;
+  return [section(words.placement, element('p', {}, text))];
+}
+
 /** The panel next to the graph: everything that is known about what is selected. */
 export class Inspector {
   readonly root: HTMLElement;
@@ -107,6 +114,7 @@ export class Inspector {
       }
       parts.push(...this.#layers(model, said.layers));
       if (said.reason !== '') parts.push(section(words.reason, element('p', {}, said.reason)));
+      parts.push(...placementOf(said));
       const remarks = report.remarks.filter(({ nodes }) => nodes.includes(node.id));
       parts.push(...this.#remarks(words.remarks, remarks));
       if (model.noun === 'node' && (said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single')) {

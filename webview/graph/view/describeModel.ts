@@ -24,6 +24,7 @@ export function describeModel(
   legend.offer('evidence', report?.subject !== 'engine');
   legend.offer('accuracy', model.judged.size > 0);
   legend.offer('comparison', model.data.comparison !== undefined);
+  legend.offer('placement', model.data.report?.placement !== undefined);
   showLegend(legend, model, palette);
 }
 

@@ -47,8 +47,18 @@ export function overlayFor(
   if (accuracy && (chosen === 'accuracy' || (last && !last.data.accuracy))) return 'accuracy';
   if (chosen === 'accuracy') return report === null ? 'none' : 'fusion';
   if (report === null) return 'none';
-  if (comparison !== undefined && last === null && chosen === 'fusion') return 'comparison';
-  if (chosen === 'comparison' && comparison === undefined) return 'fusion';
-  if (chosen === 'overrides' && (asked ?? []).length === 0) return 'fusion';
+  if (chosen === 'fusion' && last === null) return firstOf(report, comparison !== undefined);
+  const isMissing: Partial<Record<OverlayKind, boolean>> = {
+    comparison: comparison === undefined,
+    placement: report.placement === undefined,
+    overrides: (asked ?? []).length === 0,
+  };
+  if (isMissing[chosen]) return 'fusion';
   return chosen === 'none' && (last === null || last.data.report === null) ? 'fusion' : chosen;
+}
+
+/** What is painted before anyone has chosen: the changes of a comparison; without an engine, where ONNX Runtime runs nodes. */
+function firstOf({ placement, layers }: NonNullable<ViewData['report']>, compares: boolean): OverlayKind {
+  if (compares) return 'comparison';
+  return placement !== undefined && layers.length === 0 ? 'placement' : 'fusion';
 }

@@ -6,7 +6,8 @@ import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
 import type { AskedPrecision, NodeAccuracy } from '../panel/viewData.ts';
-import { changeKey, comparisonKeys, comparisonPaints } from '../comparison/comparisonOverlay.ts';
+import { paintPlacement } from '../overlays/placementOverlay.ts';
+import { changeKey, comparisonKeys, comparisonPaints } from '../overlays/comparisonOverlay.ts';
 import { fateOrder, fateTooltip, fateWordsOf } from '../../report/fates.ts';
 import { engineMs } from '../../report/times.ts';
 import { layerOf } from '../../report/layers.ts';
@@ -20,6 +21,7 @@ export const overlayKinds = [
   'evidence',
   'accuracy',
   'comparison',
+  'placement',
   'none',
 ] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
@@ -84,6 +86,11 @@ export function buildOverlay(
       return timeOverlay(draft, graph, report, fusion);
     case 'comparison':
       return comparisonOverlay(draft, graph, fusion, changed);
+    case 'placement': {
+      const placements = Array.from({ length: graph.nodes }, (_, at) => report.nodes[fusion.reportOf[at]!]?.placement);
+      const put: OverlayDraft['put'] = (...painting) => draft.put(...painting);
+      return draft.finish(paintPlacement(put, placements, report.placement ?? [], paints));
+    }
     case 'evidence':
       return evidenceOverlay(draft, graph, report, fusion);
   }
