@@ -12,6 +12,7 @@ import { registerFusion } from './fusion/registerFusion.ts';
 import { registerGate } from './gate/registerGate.ts';
 import { registerGraph } from './graph/registerGraph.ts';
 import { attachPieces } from './history/attach.ts';
+import { ComparisonPages } from './history/comparisonPages.ts';
 import { HistoryTree } from './history/historyTree.ts';
 import { registerHistory } from './history/registerHistory.ts';
 import { showResult } from './history/showResult.ts';
@@ -52,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const diagnostics = new BuildDiagnostics(files);
   const connections = new ViewConnections(sessions, log, builds);
   const pages = new FusionPages(context.extensionUri, sessions, connections);
+  const comparisons = new ComparisonPages(context.extensionUri, files);
   const tree = new FusionTree(sessions, builds, context.workspaceState);
   const tasks = new BuildTaskProvider(builds);
   const history = new HistoryTree(sessions, builds, (model, pieces) =>
@@ -80,13 +82,13 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerFusion(tree, pages, sessions),
     registerTasks(building),
     registerWalkthrough(building),
-    registerHistory(history, building, diagnostics, files),
+    registerHistory(history, building, diagnostics, { files, pages: comparisons }),
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, feed: features.feed, log }),
     registerQuantisation(sessions),
     registerGate(builds, files),
-    registerSurgery({ context, sessions, log }),
+    registerSurgery({ context, sessions, log, comparisons }),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );
   return { sessions, builds, tree, history, diagnostics, features };

@@ -56,6 +56,7 @@ export const commands = {
   freeLayer: 'tensorrtLens.freeLayer',
   compareReplays: 'tensorrtLens.compareReplays',
   judgeGate: 'tensorrtLens.judgeGate',
+  fixBuildProblem: 'tensorrtLens.fixBuildProblem',
   extractNodes: 'tensorrtLens.extractNodes',
   splitHere: 'tensorrtLens.splitHere',
   whatIf: 'tensorrtLens.whatIf',

@@ -45,6 +45,7 @@ const viewCommands: Record<ViewCommand, true> = {
   log: true,
   cancel: true,
   chooseModel: true,
+  plugin: true,
   reduce: true,
 };
 

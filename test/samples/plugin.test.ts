@@ -296,6 +296,32 @@ test('a piece in the middle: the rest of the model stays, in an order that ONNX 
   ]);
 });
 
+test('an unknown operator whose output nobody describes: what the user says', async () => {
+  const path = model(
+    'unknown',
+    [
+      ['Relu', ['x'], 'a'],
+      ['Frobnicate_TRT', ['a'], 'b', [{ name: 'mode', type: 1, f: 0.5 }]],
+      ['Sigmoid', ['b'], 'out'],
+    ],
+    [],
+  );
+  await expect(write(path, ['1'], 'Frobnicate_TRT')).rejects.toThrow('pass --like-input if its type and shape are');
+  const request = { path, nodes: ['1'], name: 'Frobnicate_TRT', domain: 'custom', out: join(folder, 'Frobnicate_TRT') };
+  await expect(writePlugin({ ...request, isLike: () => Promise.resolve(false) })).rejects.toThrow('is unknown');
+  const asked: string[] = [];
+  const isLike = (output: string, { name }: { name: string }) =>
+    Promise.resolve(asked.push(`${output} like ${name}`) > 0);
+  const written = await writePlugin({ ...request, isLike });
+  expect(asked).toEqual(['b like a']);
+  expect(written.outputs).toEqual([{ name: 'b', type: 'float', shape: ['batch', 8] }]);
+  expect(await compile('Frobnicate_TRT')).toEqual({ code: 0, text: '' });
+  const { python, environment } = tools.runtime;
+  const ran = await run(python, [join(folder, 'Frobnicate_TRT/test_Frobnicate_TRT.py')], environment);
+  expect(ran.text).toMatch(/ONNX Runtime cannot run nodes\.onnx, so there is no reference: write reference\(\)/);
+  expect(ran.code).toBe(1);
+});
+
 test('names and selections that cannot be a plugin', async () => {
   const path = model(
     'small',

@@ -42,6 +42,8 @@ export interface SearchResult {
   goal: { kind: SearchKind; nodes: string[]; before: string };
   /** The best first. */
   tried: Tried[];
+  /** What was tried, by its result. */
+  candidates: ReadonlyMap<Tried, Candidate>;
   /** Changes that were not tried, because time or builds were used up. */
   left: number;
   /** How many builds it took, that of the model as it is included. */
@@ -126,6 +128,7 @@ async function search(
     tensorrt: { product, version },
     goal: { kind, nodes: goal.nodes.map((node) => before.report.nodes[node]!.id), before: goal.before },
     tried: rankTried(done),
+    candidates: new Map(tried.flatMap((one, place) => (one ? [[one, candidates[place]!] as const] : []))),
     left: candidates.length - done.length,
     builds: trials.builds + (base === undefined ? 1 : 0),
     seconds: (Date.now() - begun) / 1000,

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { inferTensors } from '../../core/model/inferTensors.ts';
+import { type InferredTensors, inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
 import { convertElements, elementBytes, isRealElement } from '../../core/onnx/convertElements.ts';
-import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
-import { type BorderTensor, extractModel } from '../../core/surgery/extractModel.ts';
+import type { DataType, OnnxTensor } from '../../core/onnx/onnxModel.ts';
+import { borderTensor, type BorderTensor, extractModel, type KnownTensors } from '../../core/surgery/extractModel.ts';
 import { type Piece, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
 import { kernelHeader, kernelSource } from '../../core/surgery/plugin/kernelSource.ts';
 import { pluginModel, replacedModel, replacedPiece } from '../../core/surgery/plugin/pluginModels.ts';
@@ -30,6 +30,11 @@ export interface PluginRequest {
   domain: string;
   /** Folder for the result; it is made if it is missing. */
   out: string;
+  /**
+   * Asked for each output whose type no one knows, such as that of an unknown operator: whether it has the type and shape
+   * of an input. Without it, such nodes are refused.
+   */
+  isLike?: (output: string, input: BorderTensor) => Promise<boolean>;
   signal?: AbortSignal | undefined;
 }
 
@@ -50,7 +55,15 @@ export interface WrittenPlugin {
  * that compares it with the nodes.
  * @throws {UserError} if these nodes cannot be a plugin, or a file cannot be written
  */
-export async function writePlugin({ path, nodes, name, domain, out, signal }: PluginRequest): Promise<WrittenPlugin> {
+export async function writePlugin({
+  path,
+  nodes,
+  name,
+  domain,
+  out,
+  isLike,
+  signal,
+}: PluginRequest): Promise<WrittenPlugin> {
   const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) throw new UserError(`${path}: ${error.message}`);
@@ -64,7 +77,8 @@ export async function writePlugin({ path, nodes, name, domain, out, signal }: Pl
     const piece = fit<Piece>(pieceOfNodes(graph, nodes));
     const inferred = inferTensors(graph);
     const scalars = await readScalars(graph, piece, source);
-    const plan = fit<PluginPlan>(planPlugin(graph, inferred, piece, scalars, { name, domain }));
+    const known = await givenTypes(graph, inferred, piece, isLike);
+    const plan = fit<PluginPlan>(planPlugin(graph, inferred, piece, scalars, { name, domain }, known));
     const used = externalLocations(model);
     const models = ['model.onnx', 'nodes.onnx', 'plugin.onnx'].map((file) => join(out, file)) as [
       string,
@@ -78,7 +92,7 @@ export async function writePlugin({ path, nodes, name, domain, out, signal }: Pl
       throw fileTrouble(out, reason);
     });
     const place = { kind: 'data', location: externalFileFor(models[1], used) } as const;
-    const replaced = fit(extractModel(graph, source.size, replacedPiece(graph, piece, plan), inferred, place));
+    const replaced = fit(extractModel(graph, source.size, replacedPiece(graph, piece, plan), inferred, place, known));
     const from = { path, source };
     await writeModel(replaced, from, models[1], signal);
     await writeModel(pluginModel(graph, source.size, plan), from, models[2], signal);
@@ -95,6 +109,24 @@ export async function writePlugin({ path, nodes, name, domain, out, signal }: Pl
   } finally {
     await source.close();
   }
+}
+
+/** The outputs whose type no one knows, as the user says what they are like. */
+async function givenTypes(
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { inputs, outputs }: Piece,
+  isLike: PluginRequest['isLike'],
+): Promise<KnownTensors> {
+  const given = new Map<string, { type: DataType; shape: BorderTensor['shape'] }>();
+  const [first] = inputs;
+  const like = first === undefined ? '' : borderTensor(graph, first, inferred, given);
+  if (typeof like === 'string') return given;
+  for (const tensor of outputs) {
+    const border = borderTensor(graph, tensor, inferred, given);
+    if (typeof border === 'string' && (await isLike?.(border, like))) given.set(border, like);
+  }
+  return given;
 }
 
 function sourcesOf(plan: PluginPlan): Record<string, string> {

@@ -8,6 +8,7 @@ const options = {
   nodes: { type: 'string' },
   name: { type: 'string' },
   domain: { type: 'string' },
+  'like-input': { type: 'boolean' },
   output: { type: 'string', short: 'o' },
   json: { type: 'boolean' },
 } as const;
@@ -15,7 +16,7 @@ const options = {
 export const plugin: Command = {
   name: 'plugin',
   summary: 'replace nodes by one custom node, and write a TensorRT plugin for it',
-  help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] -o DIR [--json]
+  help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--json]
 
 Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake,
 and one in Python (TensorRT 10.6 and later). A chain of elementwise operators gets a CUDA kernel; for other nodes the
@@ -25,6 +26,7 @@ ONNX Runtime.
   --nodes ID,…     node ids from 'trtlens fusion --json', for example 12,13
   --name NAME      operator and plugin name: letters, digits and _
   --domain DOMAIN  of the node, and the plugin's namespace (default: custom)
+  --like-input     outputs of unknown type have type and shape of the first input
   -o DIR           folder for the result
   --json           { "nodes", "inputs": [ { name, type, shape } ], "outputs", "attributes", "missing", "files" }
 `,
@@ -40,6 +42,7 @@ ONNX Runtime.
       name,
       domain,
       out: output,
+      ...(values['like-input'] && { isLike: () => Promise.resolve(true) }),
       signal: terminal.signal,
     });
     if (values.json) await printJson(terminal, written);

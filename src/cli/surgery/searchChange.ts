@@ -34,7 +34,8 @@ export async function searchAndPrint(
     (done, of, reached) => terminal.status(`${done} of ${of} changes tried, ${reached} work`),
     terminal.signal,
   ).finally(() => terminal.status(null));
-  if (values['json']) await printJson(terminal, result);
+  const { candidates: _, ...printed } = result;
+  if (values['json']) await printJson(terminal, printed);
   else await terminal.out(searchText(result));
   return result.tried.some(({ reached }) => reached) ? exitCodes.done : exitCodes.checkFailed;
 }

@@ -5,7 +5,17 @@ import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 
 /** What a view offers to do next. */
 export type BuildStep =
-  'randomWeights' | 'shapes' | 'buildAs' | 'build' | 'profile' | 'attach' | 'log' | 'cancel' | 'chooseModel' | 'reduce';
+  | 'randomWeights'
+  | 'shapes'
+  | 'buildAs'
+  | 'build'
+  | 'profile'
+  | 'attach'
+  | 'log'
+  | 'cancel'
+  | 'chooseModel'
+  | 'plugin'
+  | 'reduce';
 
 /** The labels of the steps, on buttons. */
 export const stepWords: Record<BuildStep, string> = {
@@ -18,6 +28,7 @@ export const stepWords: Record<BuildStep, string> = {
   log: 'Open Log',
   cancel: 'Cancel Build',
   chooseModel: 'Choose the ONNX File…',
+  plugin: 'Replace by Plugin…',
   reduce: 'Reduce to a Minimal Model…',
 };
 
@@ -87,8 +98,13 @@ export function stepsAfter(manifest: BuildManifest, cause: Diagnosis | undefined
   const log: BuildStep[] = manifest.files.log === null ? [] : ['log'];
   if (manifest.result === 'cancelled') return ['build', ...log];
   if (lacksWeights(cause, manifest.error)) return ['randomWeights', ...log];
-  const steps = cause ? (stepsFor[cause.code] ?? []) : [];
-  return [...steps.filter((step) => step !== 'shapes' || mayBeOpen(manifest)), ...log];
+  return [...(cause ? stepsOf(manifest, cause) : []), ...log];
+}
+
+/** What may help against an error of a build that failed, the most likely first. */
+export function stepsOf(manifest: BuildManifest, { code, nodes }: Pick<Diagnosis, 'code' | 'nodes'>): BuildStep[] {
+  const possible: Partial<Record<BuildStep, boolean>> = { shapes: mayBeOpen(manifest), plugin: nodes.length > 0 };
+  return (stepsFor[code] ?? []).filter((step) => possible[step] ?? true);
 }
 
 /** How to get times for a build without a profile. */
@@ -125,8 +141,8 @@ const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
   'unknown-input': ['shapes'],
   'shape-mismatch': ['shapes', 'reduce'],
   'type-mismatch': ['reduce'],
-  'unsupported-op': ['reduce'],
-  'plugin-missing': ['reduce'],
+  'unsupported-op': ['plugin', 'reduce'],
+  'plugin-missing': ['plugin', 'reduce'],
   internal: ['reduce'],
   'workspace-too-small': ['buildAs'],
   'out-of-memory': ['buildAs'],

@@ -19,7 +19,7 @@ export interface BorderTensor {
 }
 
 /** What else says the types of tensors, such as a build log: by the tensor's name. shape null: rank unknown. */
-export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: readonly (number | null)[] | null }>;
+export type KnownTensors = ReadonlyMap<string, { type: DataType; shape: readonly (number | string | null)[] | null }>;
 
 /**
  * Where the weights of an extracted model are:

@@ -9,42 +9,44 @@ export interface StepTarget {
   /** null: nothing was. */
   manifest: BuildManifest | null;
   openLog: () => Thenable<unknown>;
+  /** Ids of the nodes that the error names. */
+  nodes: readonly string[];
 }
 
 /** Does what a button after a build offers. */
-export async function takeStep(step: BuildStep, { uri, manifest, openLog }: StepTarget): Promise<void> {
-  const { executeCommand } = vscode.commands;
+export async function takeStep(step: BuildStep, target: StepTarget): Promise<void> {
+  if (step === 'log') await target.openLog();
+  else await vscode.commands.executeCommand(...stepCommand(step, target));
+}
+
+/** The command of a step, with its arguments. */
+export function stepCommand(
+  step: Exclude<BuildStep, 'log'>,
+  { uri, manifest, nodes }: Omit<StepTarget, 'openLog'>,
+): [command: string, ...rest: unknown[]] {
   switch (step) {
     case 'randomWeights':
-      await executeCommand(commands.build, uri, { randomWeights: true });
-      return;
+      return [commands.build, uri, { randomWeights: true }];
     case 'profile':
-      await executeCommand(commands.build, uri, { profileRun: true });
-      return;
+      return [commands.build, uri, { profileRun: true }];
     case 'shapes':
-      await executeCommand(commands.buildAs, uri, 'shapes');
-      return;
+      return [commands.buildAs, uri, 'shapes'];
     case 'buildAs':
-      await executeCommand(commands.buildAs, uri);
-      return;
+      return [commands.buildAs, uri];
     case 'build':
       // With the same options, where there are any.
-      if (manifest === null || manifest.origin !== 'built') await executeCommand(commands.build, uri);
-      else await executeCommand(commands.rerunBuild, { context: 'build', build: { manifest } });
-      return;
+      return manifest === null || manifest.origin !== 'built'
+        ? [commands.build, uri]
+        : [commands.rerunBuild, { context: 'build', build: { manifest } }];
     case 'attach':
-      await executeCommand(commands.attach, uri);
-      return;
+      return [commands.attach, uri];
     case 'cancel':
-      await executeCommand(commands.cancelBuild, uri);
-      return;
+      return [commands.cancelBuild, uri];
     case 'chooseModel':
-      await executeCommand(commands.chooseModel, uri);
-      return;
+      return [commands.chooseModel, uri];
+    case 'plugin':
+      return [commands.replaceByPlugin, uri, nodes];
     case 'reduce':
-      await executeCommand(commands.reduceModel, uri, manifest);
-      return;
-    case 'log':
-      await openLog();
+      return [commands.reduceModel, uri, manifest];
   }
 }

@@ -3,6 +3,9 @@ import * as vscode from 'vscode';
 import { readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { stepsOf, stepWords } from '../../core/diagnose/buildState.ts';
+import { stepCommand } from '../builds/takeStep.ts';
+import { commands } from '../ids.ts';
 import { diagnoseBuild } from './diagnoseBuild.ts';
 import type { NamedDiagnosis } from './diagnoseBuild.ts';
 
@@ -10,11 +13,11 @@ import type { NamedDiagnosis } from './diagnoseBuild.ts';
 const mostNames = 20;
 
 /** What went wrong in the newest build of each model, as problems of the model itself. */
-export class BuildDiagnostics implements vscode.Disposable {
+export class BuildDiagnostics implements vscode.CodeActionProvider, vscode.Disposable {
   readonly #collection = vscode.languages.createDiagnosticCollection('TensorRT');
   readonly #files: ParsedFiles;
-  /** By model: the folder of the build of which it is told. */
-  readonly #folders = new Map<string, string>();
+  /** By model: the build of which it is told, and what was found in it. */
+  readonly #told = new Map<string, { uri: vscode.Uri; build: Build; found: NamedDiagnosis[] }>();
 
   constructor(files: ParsedFiles) {
     this.#files = files;
@@ -23,28 +26,53 @@ export class BuildDiagnostics implements vscode.Disposable {
   /** Replaces what was said of this model. Gives what was found, the first cause first. */
   async show(uri: vscode.Uri, build: Build): Promise<NamedDiagnosis[]> {
     const key = uri.toString();
-    this.#folders.set(key, build.folder);
+    this.#told.set(key, { uri, build, found: [] });
     const found = await diagnoseBuild(build, this.#files);
     // Another build has ended meanwhile: what it says stays.
-    if (this.#folders.get(key) !== build.folder) return found;
+    if (this.#told.get(key)?.build.folder !== build.folder) return found;
+    this.#told.set(key, { uri, build, found });
     const log = build.manifest.files.log;
     const logUri = log === null ? undefined : vscode.Uri.file(join(build.folder, log));
     this.#collection.set(
       uri,
-      found.map((diagnosis) => toDiagnostic(diagnosis, logUri)),
+      found.map((diagnosis, place) => toDiagnostic(diagnosis, logUri, fixLink(build, uri, diagnosis, place))),
     );
     return found;
   }
 
   /** Takes back what was said of builds that have been deleted since. */
   async forgetDeleted(): Promise<void> {
-    const told = [...this.#folders];
-    const builds = await Promise.all(told.map(([, folder]) => readBuildFolder(folder)));
-    told.forEach(([key, folder], index) => {
-      if (builds[index] !== undefined || this.#folders.get(key) !== folder) return;
-      this.#folders.delete(key);
+    const told = [...this.#told];
+    const builds = await Promise.all(told.map(([, { build }]) => readBuildFolder(build.folder)));
+    told.forEach(([key, { build }], index) => {
+      if (builds[index] !== undefined || this.#told.get(key)?.build.folder !== build.folder) return;
+      this.#told.delete(key);
       this.#collection.delete(vscode.Uri.parse(key, true));
     });
+  }
+
+  /** What may help against an error of the build whose problems are shown. `place`: its place among them. */
+  fixesOf(model: string, place: number): BuildFix[] {
+    const told = this.#told.get(model);
+    const diagnosis = told?.found[place];
+    return told && diagnosis ? fixes(told, diagnosis) : [];
+  }
+
+  /** In a build log that is open as text: fixes of the errors in these lines. */
+  provideCodeActions(document: vscode.TextDocument, range: vscode.Range): vscode.CodeAction[] {
+    const told = [...this.#told.values()].find(({ build }) => {
+      const { log } = build.manifest.files;
+      return log !== null && join(build.folder, log) === document.uri.fsPath;
+    });
+    if (told === undefined) return [];
+    const here = told.found.filter(({ line }) => line - 1 >= range.start.line && line - 1 <= range.end.line);
+    return here.flatMap((diagnosis) =>
+      fixes(told, diagnosis).map(({ title, command: [command, ...rest] }) => {
+        const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+        action.command = { title, command, arguments: rest };
+        return action;
+      }),
+    );
   }
 
   dispose(): void {
@@ -52,7 +80,32 @@ export class BuildDiagnostics implements vscode.Disposable {
   }
 }
 
-function toDiagnostic(diagnosis: NamedDiagnosis, log: vscode.Uri | undefined): vscode.Diagnostic {
+/** A way out of a build error: a command with its arguments. */
+export interface BuildFix {
+  title: string;
+  command: [command: string, ...rest: unknown[]];
+}
+
+function fixes({ uri, build: { manifest } }: { uri: vscode.Uri; build: Build }, diagnosis: NamedDiagnosis): BuildFix[] {
+  return stepsOf(manifest, diagnosis).flatMap((step) =>
+    step === 'log'
+      ? []
+      : [{ title: stepWords[step], command: stepCommand(step, { uri, manifest, nodes: diagnosis.nodes }) }],
+  );
+}
+
+/** The editor shows no quick fixes for a file that is not open as text: the code of the problem leads to them. */
+function fixLink(build: Build, uri: vscode.Uri, diagnosis: NamedDiagnosis, place: number): vscode.Uri | undefined {
+  if (fixes({ uri, build }, diagnosis).length === 0) return undefined;
+  const query = encodeURIComponent(JSON.stringify([uri.toString(), place]));
+  return vscode.Uri.parse(`command:${commands.fixBuildProblem}?${query}`);
+}
+
+function toDiagnostic(
+  diagnosis: NamedDiagnosis,
+  log: vscode.Uri | undefined,
+  target: vscode.Uri | undefined,
+): vscode.Diagnostic {
   const { severity, code, message, advice, line, names } = diagnosis;
   const more = names.length > mostNames ? [`and ${names.length - mostNames} more`] : [];
   const nodes = names.length === 0 ? '' : `Nodes: ${[...names.slice(0, mostNames), ...more].join(', ')}.`;
@@ -63,7 +116,7 @@ function toDiagnostic(diagnosis: NamedDiagnosis, log: vscode.Uri | undefined): v
     severity === 'error' ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning,
   );
   shown.source = 'TensorRT';
-  shown.code = code;
+  shown.code = target === undefined ? code : { value: code, target };
   if (log !== undefined && line > 0) {
     const place = new vscode.Location(log, new vscode.Position(line - 1, 0));
     shown.relatedInformation = [new vscode.DiagnosticRelatedInformation(place, `Line ${line} of the build log`)];

@@ -16,6 +16,15 @@ import { exportPicture } from '../workspace/exportPicture.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import { buildLabel } from './historyItem.ts';
 
+interface ShownComparison {
+  title: string;
+  column: vscode.ViewColumn;
+  /** The model that was built. */
+  model: vscode.Uri;
+  data: Promise<ViewData>;
+  openLine: ViewHost['openLine'];
+}
+
 /** The pages on which two builds are compared node by node: one panel a pair, brought up again rather than opened twice. */
 export class ComparisonPages {
   readonly #extensionUri: vscode.Uri;
@@ -35,23 +44,44 @@ export class ComparisonPages {
       known.reveal();
       return;
     }
-    const title = `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`;
-    const panel = vscode.window.createWebviewPanel(comparisonViewType, title, vscode.ViewColumn.Active, {
+    const panel = this.#show({
+      title: `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`,
+      column: vscode.ViewColumn.Active,
+      model: vscode.Uri.file(newer.manifest.model.file),
+      data: this.#read(older, newer),
+      openLine: (file, line) => {
+        const { folder, manifest } = file === 'logBefore' ? older : newer;
+        if (manifest.files.log !== null)
+          void openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), line);
+      },
+    });
+    this.#panels.set(key, panel);
+    panel.onDidDispose(() => this.#panels.delete(key));
+  }
+
+  /** Shows what a change does to a model, next to it. Its builds are gone, and with them their logs. */
+  openTried(title: string, model: vscode.Uri, data: ViewData): void {
+    this.#show({
+      title,
+      column: vscode.ViewColumn.Beside,
+      model,
+      data: Promise.resolve(data),
+      openLine: () =>
+        void vscode.window.showInformationMessage(
+          'The builds of a tried change are temporary, and so are their logs. Build the model with the change to keep them.',
+        ),
+    });
+  }
+
+  #show({ title, column, model, data, openLine }: ShownComparison): vscode.WebviewPanel {
+    const panel = vscode.window.createWebviewPanel(comparisonViewType, title, column, {
       enableScripts: true,
       localResourceRoots: [viewFolder(this.#extensionUri)],
     });
     panel.iconPath = vscode.Uri.joinPath(this.#extensionUri, 'media', 'fusion.svg');
-    this.#panels.set(key, panel);
     const view = sender<Pick<View, 'show'> & Record<string, (...args: unknown[]) => void>>((message: Message) => {
       void panel.webview.postMessage(message);
     });
-    const data = this.#read(older, newer);
-    const model = vscode.Uri.file(newer.manifest.model.file);
-    const openLine = (file: Parameters<ViewHost['openLine']>[0], line: number) => {
-      const { folder, manifest } = file === 'logBefore' ? older : newer;
-      if (manifest.files.log !== null)
-        void openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), line);
-    };
     const handlers: ViewHost = {
       ready: () =>
         void data.then(
@@ -73,10 +103,10 @@ export class ComparisonPages {
     });
     const page = setPage(panel, this.#extensionUri, 'compare');
     panel.onDidDispose(() => {
-      this.#panels.delete(key);
       listening.dispose();
       page.dispose();
     });
+    return panel;
   }
 
   async #read(older: Build, newer: Build): Promise<ViewData> {

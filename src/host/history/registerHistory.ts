@@ -5,7 +5,7 @@ import { commands } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
 import { attach, pasteLog } from './attach.ts';
-import { ComparisonPages } from './comparisonPages.ts';
+import type { ComparisonPages } from './comparisonPages.ts';
 import { registerComparison } from './comparison.ts';
 import { historyCommands } from './historyCommands.ts';
 import type { HistoryTree } from './historyTree.ts';
@@ -15,15 +15,29 @@ export function registerHistory(
   tree: HistoryTree,
   parts: BuildParts,
   diagnostics: BuildDiagnostics,
-  files: ParsedFiles,
+  { files, pages }: { files: ParsedFiles; pages: ComparisonPages },
 ): vscode.Disposable {
   const attaching = { sessions: parts.sessions, diagnostics };
   return vscode.Disposable.from(
     registerComparison(files),
+    vscode.languages.registerCodeActionsProvider({ scheme: 'file', pattern: '**/*.log' }, diagnostics, {
+      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
+    }),
     registerCommands({
-      ...historyCommands(tree, parts, diagnostics, new ComparisonPages(parts.context.extensionUri, files)),
+      ...historyCommands(tree, parts, diagnostics, pages),
+      [commands.fixBuildProblem]: (model, place) => fixProblem(diagnostics, String(model), Number(place)),
       [commands.attach]: (uri, chosen) => attach(attaching, uri, chosen),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
     }),
   );
+}
+
+/** Offers what may help against a problem of a build. */
+async function fixProblem(diagnostics: BuildDiagnostics, model: string, place: number): Promise<void> {
+  const items = diagnostics.fixesOf(model, place).map(({ title, command }) => ({ label: title, command }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title: 'Fix the Build Problem',
+    placeHolder: 'Select what to do',
+  });
+  if (picked) await vscode.commands.executeCommand(...picked.command);
 }

@@ -75,7 +75,7 @@ function offersFor(uri: vscode.Uri, { folder, manifest }: Build, cause: NamedDia
   };
   const offers = stepsAfter(manifest, cause).map((step): Offer => ({
     title: stepWords[step],
-    act: () => takeStep(step, { uri, manifest, openLog }),
+    act: () => takeStep(step, { uri, manifest, openLog, nodes: cause?.nodes ?? [] }),
   }));
   const show: Offer = {
     title: 'Show in Graph',

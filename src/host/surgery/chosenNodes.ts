@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
+import { selectedNodes } from '../../core/scene/panel/selectionText.ts';
+import { pointedAt } from '../graph/pointedAt.ts';
 import { pickModel } from '../workspace/pickModel.ts';
-import type { Session } from '../workspace/session.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 
 /** A model and some of its nodes. */
@@ -8,11 +9,13 @@ export interface ChosenNodes {
   model: vscode.Uri;
   /** Ids; those of nodes inside an If, Loop or Scan stand for that node. */
   nodes: string[];
+  /** Name of the tensor that the user points at, whose producer is the node. */
+  tensor?: string;
 }
 
 /**
- * What a command is about: the nodes that a view gives along, otherwise those that are selected in the views of the
- * model. undefined: the user picked no model.
+ * What a command is about: the nodes that a view or a context menu gives along, otherwise those that are selected in the
+ * views of the model. undefined: the user picked no model.
  */
 export async function chosenNodes(
   argument: unknown,
@@ -22,20 +25,16 @@ export async function chosenNodes(
   const model = await pickModel(argument, sessions);
   if (model === undefined) return undefined;
   const session = sessions.find(model);
-  const given = Array.isArray(ids) ? ids.map(String) : session ? selectedNodes(session) : [];
-  return { model, nodes: [...new Set(given.map((id) => id.split('/')[0]!))] };
+  const subject = session && pointedAt(session, argument);
+  const producer = producerOf(argument);
+  const pointed = producer === undefined ? (subject ? selectedNodes(subject) : []) : [producer];
+  const given = Array.isArray(ids) ? ids.map(String) : pointed;
+  const nodes = [...new Set(given.map((id) => id.split('/')[0]!))];
+  return { model, nodes, ...(subject?.tensor !== undefined && { tensor: subject.tensor }) };
 }
 
-function selectedNodes({ selection, state }: Session): string[] {
-  const report = state.newest?.report;
-  switch (selection.kind) {
-    case 'nodes':
-      return selection.ids;
-    case 'layers':
-      return selection.ids.flatMap((id) => report?.layers[id]?.nodes ?? []);
-    case 'foreignNode':
-      return report?.foreignNodes.find(({ id }) => id === selection.id)?.nodes ?? [];
-    default:
-      return [];
-  }
+/** Id of the node that makes the tensor that a context menu is about; undefined: it is about none, or about an input. */
+function producerOf(argument: unknown): string | undefined {
+  const { tensor } = (argument ?? {}) as { tensor?: { producer?: unknown } };
+  return typeof tensor?.producer === 'string' && tensor.producer !== '' ? tensor.producer : undefined;
 }

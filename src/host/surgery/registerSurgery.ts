@@ -2,12 +2,15 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { extractPiece } from '../../builder/surgery/extractPiece.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { UserError } from '../../builder/userError.ts';
 import { splitFile } from '../../builder/surgery/splitFile.ts';
 import { writePlugin } from '../../builder/surgery/writePlugin.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { nodesAround, pieceOfNodes } from '../../core/surgery/pieceOf.ts';
+import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { counted } from '../../core/text/numbers.ts';
+import type { ComparisonPages } from '../history/comparisonPages.ts';
 import { commands, graphViewType } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -26,6 +29,7 @@ export interface SurgeryParts {
   context: vscode.ExtensionContext;
   sessions: Sessions;
   log: vscode.LogOutputChannel;
+  comparisons: ComparisonPages;
 }
 
 /**
@@ -95,15 +99,21 @@ async function extractNodes({ log }: SurgeryParts, { model, nodes }: ChosenNodes
   return made.nodes;
 }
 
-async function splitHere({ log }: SurgeryParts, { model, nodes }: ChosenNodes, target: unknown): Promise<unknown> {
+async function splitHere(
+  { log }: SurgeryParts,
+  { model, nodes, tensor }: ChosenNodes,
+  target: unknown,
+): Promise<unknown> {
   const folder = await folderFor(model, 'parts', target);
   if (folder === undefined) return undefined;
   const chain = await withProgress(`Splitting ${nameOf(model)}`, log, async (signal) => {
     const { value } = await new ParsedFiles().model(model.fsPath);
     const graph = createModelGraph(value);
     const last = nodes.flatMap((id) => graph.indexOfId.get(id) ?? []).at(-1) ?? -1;
-    const tensor = graph.outputs[last]?.find((one) => graph.tensors[one]!.consumers.length > 0);
-    return splitFile(model.fsPath, tensor === undefined ? [] : [graph.tensors[tensor]!.name], folder, signal);
+    const behind = graph.outputs[last]?.find((one) => graph.tensors[one]!.consumers.length > 0);
+    const at = tensor ?? (behind === undefined ? undefined : graph.tensors[behind]!.name);
+    if (at === undefined) throw new UserError('No node reads an output of the selected node. Select a node before it.');
+    return splitFile(model.fsPath, [at], folder, signal);
   });
   if (chain === undefined) return undefined;
   await showBeside(vscode.Uri.file(join(folder, chain.parts[0]!.model)));
@@ -121,14 +131,13 @@ async function replaceByPlugin(
   const name = await vscode.window.showInputBox({
     title: 'Replace by Plugin',
     prompt: plainText('Name of the operator and the plugin'),
-    value: 'MyPlugin',
-    validateInput: (text) =>
-      /^[A-Za-z]\w{0,63}$/.test(text) ? null : 'Use letters, digits and _; begin with a letter.',
+    value: await operatorOf(model, nodes),
+    validateInput: (text) => (identifier.test(text) ? null : 'Use letters, digits and _; begin with a letter.'),
   });
   const folder = name === undefined ? undefined : await folderFor(model, name, target);
   if (name === undefined || folder === undefined) return undefined;
   const made = await withProgress(`Writing the plugin ${name}`, log, (signal) =>
-    writePlugin({ path: model.fsPath, nodes, name, domain: 'custom', out: folder, signal }),
+    writePlugin({ path: model.fsPath, nodes, name, domain: 'custom', out: folder, isLike, signal }),
   );
   if (made === undefined) return undefined;
   await showBeside(vscode.Uri.file(made.files[0]!));
@@ -136,6 +145,24 @@ async function replaceByPlugin(
     made.missing === null ? 'Its CUDA kernel is complete.' : `Its CUDA kernel is yours to write: ${made.missing}.`;
   void vscode.window.showInformationMessage(plainText(`Plugin ${name} written to ${folder}. ${kernel}`));
   return made.files;
+}
+
+/** The operator of a single node that is not ONNX's own: its plugin has that name. */
+async function operatorOf(model: vscode.Uri, ids: readonly string[]): Promise<string> {
+  const { value } = await new ParsedFiles().model(model.fsPath);
+  const [only, another] = value.nodes.filter(({ id }) => ids.includes(id));
+  const custom = only && !another && (only.domain !== '' || only.op.endsWith('_TRT')) && identifier.test(only.op);
+  return custom ? only.op : 'MyPlugin';
+}
+
+const identifier = /^[A-Za-z]\w{0,63}$/;
+
+/** Asks what no file says. */
+async function isLike(output: string, { name, type, shape }: BorderTensor): Promise<boolean> {
+  const yes = 'Same as the Input';
+  const question = `The type of output “${output}” is unknown. Does it have the type and shape of input “${name}”?`;
+  const detail = `${type}[${shape?.map((dim) => dim ?? '?').join(', ') ?? 'of unknown rank'}]`;
+  return (await vscode.window.showWarningMessage(plainText(question), { modal: true, detail }, yes)) === yes;
 }
 
 /** A new folder next to the model; the user picks the one that it is made in. */

@@ -1,48 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import type { BuildOptions } from '../../builder/run/runBuild.ts';
+import { searchChange, type SearchResult } from '../../builder/run/searchChange.ts';
+import { whatIf } from '../../builder/run/whatIf.ts';
+import { listBuilds } from '../../builder/store/buildHistory.ts';
+import { toComparison } from '../../builder/store/comparison.ts';
+import { modelChanged } from '../../builder/store/modelChanged.ts';
 import { UserError } from '../../builder/userError.ts';
-import { diffText } from '../../core/diff/output/diffText.ts';
+import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import type { BuildDiff } from '../../core/diff/buildDiff.ts';
+import type { Candidate } from '../../core/surgery/search/candidates.ts';
+import type { SearchKind } from '../../core/surgery/search/searchGoal.ts';
+import { changeText, costText, versionNote } from '../../core/surgery/search/searchText.ts';
+import { counted } from '../../core/text/numbers.ts';
 import { nameOf } from '../platform/nameOf.ts';
+import { plainText } from '../platform/plainText.ts';
+import { withProgress } from '../platform/withProgress.ts';
+import { askChange, type Trial } from './askChange.ts';
 import type { ChosenNodes } from './chosenNodes.ts';
 import { optionsOf } from './reduceBuild.ts';
 import type { SurgeryParts } from './registerSurgery.ts';
-import { withProgress } from '../platform/withProgress.ts';
 
-type Change = 'output' | 'cut' | 'remove';
+/** As many changes a search tries in the editor. */
+const mostBuilds = 24;
 
-const offers: (vscode.QuickPickItem & { change: Change })[] = [
-  { change: 'output', label: '$(eye) Mark Its Output', description: 'the tensor becomes an output of the model' },
-  { change: 'cut', label: '$(split-vertical) Cut Behind It', description: 'the network ends there and begins again' },
-  { change: 'remove', label: '$(trash) Remove It', description: 'its first input takes the place of its output' },
-];
+/** How the model is built as it is, and such a build. */
+interface Base {
+  options: BuildOptions;
+  /** undefined: there is none, or the model has changed since. */
+  folder: string | undefined;
+}
 
-/** Builds the model as it is and with a change at the last chosen node, and shows the difference next to the graph. */
-export async function tryChange(
-  { context, sessions, log }: SurgeryParts,
-  { model, nodes }: ChosenNodes,
-  given: unknown,
-): Promise<unknown> {
-  const node = sessions.find(model)?.state.graph?.nodes.find(({ id }) => id === nodes.at(-1));
-  const known = offers.find(({ change }) => change === given);
-  const chosen = known ?? (await vscode.window.showQuickPick(offers, { placeHolder: 'Select a change to try' }));
-  if (chosen === undefined) return undefined;
-  const newest = sessions.find(model)?.state.newest;
+/**
+ * Asks for a change, builds the model with it and shows the difference next to the graph; or looks for changes that
+ * reach what the user wants, and tries the one that they pick.
+ * @param given what to try without asking
+ */
+export async function tryChange(parts: SurgeryParts, chosen: ChosenNodes, given: unknown): Promise<unknown> {
+  const { context, sessions } = parts;
+  const { graph, newest } = sessions.find(chosen.model)?.state ?? { graph: null, newest: null };
+  const asked = await askChange(chosen, graph, context.asAbsolutePath('dist/driver/convert_opset.py'), given);
+  if (asked === undefined) return undefined;
+  const base = await baseOf(parts, chosen.model, newest?.build ?? null);
+  return 'search' in asked
+    ? searchAndShow(parts, chosen, base, asked.search)
+    : tryAndShow(parts, chosen.model, base, asked.trial);
+}
+
+async function baseOf({ context }: SurgeryParts, model: vscode.Uri, manifest: BuildManifest | null): Promise<Base> {
+  const own = manifest?.origin === 'built' ? manifest : null;
+  const options = optionsOf(context, model, own);
+  const builds = own?.result === 'passed' ? await listBuilds(model.fsPath) : [];
+  const built = builds.find((build) => build.manifest.id === own?.id);
+  const usable = built !== undefined && !(await modelChanged(model.fsPath, built.manifest, new ParsedFiles()));
+  return { options, folder: usable ? built.folder : undefined };
+}
+
+async function tryAndShow(
+  { comparisons, log }: SurgeryParts,
+  model: vscode.Uri,
+  { options, folder }: Base,
+  { words, change, changed, rules }: Trial,
+): Promise<BuildDiff | undefined> {
   const made = await withProgress(`What if: ${nameOf(model)}`, log, (signal, say) => {
-    const tensor = node?.outputs[0];
-    if (node === undefined || tensor === undefined) throw new UserError('The node has no output. Select another node');
-    const changes: Record<Change, Pick<WhatIfRequest, 'changed' | 'change'>> = {
-      output: { changed: { outputs: [tensor] }, change: null },
-      cut: { changed: {}, change: { cuts: [tensor] } },
-      remove: { changed: {}, change: { remove: node.id } },
-    };
-    say('building the model as it is and with the change');
-    return whatIf({ options: optionsOf(context, model, newest?.build ?? null), ...changes[chosen.change] }, {}, signal);
+    say(
+      folder === undefined ? 'building the model as it is and with the change' : 'building the model with the change',
+    );
+    return withRules(rules, options, (overrides) =>
+      whatIf({ options, changed: { ...changed, ...overrides }, change, base: folder }, {}, signal),
+    );
   });
   if (made === undefined) return undefined;
-  const { product, version } = made.diff.b;
-  const name = `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? ''}`.trim();
-  const content = `${diffText(made.diff)}This is the result of ${name}; another version may fuse differently.\n`;
-  const document = await vscode.workspace.openTextDocument({ content });
-  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+  const { a, b } = made.sides;
+  comparisons.openTried(`What If: ${words}`, model, toComparison(a, b, { a: `${nameOf(model)} as it is`, b: words }));
+  void vscode.window.showInformationMessage(plainText(`${words}: ${effectOf(made.diff)} ${versionNote(made.diff.b)}`));
   return made.diff;
 }
+
+/** `42 → 46 kernels, 4 nodes split.` */
+function effectOf({ totals: { kernels, states } }: BuildDiff): string {
+  const words = Object.entries({ split: states.split, merged: states.merged, moved: states.moved })
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${counted(count, 'node')} ${state}`);
+  const count = kernels.a === null || kernels.b === null ? [] : [`${kernels.a} → ${kernels.b} kernels`];
+  return `${[...count, ...(words.length === 0 ? ['the same nodes are fused'] : words)].join(', ')}.`;
+}
+
+async function withRules<Result>(
+  rules: string | undefined,
+  options: BuildOptions,
+  run: (overrides: Partial<BuildOptions>) => Promise<Result>,
+): Promise<Result> {
+  if (rules === undefined) return run({});
+  if (options.overrides !== undefined)
+    throw new UserError('The last build used an override file. Change its rules and build again to try another type.');
+  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-'));
+  try {
+    const overrides = join(folder, 'what-if.trtprec');
+    await writeFile(overrides, `${rules}\n`);
+    return await run({ overrides });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function searchAndShow(
+  parts: SurgeryParts,
+  { model, nodes }: ChosenNodes,
+  base: Base,
+  kind: SearchKind,
+): Promise<SearchResult | undefined> {
+  const found = await withProgress(`What if: ${nameOf(model)}`, parts.log, (signal, say) =>
+    searchChange(
+      { options: base.options, kind, nodes: [nodes.join(',')], base: base.folder, maxBuilds: mostBuilds },
+      (done, of, reached) => say(`${done} of ${of} changes tried, ${reached} work`),
+      signal,
+    ),
+  );
+  if (found === undefined) return undefined;
+  const works = found.tried.filter(({ reached }) => reached);
+  const summary = `${found.goal.before} ${works.length} of ${counted(found.tried.length, 'change')} ${works.length === 1 ? 'works' : 'work'}. ${versionNote(found.tensorrt)}`;
+  if (works.length === 0) {
+    void vscode.window.showInformationMessage(plainText(summary));
+    return found;
+  }
+  const items = works.map((one) => ({ label: changeText(one), detail: costText(one), one }));
+  const show = vscode.window.showQuickPick(items, {
+    title: plainText(summary),
+    placeHolder: 'Select a change to see what it does',
+    ignoreFocusOut: true,
+    matchOnDetail: true,
+  });
+  // Whoever searched has the result; the user may take their time.
+  void show.then((picked) => {
+    const candidate = picked && found.candidates.get(picked.one);
+    return candidate && tryAndShow(parts, model, base, trialOf(candidate, picked.label));
+  });
+  return found;
+}
+
+const trialOf = ({ change, rules, profiles }: Candidate, words: string): Trial => ({
+  words,
+  change,
+  changed: profiles ? { profiles } : {},
+  ...(rules !== undefined && { rules }),
+});

@@ -128,6 +128,7 @@ export class ViewConnections {
           uri: session.uri,
           manifest: session.state.newest?.unsuccessful?.manifest ?? session.state.newest?.build ?? null,
           openLog: () => openFailedLog(session, session.state.newest?.state.line ?? 1),
+          nodes: session.state.newest?.state.faults.find(({ severity }) => severity === 'error')?.nodes ?? [],
         });
     }
   }

@@ -1,7 +1,7 @@
 import { inDataOrder, type ModelGraph, readsOf } from '../../model/modelGraph.ts';
 import type { InferredTensors } from '../../model/inferTensors.ts';
 import type { OnnxAttribute } from '../../onnx/onnxModel.ts';
-import { borderTensor, type BorderTensor } from '../extractModel.ts';
+import { borderTensor, type BorderTensor, type KnownTensors } from '../extractModel.ts';
 import type { Piece, Unfit } from '../pieceOf.ts';
 import { elementwiseChain, type ChainStep } from './elementwise.ts';
 
@@ -56,6 +56,7 @@ const reserved: ReadonlySet<string> = new Set(['trt', 'tensorrt', 'std']);
  * What a custom node in the place of a piece is like. Constants with one element, small lists of integers and the
  * nodes' attributes become its attributes; other constants are inputs.
  * @param name chosen by the user: operator, class and file names
+ * @param known types and shapes that the user gives, such as of what unknown operators make
  */
 export function planPlugin(
   graph: ModelGraph,
@@ -63,6 +64,7 @@ export function planPlugin(
   piece: Piece,
   scalars: Scalars,
   { name, domain }: { name: string; domain: string },
+  known: KnownTensors = new Map(),
 ): PluginPlan | Unfit {
   const bad = [name, domain].find((text) => !identifier.test(text));
   if (bad !== undefined)
@@ -100,11 +102,13 @@ export function planPlugin(
     }
   }
   const ends = piece.outputs.filter((tensor) => made.has(tensor));
-  const border = (tensors: readonly number[]) =>
-    tensors.map((tensor) => borderTensor(graph, tensor, inferred, new Map()));
+  const border = (tensors: readonly number[]) => tensors.map((tensor) => borderTensor(graph, tensor, inferred, known));
   const [inputs, outputs] = [border(reads), border(ends)];
   const unknown = [...inputs, ...outputs].find((tensor) => typeof tensor === 'string');
-  if (unknown !== undefined) return { reason: `The type of tensor "${unknown}" is unknown. Select other nodes` };
+  if (unknown !== undefined)
+    return {
+      reason: `The type of tensor "${unknown}" is unknown. Select other nodes, or pass --like-input if its type and shape are those of the first input`,
+    };
   const all = [...inputs, ...outputs] as BorderTensor[];
   const odd = all.find(({ type }) => !pluginTypes.has(type));
   if (odd) return { reason: `Plugins have no tensors of type ${odd.type}, as "${odd.name}" has. Select other nodes` };

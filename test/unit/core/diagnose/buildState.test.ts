@@ -30,13 +30,20 @@ describe('buildState', () => {
 
   it('offers no shapes where the model leaves none open', () => {
     const fixed = [[{ input: 'x', min: '1x3', opt: '1x3', max: '1x3' }]];
-    const found = [{ code: 'shape-mismatch' }] as Diagnosis[];
+    const found = [{ code: 'shape-mismatch', nodes: ['3'] }] as Diagnosis[];
     expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['reduce', 'log']);
     expect(stepsAfter({ ...failed, shapes: [[{ ...fixed[0]![0]!, defaulted: [0] }]] }, found[0])).toEqual([
       'shapes',
       'reduce',
       'log',
     ]);
+  });
+
+  it('offers a plugin for a node that lacks one, where the log names the node', () => {
+    const missing = { code: 'plugin-missing', nodes: ['7'] } as Diagnosis;
+    expect(stepsAfter(failed, missing)).toEqual(['plugin', 'reduce', 'log']);
+    expect(stepsAfter(failed, { ...missing, code: 'unsupported-op' })).toEqual(['plugin', 'reduce', 'log']);
+    expect(stepsAfter(failed, { ...missing, nodes: [] })).toEqual(['reduce', 'log']);
   });
 
   it('says of which build the picture is after a later one failed or was cancelled', () => {
