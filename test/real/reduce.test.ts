@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onnx } from 'onnx-proto';
+import type { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import { reduceModel, type ReducedModel } from '../../src/builder/run/reduceModel.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { modelPath } from '../support/fixtures.ts';
+import { plantedChain } from '../support/plantedChain.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 import { randomFrom } from '../unit/core/fusion/randomEngine.ts';
 
@@ -30,48 +31,6 @@ const reduced = (model: string, out: string, more: object = {}): Promise<Reduced
 const opsOf = async (path: string) =>
   (await readModel(bytesOf(readFileSync(path)))).value!.graph.nodes.map(({ op }) => op);
 
-const value = (name: string, dims: (string | number)[]) => ({
-  name,
-  type: {
-    tensorType: {
-      elemType: 1,
-      shape: { dim: dims.map((dim) => (typeof dim === 'string' ? { dimParam: dim } : { dimValue: dim })) },
-    },
-  },
-});
-
-/** A chain of nodes, of which the one at `at` is the planted one; every fifth also reads an earlier tensor. */
-function chain(
-  name: string,
-  length: number,
-  at: number,
-  planted: onnx.INodeProto,
-  weights: onnx.ITensorProto[],
-): string {
-  const ops = ['Relu', 'Sigmoid', 'Tanh', 'Neg', 'Add'];
-  const node = Array.from({ length }, (_, index): onnx.INodeProto => {
-    const [input, output] = [`t${index}`, [`t${index + 1}`]];
-    if (index === at) return { ...planted, name: 'planted', input: [input, ...(planted.input ?? [])], output };
-    const opType = ops[index % ops.length]!;
-    const other = index - 3 === at + 1 ? input : `t${Math.max(0, index - 3)}`;
-    return { opType, name: `n${index}`, input: opType === 'Add' ? [input, other] : [input], output };
-  });
-  const graph = {
-    name: 'g',
-    node,
-    input: [value('t0', ['batch', 8])],
-    output: [value(`t${length}`, ['batch', 8])],
-    initializer: weights,
-  };
-  const opsetImport = [
-    { domain: '', version: 17 },
-    { domain: 'com.acme', version: 1 },
-  ];
-  const path = join(folder, `${name}.onnx`);
-  writeFileSync(path, onnx.ModelProto.encode({ irVersion: 9, opsetImport, graph } as onnx.IModelProto).finish());
-  return path;
-}
-
 const random = randomFrom(16);
 
 test('an operator that TensorRT lacks, in a network with weights in a file of their own', async () => {
@@ -86,7 +45,7 @@ test('an operator that TensorRT lacks, in a network with weights in a file of th
 
 test('planted in 14,163 nodes', async () => {
   const at = Math.floor(random() * 14_000);
-  const model = chain('large', 14_163, at, { opType: 'Frobnicate', domain: 'com.acme' }, []);
+  const model = plantedChain(folder, 'large', 14_163, at, { opType: 'Frobnicate', domain: 'com.acme' }, []);
   const found = await reduced(model, 'large-reduced');
   expect(found).toMatchObject({ from: 14_163, code: 'unsupported-op', operator: 'Frobnicate' });
   expect(await opsOf(found.model)).toEqual(['Frobnicate']);
@@ -111,7 +70,7 @@ const planted: { op: onnx.INodeProto; weights?: onnx.ITensorProto[]; code: strin
 test('planted in 20 random places', async () => {
   for (let round = 0; round < 20; round += 1) {
     const { op, weights = [], code } = planted[round % planted.length]!;
-    const model = chain(`random-${round}`, 60, Math.floor(random() * 60), op, weights);
+    const model = plantedChain(folder, `random-${round}`, 60, Math.floor(random() * 60), op, weights);
     const profiles = [{ t0: { min: '1x8', opt: '4x8', max: '8x8' } }];
     // oxlint-disable-next-line no-await-in-loop -- each search builds two at a time
     const found = await reduced(model, `random-${round}`, { profiles });
@@ -123,7 +82,7 @@ test('planted in 20 random places', async () => {
 test('the smallest part that breaks a rule', async () => {
   const weights = [{ name: 'w', dims: [8, 8], dataType: 1, floatData: Array<number>(64).fill(1) }];
   const at = 5 + Math.floor(random() * 30);
-  const model = chain('rule', 40, at, { opType: 'MatMul', input: ['w'] }, weights);
+  const model = plantedChain(folder, 'rule', 40, at, { opType: 'MatMul', input: ['w'] }, weights);
   const options = {
     model,
     backend: 'rtx',
@@ -148,16 +107,23 @@ test('the smallest part that breaks a rule', async () => {
 
 test('a shape error in a network with a symbolic dimension and profiles', async () => {
   const weights = [{ name: 'w', dims: [7, 9], dataType: 1, floatData: Array<number>(63).fill(1) }];
-  const model = chain('shapes', 300, 40 + Math.floor(random() * 200), { opType: 'MatMul', input: ['w'] }, weights);
+  const model = plantedChain(
+    folder,
+    'shapes',
+    300,
+    40 + Math.floor(random() * 200),
+    { opType: 'MatMul', input: ['w'] },
+    weights,
+  );
   const shape = { min: '1x8', opt: '4x8', max: '8x8' };
   const found = await reduced(model, 'shapes-reduced', { profiles: [{ t0: shape }] });
   expect(found).toMatchObject({ from: 300, to: 1, code: 'shape-mismatch', operator: 'MatMul' });
 });
 
 test('a model that builds, and a failure that it does not have', async () => {
-  const fine = chain('fine', 6, -9, {}, []);
+  const fine = plantedChain(folder, 'fine', 6, -9, {}, []);
   await expect(reduced(fine, 'none')).rejects.toThrow('builds with these options: there is no failure to reduce');
-  const broken = chain('broken', 6, 2, { opType: 'Frobnicate', domain: 'com.acme' }, []);
+  const broken = plantedChain(folder, 'broken', 6, 2, { opType: 'Frobnicate', domain: 'com.acme' }, []);
   const other = reduceModel({
     options: { model: broken, backend: 'rtx', driver: driverPath, confirm: () => Promise.resolve(false) },
     out: join(folder, 'other'),

@@ -177,6 +177,16 @@ export const MODEL_RULES: DiagnosisRule[] = [
   },
   {
     code: 'type-mismatch',
+    pattern: /: could not find any supported formats consistent with input\/output data types/,
+    say: (m, text) => ({
+      ...named(text, m[0]),
+      message: 'The plugin of this node supports none of the types and formats that its inputs and outputs have.',
+      advice:
+        'Cast the inputs to types that the plugin supports, or let its supportsFormatCombination() accept these types.',
+    }),
+  },
+  {
+    code: 'type-mismatch',
     pattern: /: \w+ \w+ must have same input types\. But they are of types (\w+) and (\w+)/,
     say: (m, text) => ({
       ...named(text, m[0]),

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { reduceModel, type ReduceRequest } from '../../../src/builder/run/reduceModel.ts';
 import { readModel } from '../../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../../src/core/text/byteSource.ts';
+import { failingTrtexec } from '../../support/failingTrtexec.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
@@ -14,38 +15,16 @@ const cache = join(folder, 'cache');
 const core = ['/blocks/blocks.3/attn/Softmax', '/blocks/blocks.4/attn/Softmax'];
 const foreign = `{ForeignNode[${core.join('...')}]}`;
 
+/** Gets a dot for each build. */
 const calls = join(folder, 'calls');
-const failed = '[11/21/2026-10:00:00] [E] Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error';
-
-/** A trtexec that fails for the reason that `why`, an expression of `model`, gives; '' means it builds. */
-function trtexec(name: string, why: string): string {
-  writeFileSync(join(folder, 'help'), captureText('tensorrt-10.6.0/cli.help/log.txt')!);
-  const body = `
-    const { appendFileSync, readFileSync, writeFileSync } = require('fs');
-    if (args[0] === '--help') { process.stdout.write(readFileSync(${JSON.stringify(join(folder, 'help'))})); return; }
-    appendFileSync(${JSON.stringify(calls)}, '.');
-    const value = (flag) => args.find((arg) => arg.startsWith('--' + flag + '='))?.slice(flag.length + 3);
-    const model = readFileSync(value('onnx'));
-    // A field of a message: a tag and a short text.
-    const has = (tag, text) => model.includes(Buffer.concat([Buffer.from([tag, text.length]), Buffer.from(text)]));
-    console.log('&&&& RUNNING TensorRT.trtexec [TensorRT v100600] # trtexec ' + args.join(' '));
-    const why = ${why};
-    if (why === '') writeFileSync(value('saveEngine'), 'engine');
-    else {
-      console.log(${JSON.stringify(failed)} + ' (' + why + ')');
-      console.log('&&&& FAILED TensorRT.trtexec');
-      process.exitCode = 1;
-    }`;
-  return fakeTool(folder, name, body);
-}
-
 /** One without an implementation for a network that has both nodes, and with another trouble for a lone one. */
-const tool = trtexec(
+const tool = failingTrtexec(
+  folder,
   'trtexec',
   `[${JSON.stringify(`Could not find any implementation for node ${foreign}.`)}, 'out of memory', ''][
     ${JSON.stringify(core)}.filter((name) => !has(0x1a, name)).length]`,
 );
-const softmaxTool = trtexec('trtexec-softmax', `has(0x22, 'Softmax') ? 'out of memory' : ''`);
+const softmaxTool = failingTrtexec(folder, 'trtexec-softmax', `has(0x22, 'Softmax') ? 'out of memory' : ''`);
 const request = (out: string, more: Partial<ReduceRequest> = {}): ReduceRequest => ({
   options: {
     model: modelPath('vit_tiny'),

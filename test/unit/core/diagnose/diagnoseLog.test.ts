@@ -181,6 +181,19 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
       message: 'The inputs of node "ad" have different types: Half and Float.',
     });
   });
+  // As reported for TensorRT 8.4 and 10.3 (NVIDIA/TensorRT#3024, #4217).
+  it.each([
+    '[E] Error[9]: [pluginV2Builder.cpp::reportPluginError::23] Error Code 9: Internal Error (scatter_0: could not find any supported formats consistent with input/output data types)',
+    '[E] IBuilder::buildSerializedNetwork: Error Code 9: Internal Error (scatter_0: could not find any supported formats consistent with input/output data types)',
+  ])('a plugin for other types: %s', (line) => {
+    const [found] = diagnoseLog(readBuildLog(`[11/22/2026-10:00:00] ${line}\n`).value);
+    expect(found).toMatchObject({
+      code: 'type-mismatch',
+      severity: 'error',
+      layer: 'scatter_0',
+      message: expect.stringMatching(/^The plugin of node "scatter_0" supports none of the types/) as string,
+    });
+  });
   it('an operator whose plugin TensorRT-RTX does not have', () => {
     expect(one('nonzero')).toMatchObject({ code: 'plugin-missing', layer: 'nz' });
   });
