@@ -7,9 +7,11 @@ import { judgeAccuracy } from '../src/builder/accuracy/judgeAccuracy.ts';
 import { fillWeights } from '../src/builder/files/fillWeights.ts';
 import { openFile } from '../src/builder/files/fileSource.ts';
 import { ensurePackages } from '../src/builder/tools/ensurePackages.ts';
+import { errorFigure } from '../src/core/accuracy/accuracyText.ts';
 import { readModel } from '../src/core/onnx/readModel.ts';
 
-const models = fileURLToPath(new URL('../test/fixtures/models/', import.meta.url));
+const fixtures = fileURLToPath(new URL('../test/fixtures/', import.meta.url));
+const models = `${fixtures}models/`;
 const script = fileURLToPath(new URL('../src/driver/simulate.py', import.meta.url));
 const runtime = await ensurePackages('onnxruntime', { confirm: () => Promise.resolve(true) });
 
@@ -36,7 +38,13 @@ function peakBelow(parent: number): number {
   return below(parent);
 }
 
-async function measure(model: string, options: { shapes?: Map<string, number[]>; maxRuns?: number } = {}) {
+interface MeasureOptions {
+  inputs?: string[];
+  shapes?: Map<string, number[]>;
+  maxRuns?: number;
+}
+
+async function measure(model: string, options: MeasureOptions = {}) {
   let peak = 0;
   const timer = setInterval(() => (peak = Math.max(peak, peakBelow(process.pid))), 250);
   const started = performance.now();
@@ -68,10 +76,42 @@ async function scaled(path: string, folder: string): Promise<string> {
   return copy;
 }
 
+/** What another tool gave for the faulty models; see the README next to the file. */
+const recorded = <T>(file: string): Record<string, T> =>
+  (JSON.parse(readFileSync(`${fixtures}${file}`, 'utf8')) as { models: Record<string, T> }).models;
+
+/** The smallest fix of each faulty model, next to what AutoCast found on the same model and inputs. */
+async function comparedFixes(): Promise<string[]> {
+  const autocast = recorded<{ fp32: string[]; error: number | null; seconds: number }>('autocast/results.json');
+  const lines = [
+    '| model | trtlens: nodes in FP32 | error | AutoCast: nodes in FP32 | error |',
+    '|---|---|---|---|---|',
+  ];
+  const times: number[] = [];
+  for (const [name, other] of Object.entries(autocast)) {
+    const faulty = `${fixtures}faults/${name}/`;
+    const { report, seconds: took } = await measure(`${faulty}model.onnx`, { inputs: [`${faulty}inputs.npz`] });
+    const { nodes, error } = report.fix!;
+    const cells = [name, nodes.length, errorFigure(error), other.fp32.length, errorFigure(other.error)];
+    lines.push(`| ${cells.join(' | ')} |`);
+    times.push(took);
+  }
+  const range = (all: number[]) => `${Math.min(...all).toFixed(1)} to ${Math.max(...all).toFixed(1)} s`;
+  const others = Object.values(autocast).map(({ seconds: took }) => took);
+  return [
+    `What must stay in FP32 in twelve models with a fault in FP16 and a harmless one (test/fixtures/faults, with their inputs; tolerance 0.01), by trtlens accuracy (${range(times)} each) and by AutoCast of ModelOpt 0.47 (recorded in test/fixtures/autocast; ${range(others)} of processor time each, much of it to load PyTorch):`,
+    '',
+    ...lines,
+    '',
+    'AutoCast computes no error: it is that of trtlens accuracy with its nodes as rules. It chooses nodes by their range, so it does not find faults of rounding, and it keeps nodes whose overflow does no harm.',
+  ];
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-bench-'));
 const gigabytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`;
 const seconds = (time: number): string => `${time.toFixed(1)} s`;
 const rows = [];
+const compared = await comparedFixes();
 try {
   const overflow = await measure(`${models}fp16_overflow.onnx`);
   const { fix } = overflow.report;
@@ -110,6 +150,8 @@ try {
 const notes = [
   'Random inputs. Reading the model, making the sessions and starting Python are part of the times.',
   '',
-  'For comparison, `polygraphy debug precision` on fp16_overflow with TensorRT 10.6 on an H200 (recorded in test/fixtures/captures, fp16_overflow.poly_debug_precision): stopped after 280 s in the third of about nine iterations, when it kept the first 207 of its layers in FP32.',
+  ...compared,
+  '',
+  '`polygraphy debug precision` on fp16_overflow with TensorRT 10.6 on an H200 (recorded in test/fixtures/captures, fp16_overflow.poly_debug_precision): stopped after 280 s in the third of about nine iterations, when it kept the first 207 of its layers in FP32.',
 ];
 console.log(JSON.stringify({ title: 'Accuracy in low precision', rows, notes }));

@@ -71,6 +71,19 @@ describe.each(faults)('%s', (fault) => {
   });
 });
 
+test.each(['clip_hides_overflow', 'cumsum_phase', 'softplus_exp'])(
+  '%s: with what AutoCast keeps in FP32 the error is the one in docs/benchmarks.md',
+  async (fault) => {
+    const { models } = JSON.parse(readFileSync(fixturePath('autocast/results.json'), 'utf8')) as {
+      models: Record<string, { fp32: string[]; error: number | null }>;
+    };
+    const { fp32, error } = models[fault]!;
+    const rules = ['base fp16', ...fp32.map((name) => `"${name}" fp32`)].join('\n');
+    const found = worst(await judgeFault(fault, { rules, maxRuns: 1 }));
+    expect([fault, found]).toEqual([fault, error === null ? Infinity : expect.closeTo(error, 4)]);
+  },
+);
+
 test('an overflow that does no harm is nobody’s fault', async () => {
   const report = await judgeFault('gelu_tanh_cube_harmless');
   const { nonfinite_in_all_fp16: overflowing } = read<Truth>('gelu_tanh_cube_harmless', 'truth.json');
