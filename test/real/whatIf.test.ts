@@ -76,6 +76,16 @@ test('added nodes change nothing here, and a mark is taken back', async () => {
   expect(found.tried[0]).toMatchObject({ option: 'unmark', values: [at], reached: true, results: 'same', kernels: -4 });
 });
 
+test('a change of a model whose weights are missing', async () => {
+  const vit = { ...options, model: modelPath('vit_tiny') };
+  const { diff } = await whatIf({
+    options: vit,
+    changed: {},
+    change: { outputs: ['/blocks/blocks.3/attn/Softmax_output_0'] },
+  });
+  expect(diff.totals.nodes).toEqual({ a: 636, b: 636 });
+});
+
 test('a search for what breaks an attention', async () => {
   const found = await searchChange({ options, kind: 'break', nodes: ['/layers.1/attn/**'], base, maxBuilds: 24 });
   expect(found.tensorrt).toMatchObject({ product: 'tensorrt-rtx' });

@@ -1,21 +1,18 @@
 import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import type { DiffSide } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
 import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { type Candidate, candidatesFor } from '../../core/surgery/search/candidates.ts';
 import { costOf, rankTried, type Tried } from '../../core/surgery/search/rankTried.ts';
 import { readGoal, reachesGoal, type SearchGoal, type SearchKind } from '../../core/surgery/search/searchGoal.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { fillWeights } from '../files/fillWeights.ts';
-import { openFile } from '../files/fileSource.ts';
-import { linkWeights } from '../files/linkWeights.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { requireBuild } from '../store/buildFolder.ts';
 import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
+import { builtModel, linkedModel } from '../surgery/linkedModel.ts';
 import { writeChanged } from '../surgery/writeChanged.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
@@ -83,8 +80,8 @@ async function search(
   signal: AbortSignal | undefined,
 ): Promise<SearchResult> {
   const begun = Date.now();
-  const { randomWeights, engine: _, ...rest } = options;
-  const path = randomWeights ? await fillWeights(options.model, options.cache, signal) : resolve(options.model);
+  const { randomWeights: _, engine: __, ...rest } = options;
+  const path = await builtModel(options, signal);
   const files = new ParsedFiles();
   const built =
     base === undefined
@@ -104,7 +101,7 @@ async function search(
     precision: options.precision,
     hasRules: options.overrides !== undefined,
   });
-  const linked = await linkedModel(path, graph.model, folder);
+  const linked = await linkedModel(path, folder, files);
   const limits = [signal, maxMinutes === undefined ? undefined : AbortSignal.timeout(maxMinutes * 60_000)];
   const limit = AbortSignal.any(limits.filter((one) => one !== undefined));
   const trials = new Trials({ ...rest, model: linked }, folder, { goal, before }, files);
@@ -133,16 +130,6 @@ async function search(
     builds: trials.builds + (base === undefined ? 1 : 0),
     seconds: (Date.now() - begun) / 1000,
   };
-}
-
-/** Path of the model in the folder, where its weights are linked. */
-async function linkedModel(path: string, model: OnnxModel, folder: string): Promise<string> {
-  const source = await openFile(path);
-  try {
-    return await linkWeights(path, model, source, folder);
-  } finally {
-    await source.close();
-  }
 }
 
 type KnownSide = BuildSide & { network: NonNullable<BuildSide['network']> };

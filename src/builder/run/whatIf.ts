@@ -7,6 +7,7 @@ import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { type Build, requireBuild } from '../store/buildFolder.ts';
 import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
+import { builtModel, linkedModel } from '../surgery/linkedModel.ts';
 import { writeChanged } from '../surgery/writeChanged.ts';
 import { UserError } from '../userError.ts';
 import { convertOpset, type OpsetChange } from './convertOpset.ts';
@@ -48,13 +49,17 @@ export async function whatIf(
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'try-'));
   try {
-    const model = change === null ? options.model : await changedCopy(options.model, change, folder, files, signal);
+    const { randomWeights: _, ...rest } = options;
+    const [model, own] =
+      change === null
+        ? [options.model, options]
+        : [await changedCopy(await builtModel(options, signal), change, folder, files, signal), rest];
     const before =
       base === undefined
         ? await runBuild({ ...options, folder: join(folder, 'base') }, events, signal)
         : await requireBuild(base);
     refuseFailed(before, 'as it is');
-    const after = await runBuild({ ...options, ...changed, model, folder: join(folder, 'changed') }, events, signal);
+    const after = await runBuild({ ...own, ...changed, model, folder: join(folder, 'changed') }, events, signal);
     refuseFailed(after, 'with the change');
     const [a, b] = [
       await readBuildSide(before.folder, options.model, files),
@@ -76,6 +81,7 @@ function refuseFailed({ manifest }: Build, which: string): void {
     throw new UserError(`the model ${which} does not build: ${manifest.error ?? manifest.result}`);
 }
 
+/** Next to links to the weights: nothing of them is copied. */
 async function changedCopy(
   path: string,
   change: ModelChange | OpsetChange,
@@ -83,8 +89,8 @@ async function changedCopy(
   files: ParsedFiles,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const out = join(folder, 'model', basename(path).replace(/\.gz$/i, ''));
+  const out = join(folder, `changed-${basename(path).replace(/\.gz$/i, '')}`);
   if ('opset' in change) await convertOpset(path, change, out, signal);
-  else await writeChanged(path, change, out, files, signal);
+  else await writeChanged(await linkedModel(path, folder, files), change, out, files, signal);
   return out;
 }

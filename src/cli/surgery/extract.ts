@@ -126,20 +126,24 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
   }
   if (from.length > 0) throw new Usage('--from needs --to');
   const ids =
-    group === undefined ? nodes?.split(',').map((id) => id.trim()) : await membersOf(group, values.build, model);
+    group === undefined
+      ? nodes?.split(',').flatMap((id) => id.trim() || [])
+      : await membersOf(group, values.build, model);
   return (graph) => {
     const chosen = ids ?? namedNodes(graph, names);
     return pieceOfNodes(graph, around > 0 ? nodesAround(graph, chosen, around) : chosen);
   };
 }
 
-/** Nodes of the main graph whose names match. */
+/** Ids of the nodes whose names match. */
 function namedNodes(graph: ModelGraph, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => {
     const glob = compileGlob(pattern);
-    const found = graph.nodes.filter(({ name }, index) => graph.owner[index]! < 0 && matchesGlob(glob, name));
-    if (found.length === 0) throw new UserError(`no node of the main graph matches ${pattern}`);
-    return found.map(({ id }) => id);
+    const all = graph.nodes.filter(({ name }) => matchesGlob(glob, name));
+    if (all.length === 0) throw new UserError(`no node matches ${pattern}`);
+    const main = all.filter(({ id }) => graph.owner[graph.indexOfId.get(id)!]! < 0);
+    // Those of a loop or branch come along with it; alone, they are refused with a reason.
+    return (main.length > 0 ? main : all).map(({ id }) => id);
   });
 }
 

@@ -38,7 +38,7 @@ ONNX Runtime.
     if (output === undefined) throw new Usage('-o DIR is missing');
     const written = await writePlugin({
       path: positionals[0]!,
-      nodes: nodes.split(',').map((id) => id.trim()),
+      nodes: nodes.split(',').flatMap((id) => id.trim() || []),
       name,
       domain,
       out: output,

@@ -5,7 +5,7 @@ import type { ModelEdits } from '../onnx/editModel.ts';
 import type { DataType } from '../onnx/onnxModel.ts';
 import type { NewNode, NewValue } from '../onnx/writeParts.ts';
 import { dataTypeNumber } from '../onnx/tensorTypes.ts';
-import type { Unfit } from './pieceOf.ts';
+import { missingTensor, type Unfit } from './pieceOf.ts';
 
 /**
  * A change of a model to try, at tensors of the main graph and at a node:
@@ -92,7 +92,7 @@ function withNodes(
   { add, at: name }: { add: string; at: string },
 ): ModelEdits | Unfit {
   const tensor = graph.byName.get(name);
-  if (tensor === undefined) return { reason: `There is no tensor "${name}" in the main graph` };
+  if (tensor === undefined) return { reason: missingTensor(graph, name) };
   const type = inferred.types[tensor] ?? null;
   const steps = stepsOf(add, type);
   if (typeof steps === 'string') return { reason: steps };
@@ -131,7 +131,7 @@ function stepsOf(op: string, type: string | null): Pick<NewNode, 'op' | 'attribu
 /** The index of a tensor that a node of the main graph computes. */
 function computedTensor(graph: ModelGraph, name: string, verb: string): number | Unfit {
   const tensor = graph.byName.get(name);
-  if (tensor === undefined) return { reason: `There is no tensor "${name}" in the main graph` };
+  if (tensor === undefined) return { reason: missingTensor(graph, name) };
   return graph.tensors[tensor]!.producer < 0
     ? { reason: `"${name}" is not computed by a node, so there is nothing to ${verb}` }
     : tensor;

@@ -25,7 +25,7 @@ export function pieceOfNodes(graph: ModelGraph, ids: Iterable<string>): Piece | 
   const chosen = new Set<number>();
   for (const id of ids) {
     const index = graph.indexOfId.get(id);
-    if (index === undefined) return { reason: `There is no node ${id}` };
+    if (index === undefined) return { reason: missingNode(graph, id) };
     if (graph.owner[index]! >= 0) {
       const owner = graph.nodes[outermost(graph, index)]!;
       return {
@@ -50,7 +50,7 @@ export function pieceOfNodes(graph: ModelGraph, ids: Iterable<string>): Piece | 
  */
 export function pieceBetween(graph: ModelGraph, from: readonly string[], to: readonly string[]): Piece | Unfit {
   const missing = [...from, ...to].find((name) => !graph.byName.has(name));
-  if (missing !== undefined) return { reason: `There is no tensor "${missing}" in the main graph` };
+  if (missing !== undefined) return { reason: missingTensor(graph, missing) };
   const begins = new Set(from.map((name) => graph.byName.get(name)!));
   const ends = to.map((name) => graph.byName.get(name)!);
   const chosen = new Set<number>();
@@ -176,6 +176,22 @@ export function outermost(graph: ModelGraph, node: number): number {
   let at = node;
   while (graph.owner[at]! >= 0) at = graph.owner[at]!;
   return at;
+}
+
+/** Why there is no such node in the main graph; those of a function are known to reports by their call. */
+function missingNode(graph: ModelGraph, id: string): string {
+  const call = graph.indexOfId.get(id.split('/')[0]!);
+  if (call === undefined) return `There is no node ${id}`;
+  const { id: own, op } = graph.nodes[call]!;
+  return `Node ${id} is inside ${op} node ${own}, which cannot be cut. Select node ${own} instead`;
+}
+
+/** Why there is no such tensor in the main graph. */
+export function missingTensor(graph: ModelGraph, name: string): string {
+  const inner = graph.tensors.find((tensor) => tensor.name === name && tensor.owner >= 0);
+  if (!inner) return `There is no tensor "${name}" in the main graph`;
+  const { id, op } = graph.nodes[outermost(graph, inner.owner)]!;
+  return `"${name}" is inside ${op} node ${id}, which cannot be cut. Pick a tensor that node ${id} reads or computes`;
 }
 
 const words = (graph: ModelGraph, index: number): string => {

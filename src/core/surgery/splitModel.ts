@@ -1,7 +1,7 @@
 import { inDataOrder, type ModelGraph, readsOf } from '../model/modelGraph.ts';
 import type { InferredTensors } from '../model/inferTensors.ts';
 import { byteLength } from '../onnx/tensorTypes.ts';
-import { type Piece, pieceOf, type Unfit } from './pieceOf.ts';
+import { missingTensor, type Piece, pieceOf, type Unfit } from './pieceOf.ts';
 
 /** A place where a network can be cut in two. */
 export interface CutPoint {
@@ -30,7 +30,7 @@ export function splitAt(graph: ModelGraph, names: readonly string[]): Piece[] | 
   const cuts: { name: string; producer: number }[] = [];
   for (const name of new Set(names)) {
     const tensor = graph.byName.get(name);
-    if (tensor === undefined) return { reason: `There is no tensor "${name}" in the main graph` };
+    if (tensor === undefined) return { reason: missingTensor(graph, name) };
     const { producer } = graph.tensors[tensor]!;
     if (!rank.has(producer))
       return { reason: `"${name}" is an input or a constant: cut at a tensor that a node computes from the inputs` };

@@ -86,3 +86,22 @@ test('the nodesAround of a node is a selection that can be cut out', async () =>
     expect('reason' in pieceOfNodes(graph, ids)).toBe(false);
   }
 });
+
+test('what is inside a loop or a branch names the node to pick instead', async () => {
+  const graph = await graphOf('loop_if');
+  const inner = graph.nodes.findIndex((_, index) => graph.owner[index]! >= 0);
+  const { id, outputs } = graph.nodes[inner]!;
+  const owner = id.split('/')[0]!;
+  expect(pieceOfNodes(graph, [id])).toEqual({
+    reason: expect.stringContaining(`which cannot be cut. Select node ${owner} instead`) as string,
+  });
+  const reason = expect.stringMatching(
+    new RegExp(`is inside \\w+ node ${owner}, which cannot be cut. Pick a tensor that node ${owner} reads or computes`),
+  ) as string;
+  expect(pieceBetween(graph, [], [outputs[0]!])).toEqual({ reason });
+  // Reports know a node of a function by its call.
+  expect(pieceOfNodes(graph, ['0/Twice/1'])).toEqual({
+    reason: `Node 0/Twice/1 is inside ${graph.nodes[0]!.op} node 0, which cannot be cut. Select node 0 instead`,
+  });
+  expect(pieceOfNodes(graph, ['9999'])).toEqual({ reason: 'There is no node 9999' });
+});
