@@ -213,6 +213,53 @@ export class Workbench {
     throw new Error(`No boundary's label beside ${module}`);
   }
 
+  /** Resolves when the graph is painted and nothing of it has moved for some frames: what is clicked then is hit. */
+  async graphAtRest() {
+    await this.view.locator('.graph-tree').evaluate(
+      (tree) =>
+        new Promise((resolve) => {
+          let [last, frames] = ['', 0];
+          const look = () => {
+            const items = [...tree.querySelectorAll('[role=treeitem]')];
+            const now = items.map(({ dataset, style }) => `${dataset.key} ${style.cssText}`).join('\n');
+            frames = now === last && items.length > 0 ? frames + 1 : 0;
+            last = now;
+            if (frames < 12) requestAnimationFrame(look);
+            else resolve();
+          };
+          look();
+        }),
+    );
+  }
+
+  /**
+   * Opens the menu of a place in the graph, given by a box and the place in it, and picks from it. Again where the menu went
+   * away before, as in the explorer.
+   */
+  async pickInGraph(box, text, { x = 0.5, y = 0.5, below = 0 } = {}) {
+    for (let tries = 0; tries < 4; tries += 1) {
+      // oxlint-disable no-await-in-loop -- again only when it did not help
+      await this.graphAtRest();
+      const place = await box.boundingBox();
+      const at = [place.x + place.width * x, place.y + place.height * y + below];
+      await this.page.mouse.move(...at);
+      await this.page.mouse.click(...at, { button: 'right' });
+      const picked = this.pickMenuItem(text, STEP / 12);
+      if (await picked.then(() => true).catch(() => false)) return;
+      await this.page.keyboard.press('Escape');
+      // oxlint-enable no-await-in-loop
+    }
+    assert.fail(`The menu of the graph never stayed open for "${text}"`);
+  }
+
+  /** What was copied last, once it is what is meant. */
+  async copied(pattern) {
+    await this.page.waitForFunction(
+      async ({ source }) => new RegExp(source).test(await navigator.clipboard.readText()),
+      { source: pattern.source },
+    );
+  }
+
   /** The sentences above the side bar's tree. */
   get message() {
     return this.page.locator('.sidebar .tree-explorer-viewlet-tree-view .message');

@@ -1,0 +1,175 @@
+// Models that are hard to show, each with a build that was recorded, in one window after the other on the installed
+// package: many groups, many nodes, If and Loop; the menus of graph and side bar; the way from the log and back.
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { windows } from './windows.mjs';
+
+const { open, folder, cache } = windows({
+  files: ['deep_encoder_11k.onnx', 'loop_if.onnx'],
+  settings: { 'tensorrtLens.launchers': { 'gpu-box': { command: ['ssh', 'gpu-box', '{shell}'] } } },
+});
+const fixtures = fileURLToPath(new URL('../../fixtures/', import.meta.url));
+const imported = (model, files) =>
+  importBuild({ model: join(folder, model), pieces: files.map((file) => ({ file: fixtures + file })), cache });
+
+copyFileSync(`${fixtures}convnext_tiny/model.onnx`, join(folder, 'convnext_tiny.onnx'));
+await imported(
+  'convnext_tiny.onnx',
+  ['log.txt.gz', 'layers.json.gz', 'profile.json'].map((name) => `convnext_tiny/${name}`),
+);
+const captured = (name, ...files) => files.map((file) => `captures/tensorrt-10.6.0/${name}/${file}`);
+await imported(
+  'deep_encoder_11k.onnx',
+  captured('deep_encoder_11k.fp32', 'log.txt.gz', 'layers.json.gz', 'profile.json.gz'),
+);
+await imported('loop_if.onnx', captured('loop_if.fp32', 'log.txt', 'layers.json', 'profile.json'));
+
+async function openGraph(w, file) {
+  await w.untilExtensionKnown(file);
+  await w.row(file).dblclick();
+  await w.view.getByRole('treeitem').first().waitFor();
+  await w.showSideBar();
+  await w.graphAtRest();
+}
+
+test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menus of a group and of a row', async () => {
+  const w = await open();
+  await openGraph(w, 'convnext_tiny.onnx');
+  await w.view.getByText(/20 ForeignNodes/).waitFor();
+  await w.shot('models-1-convnext');
+
+  // The largest group of the legend.
+  await w.view.locator('.legend-groups > summary').click();
+  const entry = w.view.locator('.legend-entries .legend-line').first();
+  const name = /ForeignNode \d+/.exec(await entry.innerText())[0];
+  await entry.click();
+  await w.selectedRow(name).waitFor();
+  await w.view.locator('.graph-inspector h2', { hasText: name }).waitFor();
+  await w.shot('models-2-group');
+  await w.page.keyboard.press('Escape');
+
+  // The part of a collapsed module's bar is its group's, with the group's menu.
+  await w.view.getByRole('button', { name: 'Collapse All' }).click();
+  await w.graphAtRest();
+  const module = w.view.getByRole('treeitem', { expanded: false }).last();
+  await w.pickInGraph(module, 'Copy Name', { y: 1, below: -8 });
+  await w.copied(/^\{ForeignNode\[|^\/|^\w/);
+  await w.view
+    .locator('.graph-inspector h2', { hasText: /ForeignNode \d+|×/ })
+    .first()
+    .waitFor();
+
+  // By keyboard: the same group by a search.
+  await w.page.keyboard.press('Control+f');
+  await w.view.locator('input:focus').fill(`group:"${name}" op:Erf`);
+  await w.page.keyboard.press('Enter');
+  await w.view.getByText(/^1 of \d+$/).waitFor();
+  await w.page.keyboard.press('Escape');
+
+  // Times, from the profile.
+  await w.view.locator('.graph-legend select').selectOption('time');
+  await w.view.locator('.legend-list', { hasText: /0.1 – 0.3 %/ }).waitFor();
+  assert.equal(await w.view.locator('.graph-state').isVisible(), false);
+  await w.shot('models-3-time');
+
+  // A row of the side bar has the same menu.
+  await w.group(name).click({ button: 'right' });
+  await w.pickMenuItem('Copy Name');
+  await w.copied(/^\{ForeignNode\[/);
+  assert.deepEqual(w.violations, []);
+});
+
+test('deep_encoder_11k: from the search to one node of 14,163, its neighbours and its log', async () => {
+  const w = await open();
+  await openGraph(w, 'deep_encoder_11k.onnx');
+  await w.view.getByText(/Of 14,163 nodes/).waitFor();
+  await w.view.getByRole('treeitem', { name: /^Graph input/ }).click();
+  await w.page.keyboard.press('Control+f');
+  await w.view.locator('input:focus').fill('op:Softmax layers.117');
+  await w.page.keyboard.press('Enter');
+  await w.view.getByText(/^1 of \d+$/).waitFor();
+  await w.page.keyboard.press('Escape');
+  const node = w.view.getByRole('treeitem', { name: /^Softmax/, selected: true });
+  await node.waitFor();
+  await w.selectedRow('Softmax').waitFor();
+  await w.page.keyboard.press('Alt+i');
+  await w.view.getByRole('button', { name: 'Show Whole Graph' }).waitFor();
+  await w.shot('models-4-deep');
+  await w.page.keyboard.press('Alt+a');
+  await node.waitFor();
+  await w.pickInGraph(node, 'Copy Name');
+  await w.copied(/layers\.117\/.*Softmax/);
+  assert.deepEqual(w.violations, []);
+});
+
+test('loop_if: the body of the Loop, the menus of an edge and a node, and the log there and back', async () => {
+  const w = await open();
+  await openGraph(w, 'loop_if.onnx');
+  const nodes = (name) => w.view.getByRole('treeitem', { name });
+  await nodes(/^body/).dblclick();
+  await nodes(/^Identity.*keep_going/).waitFor();
+
+  // The edge below the input.
+  await w.pickInGraph(nodes(/^Graph input/), 'Copy Name', { y: 1, below: 3 });
+  await w.copied(/^x$/);
+  await w.view.locator('.graph-inspector', { hasText: /Tensor.*float.*8×64/s }).waitFor();
+
+  const matmul = nodes(/^MatMul.*stem\/matmul/);
+  await w.pickInGraph(matmul, 'Copy as Markdown');
+  await w.copied(/MatMul[^]*stem\/matmul/);
+  await w.shot('models-5-loop');
+
+  // To the line of the log that lists its layer, whose lens leads back.
+  await w.pickInGraph(matmul, 'Reveal in Log');
+  await w.tab('build.log').waitFor();
+  const listed = w.line(/^Name: stem\/matmul_myl0_6/);
+  await listed.first().waitFor();
+  const lens = w.lens(/Reveal in Graph · 1 node/).first();
+  await lens.waitFor();
+  await w.shot('models-6-log');
+
+  // The node's name in another line: hover, and from there to the layer.
+  await w.page.keyboard.press('Control+g');
+  await w.page.locator('.quick-input-widget input').fill(':522');
+  await w.page.keyboard.press('Enter');
+  const timed = w.line(/90\.4\s+stem\/matmul_myl0_6/).first();
+  const word = timed.locator('span', { hasText: 'stem/matmul' }).last();
+  const { x, y, width, height } = await word.boundingBox();
+  // At the end of the line, in the name.
+  await w.page.mouse.move(x + width - 30, y + height / 2);
+  await w.page.locator('.monaco-hover', { hasText: 'Reveal in Graph' }).waitFor();
+  await w.shot('models-7-hover');
+  await w.page.mouse.click(x + width - 30, y + height / 2);
+  await w.page.keyboard.press('F12');
+  await w.status(/Ln 413/).waitFor();
+
+  // The stages of the build are the outline: breadcrumbs show where one is.
+  await w.page.locator('.breadcrumbs-control', { hasText: 'finishing the engine' }).waitFor();
+  await w.clickLens(/Reveal in Graph · 1 node/, w.view.getByRole('treeitem', { selected: true }));
+  await w.shot('models-8-back');
+  assert.deepEqual(w.violations, []);
+});
+
+test('the build form asks where to build when there are launchers', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('loop_if.onnx', 'Build TensorRT Engine');
+  await w.pickInMenu('loop_if.onnx', 'Build TensorRT Engine As');
+  await w.quickPick('Choose Options…').click();
+  await w.page.locator('.quick-input-widget input[placeholder^="Select the back-end"]').waitFor();
+  await w
+    .quickPick(/^\s*trtexec/)
+    .first()
+    .click();
+  await w.page.locator('.quick-input-widget input[placeholder^="Select where to build"]').waitFor();
+  await w.quickPick('gpu-box').waitFor();
+  await w.shot('models-9-launcher');
+  // A key: the first line is this machine.
+  await w.page.keyboard.press('ArrowDown');
+  await w.page.keyboard.press('Escape');
+  await w.page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  assert.deepEqual(w.violations, []);
+});
