@@ -8,7 +8,8 @@ import { version } from './version.ts';
 /** A process loads only the command that it runs. */
 const commands: Record<string, () => Promise<Command>> = {
   fusion: async () => (await import('./fusion.ts')).fusion,
-  inspect: async () => (await import('./inspect.ts')).inspect,
+  inspect: async () => (await import('./inspect/inspect.ts')).inspect,
+  'timing-cache': async () => (await import('./timingCache.ts')).timingCache,
   build: async () => (await import('./build/build.ts')).build,
   matrix: async () => (await import('./matrix.ts')).matrix,
   extract: async () => (await import('./surgery/extract.ts')).extract,

@@ -13,6 +13,7 @@ export const commands = {
   compareEngine: 'tensorrtLens.compareEngine',
   readEngine: 'tensorrtLens.readEngine',
   openEngineLayers: 'tensorrtLens.openEngineLayers',
+  readTimingCache: 'tensorrtLens.readTimingCache',
   openSample: 'tensorrtLens.openSample',
   buildSample: 'tensorrtLens.buildSample',
   openSampleFusion: 'tensorrtLens.openSampleFusion',
@@ -73,6 +74,7 @@ export const commands = {
 
 export const graphViewType = 'tensorrtLens.graph';
 export const engineViewType = 'tensorrtLens.engine';
+export const cacheViewType = 'tensorrtLens.cache';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
 export const comparisonViewType = 'tensorrtLens.comparison';
 export const fusionTreeId = 'tensorrtLens.fusion';

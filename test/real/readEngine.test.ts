@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { readEngine } from '../../src/builder/run/readEngine.ts';
 import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
 import { judgeEngine } from '../../src/core/inspect/portability.ts';
-import { nowhere } from '../../src/core/inspect/engineKnowledge.ts';
+import { unknownTarget } from '../../src/core/inspect/engineKnowledge.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 const loadRow = async (path: string) => {
   const reading = await readEngine({ path, product: 'tensorrt-rtx', scripts });
   const found = await inspectFile(bytesOf(readFileSync(path)));
-  const { portability } = judgeEngine(found, nowhere, { reading }).engine!;
+  const { portability } = judgeEngine(found, unknownTarget, { reading }).engine!;
   return { reading, load: portability.find(({ check }) => check === 'load')! };
 };
 

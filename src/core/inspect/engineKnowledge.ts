@@ -13,7 +13,7 @@ export interface EngineTarget {
 }
 
 /** Nothing is known of it. */
-export const nowhere: EngineTarget = { product: null, version: null, computeCapability: null, runtime: null };
+export const unknownTarget: EngineTarget = { product: null, version: null, computeCapability: null, runtime: null };
 
 export const engineRuntimes = ['full', 'lean', 'dispatch'] as const;
 export type EngineRuntime = (typeof engineRuntimes)[number];

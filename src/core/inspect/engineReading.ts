@@ -75,7 +75,7 @@ export function whereRead({ module, version, gpu }: EngineReading): string {
 }
 
 /** `1x3x224x224 … 8x3x224x224, best 4x3x224x224`; `1x3`, where it is only one. */
-export function rangeText({ min, opt, max }: ProfileRange): string {
+export function profileRangeText({ min, opt, max }: ProfileRange): string {
   const [from, best, to] = [min, opt, max].map((one) => shapeText(one));
   return from === to ? from! : `${from} … ${to}, best ${best}`;
 }
@@ -107,8 +107,8 @@ const words = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
 export function profilesOf({ profiles, values }: EngineBinding): string[] {
   return profiles.map((shape, index) => {
     const value = values?.[index];
-    if (value) return `values ${rangeText(value)}`;
-    return shape === null ? 'unknown' : rangeText(shape);
+    if (value) return `values ${profileRangeText(value)}`;
+    return shape === null ? 'unknown' : profileRangeText(shape);
   });
 }
 

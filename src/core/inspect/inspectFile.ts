@@ -4,7 +4,7 @@ import { SqliteFile } from '../engine/trace/sqliteFile.ts';
 import { readModel, sniffModel } from '../onnx/readModel.ts';
 import { encodingOf } from '../text/utf8Decoder.ts';
 import { inspectBinary } from './inspectBinary.ts';
-import { type EngineTarget, nowhere } from './engineKnowledge.ts';
+import { type EngineTarget, unknownTarget } from './engineKnowledge.ts';
 import { inspection } from './inspection.ts';
 import { errorText } from '../text/errorText.ts';
 import { counted } from '../text/numbers.ts';
@@ -18,7 +18,7 @@ const HEAD = 1 << 16;
  */
 export async function inspectFile(
   source: ByteSource,
-  { name = '', target = nowhere }: { name?: string; target?: EngineTarget } = {},
+  { name = '', target = unknownTarget }: { name?: string; target?: EngineTarget } = {},
 ): Promise<Inspection> {
   try {
     return await inspectContent(source, name, target);

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 const asRead = 'Read the engine with TensorRT on the computer that will run it.';
 
-export function driverCheck({ product, reading }: EngineKnowledge): PortabilityCheck {
+export function driverCheck({ reading }: EngineKnowledge): PortabilityCheck {
   const check = 'driver';
   const old = reading?.validity?.reasons.find((reason) => /^(?:OLD_CUDA|CUDA_ERROR)/.test(reason));
   if (old !== undefined) return { check, verdict: 'no', message: sentence(reasons[old]!) };
@@ -26,11 +26,10 @@ export function driverCheck({ product, reading }: EngineKnowledge): PortabilityC
     };
   if (reading !== null && reading.gpu === null)
     return { check, verdict: 'unknown', message: `No driver where it was read. ${asRead}` };
-  const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   return {
     check,
     verdict: 'unknown',
-    message: `The header does not name a driver; it needs one for the CUDA version of its ${name}. ${asRead}`,
+    message: `The header does not name a driver. ${asRead}`,
   };
 }
 
@@ -51,7 +50,7 @@ export function pluginCheck({ reading }: EngineKnowledge): PortabilityCheck {
 /** TensorRT's own verdict. That it loaded an engine outweighs its check of the header. */
 export function loadCheck({ reading, version }: EngineKnowledge): PortabilityCheck {
   const check = 'load';
-  if (reading === null) return { check, verdict: 'unknown', message: `TensorRT was not asked. ${asRead}` };
+  if (reading === null) return { check, verdict: 'unknown', message: `Not tried. ${asRead}` };
   const { engine, validity } = reading;
   const where = whereRead(reading);
   if (engine !== null)

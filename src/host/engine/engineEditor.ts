@@ -1,26 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { openFile } from '../../builder/files/fileSource.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { buildOfEngine, whyStale } from '../../builder/store/buildOfEngine.ts';
-import { type EngineTarget, nowhere } from '../../core/inspect/engineKnowledge.ts';
+import { type EngineTarget, unknownTarget } from '../../core/inspect/engineKnowledge.ts';
 import { engineOriginOf } from '../../core/inspect/engineOrigin.ts';
-import { inspectFile } from '../../core/inspect/inspectFile.ts';
-import type { Inspection } from '../../core/inspect/inspection.ts';
 import { judgeEngine } from '../../core/inspect/portability.ts';
-import { errorText } from '../../core/text/errorText.ts';
 import { commands } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { enginePage } from './enginePage.ts';
 import type { EngineReadings } from './engineReadings.ts';
+import { FilePages } from './filePages.ts';
+import { inspectUri } from './inspectUri.ts';
 
 /** Shows an engine, read-only: what its header says, whether it loads, the build that it came from. */
 export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
   readonly #files: ParsedFiles;
   readonly #readings: EngineReadings;
-  readonly #shown = new Map<string, Set<() => Promise<void>>>();
+  readonly #pages = new FilePages((uri) => this.#page(uri));
   /** What the engines are compared with; the user chooses it. */
-  #target: EngineTarget = nowhere;
+  #target: EngineTarget = unknownTarget;
 
   constructor(files: ParsedFiles, readings: EngineReadings) {
     this.#files = files;
@@ -31,26 +29,9 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
     return { uri, dispose: () => {} };
   }
 
-  async resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): Promise<void> {
+  resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): Promise<void> {
     const { compareEngine, openGraph, readEngine, openEngineLayers } = commands;
-    panel.webview.options = {
-      enableCommandUris: [compareEngine, openGraph, readEngine, openEngineLayers],
-      localResourceRoots: [],
-    };
-    const draw = async () => {
-      panel.webview.html = await this.#page(uri);
-    };
-    const all = this.#shown.get(uri.toString()) ?? new Set();
-    this.#shown.set(uri.toString(), all.add(draw));
-    const folder = vscode.Uri.joinPath(uri, '..');
-    const glob = nameOf(uri).replaceAll(/[[\]{}*?]/g, (c) => `[${c}]`);
-    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, glob));
-    watcher.onDidChange(() => void draw());
-    panel.onDidDispose(() => {
-      watcher.dispose();
-      all.delete(draw);
-    });
-    await draw();
+    return this.#pages.show(uri, panel, [compareEngine, openGraph, readEngine, openEngineLayers]);
   }
 
   /** Asks what the engines are to run on, and shows the verdicts again. */
@@ -80,19 +61,18 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
       computeCapability: computeCapability === '' ? null : computeCapability,
       runtime,
     };
-    await Promise.all([...this.#shown.values()].flatMap((draws) => [...draws]).map((draw) => draw()));
+    await this.#pages.draw();
   }
 
   /** Reads an engine with TensorRT, and shows what it says. */
   async read(uri: vscode.Uri): Promise<void> {
-    const { tensorrt, engine } = await this.#inspect(uri);
-    if (engine !== undefined && (await this.#readings.read(uri, tensorrt.product)))
-      await Promise.all([...(this.#shown.get(uri.toString()) ?? [])].map((draw) => draw()));
+    const { tensorrt, engine } = await inspectUri(uri, this.#target);
+    if (engine !== undefined && (await this.#readings.read(uri, tensorrt.product))) await this.#pages.draw(uri);
   }
 
   async #page(uri: vscode.Uri): Promise<string> {
     const [found, build, reading] = await Promise.all([
-      this.#inspect(uri),
+      inspectUri(uri, this.#target),
       buildOfEngine(uri.fsPath).catch(() => null),
       this.#readings.of(uri),
     ]);
@@ -111,28 +91,6 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
       },
       randomBytes(16).toString('base64'),
     );
-  }
-
-  async #inspect(uri: vscode.Uri): Promise<Inspection> {
-    const failed = (message: string): Inspection => ({
-      kind: 'unknown',
-      summary: 'The file cannot be read',
-      tensorrt: { product: null, version: null },
-      counts: {},
-      problems: [{ severity: 'error', code: 'unreadable', message }],
-    });
-    if (uri.scheme !== 'file')
-      return failed('Only engines on this computer’s disk can be read. Copy the file there first.');
-    try {
-      const source = await openFile(uri.fsPath);
-      try {
-        return await inspectFile(source, { name: nameOf(uri), target: this.#target });
-      } finally {
-        await source.close();
-      }
-    } catch (error) {
-      return failed(errorText(error));
-    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { PortabilityCheck } from '../../core/inspect/engineKnowledge.ts';
 import { readCachedEngineName } from '../../core/inspect/engineName.ts';
 import { detailsOf, type EngineReading, profilesOf, shapeText, whereRead } from '../../core/inspect/engineReading.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
+import { escapeHtml, factList, htmlPage, link, muted, pageSection, table, warning } from './htmlPage.ts';
 import { sizeText, thousands } from '../../core/text/numbers.ts';
 
 /** What the page of an engine shows. */
@@ -48,28 +49,30 @@ export function enginePage(page: EnginePage, links: EngineLinks, nonce: string):
   const { name, found, build, stale, reading } = page;
   const rows = found.engine?.portability ?? [];
   const warnings = [...(stale === null ? [] : [stale]), ...found.problems.map(({ message }) => message)];
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'">
-  <title>${escape(name)}</title>
-  <style nonce="${nonce}">${style}</style>
-</head>
-<body>
-  <main>
-    <h1>${escape(name)}</h1>
-    <p>${escape(found.summary)}.</p>
-    ${warnings.map((text) => `<p class="warning" role="note">${escape(text)}</p>`).join('\n    ')}
-    ${found.engine === undefined ? '' : section('Header', facts(headerFacts(page)))}
-    ${rows.length === 0 ? '' : section('Will It Load?', `${verdictTable(rows)}<p>${link(links.compare, 'Compare with a Version and GPU…')}</p>`)}
-    ${found.engine === undefined ? '' : section('Inputs, Outputs and Layers', readingContent(reading, links))}
-    ${section('Build', build === null ? '<p>No build in the history has this engine.</p>' : facts(buildFacts(build)) + `<p>${link(links.model, 'Open Model')}</p>`)}
-    <p class="muted">${reading === null ? 'Read from the header of the file only; nothing in it was run.' : escape(`Read by ${whereRead(reading)}.`)}</p>
-  </main>
-</body>
-</html>`;
+  const content = [
+    `<p>${escapeHtml(found.summary)}.</p>`,
+    ...warnings.map((text) => warning(text)),
+    found.engine === undefined ? '' : pageSection('Header', factList(headerFacts(page))),
+    rows.length === 0
+      ? ''
+      : pageSection(
+          'Will It Load?',
+          `${verdictTable(rows)}<p>${link(links.compare, 'Compare with a Version and GPU…')}</p>`,
+        ),
+    found.engine === undefined ? '' : pageSection('Inputs, Outputs and Layers', readingContent(reading, links)),
+    pageSection(
+      'Build',
+      build === null
+        ? '<p>No build in the history has this engine.</p>'
+        : factList(buildFacts(build)) + `<p>${link(links.model, 'Open Model')}</p>`,
+    ),
+    muted(
+      reading === null
+        ? 'Read from the header of the file only; nothing in it was run.'
+        : `Read by ${whereRead(reading)}.`,
+    ),
+  ];
+  return htmlPage(name, content, nonce);
 }
 
 function headerFacts({ name, found }: EnginePage): [string, string][] {
@@ -107,65 +110,34 @@ function buildFacts({ id, model, started, options, gpu, seconds }: BuildManifest
   ];
 }
 
-const section = (title: string, content: string): string => `<section><h2>${title}</h2>${content}</section>`;
-
-const facts = (rows: readonly [string, string][]): string =>
-  `<dl>${rows.map(([name, value]) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`).join('')}</dl>`;
-
-const link = (command: string, label: string): string => `<a href="${escape(command)}">${escape(label)}</a>`;
-
 function readingContent(reading: EngineReading | null, links: EngineLinks): string {
   const again = `<p>${link(links.read, reading === null ? 'Read with TensorRT' : 'Read Again')}</p>`;
   if (reading === null)
     return `<p>TensorRT’s Python module can list them, where it has the version that built the engine and there is a GPU.</p>${again}`;
   const { engine, messages, layers, error } = reading;
-  const warnings = messages.map(({ message }) => `<li>${escape(message)}</li>`).join('');
+  const warnings = messages.map(({ message }) => `<li>${escapeHtml(message)}</li>`).join('');
   const said = warnings === '' ? '' : `<details><summary>Messages of TensorRT</summary><ul>${warnings}</ul></details>`;
-  if (engine === null)
-    return `<p class="warning" role="note">It was not loaded: ${escape(error ?? '')}.</p>${said}${again}`;
+  if (engine === null) return `${warning(`It was not loaded: ${error ?? ''}.`)}${said}${again}`;
   const open = layers === null ? '' : `<p>${link(links.layers, 'Open Layers as a Graph')}</p>`;
   const missing =
     layers === null ? '<p>The engine keeps no layer info. Build it with detailed profiling verbosity.</p>' : '';
-  return `${tensorTable(engine)}${facts(detailsOf(engine))}${open}${missing}${said}${again}`;
+  return `${tensorTable(engine)}${factList(detailsOf(engine))}${open}${missing}${said}${again}`;
 }
 
 function tensorTable({ tensors }: NonNullable<EngineReading['engine']>): string {
-  const head = ['', 'Name', 'Type', 'Shape', 'Optimization profiles', 'Format', 'Location'];
   const rows = tensors.map((tensor) => {
     const { name, mode, type, shape, format, location } = tensor;
     const profiles = profilesOf(tensor);
     const ranges = profiles.length < 2 ? profiles : profiles.map((range, index) => `${index}: ${range}`);
-    const cells = [name, type, shapeText(shape), ranges.join('\n'), format ?? '', location?.toLowerCase() ?? ''];
-    const title = mode === 'input' ? 'Input' : 'Output';
-    return `<tr><th scope="row">${title}</th>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`;
+    return [name, mode, type, shapeText(shape), ranges.join('\n'), format ?? '', location?.toLowerCase() ?? ''];
   });
-  const titles = head.map((title) => `<th scope="col">${title}</th>`).join('');
-  return `<table class="tensors"><thead><tr>${titles}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  return table(['Name', 'Mode', 'Type', 'Shape', 'Optimization profiles', 'Format', 'Location'], rows);
 }
 
 const verdictTable = (rows: readonly PortabilityCheck[]): string =>
-  `<table><thead><tr><th scope="col">Condition</th><th scope="col">Verdict</th><th scope="col">Why</th></tr></thead><tbody>${rows
+  `<table class="verdicts"><thead><tr><th scope="col">Condition</th><th scope="col">Verdict</th><th scope="col">Why</th></tr></thead><tbody>${rows
     .map(({ check, verdict, message }) => {
       const [sign, word] = verdicts[verdict];
-      return `<tr class="${verdict}"><th scope="row">${checks[check]}</th><td><span aria-hidden="true">${sign}</span> ${word}</td><td>${escape(message)}</td></tr>`;
+      return `<tr class="${verdict}"><th scope="row">${checks[check]}</th><td><span aria-hidden="true">${sign}</span> ${word}</td><td>${escapeHtml(message)}</td></tr>`;
     })
     .join('')}</tbody></table>`;
-
-const escape = (text: string): string => text.replaceAll(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`);
-
-const style = `
-body { font: var(--vscode-font-size) var(--vscode-font-family); color: var(--vscode-foreground); padding: 0 2em 2em; }
-main { max-width: 60em; }
-h1 { font-size: 1.5em; overflow-wrap: anywhere; }
-h2 { font-size: 1.1em; margin-top: 1.6em; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3em 1.5em; }
-dt, .muted { color: var(--vscode-descriptionForeground); }
-dd { margin: 0; overflow-wrap: anywhere; }
-table { border-collapse: collapse; }
-th, td { text-align: left; vertical-align: top; padding: 0.35em 1em 0.35em 0; border-bottom: 1px solid var(--vscode-widget-border, transparent); }
-td:nth-child(2) { white-space: nowrap; }
-.tensors td { white-space: pre-line; overflow-wrap: anywhere; }
-.no td:nth-child(2), .warning { font-weight: 600; }
-.warning { border-left: 3px solid var(--vscode-editorWarning-foreground); padding-left: 0.8em; }
-a { color: var(--vscode-textLink-foreground); }
-`;

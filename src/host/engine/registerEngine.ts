@@ -6,12 +6,13 @@ import { errorText } from '../../core/text/errorText.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { attachPieces, type AttachParts } from '../history/attach.ts';
 import type { Builds } from '../builds/builds.ts';
-import { commands, engineViewType } from '../ids.ts';
+import { cacheViewType, commands, engineViewType } from '../ids.ts';
 import { isModelFile } from '../platform/modelFile.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { askForModel } from '../workspace/pickModel.ts';
 import { EngineDecorations } from './engineDecorations.ts';
+import { CacheEditor } from './cacheEditor.ts';
 import { EngineEditor } from './engineEditor.ts';
 import { EngineReadings } from './engineReadings.ts';
 
@@ -23,23 +24,26 @@ export function registerEngine(
 ): vscode.Disposable {
   const readings = new EngineReadings(parts.context, parts.log);
   const editor = new EngineEditor(files, readings);
+  const caches = new CacheEditor(parts.context, parts.log);
   return vscode.Disposable.from(
     vscode.window.registerCustomEditorProvider(engineViewType, editor, { supportsMultipleEditorsPerDocument: true }),
+    vscode.window.registerCustomEditorProvider(cacheViewType, caches, { supportsMultipleEditorsPerDocument: true }),
     new EngineDecorations(builds, files),
     registerCommands({
       [commands.compareEngine]: () => editor.compare(),
-      [commands.readEngine]: (argument) => withEngine(argument, (uri) => editor.read(uri)),
-      [commands.openEngineLayers]: (argument) => withEngine(argument, (uri) => readings.openLayers(uri)),
+      [commands.readEngine]: (argument) => withShown(engineViewType, argument, (uri) => editor.read(uri)),
+      [commands.openEngineLayers]: (argument) => withShown(engineViewType, argument, (uri) => readings.openLayers(uri)),
+      [commands.readTimingCache]: (argument) => withShown(cacheViewType, argument, (uri) => caches.read(uri)),
       [commands.openWith]: (argument) => withFile(parts, argument, (uri) => openWith(parts, uri, files)),
       [commands.chooseModel]: (argument) => withFile(parts, argument, (uri) => chooseModel(parts, uri, files)),
     }),
   );
 }
 
-/** The engine that a page names (links carry its URI as JSON), or the one on view. */
-async function withEngine(argument: unknown, use: (uri: vscode.Uri) => Promise<void>): Promise<void> {
+/** The file that a page names (links carry its URI as JSON), or the one on view in that editor. */
+async function withShown(viewType: string, argument: unknown, use: (uri: vscode.Uri) => Promise<void>): Promise<void> {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-  const shown = input instanceof vscode.TabInputCustom && input.viewType === engineViewType ? input.uri : undefined;
+  const shown = input instanceof vscode.TabInputCustom && input.viewType === viewType ? input.uri : undefined;
   const uri = isUriComponents(argument) ? vscode.Uri.from(argument) : shown;
   if (uri === undefined) return;
   try {
@@ -71,6 +75,10 @@ async function withFile(
 /** With the model that the log names or that fits next to the file: a build of its history. Without: the engine's graph. */
 async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
   if (isModelFile(uri) || uri.scheme !== 'file') return openGraph(uri);
+  if (isCacheFile(uri.path)) {
+    await vscode.commands.executeCommand('vscode.openWith', uri, cacheViewType);
+    return;
+  }
   const given = await engineFilesOf(uri.fsPath, files);
   const model = await modelOfEngine(given, files);
   await (model === null ? openGraph(uri) : attachPieces(parts, vscode.Uri.file(model), urisOf(given)));
@@ -81,6 +89,9 @@ async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFil
   const model = await askForModel();
   if (model !== undefined) await attachPieces(parts, model, urisOf(given));
 }
+
+/** By its name, as the menu's condition in package.json. */
+const isCacheFile = (path: string): boolean => /\.(?:cache|calib|timingcache)$/i.test(path);
 
 const urisOf = ({ layers, log, profile }: EngineFilesGiven): vscode.Uri[] =>
   [layers, log, profile].filter((path) => path !== undefined).map((path) => vscode.Uri.file(path));

@@ -1,12 +1,21 @@
-// Layer info without its model in the installed package: the menu of the explorer, the graph of the engine, its panel,
-// and the way to the model.
-import { copyFileSync, writeFileSync } from 'node:fs';
+// Files of engines in the installed package: layer info without its model, the editor of engines, what TensorRT (a
+// stand-in) says of them, the pages of caches.
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { standInEngine, standInPython, standInTimingCache } from '../../support/standInTensorrt.ts';
 import { windows } from './windows.mjs';
 
 const captured = 'test/fixtures/captures/tensorrt-10.6.0/fusion_zoo.fp32';
-const { open, folder } = windows({ files: ['resnet18.onnx'] });
+const tools = mkdtempSync(join(tmpdir(), 'tensorrt-lens-python-'));
+after(() => rmSync(tools, { recursive: true, force: true }));
+// Of a version that lists the entries of timing caches, on a computer with a GPU.
+const python = standInPython(tools, { STANDIN_VERSION: '10.8.0' });
+const { open, folder } = windows({
+  files: ['resnet18.onnx'],
+  settings: { 'tensorrtLens.python.path': python },
+});
 
 test('layer info opens as the graph of the engine, and with its model as the accounting', async () => {
   for (const file of ['layers.json', 'profile.json']) copyFileSync(join(captured, file), join(folder, file));
@@ -56,4 +65,38 @@ test('an engine opens with its header, and says whether it loads in a version an
   await w.page.keyboard.press('Enter');
   await w.view.getByRole('cell', { name: 'Does not load', exact: true }).waitFor();
   await w.shot('engine-3-header');
+});
+
+test('an engine is read with TensorRT, and its layers open as a graph', async () => {
+  writeFileSync(join(folder, 'net.engine'), standInEngine({}, [10, 8, 0, 43]));
+  const w = await open();
+  await w.untilExtensionKnown('resnet18.onnx');
+  await w.row('net.engine').dblclick();
+  await w.view.getByText('Read with TensorRT', { exact: true }).click();
+  await w.view.getByText('Channel major FP16 format where channel % 8 == 0 (kHWC8)').waitFor();
+  await w.view.getByText('1x3x8x8 … 8x3x8x8, best 4x3x8x8').waitFor();
+  await w.view.getByText('TensorRT 10.8.0 on Stand-in GPU (compute capability 9.0, CUDA 12.8) loads it.').waitFor();
+  await w.shot('engine-4-read');
+  await w.view.getByText('Open Layers as a Graph').click();
+  await w.view.locator('canvas').first().waitFor();
+  await w.view
+    .getByText(/2 engine layers/)
+    .first()
+    .waitFor();
+  await w.shot('engine-5-layers');
+});
+
+test('calibration and timing caches open as pages', async () => {
+  writeFileSync(join(folder, 'calibration.cache'), 'TRT-8601-EntropyCalibration2\ninput: 3c010a14\nconv1: 3d2f1a9c\n');
+  const key = `0x${'1a'.repeat(16)}`;
+  writeFileSync(join(folder, 'timing.cache'), standInTimingCache({ [key]: [0xabc, 0.25] }));
+  const w = await open();
+  await w.untilExtensionKnown('resnet18.onnx');
+  await w.row('calibration.cache').dblclick();
+  await w.view.getByRole('cell', { name: '0.00787594', exact: true }).waitFor();
+  await w.shot('engine-6-calibration');
+  await w.row('timing.cache').dblclick();
+  await w.view.getByText('Read with TensorRT', { exact: true }).click();
+  await w.view.getByRole('rowheader', { name: key, exact: true }).waitFor();
+  await w.shot('engine-7-timing');
 });

@@ -9,6 +9,7 @@ the version; STANDIN_GPU the GPU's name, empty: no driver.
 import enum
 import json
 import os
+import struct
 import types
 
 __version__ = os.environ.get("STANDIN_VERSION", "10.6.0")
@@ -99,3 +100,90 @@ class Runtime:
 
 def init_libnvinfer_plugins(logger, namespace):
     return True
+
+
+class TimingCacheKey:
+    def __init__(self, text):
+        self._text = text
+
+    @staticmethod
+    def parse(text):
+        return TimingCacheKey(text)
+
+    def __str__(self):
+        return self._text
+
+
+class TimingCacheValue:
+    def __init__(self, tacticHash, timingMSec):
+        self.tacticHash, self.timingMSec = tacticHash, timingMSec
+
+
+class TimingCache:
+    """{"device", "entries": {key: [hash, milliseconds]}} behind a header like that of a real cache."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def combine(self, input_cache, ignore_mismatch):
+        if self.content["device"] != input_cache.content["device"] and not ignore_mismatch:
+            return False
+        self.content["entries"] = {**input_cache.content["entries"], **self.content["entries"]}
+        return True
+
+    def serialize(self):
+        body = json.dumps(self.content).encode()
+        lists = (struct.pack("<IQ", 0x00018013, 0) + b"\x01\x80" + struct.pack("<IQ", 0x0001800C, 0)) * 2
+        rest = lists + struct.pack("<IQ", 0x00018008, len(self.content["entries"])) + body
+        return b"ptrt" + struct.pack("<IQI", 0xEF, len(rest), 0) + rest
+
+
+def has_keys():
+    return tuple(int(part) for part in __version__.split(".")[:2]) >= (10, 8)
+
+
+if has_keys():
+
+    def query_keys(self):
+        return [TimingCacheKey(key) for key in self.content["entries"]]
+
+    def query(self, key):
+        return TimingCacheValue(*self.content["entries"][str(key)])
+
+    def update(self, key, value):
+        if not self.content.get("editable") or str(key) not in self.content["entries"]:
+            return False
+        if value.timingMSec != value.timingMSec:
+            del self.content["entries"][str(key)]
+        else:
+            self.content["entries"][str(key)] = [value.tacticHash, value.timingMSec]
+        return True
+
+    TimingCache.queryKeys, TimingCache.query, TimingCache.update = query_keys, query, update
+
+BuilderFlag = enum.IntEnum("BuilderFlag", "FP16 EDITABLE_TIMING_CACHE" if has_keys() else "FP16", start=0)
+
+
+class Config:
+    def __init__(self, logger):
+        self._logger = logger
+
+    def set_flag(self, flag):
+        pass
+
+    def create_timing_cache(self, serialized):
+        try:
+            return TimingCache(json.loads(serialized[serialized.index(b"{") :]))
+        except ValueError:
+            # TensorRT's own words.
+            text = "Failed to deserialize timing cache. Returning an empty timing cache."
+            self._logger.log(types.SimpleNamespace(name="WARNING"), text)
+            return TimingCache({"device": None, "entries": {}})
+
+
+class Builder:
+    def __init__(self, logger):
+        self._logger = logger
+
+    def create_builder_config(self):
+        return Config(self._logger)

@@ -1,33 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { beforeAll, describe, expect, test } from 'vitest';
-// @ts-expect-error -- the build script is plain JavaScript
-import { cliBundle } from '../../../esbuild.mjs';
+import { describe, expect, test } from 'vitest';
+import { bundledCli } from '../../support/bundledCli.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 import { standInEngine, standInPython } from '../../support/standInTensorrt.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = temporaryFolder();
+const trtlens = bundledCli(folder);
 const file = join(folder, 'net.engine');
-
-beforeAll(async () => {
-  const dist = join(folder, 'dist');
-  await build({ ...cliBundle(dist), absWorkingDir: root, logLevel: 'error' });
-  writeFileSync(join(dist, 'package.json'), '{ "type": "module" }');
-  cpSync(join(root, 'src/driver'), join(dist, 'driver'), { recursive: true });
-});
-
-function trtlens(...args: string[]): { code: number | null; out: string; err: string } {
-  const env = { ...process.env, TENSORRT_LENS_CACHE: join(folder, 'cache') };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'dist/cli.js'), ...args], {
-    encoding: 'utf8',
-    env,
-  });
-  return { code: status, out: stdout, err: stderr };
-}
 
 function read(engine: Buffer, environment: Record<string, string> = {}, ...more: string[]) {
   writeFileSync(file, engine);

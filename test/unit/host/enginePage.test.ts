@@ -110,7 +110,7 @@ describe('the page of an engine', () => {
     expect(textOf(enginePage({ ...page, reading: null }, links, 'n'))).toContain('Read with TensorRT');
     const html = enginePage({ ...page, reading: evilReading('some') }, links, 'n');
     const text = textOf(html);
-    expect(text).toContain('Input some some -1x3 0: 1x3 … 8x3, best 4x3 1: 16x3 some some');
+    expect(text).toContain('some input some -1x3 0: 1x3 … 8x3, best 4x3 1: 16x3 some some');
     expect(text).toContain('Auxiliary streams 2 Device memory of a context 12.0 MiB Refittable yes');
     expect(text).toContain('Open Layers as a Graph');
     expect(text).toContain('Read by TensorRT 10.6.0 on some (compute capability 9.0, CUDA 12.8).');

@@ -9,6 +9,7 @@ import {
   contextKeys,
   fusionTreeId,
   historyTreeId,
+  cacheViewType,
   engineViewType,
   graphViewType,
   settingsSection,
@@ -47,7 +48,11 @@ it('contributes exactly the commands, views, editors and task types that the cod
       .flat()
       .map(({ id }) => id),
   ).toEqual([fusionTreeId, historyTreeId]);
-  expect(contributes.customEditors.map(({ viewType }) => viewType)).toEqual([graphViewType, engineViewType]);
+  expect(contributes.customEditors.map(({ viewType }) => viewType)).toEqual([
+    graphViewType,
+    engineViewType,
+    cacheViewType,
+  ]);
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
 });
 
@@ -83,7 +88,14 @@ it('asks in `when` clauses only for keys that the code sets', () => {
   const clauses = JSON.stringify([contributes.menus, contributes.viewsWelcome, contributes.commands]);
   const asked = new Set([...clauses.matchAll(/tensorrtLens\.\w+(?= (?:==|!=|&&|\|\|)|")/g)].map(([key]) => key));
   const keys = new Set<string>(Object.values(contextKeys));
-  const ids = new Set([...Object.values<string>(commands), graphViewType, engineViewType, fusionTreeId, historyTreeId]);
+  const ids = new Set([
+    ...Object.values<string>(commands),
+    graphViewType,
+    engineViewType,
+    cacheViewType,
+    fusionTreeId,
+    historyTreeId,
+  ]);
   expect([...asked].filter((key) => !keys.has(key) && !ids.has(key))).toEqual([]);
   for (const name of Object.keys(contextKeys)) expect(hostSource).toContain(`contextKeys.${name}`);
 });

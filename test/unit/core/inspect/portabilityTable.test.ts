@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type EngineKnowledge, type EngineTarget, nowhere } from '../../../../src/core/inspect/engineKnowledge.ts';
+import {
+  type EngineKnowledge,
+  type EngineTarget,
+  unknownTarget,
+} from '../../../../src/core/inspect/engineKnowledge.ts';
 import type { EngineOrigin } from '../../../../src/core/inspect/engineOrigin.ts';
 import { engineOriginOf } from '../../../../src/core/inspect/engineOrigin.ts';
 import type { EngineDetails, EngineReading } from '../../../../src/core/inspect/engineReading.ts';
@@ -77,7 +81,7 @@ const plan = (version: string, more: Known = {}): EngineKnowledge => ({
 const rtx = (more: Known = {}): EngineKnowledge =>
   plan('1.7.1', { product: 'tensorrt-rtx', computeCapabilities: ['8.9'], ...more });
 const on = (version: string | null, more: Target = {}): EngineTarget => ({
-  ...nowhere,
+  ...unknownTarget,
   product: 'tensorrt',
   version,
   ...more,
@@ -155,7 +159,7 @@ describe('every row of the table, by NVIDIA’s rules', () => {
   });
 
   test('every check has rows here', () => {
-    const checks = portabilityOf(rtx(), nowhere).map(({ check }) => check);
+    const checks = portabilityOf(rtx(), unknownTarget).map(({ check }) => check);
     expect(checks.filter((check) => check !== 'file' && !rows.some(([one]) => one === check))).toEqual([]);
   });
 

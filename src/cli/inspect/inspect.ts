@@ -1,0 +1,86 @@
+import { basename } from 'node:path';
+import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { openFile } from '../../builder/files/fileSource.ts';
+import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { printJson } from '../terminal.ts';
+import { inspectOptions, inspectTarget } from './inspectOptions.ts';
+
+export const inspect: Command = {
+  name: 'inspect',
+  summary: 'identify a file by its content',
+  help: `trtlens inspect FILE [--tensorrt VERSION] [--compute-capability 8.9] [--runtime lean] [--read] [--json]
+
+Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
+Nsight Systems, times, a tactic replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
+For an engine it also reports the header, and whether another version, GPU or runtime can load it.
+
+  --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1
+  --compute-capability N    the GPU that will run it
+  --runtime NAME            the library that will load it: full, lean or dispatch
+  --json                    the result as one JSON document
+
+Of a calibration cache it lists the tensors with their scales.
+
+With --read, TensorRT's Python module also loads the engine, on a GPU, and describes it: inputs and outputs with their
+formats and optimization profiles, memory, layers. Exit status 1: TensorRT cannot load it. Of a timing cache it lists
+the entries (TensorRT 10.8 and later).
+
+  --read                    load the engine or timing cache with TensorRT
+  --layers FILE             write the layer info of TensorRT's inspector, as trtexec --exportLayerInfo does; implies --read
+  --plugin FILE             a library with plugins, loaded first; may be repeated
+  --allow-host-code         run code that the engine contains, as version-compatible ones do; only for engines you trust
+  --python PROGRAM          the Python interpreter that has TensorRT of the engine's version
+  --launcher FILE           run it in a container, over ssh or on a cluster, as for trtlens build
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, inspectOptions, ['FILE']);
+    const target = await inspectTarget(values);
+    const path = positionals[0]!;
+    const name = basename(path);
+    if (values.layers !== undefined) await checkOutput(values.layers, [path]);
+    const found = await inspectPath(path, target);
+    const print = async (judged: Inspection, { fields, lines }: { fields: object; lines: string[] }) => {
+      if (values.json) await printJson(terminal, { ...judged, ...fields });
+      else await terminal.out([text(name, judged), ...lines, ''].join('\n'));
+    };
+    // What reads the history, and what runs TensorRT, is loaded only where it is needed.
+    if (found.engine !== undefined) {
+      const { inspectEngine, endReading } = await import('./inspectEngine.ts');
+      const engine = await inspectEngine(path, found, target, values, terminal);
+      await print(engine.found, engine);
+      return endReading(name, engine, values.layers, terminal);
+    }
+    if (values.layers !== undefined) throw new Usage(`--layers: ${name} is not an engine: ${found.summary}`);
+    if (values.read && found.kind !== 'timing-cache')
+      throw new Usage(`--read: ${name} is not an engine or a timing cache: ${found.summary}`);
+    let more: { fields: object; lines: string[] } = { fields: {}, lines: [] };
+    if (values.read) more = await (await import('./inspectCache.ts')).inspectTimingCache(path, values, terminal);
+    else if (found.kind === 'calibration-cache')
+      more = await (await import('./inspectCache.ts')).inspectCalibrationCache(path);
+    await print(found, more);
+    return exitCodes.done;
+  },
+};
+
+async function inspectPath(path: string, target: EngineTarget): Promise<Inspection> {
+  const source = await openFile(path);
+  try {
+    return await inspectFile(source, { name: basename(path), target });
+  } finally {
+    await source.close();
+  }
+}
+
+function text(name: string, { kind, tensorrt, counts, engine, problems }: Inspection): string {
+  const made = tensorrt?.version ? `, ${tensorrt.product ?? 'tensorrt'} ${tensorrt.version}` : '';
+  const lines = Object.entries(counts).map(([what, count]) => `  ${what}: ${String(count)}`);
+  const trouble = problems.map(
+    ({ severity, line, message }) => `  ${severity}${line ? ` on line ${line}` : ''}: ${message}`,
+  );
+  const checks = (engine?.portability ?? []).map(({ check, verdict, message }) => `  ${check}: ${verdict}: ${message}`);
+  return [`${name}: ${kind}${made}`, ...lines, ...checks, ...trouble].join('\n');
+}

@@ -1,0 +1,49 @@
+import type { TensorrtPlace } from '../../builder/run/tensorrtJob.ts';
+import { type EngineRuntime, engineRuntimes, type EngineTarget } from '../../core/inspect/engineKnowledge.ts';
+import type { readArguments } from '../arguments.ts';
+import { Usage } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+
+export const inspectOptions = {
+  json: { type: 'boolean' },
+  tensorrt: { type: 'string' },
+  'compute-capability': { type: 'string' },
+  runtime: { type: 'string' },
+  read: { type: 'boolean' },
+  layers: { type: 'string' },
+  plugin: { type: 'string', multiple: true },
+  'allow-host-code': { type: 'boolean' },
+  python: { type: 'string' },
+  launcher: { type: 'string' },
+} as const;
+
+export type InspectValues = ReturnType<typeof readArguments<typeof inspectOptions>>['values'];
+
+/** Where the engine is to run. */
+export async function inspectTarget(values: InspectValues): Promise<EngineTarget> {
+  const computeCapability = values['compute-capability'] ?? null;
+  if (computeCapability !== null && !/^\d+\.\d$/.test(computeCapability))
+    throw new Usage(`--compute-capability: '${computeCapability}' does not have the form 8.9`);
+  const { runtime } = values;
+  if (runtime !== undefined && !isRuntime(runtime))
+    throw new Usage(`--runtime: unknown value '${runtime}'; values are ${engineRuntimes.join(', ')}`);
+  const product = values.tensorrt === undefined ? null : await productOf(values.tensorrt);
+  const version = /\d+(?:\.\d+)*$/.exec(values.tensorrt ?? '')?.[0] ?? null;
+  return { product, version, computeCapability, runtime: runtime ?? null };
+}
+
+const isRuntime = (text: string): text is EngineRuntime => engineRuntimes.some((one) => one === text);
+
+/** Loaded only for a comparison. */
+const productOf = async (version: string) => (await import('../readTarget.ts')).readTarget(version).product;
+
+/** Where TensorRT's Python module runs. */
+export async function placeOf({ python, launcher }: InspectValues, terminal: Terminal): Promise<TensorrtPlace> {
+  return {
+    scripts: `${import.meta.dirname}/driver`,
+    python,
+    launcher: launcher === undefined ? undefined : await (await import('../yamlFile.ts')).readLauncherFile(launcher),
+    signal: terminal.signal,
+    output: (line) => terminal.note(line),
+  };
+}

@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { checkOutput } from '../builder/files/checkOutput.ts';
+import { openFile } from '../builder/files/fileSource.ts';
+import { readTextBytes } from '../builder/files/readTextBytes.ts';
+import { type TimingCacheReading, type TimingCachesRequest, useTimingCaches } from '../builder/run/timingCaches.ts';
+import { UserError } from '../builder/userError.ts';
+import { inspectFile } from '../core/inspect/inspectFile.ts';
+import { counted } from '../core/text/numbers.ts';
+import { decodeUtf8 } from '../core/text/utf8Decoder.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { printJson, type Terminal } from './terminal.ts';
+import { readLauncherFile } from './yamlFile.ts';
+
+const options = {
+  output: { type: 'string', short: 'o' },
+  log: { type: 'string', multiple: true },
+  'ignore-mismatch': { type: 'boolean' },
+  python: { type: 'string' },
+  launcher: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const timingCache: Command = {
+  name: 'timing-cache',
+  summary: 'merge timing caches, or remove entries that builds no longer use',
+  help: `trtlens timing-cache merge FILE FILE… -o OUT [--ignore-mismatch] [--json]
+trtlens timing-cache prune FILE --log LOG… -o OUT [--json]
+
+Merges timing caches through TensorRT's Python module, on a GPU. Of entries with the same key, that of the first file
+stays. Caches must be of the same version of TensorRT. prune keeps the entries whose keys are in verbose build logs; it
+needs TensorRT 10.8 or later, and caches of builds with an editable timing cache. trtlens inspect FILE --read lists
+entries.
+
+  -o, --output FILE  the cache to write
+  --log FILE         a verbose build log that lists keys; may be repeated
+  --ignore-mismatch  also merge caches of other GPUs, whose times can be wrong for this one
+  --python PROGRAM   the Python interpreter that has TensorRT of the caches' version
+  --launcher FILE    run it in a container, over ssh or on a cluster, as for trtlens build
+  --json             the result as one JSON document
+`,
+  run: async ([what, ...args], terminal) => {
+    if (what !== 'merge' && what !== 'prune')
+      throw new Usage(`expected merge or prune${what === undefined ? '' : `, not '${what}'`}`);
+    const { values, positionals } = readArguments(
+      args,
+      options,
+      what === 'prune' ? ['FILE'] : ['FILE', 'FILE', ...args.map(() => '[FILE]')],
+    );
+    const { output, log: logs = [] } = values;
+    if (output === undefined) throw new Usage('-o OUT (the cache to write) is missing');
+    if ((what === 'prune') !== logs.length > 0)
+      throw new Usage(what === 'prune' ? '--log LOG (a verbose build log) is missing' : '--log is for prune');
+    await checkOutput(output, [...positionals, ...logs]);
+    for (const path of positionals) await requireTimingCache(path);
+    const request: TimingCachesRequest = {
+      caches: positionals,
+      out: output,
+      ignoreMismatch: values['ignore-mismatch'],
+      scripts: `${import.meta.dirname}/driver`,
+      python: values.python,
+      launcher: values.launcher === undefined ? undefined : await readLauncherFile(values.launcher),
+      signal: terminal.signal,
+      output: (line) => terminal.note(line),
+    };
+    const result = what === 'merge' ? await useTimingCaches(request) : await prune(request, logs);
+    if (values.json) await printJson(terminal, result);
+    else await report(terminal, result, output);
+    return exitCodes.done;
+  },
+};
+
+async function requireTimingCache(path: string): Promise<void> {
+  const source = await openFile(path, { unpack: false });
+  try {
+    const { kind, summary } = await inspectFile(source, { name: basename(path) });
+    if (kind !== 'timing-cache') throw new UserError(`${path} is not a timing cache of TensorRT: ${summary}`);
+  } finally {
+    await source.close();
+  }
+}
+
+/** `Autotuning op matMul1(key: 0x1814870c44ff0f8574df6e3dda04cbd7):` in verbose logs of TensorRT 10.8 and later. */
+const keyInLog = /\(key: (0x[0-9a-f]{32})\)/g;
+
+async function prune(request: TimingCachesRequest, logs: readonly string[]): Promise<TimingCacheReading> {
+  const keys = new Set<string>();
+  for (const path of logs)
+    for (const [, key] of decodeUtf8(await readTextBytes(path, 'a build log')).matchAll(keyInLog)) keys.add(key!);
+  if (keys.size === 0)
+    throw new UserError(
+      `${logs.join(', ')}: no keys of timing cache entries. Pass a verbose log of TensorRT 10.8 or later`,
+    );
+  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-keys-'));
+  try {
+    const keep = join(folder, 'keys.txt');
+    await writeFile(keep, [...keys, ''].join('\n'));
+    return await useTimingCaches({ ...request, keep });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function report(
+  terminal: Terminal,
+  { entries, removed, bytes, version, messages }: TimingCacheReading,
+  out: string,
+) {
+  const count = entries === null ? 'number of entries not known' : counted(entries.length, 'entry', 'entries');
+  const gone = removed === 0 ? '' : `, ${counted(removed, 'entry', 'entries')} removed`;
+  for (const { message } of messages) terminal.note(`TensorRT: ${message}`);
+  await terminal.out(`${out}: ${count}${gone}, ${counted(bytes, 'byte')}, TensorRT ${version}\n`);
+}

@@ -1,0 +1,30 @@
+import type * as vscode from 'vscode';
+import { openFile } from '../../builder/files/fileSource.ts';
+import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import type { Inspection } from '../../core/inspect/inspection.ts';
+import { errorText } from '../../core/text/errorText.ts';
+import { nameOf } from '../platform/nameOf.ts';
+
+/** What a file is, for its page; that it cannot be read is a problem of the result. */
+export async function inspectUri(uri: vscode.Uri, target: EngineTarget): Promise<Inspection> {
+  const failed = (message: string): Inspection => ({
+    kind: 'unknown',
+    summary: 'The file cannot be read',
+    tensorrt: { product: null, version: null },
+    counts: {},
+    problems: [{ severity: 'error', code: 'unreadable', message }],
+  });
+  if (uri.scheme !== 'file')
+    return failed('Only files on this computer’s disk can be read. Copy the file there first.');
+  try {
+    const source = await openFile(uri.fsPath);
+    try {
+      return await inspectFile(source, { name: nameOf(uri), target });
+    } finally {
+      await source.close();
+    }
+  } catch (error) {
+    return failed(errorText(error));
+  }
+}
