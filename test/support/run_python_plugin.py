@@ -20,12 +20,13 @@ importlib.import_module(name + "_plugin")
 test = importlib.import_module("test_" + name)
 TYPES = {1: trt.float32, 10: trt.float16, 7: trt.int64, 6: trt.int32, 9: trt.bool}
 
-# As the parser does: the node's operator is the plugin's name, an attribute has its namespace.
+# As the parser of TensorRT 10.6 does: node and operator have the plugin's name, an attribute has its namespace.
 (node,) = onnx.load(os.path.join(folder, "plugin.onnx")).graph.node
 given = {one.name: onnx.helper.get_attribute_value(one) for one in node.attribute}
 namespace = given.pop("plugin_namespace").decode()
 assert given.pop("plugin_version") == b"1"
-plugin = trtp.registered["%s::%s" % (namespace, node.op_type)]
+assert node.name == node.op_type, node.name
+plugin = trtp.registered["%s::%s" % (namespace, node.name)]
 
 
 def as_registered(attribute, kind):

@@ -66,15 +66,15 @@ function composed(graph: ModelGraph, size: number, { domain }: PluginPlan, made:
   return { segments, size: segmentsSize(segments), external: null };
 }
 
-/** With TensorRT's own attributes, by which its parser finds the plugin. */
-function pluginNode(
-  graph: ModelGraph,
-  { name, domain, version, reads, outputs, attributes, nodes }: PluginPlan,
-): NewNode {
+/**
+ * With TensorRT's own attributes, by which its parser finds the plugin. TensorRT 10.6 looks for plugins in Python by the
+ * node's name in place of its operator.
+ */
+function pluginNode(graph: ModelGraph, { name, domain, version, reads, outputs, attributes }: PluginPlan): NewNode {
   return {
     op: name,
     domain,
-    name: `${graph.nodes[nodes.at(-1)!]!.name || name}_plugin`,
+    name,
     inputs: reads.map((tensor) => graph.tensors[tensor]!.name),
     outputs: outputs.map((tensor) => tensor.name),
     attributes: {
