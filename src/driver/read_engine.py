@@ -56,7 +56,7 @@ def describe(trt, engine):
         "profiles": profiles,
         "layers": engine.num_layers,
         "auxStreams": attempt(lambda: engine.num_aux_streams),
-        "deviceMemory": first(attempt(lambda: engine.device_memory_size_v2), attempt(lambda: engine.device_memory_size)),
+        "deviceMemory": device_memory(engine),
         "streamableWeights": attempt(lambda: engine.streamable_weights_size),
         "refittable": attempt(lambda: engine.refittable),
         "hardwareCompatibility": name_of(attempt(lambda: engine.hardware_compatibility_level)),
@@ -65,8 +65,10 @@ def describe(trt, engine):
     }
 
 
-def first(*values):
-    return next((value for value in values if value is not None), None)
+def device_memory(engine):
+    """The newer name first: later versions warn of the older one."""
+    size = attempt(lambda: engine.device_memory_size_v2)
+    return attempt(lambda: engine.device_memory_size) if size is None else size
 
 
 def describe_tensor(trt, engine, name, profiles):
@@ -81,11 +83,21 @@ def describe_tensor(trt, engine, name, profiles):
         "mode": "input" if is_input else "output",
         "type": TYPES.get(kind, kind.lower()),
         "shape": list(engine.get_tensor_shape(name)),
-        "format": attempt(lambda: engine.get_tensor_format_desc(name)),
+        "format": formats(engine, name, profiles),
         "location": name_of(attempt(lambda: engine.get_tensor_location(name))),
         "profiles": shapes,
         "values": values,
     }
+
+
+def formats(engine, name, profiles):
+    """One text, or one for each optimization profile where they differ."""
+    texts = [attempt(lambda p=p: engine.get_tensor_format_desc(name, p)) for p in range(profiles)]
+    if None in texts:
+        return attempt(lambda: engine.get_tensor_format_desc(name))
+    if len(set(texts)) == 1:
+        return texts[0]
+    return "; ".join("profile %d: %s" % one for one in enumerate(texts))
 
 
 def profile_values(engine, name, profile):

@@ -30,7 +30,7 @@ formats and optimization profiles, memory, layers. Exit status 1: TensorRT canno
 the entries (TensorRT 10.8 and later).
 
   --read                    load the engine or timing cache with TensorRT
-  --layers FILE             write the layer info of TensorRT's inspector, as trtexec --exportLayerInfo does; implies --read
+  --layers FILE             write the layer info of TensorRT's inspector; implies --read
   --plugin FILE             a library with plugins, loaded first; may be repeated
   --allow-host-code         run code that the engine contains, as version-compatible ones do; only for engines you trust
   --python PROGRAM          the Python interpreter that has TensorRT of the engine's version

@@ -37,7 +37,7 @@ export class CacheEditor implements vscode.CustomReadonlyEditorProvider {
 
   /** Reads a timing cache with TensorRT, and shows its entries. */
   async read(uri: vscode.Uri): Promise<void> {
-    if (!mayRun()) return tellUntrusted();
+    if (!mayRun()) return tellUntrusted('Reading a timing cache');
     const { kind, counts } = await inspectUri(uri, unknownTarget);
     if (kind !== 'timing-cache') return;
     const reading = await withProgress(`Reading ${nameOf(uri)} with TensorRT`, this.#log, (signal) => {

@@ -32,7 +32,7 @@ export class EngineReadings {
   /** Runs TensorRT on an engine, with the interpreter or launcher of the settings; false: it did not run, which the user was told. */
   async read(uri: vscode.Uri, product: 'tensorrt' | 'tensorrt-rtx' | null): Promise<boolean> {
     if (!mayRun()) {
-      await tellUntrusted();
+      await tellUntrusted('Reading an engine');
       return false;
     }
     const state = await stateOf(uri);

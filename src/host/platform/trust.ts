@@ -10,12 +10,12 @@ export function mayRun(): boolean {
 }
 
 /** Why nothing runs in a workspace that is not trusted. */
-export const untrustedMessage = (): string =>
-  'Building runs programs, so it needs a trusted workspace. Models and builds can still be viewed.';
+export const untrustedMessage = (what = 'Building'): string =>
+  `${what} runs programs, so it needs a trusted workspace. Models and builds can still be viewed.`;
 
-/** Says so, with the way to change it. */
-export async function tellUntrusted(): Promise<void> {
+/** Says so, with the way to change it. `what` begins the sentence. */
+export async function tellUntrusted(what?: string): Promise<void> {
   const manage = 'Manage Workspace Trust';
-  const answer = await vscode.window.showWarningMessage(plainText(untrustedMessage()), manage);
+  const answer = await vscode.window.showWarningMessage(plainText(untrustedMessage(what)), manage);
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
 }

@@ -41,8 +41,8 @@ class Engine:
     device_memory_size_v2 = 12_582_912
     streamable_weights_size = 0
 
-    def __init__(self, content):
-        self._content = content
+    def __init__(self, content, logger):
+        self._content, self._logger = content, logger
         self._tensors = {tensor["name"]: tensor for tensor in content["tensors"]}
         self.name = content["name"]
         self.num_io_tensors = len(self._tensors)
@@ -62,8 +62,17 @@ class Engine:
     def get_tensor_shape(self, name):
         return tuple(self._tensors[name]["shape"])
 
-    def get_tensor_format_desc(self, name):
-        return self._tensors[name]["format"]
+    def get_tensor_format_desc(self, name, profile_index=None):
+        if profile_index is None and self.num_optimization_profiles > 1:
+            # TensorRT's own words.
+            text = "The engine contains %d profiles. ICudaEngine::getTensorFormatDesc(char const* tensorName) only returns results for profile 0."
+            self._logger.log(types.SimpleNamespace(name="WARNING"), text % self.num_optimization_profiles)
+        formats = self._tensors[name]["format"]
+        return formats if isinstance(formats, str) else formats[profile_index or 0]
+
+    @property
+    def device_memory_size(self):
+        raise AssertionError("deprecated since 10.1")
 
     def get_tensor_location(self, name):
         return TensorLocation[self._tensors[name].get("location", "DEVICE")]
@@ -95,7 +104,7 @@ class Runtime:
         if "fails" in content:
             self._logger.log(types.SimpleNamespace(name="ERROR"), content["fails"])
             return None
-        return Engine(content)
+        return Engine(content, self._logger)
 
 
 def init_libnvinfer_plugins(logger, namespace):

@@ -5,16 +5,18 @@ import { accuracy } from '../../../src/cli/accuracy/accuracy.ts';
 import { build } from '../../../src/cli/build/build.ts';
 import { compare } from '../../../src/cli/accuracy/compare.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
+import { inspect } from '../../../src/cli/inspect/inspect.ts';
 import { ladder } from '../../../src/cli/accuracy/ladder.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
 import { run } from '../../../src/cli/accuracy/run.ts';
 import { setup } from '../../../src/cli/setup.ts';
+import { timingCache } from '../../../src/cli/timingCache.ts';
 
-const docs = ['command-line.md', 'matrix.md']
+const docs = ['command-line.md', 'matrix.md', 'engines-and-profilers.md']
   .map((name) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8'))
   .join('\n');
 
-test.each([accuracy, build, compare, ladder, run, diagnose, matrix, setup])(
+test.each([accuracy, build, compare, inspect, timingCache, ladder, run, diagnose, matrix, setup])(
   'every option of trtlens $name is documented',
   ({ help, name }) => {
     const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bundledCli } from '../../support/bundledCli.ts';
@@ -45,6 +45,16 @@ describe('trtlens inspect --read', () => {
     );
   });
 
+  test('formats that differ between optimization profiles are listed, without a warning', () => {
+    const shapes = [[1, 8], [4, 8], [8, 8]]; // prettier-ignore
+    const input = { name: 'x', mode: 'INPUT', dtype: 'HALF', shape: [-1, 8], profiles: [shapes, shapes] };
+    const one = standInEngine({ profiles: 2, tensors: [{ ...input, format: 'linear' }] });
+    expect(read(one).out).toMatch(/input x: fp16 -1x8, linear\n {4}profile 0: .*\n {4}profile 1: /);
+    const { out } = read(standInEngine({ profiles: 2, tensors: [{ ...input, format: ['linear', 'CHW32'] }] }));
+    expect(out).toContain('input x: fp16 -1x8, profile 0: linear; profile 1: CHW32\n');
+    expect(out).not.toContain('TensorRT: The engine contains');
+  });
+
   test('an engine of another version: one line with the version to use', () => {
     const fails =
       'IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (The engine plan file is not compatible)';
@@ -75,6 +85,19 @@ describe('trtlens inspect --read', () => {
       'trtlens inspect: net.engine was not loaded: no NVIDIA driver was found, which TensorRT needs to load an engine.',
     );
     expect(out).toContain('load: unknown: Unknown without a driver.');
+  });
+
+  test('a launcher runs it elsewhere: the engine is copied there, and nothing stays', () => {
+    writeFileSync(file, standInEngine());
+    const there = join(folder, 'there');
+    const launcher = join(folder, 'launcher.json');
+    const copy = ['sh', '-c', 'mkdir -p "$(dirname "$1")" && cp "$0" "$1"', '{here}', '{there}'];
+    const template = { command: ['{command}'], folder: `${there}/{id}`, copyTo: copy, copyBack: copy };
+    writeFileSync(launcher, JSON.stringify({ ...template, program: standInPython(folder) }));
+    const { code, out, err } = trtlens('inspect', file, '--read', '--launcher', launcher);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('input image: fp32 -1x3x8x8');
+    expect(readdirSync(there)).toEqual([]);
   });
 
   test('a file that is not an engine, and an interpreter without TensorRT, are refused', () => {
