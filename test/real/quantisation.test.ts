@@ -38,30 +38,42 @@ test.each([
   ['resnet18', 0.2],
   ['vit_tiny', 0.2],
   ['yolo_like', 0.2],
-])('%s: the migrated model is valid, well placed, and close to the model under ONNX Runtime', async (name, most) => {
-  const model = await fillWeights(modelPath(name));
-  const cache = await calibrated(model);
-  const out = join(folder, name, 'qdq.onnx');
-  const made = await migrateCalibration({ path: model, cache, out });
-  expect(made.activations.length).toBeGreaterThan(5);
-  const [answer] = await python.check([{ model: out, run: true, against: model }]);
-  expect(answer).toMatchObject({ checked: true, ran: true });
-  for (const { error, finite } of Object.values(answer!.outputs!)) {
-    expect(finite).toBe(true);
-    expect(error).toBeLessThan(most);
-    expect(error).toBeGreaterThan(0);
-  }
-  const { value } = await readModel(bytesOf(readFileSync(out)));
-  const wrong = misplaced(new QuantisedGraph(createModelGraph(value!)));
-  expect(wrong.filter(({ code }) => code !== 'one-side-of-residual')).toEqual([]);
-  const { tensors } = await readQuantisation({ path: out });
-  const text = readFileSync(cache, 'utf8');
-  for (const { tensor, scale } of tensors.filter((one) => made.activations.includes(one.tensor))) {
-    const bits = new DataView(new ArrayBuffer(4));
-    bits.setFloat32(0, scale!);
-    expect(text).toContain(`${tensor}: ${bits.getUint32(0).toString(16).padStart(8, '0')}\n`);
-  }
-});
+])(
+  '%s: the migrated model is valid, well placed, close to the model, and equal to the fake-quantized reference',
+  async (name, most) => {
+    const model = await fillWeights(modelPath(name));
+    const cache = await calibrated(model);
+    const out = join(folder, name, 'qdq.onnx');
+    const made = await migrateCalibration({ path: model, cache, out });
+    expect(made.activations.length).toBeGreaterThan(5);
+    const fake = join(folder, name, 'fake.onnx');
+    const counts = await python.fakeQuantise({ model, quantised: out, cache, out: fake });
+    expect(counts).toEqual({ activations: made.activations.length, weights: made.weights.length });
+    const [answer, same] = await python.check([
+      { model: out, run: true, against: model },
+      { model: out, run: true, against: fake },
+    ]);
+    expect(answer).toMatchObject({ checked: true, ran: true });
+    // The arithmetic of quantization, written out with Div, Round, Clip and Mul, gives the same.
+    for (const [output, { error, largest }] of Object.entries(same!.outputs!))
+      expect(error! / largest!, output).toBeLessThan(1e-5);
+    for (const { error, finite } of Object.values(answer!.outputs!)) {
+      expect(finite).toBe(true);
+      expect(error).toBeLessThan(most);
+      expect(error).toBeGreaterThan(0);
+    }
+    const { value } = await readModel(bytesOf(readFileSync(out)));
+    const wrong = misplaced(new QuantisedGraph(createModelGraph(value!)));
+    expect(wrong.filter(({ code }) => code !== 'one-side-of-residual')).toEqual([]);
+    const { tensors } = await readQuantisation({ path: out });
+    const text = readFileSync(cache, 'utf8');
+    for (const { tensor, scale } of tensors.filter((one) => made.activations.includes(one.tensor))) {
+      const bits = new DataView(new ArrayBuffer(4));
+      bits.setFloat32(0, scale!);
+      expect(text).toContain(`${tensor}: ${bits.getUint32(0).toString(16).padStart(8, '0')}\n`);
+    }
+  },
+);
 
 test('tensors that the cache lacks, and a cache of another model', async () => {
   const model = await fillWeights(modelPath('resnet18'));

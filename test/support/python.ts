@@ -203,6 +203,17 @@ export class PythonTools {
     return answer as Record<string, number>;
   }
 
+  /** Writes a model with the arithmetic of a migrated cache written out; see fake_quantise.py. */
+  async fakeQuantise(job: {
+    model: string;
+    quantised: string;
+    cache: string;
+    out: string;
+  }): Promise<{ activations: number; weights: number }> {
+    const [answer] = await this.run('fake_quantise.py', [], [job]);
+    return answer as { activations: number; weights: number };
+  }
+
   /** What tritonclient makes of each `config.pbtxt`: its fields, or `error`. */
   async tritonConfigs(texts: string[]): Promise<object[]> {
     return (await this.run('parse_triton_configs.py', [], texts)) as object[];

@@ -49,6 +49,7 @@ export function quantisedPairs(
     const known = all.map((node) => fates?.of(node) ?? { fate: 'unknown' as const, why: 'There is no build.' });
     const worst = known.toSorted((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate))[0]!;
     const problem = wrong.find(({ nodes }) => nodes.some((id) => ids.includes(id)));
+    const cause = worst.fate === 'kernel' || worst.fate === 'reformat' ? causeOf(network, head, dequantise) : null;
     const bad = worst.fate === 'kernel' || worst.fate === 'reformat' || worst.fate === 'unknown';
     const tensor = network.input(head, 0);
     return {
@@ -57,10 +58,28 @@ export function quantisedPairs(
       quantize: quantise < 0 ? null : graph.nodes[quantise]!.id,
       dequantize: dequantise.map((node) => graph.nodes[node]!.id),
       fate: worst.fate,
-      why: problem && bad ? `${worst.why} ${problem.message}` : worst.why,
+      why: [worst.why, problem && bad ? problem.message : cause].filter((part) => part).join(' '),
       fix: bad ? (problem?.fix ?? null) : null,
     };
   });
+}
+
+/** Why nothing next to a pair can take it into its kernel, where the graph says so; null: it does not. */
+function causeOf(network: QuantisedGraph, head: number, dequantise: readonly number[]): string | null {
+  const { graph } = network;
+  const tensor = network.input(head, 0);
+  const name = `"${graph.tensors[tensor]?.name ?? ''}"`;
+  const maker = network.producer(tensor);
+  if (isQuantise(network.op(head)) && !network.isConstant(tensor)) {
+    if (maker < 0) return `${name} is an input of the graph: there is no kernel before it that could write INT8.`;
+    const floats = graph.tensors[tensor]!.consumers.filter((node) => !isQuantise(network.op(node)));
+    if (floats.length > 0)
+      return `${network.words(floats[0]!)} reads ${name} in floating point, so the kernel before it writes that.`;
+  }
+  const given = new Set(graph.graphOutputs);
+  const output = dequantise.flatMap((node) => graph.outputs[node]!).find((one) => given.has(one));
+  if (output === undefined) return null;
+  return `"${graph.tensors[output]!.name}" is an output of the graph: there is no kernel behind it that could read INT8.`;
 }
 
 class Fates {
@@ -90,7 +109,7 @@ class Fates {
         why: opaque ? `${words} is inside a ForeignNode, whose kernels are not listed.` : found.reason,
       };
     const copy = layers.find(({ kind }) => kind === 'reformat');
-    if (copy) return { fate: 'reformat', why: `${words} is the reformat "${copy.name}".` };
+    if (copy) return { fate: 'reformat', why: `${words} is the reformat "${copy.name}"${conversion(copy)}.` };
     const others = layers.flatMap(({ nodes }) => nodes).filter((id) => !isIdle(this.#ops.get(id) ?? ''));
     const [layer] = layers as [ReportLayer];
     if (others.length === 0) return { fate: 'kernel', why: `${words} is a kernel of its own, "${layer.name}".` };
@@ -117,6 +136,12 @@ class Fates {
     }
     return near;
   }
+}
+
+/** ` from Float to Int8`; '' if the layer info does not say. */
+function conversion({ inputs, outputs }: ReportLayer): string {
+  const [from, to] = [inputs[0], outputs[0]].map((tensor) => tensor?.format ?? tensor?.type ?? null);
+  return from && to ? `, from ${from} to ${to}` : '';
 }
 
 const isIdle = (op: string): boolean => isPart(op) || op === 'Constant' || op === '';

@@ -142,7 +142,10 @@ test('a build of TensorRT 10.6: pairs after Add and Conv are fused, others are k
   expect(counts).toEqual({ kernel: 2, folded: 1, fused: 64, removed: 1, unknown: 3 });
   const own = pairs.filter(({ fate }) => fate === 'kernel');
   expect(own.map(({ tensor, why }) => [tensor, why])).toEqual([
-    ['input', 'QuantizeLinear "input_QuantizeLinear" is a kernel of its own, "input_QuantizeLinear".'],
+    [
+      'input',
+      'QuantizeLinear "input_QuantizeLinear" is a kernel of its own, "input_QuantizeLinear". "input" is an input of the graph: there is no kernel before it that could write INT8.',
+    ],
     [
       '/layer4/layer4.1/relu_1/Relu_output_0',
       'DequantizeLinear "/layer4/layer4.1/relu_1/Relu_output_0_DequantizeLinear" is a kernel of its own, "/layer4/layer4.1/relu_1/Relu_output_0_DequantizeLinear".',

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import type { OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import { type Misplaced, misplaced } from '../../../../src/core/quantisation/misplaced.ts';
+import { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
+import { modelAround } from '../fusion/buildModel.ts';
+
+type Code = Misplaced['code'];
+
+const codes = [
+  'before-activation',
+  'one-side-of-residual',
+  'quantised-bias',
+  'weight-axis',
+  'per-channel-activation',
+  'asymmetric',
+  'float-weights',
+  'float-input',
+] as const satisfies readonly Code[];
+
+/** A block of a network: a product with its activation, and perhaps a sum with what came in. */
+interface Block {
+  op: 'Conv' | 'MatMul' | 'Gemm';
+  activation: 'Relu' | 'Sigmoid' | 'Clip' | null;
+  residual: boolean;
+  bias: boolean;
+}
+
+const block: fc.Arbitrary<Block> = fc.record({
+  op: fc.constantFrom('Conv', 'MatMul', 'Gemm'),
+  activation: fc.constantFrom('Relu', 'Sigmoid', 'Clip', null),
+  residual: fc.boolean(),
+  bias: fc.boolean(),
+});
+
+/** What a block must have so that a code can be planted in it. */
+const needs: Partial<Record<Code, Partial<Block>>> = {
+  'before-activation': { activation: 'Relu' },
+  'one-side-of-residual': { residual: true },
+  'quantised-bias': { op: 'Conv', bias: true },
+};
+
+/** A network of such blocks with Q/DQ pairs as TensorRT's rules say, but for one that is planted. */
+function networkOf(blocks: readonly Block[], planted: { code: Code; at: number } | null): QuantisedGraph {
+  const nodes: OnnxNode[] = [];
+  const initializers: OnnxTensor[] = [];
+  const tensor = (name: string, type: string, shape: number[], ints?: number[]) => {
+    initializers.push({ name, type, shape, data: null, ...(ints && { ints }) });
+    return name;
+  };
+  const add = (op: string, inputs: string[], output: string, axis?: number) => {
+    const attributes = axis === undefined ? [] : [{ name: 'axis', kind: 'int' as const, value: axis }];
+    const id = String(nodes.length);
+    nodes.push({
+      id,
+      name: output,
+      op,
+      domain: '',
+      inputs,
+      outputs: [output],
+      attributes,
+      subgraphs: [],
+      metadata: [],
+    });
+    return output;
+  };
+  tensor('scale', 'float', []);
+  tensor('scales', 'float', [8]);
+  tensor('zero', 'int8', [], [0]);
+  tensor('odd', 'int8', [], [3]);
+  const pair = (name: string, as: string, scale = 'scale', zero = 'zero') =>
+    add('DequantizeLinear', [add('QuantizeLinear', [name, scale, zero], `${as}_q`), scale, zero], `${as}_dq`);
+  let value = 'x';
+  blocks.forEach(({ op, activation, residual, bias }, i) => {
+    const has = (code: Code) => planted?.at === i && planted.code === code;
+    const input = value;
+    const data = has('float-input')
+      ? input
+      : pair(input, `b${i}_in`, has('per-channel-activation') ? 'scales' : 'scale', has('asymmetric') ? 'odd' : 'zero');
+    const shape = op === 'Conv' ? [8, 8, 1, 1] : [8, 8];
+    const right = op === 'Conv' ? 0 : 1;
+    const weights = has('float-weights')
+      ? tensor(`b${i}_w`, 'float', shape)
+      : add(
+          'DequantizeLinear',
+          [tensor(`b${i}_w`, 'int8', shape), 'scales', 'zero'],
+          `b${i}_w_dq`,
+          has('weight-axis') ? 1 - right : right,
+        );
+    const biased = bias && op !== 'MatMul';
+    const added = has('quantised-bias')
+      ? add('DequantizeLinear', [tensor(`b${i}_b`, 'int32', [8]), 'scale'], `b${i}_b_dq`)
+      : biased
+        ? tensor(`b${i}_b`, 'float', [8])
+        : null;
+    value = add(op, [data, weights, ...(added === null ? [] : [added])], `b${i}_product`);
+    if (has('before-activation')) value = pair(value, `b${i}_early`);
+    if (residual) {
+      const own = has('one-side-of-residual') ? value : pair(value, `b${i}_sum`);
+      // The other side is the input of the block, through a pair of its own.
+      value = add('Add', [own, pair(input, `b${i}_skip`)], `b${i}_add`);
+    }
+    if (activation !== null) value = add(activation, [value], `b${i}_act`);
+  });
+  const graph = {
+    name: 'g',
+    path: '',
+    nodes,
+    inputs: [{ name: 'x', type: 'float', shape: [8, 8] }],
+    outputs: [{ name: value, type: 'float', shape: null }],
+    values: [],
+    initializers,
+  };
+  return new QuantisedGraph(createModelGraph(modelAround(graph, nodes)));
+}
+
+test.each(codes)('%s is named where it is planted, and nothing else', (code) => {
+  let seen = 0;
+  fc.assert(
+    fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), fc.nat(), (drawn, place) => {
+      const at = place % drawn.length;
+      const blocks = drawn.map((one, i) => (i === at ? { ...one, ...needs[code], ...fitting(code) } : one));
+      expect(misplaced(networkOf(blocks, null))).toEqual([]);
+      const bad = networkOf(blocks, { code, at });
+      const found = misplaced(bad);
+      expect([...new Set(found.map((one) => one.code))]).toEqual([code]);
+      for (const { nodes, fix } of found) {
+        const names = nodes.map((id) => bad.graph.nodes[bad.graph.indexOfId.get(id)!]!.name);
+        expect(names.some((name) => name.startsWith(`b${at}_`))).toBe(true);
+        expect(fix).not.toBe('');
+        seen++;
+      }
+    }),
+    { numRuns: 60 },
+  );
+  expect(seen).toBeGreaterThanOrEqual(60);
+});
+
+/** A pair behind a product with a residual is a pair of the sum, not one before its activation. */
+const fitting = (code: Code): Partial<Block> => (code === 'before-activation' ? { residual: false } : {});
