@@ -70,6 +70,8 @@ export interface FactsParams {
   mismatches: ReplayMismatch[];
   /** For replays: where the file was recorded. */
   recorded: { version: string | null; gpu: string | null } | null;
+  /** For override files: what the file of the `scales` line has scales for (null: it is measured), or why it cannot be read. */
+  scales?: { tensors: string[] | null; problem: string } | null;
   /** For override files: models near the document, relative to it and with `/`, the nearest first. */
   models?: string[];
 }
@@ -87,6 +89,8 @@ export interface ModelPathParams {
   uri: string;
   /** As written in the file, relative to it; null: the file names none. */
   path: string | null;
+  /** The path of the `scales` line; null: there is none. */
+  scales: string | null;
 }
 
 export interface DocumentParams {

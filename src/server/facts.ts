@@ -1,4 +1,5 @@
 import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
+import type { KnownScales } from '../core/precision/check/checkContext.ts';
 import { NodeIndex } from '../core/precision/language/nodeIndex.ts';
 import { targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../core/precision/plan/tensorrtTarget.ts';
@@ -18,6 +19,8 @@ export interface DocumentFacts {
   recorded: FactsParams['recorded'];
   /** Paths of models near the document, as a `model` line writes them. */
   models: readonly string[];
+  /** Of the file of the `scales` line; null: there is none, or it is not known yet. */
+  scales: (KnownScales & { problem: string }) | null;
 }
 
 /** Facts of a document before the host has sent any. */
@@ -31,6 +34,7 @@ export const noFacts: DocumentFacts = {
   mismatches: [],
   recorded: null,
   models: [],
+  scales: null,
 };
 
 /** Prepares what the host sent for look-ups. */
@@ -51,5 +55,8 @@ export function readFacts(params: FactsParams): DocumentFacts {
     mismatches: params.mismatches,
     recorded: params.recorded,
     models: params.models ?? [],
+    scales: params.scales
+      ? { tensors: params.scales.tensors && new Set(params.scales.tensors), problem: params.scales.problem }
+      : null,
   };
 }

@@ -72,11 +72,15 @@ export function serve(connection: Connection): void {
   const tellPath = (uri: string): void => {
     const analysis = analysisOf(uri);
     if (analysis?.kind !== 'overrides') return;
-    const { model } = analysis.file;
-    const path = model?.usable ? model.value : null;
-    if (paths.has(uri) && paths.get(uri) === path) return;
-    paths.set(uri, path);
-    const params: ModelPathParams = { uri, path };
+    const { model, scales } = analysis.file;
+    const params: ModelPathParams = {
+      uri,
+      path: model?.usable ? model.value : null,
+      scales: scales?.usable ? scales.value : null,
+    };
+    const told = JSON.stringify(params);
+    if (paths.get(uri) === told) return;
+    paths.set(uri, told);
     void connection.sendNotification(languageMessages.modelPath, params);
   };
 

@@ -6,7 +6,7 @@ import { readModel } from '../../core/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
 import { externalLocations } from '../files/writeModel.ts';
-import { refuseErrors } from '../files/rewriteModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type AccuracyRequest, judgeAccuracy, type OtherRun, withReference } from './judgeAccuracy.ts';

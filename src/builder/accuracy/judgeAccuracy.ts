@@ -25,7 +25,7 @@ import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
 import { chooseTypes } from '../../core/precision/rewrite/rewriteTypes.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
-import { refuseErrors } from '../files/rewriteModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from './openSamples.ts';

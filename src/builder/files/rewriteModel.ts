@@ -2,13 +2,14 @@ import { basename } from 'node:path';
 import { planEdit } from '../../core/onnx/editModel.ts';
 import { lossNotes } from '../../core/precision/rewrite/lossNotes.ts';
 import type { PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
+import { withPairs } from '../../core/precision/rewrite/quantiseRewrite.ts';
 import { planRewrite, type RewriteOptions } from '../../core/precision/rewrite/planRewrite.ts';
 import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
-import type { Problem } from '../../core/text/problem.ts';
+import { refuseErrors } from './refuseErrors.ts';
 import { checkOutput, weightFiles } from './checkOutput.ts';
 import { openFile } from './fileSource.ts';
+import { pairsForRules, type ScalesSource } from '../quantisation/pairsForRules.ts';
 import type { IndexedModel } from './parsedFiles.ts';
-import { UserError } from '../userError.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
@@ -18,11 +19,15 @@ export interface RewriteRequest extends RewriteOptions {
   plan: PrecisionPlan;
   /** Path of the model to write; a file of this name is replaced. */
   out: string;
+  /** Where the scales of `int8` rules are from; absent: nothing gives them. */
+  scales?: ScalesSource | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface RewrittenModel extends WrittenModel {
   rewrite: RewritePlan;
+  /** Ids of the nodes that compute in INT8 between new Q/DQ pairs. */
+  quantised: ReadonlySet<string>;
   /** Weights that the new types could not hold, in sentences. */
   lossNotes: ReturnType<typeof lossNotes>;
 }
@@ -37,25 +42,20 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
   refuseErrors(path, problems);
   const used = externalLocations(model);
   await checkOutput(out, [path, ...weightFiles(path, used)]);
-  const rewrite = planRewrite(model, plan, request, types);
-  refuseErrors(path, rewrite.problems);
   const source = await openFile(path);
   try {
+    const pairs = request.scales ? await pairsForRules(request.model, source, plan, request.scales, signal) : null;
+    const rewrite = planRewrite(model, plan, { ...request, insertsPairs: pairs !== null }, types);
+    refuseErrors(path, rewrite.problems);
+    rewrite.problems.push(...(pairs?.problems ?? []));
     const externalFile = externalFileFor(out, new Set([...used, basename(path)]));
-    const edited = await planEdit(model, source, rewrite, { externalFile });
+    const edited = await planEdit(model, source, withPairs(types.graph, rewrite, pairs?.edits ?? null), {
+      externalFile,
+    });
     refuseErrors(path, edited.problems);
     const written = await writeModel(edited.value!, { path, source }, out, signal);
-    return { rewrite, ...written, lossNotes: lossNotes(model, written.loss) };
+    return { rewrite, quantised: pairs?.nodes ?? new Set(), ...written, lossNotes: lossNotes(model, written.loss) };
   } finally {
     await source.close();
   }
-}
-
-/** @throws {UserError} with the first error among problems with a model */
-export function refuseErrors(path: string, problems: Problem[]): void {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const [first] = errors;
-  if (!first) return;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more problems)` : '';
-  throw new UserError(`${path}: ${first.message}${more}`);
 }

@@ -13,7 +13,7 @@ import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { openFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { readFloats } from '../files/readFloats.ts';
-import { refuseErrors } from '../files/rewriteModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 import { writeModel } from '../files/writeModel.ts';
 import { readCache } from './readQuantisation.ts';
 
@@ -29,7 +29,7 @@ export interface Migration {
 }
 
 /** Per-channel scales need it. */
-const OLDEST_OPSET = 13;
+export const OLDEST_OPSET = 13;
 
 /**
  * Writes a model with Q/DQ nodes that have the scales of a calibration cache: TensorRT 11 reads no such caches.
@@ -81,7 +81,7 @@ export async function migrateCalibration(
 }
 
 /** Scales of the weights of all products, by axis and name. */
-async function weightScales(
+export async function weightScales(
   network: QuantisedGraph,
   path: string,
   source: ByteSource,

@@ -3,15 +3,17 @@ import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { standardOpset } from '../../core/model/opset.ts';
 import { planEdit } from '../../core/onnx/editModel.ts';
+import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { planObservation, type ReadScale } from '../../core/quantisation/planObservation.ts';
 import type { ObservedValues, Quantisation } from '../../core/quantisation/quantisation.ts';
 import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import type { ByteSource } from '../../core/text/byteSource.ts';
 import { openSamples, type SampleRequest } from '../accuracy/openSamples.ts';
 import { type PythonWithRuntime, Simulation } from '../accuracy/simulation.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
-import { refuseErrors } from '../files/rewriteModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { UserError } from '../userError.ts';
 import { readScales } from './readQuantisation.ts';
@@ -33,9 +35,34 @@ export async function withObservedValues(
   request: ObservationRequest,
   cache: string | null,
 ): Promise<Quantisation> {
+  const source = await openFile(request.model);
+  try {
+    const { value: model, problems } = await new ParsedFiles().model(request.model, { spans: true });
+    refuseErrors(request.model, problems);
+    const scales = await readScales(new QuantisedGraph(createModelGraph(model)), request.model, source, cache);
+    const { samples, observed } = await observe(model, source, scales, request);
+    const tensors = scales.map(({ scale }, index) => ({
+      ...scale,
+      ...(observed[index] && { observed: observed[index] }),
+    }));
+    return { ...found, samples, tensors };
+  } finally {
+    await source.close();
+  }
+}
+
+/**
+ * Runs a model on samples; what each scale makes of its tensor, null where that cannot be observed.
+ * @param model read with spans
+ * @throws {UserError} as `withObservedValues`
+ */
+export async function observe(
+  model: OnnxModel,
+  source: ByteSource,
+  scales: readonly ReadScale[],
+  request: ObservationRequest,
+): Promise<{ samples: number; observed: (ObservedValues | null)[] }> {
   const { model: path } = request;
-  const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
-  refuseErrors(path, problems);
   const opset = standardOpset(model);
   if (opset < 9)
     throw new UserError(
@@ -43,10 +70,8 @@ export async function withObservedValues(
     );
   for (const location of externalLocations(model)) await externalPath(dirname(path), location);
   const graph = createModelGraph(model);
-  const source = await openFile(path);
   const simulation = new Simulation(request.runtime, request.script, request.signal);
   try {
-    const scales = await readScales(new QuantisedGraph(graph), path, source, cache);
     const { edits, outputs } = planObservation(graph, inferTensors(graph), scales);
     const edited = await planEdit(model, source, edits);
     refuseErrors(basename(path), edited.problems);
@@ -55,24 +80,15 @@ export async function withObservedValues(
     const feeds = inputs.map(({ name }) => name);
     const values = names.length === 0 ? [] : await simulation.scalars(edited.value!.segments, feeds, names);
     const byName = new Map(names.map((name, index) => [name, values.map((sample) => sample[index]!)]));
-    return { ...found, samples, tensors: observed(scales, outputs, byName) };
+    const observed = outputs.map((own) => {
+      if (own === null) return null;
+      const [counts, clipped, largest] = own.map((name) => byName.get(name) ?? []) as [number[], number[], number[]];
+      return summed(counts, clipped, largest);
+    });
+    return { samples, observed };
   } finally {
     await simulation.close();
-    await source.close();
   }
-}
-
-function observed(
-  scales: readonly ReadScale[],
-  outputs: ReturnType<typeof planObservation>['outputs'],
-  byName: ReadonlyMap<string, readonly number[]>,
-): Quantisation['tensors'] {
-  return scales.map(({ scale }, index) => {
-    const names = outputs[index];
-    if (!names) return scale;
-    const [counts, clipped, largest] = names.map((name) => byName.get(name) ?? []) as [number[], number[], number[]];
-    return { ...scale, observed: summed(counts, clipped, largest) };
-  });
 }
 
 function summed(counts: readonly number[], clipped: readonly number[], largest: readonly number[]): ObservedValues {

@@ -14,7 +14,7 @@ import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { openFile, readWhole } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { readFloats } from '../files/readFloats.ts';
-import { refuseErrors } from '../files/rewriteModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 import { requireBuild } from '../store/buildFolder.ts';
 import { loadBuild } from '../store/loadBuild.ts';
 import { UserError } from '../userError.ts';

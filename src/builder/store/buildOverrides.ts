@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
 import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
 import { layerRequests, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
-import { planPrecision, type PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
+import { planPrecision, type PrecisionPlan, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
 import { precisionType } from '../../core/precision/language/precisionType.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import {
@@ -21,6 +21,7 @@ import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild } from './loadBuild.ts';
 import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../files/rewriteModel.ts';
+import { namedScales } from '../quantisation/namedScales.ts';
 import { UserError } from '../userError.ts';
 import { counted } from '../../core/text/numbers.ts';
 
@@ -59,12 +60,18 @@ export async function applyOverrides(
   const { index } = read;
   const earlier = usesGroups(file) ? await newestFacts(options, files) : null;
   const target = targetOf(built.product, built.version, null);
-  const { problems, resolution } = checkOverrides(file, index, earlier, target);
+  const named = scalesOf(file);
+  const scales = named === null ? null : resolve(dirname(path), named);
+  const cache = scales === null ? null : await namedScales(scales);
+  const known = scales === null ? null : { tensors: cache && new Set(cache.scales.keys()) };
+  const { problems, resolution } = checkOverrides(file, index, earlier, target, known);
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) throw new UserError(`${path}:${error.line}:${error.column}: ${error.message}`);
 
   const plan = planPrecision(file, index, resolution!);
-  const way = wayOf(options, target);
+  // Q/DQ nodes are part of the model.
+  const quantises = scales !== null && plan.nodes.some(({ compute }) => compute === 'int8');
+  const way = quantises ? 'model' : wayOf(options, target);
   refuseOtherPrecision(path, options, plan, way);
   const ignored = (message: string): CommandNote => ({ kind: 'ignored', flag: 'overrides', message });
   const idle = problems
@@ -83,8 +90,16 @@ export async function applyOverrides(
 
   async function typedCopy(): Promise<AppliedOverrides> {
     const out = join(folder, typedCopyFolder, basename(model));
-    const made = await rewriteModel({ model: read, plan, out, grow: false, signal });
+    const made = await rewriteModel({
+      model: read,
+      plan,
+      out,
+      grow: false,
+      scales: scales === null ? undefined : { path: scales },
+      signal,
+    });
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
+    for (const id of made.quantised) types.set(id, 'int8');
     record.added = made.rewrite.casts.map(({ name }) => name);
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
     return { model: out, options: { stronglyTyped: true }, notes: [...idle, ...copyNotes(path!, made)], rulesSha256 };
@@ -163,17 +178,18 @@ function flagOptions(options: EngineOptions, plan: ReturnType<typeof planPrecisi
   };
 }
 
-function copyNotes(path: string, { rewrite, lossNotes }: RewrittenModel): CommandNote[] {
+function copyNotes(path: string, { rewrite, lossNotes, quantised }: RewrittenModel): CommandNote[] {
   const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => rewrite.counts.byType[type] > 0)
     .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${words[type]}`);
   const casts = `${counted(rewrite.counts.casts, 'Cast')} added`;
-  const applied = `Applied ${basename(path)} to a copy of the model: ${[...types, casts].join(', ')}.`;
-  const quantised = rewrite.problems.filter(({ code }) => /^(?:leaves|weights-stay)-quantised$/.test(code));
+  const pairs = quantised.size === 0 ? [] : [`${counted(quantised.size, 'node')} in INT8`];
+  const applied = `Applied ${basename(path)} to a copy of the model: ${[...types, ...pairs, casts].join(', ')}.`;
+  const around = rewrite.problems.filter(({ code }) => /^(?:leaves|weights-stay)-quantised$/.test(code));
   const losses = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
   return [
-    ...[applied, ...quantised.map(({ message }) => message)].map((message): CommandNote => ({
+    ...[applied, ...around.map(({ message }) => message)].map((message): CommandNote => ({
       kind: 'translated',
       flag: 'overrides',
       message,

@@ -1,18 +1,21 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/files/rewriteModel.ts';
+import { namedScales } from '../../builder/quantisation/namedScales.ts';
 import { UserError } from '../../builder/userError.ts';
+import type { KnownScales } from '../../core/precision/check/checkContext.ts';
 import { checkOverrides, type PrecisionCheck } from '../../core/precision/check/checkOverrides.ts';
 import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
-import { planPrecision, type PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
+import { planPrecision, type PrecisionPlan, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
 import { precisionPrograms, programArguments } from '../../core/precision/tools/programArguments.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
 import { type RuleVerdict, verdictWords } from '../../core/precision/verify/precisionVerdict.ts';
 import { verifyPrecision } from '../../core/precision/verify/verifyPrecision.ts';
+import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
 import { type BuildContext, contextOptions, readContext, readFolderContext } from '../buildContext.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -38,7 +41,8 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   flags    prints the equivalent arguments, one per line, for trtexec (TensorRT 8.4.1 to 10), Polygraphy or ModelOpt
            AutoCast, which rewrites the model itself
   apply    writes a new, strongly typed model with Casts around the nodes, for any TensorRT; the only method
-           for TensorRT 11 and TensorRT-RTX, and the only one that works inside ForeignNodes
+           for TensorRT 11 and TensorRT-RTX, and the only one that works inside ForeignNodes. Rules for int8 get Q/DQ
+           nodes with the scales of the line 'scales FILE': a calibration cache, or samples to measure
   verify   compares the rules with a build: obeyed, disobeyed, unverifiable, or unbuilt (the build was not made with
            this rule). Exit status 1: a rule is disobeyed or unbuilt; 2: the build is of another model
   import   writes the rules equivalent to a command line of trtexec, Polygraphy or AutoCast
@@ -52,6 +56,8 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   --base TYPE        the type of all other nodes (default: the line 'base' in the rules, otherwise keep)
   --io follow        give model inputs and outputs the type of their nodes (default: keep)
   --grow             move cheap nodes into FP32 islands if that saves Casts
+  --python PROGRAM   the Python interpreter for ONNX Runtime, which measures the samples of a line 'scales FILE'
+  -y, --yes          agree to the download of ONNX Runtime
   --json             the result as one JSON document
 `,
   run: async ([verb, ...args], terminal) => {
@@ -87,7 +93,7 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const { index, build, target, modelDamaged } = await readContext({ ...values, onnx }, terminal);
   if (!index) terminal.note('No model: only the syntax is checked. Pass --onnx or add a line "model FILE".');
-  const checked = checkOverrides(file, index, build, target);
+  const checked = checkOverrides(file, index, build, target, await knownScales(path, file));
   if (values.json) {
     const rules = checked.rules.map(({ line, nodes, foreign }) => ({ line, nodes, foreign }));
     await printJson(terminal, { diagnostics: checked.problems.map(problemJson), rules });
@@ -107,9 +113,17 @@ function checkText(path: string, { problems, rules, resolution }: PrecisionCheck
   return `${lines.join('\n')}\n`;
 }
 
+/** What the file of the `scales` line has scales for; null: there is no such line. */
+async function knownScales(rules: string, file: OverrideFile): Promise<KnownScales | null> {
+  const scales = scalesOf(file);
+  if (scales === null) return null;
+  const cache = await namedScales(resolve(dirname(rules), scales));
+  return { tensors: cache && new Set(cache.scales.keys()) };
+}
+
 /** The rules as resolved on a model, with their errors and warnings noted. */
-function planOf(path: string, file: OverrideFile, { index, build, target }: BuildContext, terminal: Terminal) {
-  const checked = checkOverrides(file, index, build, target);
+async function planOf(path: string, file: OverrideFile, { index, build, target }: BuildContext, terminal: Terminal) {
+  const checked = checkOverrides(file, index, build, target, await knownScales(path, file));
   for (const problem of checked.problems) if (problem.severity !== 'info') terminal.note(problemLine(path, problem));
   return { plan: planPrecision(file, index!, checked.resolution!), errors: hasErrors(checked.problems) };
 }
@@ -124,7 +138,7 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
   const context = await readContext({ ...values, onnx: requireModel(onnx) }, terminal);
   // Flags for a part of the nodes would look like all of them.
   if (context.modelDamaged) return exitCodes.cannot;
-  const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
+  const { plan, errors } = await planOf(positionals[0]!, file, context, terminal);
   const { args: words, problems } = programArguments(tool, plan, context.target, context.index!);
   const refused = problems.find(({ code }) => code === 'no-layer-flags');
   if (refused) throw new UserError(refused.message);
@@ -143,6 +157,8 @@ const applyOptions = {
   base: { type: 'string' },
   io: { type: 'string' },
   grow: { type: 'boolean' },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
 } as const;
 
 async function apply(args: string[], terminal: Terminal): Promise<number> {
@@ -158,13 +174,21 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const parsed = new ParsedFiles();
   const model = await parsed.indexed(onnx, { spans: true });
   const context = await readContext({ ...values, onnx }, terminal, { files: parsed });
-  const { plan, errors } = planOf(positionals[0]!, file, context, terminal);
-  const { rewrite, files, lossNotes } = await rewriteModel({
+  const { plan, errors } = await planOf(positionals[0]!, file, context, terminal);
+  const { rewrite, quantised, files, lossNotes } = await rewriteModel({
     model,
     plan: { ...plan, base: base ?? plan.base },
     out,
     io,
     grow: values.grow ?? false,
+    scales:
+      plan.scales === null
+        ? undefined
+        : {
+            path: resolve(dirname(positionals[0]!), plan.scales),
+            runtime: () => runtimeFor(values, terminal),
+            script: join(import.meta.dirname, 'driver', 'simulate.py'),
+          },
     signal: terminal.signal,
   });
   for (const { severity, code, message } of [...rewrite.problems, ...lossNotes])
@@ -172,11 +196,11 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   // Files are named as in the arguments, not by their absolute paths.
   const shown = (path: string) => (path.startsWith(resolve(out)) ? out + path.slice(resolve(out).length) : path);
   const written = files.map(({ path, size }) => `${shown(path)}: ${counted(size, 'byte')}`);
-  await terminal.out(`${[...applyText(rewrite, context.index!), ...written].join('\n')}\n`);
+  await terminal.out(`${[...applyText(rewrite, quantised.size, context.index!), ...written].join('\n')}\n`);
   return errors ? exitCodes.checkFailed : exitCodes.done;
 }
 
-function applyText({ counts, initializers, constants }: RewritePlan, index: NodeIndex): string[] {
+function applyText({ counts, initializers, constants }: RewritePlan, quantised: number, index: NodeIndex): string[] {
   const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => counts.byType[type] > 0)
@@ -186,6 +210,7 @@ function applyText({ counts, initializers, constants }: RewritePlan, index: Node
   return [
     `${counted(index.nodes.length, 'node')}; of those with a selectable type: ${types.join(', ') || 'none'}`,
     `${counted(counts.casts, 'Cast')} added${grown}, ${counted(initializers.length + constants.length, 'constant')} converted`,
+    ...(quantised === 0 ? [] : [`${counted(quantised, 'node')} in INT8, between Q/DQ nodes`]),
   ];
 }
 
@@ -202,7 +227,7 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   const path = positionals[0]!;
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const context = await builtContext(values, onnx, terminal);
-  const { plan, errors } = planOf(path, file, context, terminal);
+  const { plan, errors } = await planOf(path, file, context, terminal);
   // The types of another model say nothing about this build.
   const verdicts = verifyPrecision(plan, context.build!, context.sameModel ? context.index : null);
   if (values.json) {

@@ -1,7 +1,7 @@
 import type { InferredTensors } from '../model/inferTensors.ts';
 import type { ModelEdits } from '../onnx/editModel.ts';
 import type { CalibrationCache } from './calibrationCache.ts';
-import { products } from '../model/products.ts';
+import { pools, products, quantisable } from '../model/products.ts';
 import { floatBytes } from './floatBytes.ts';
 import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
 
@@ -24,7 +24,6 @@ export interface MigrationPlan {
   unused: string[];
 }
 
-const pools: ReadonlySet<string> = new Set(['MaxPool', 'AveragePool', 'GlobalAveragePool']);
 /** What TensorRT computes in the kernel of the product before it. */
 const epilogues: ReadonlySet<string> = new Set(
   'Relu Clip LeakyRelu PRelu Sigmoid Tanh Elu HardSigmoid HardSwish Mish Gelu Erf BatchNormalization'.split(' '),
@@ -41,6 +40,7 @@ interface Target {
  * Where Q/DQ pairs belong so that TensorRT computes in INT8 what it computed with the calibration cache: at the inputs of
  * products (one scale per activation, one per output channel of weights), and of pools and sums of two activations behind
  * them. A pair is before a product, so never between it and its activation.
+ * @param only ids of the nodes that are to compute in INT8, whatever they are next to; null: all that the placement rules name
  * @param weightScales of an initializer along an axis; null: its elements cannot be read
  */
 export function planMigration(
@@ -48,6 +48,7 @@ export function planMigration(
   { types }: InferredTensors,
   cache: CalibrationCache,
   weightScales: (weights: WeightsToScale) => readonly number[] | null,
+  only: ReadonlySet<string> | null = null,
 ): MigrationPlan {
   const { graph } = network;
   const plan: MigrationPlan = { edits: {}, activations: [], weights: [], skipped: [], unused: [] };
@@ -55,16 +56,21 @@ export function planMigration(
   const targets: Target[] = [];
   const nameOf = (tensor: number) => graph.tensors[tensor]!.name;
   for (const node of graph.nodes.keys()) {
-    if (graph.owner[node]! >= 0) continue;
-    const target = targetAt(network, node, low);
-    if (!target) continue;
-    const skip = (reason: string) => plan.skipped.push({ node: graph.nodes[node]!.id, reason });
+    const { id } = graph.nodes[node]!;
+    if (only !== null && !only.has(id)) continue;
+    const skip = (reason: string) => plan.skipped.push({ node: id, reason });
+    const target = graph.owner[node]! >= 0 ? null : targetAt(network, node, only === null ? low : null);
+    if (!target) {
+      const reason = only === null ? null : whyNot(network, node);
+      if (reason !== null) skip(reason);
+      continue;
+    }
     const lost = target.activations.find((tensor) => !cache.scales.has(nameOf(tensor)));
     const other = target.activations.find((tensor) => types[tensor] !== 'float');
     if (lost !== undefined)
       skip(
         cache.unusable.includes(nameOf(lost))
-          ? `the scale of "${nameOf(lost)}" in the cache is not a positive number`
+          ? `the scale of "${nameOf(lost)}" is not a positive number`
           : `the cache has no scale for "${nameOf(lost)}"`,
       );
     else if (other !== undefined) skip(`"${nameOf(other)}" has the type ${types[other] ?? 'unknown'}, not float`);
@@ -81,26 +87,53 @@ export function planMigration(
   return plan;
 }
 
-function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number>): Target | null {
+/** Why a node that a rule names gets no pairs; null: what it reads is quantised already. */
+function whyNot(network: QuantisedGraph, node: number): string | null {
+  const op = network.op(node);
+  if (network.graph.owner[node]! >= 0) return 'it is inside a subgraph';
+  if (!quantisable.has(op)) return `TensorRT quantizes ${[...quantisable].join(', ')}, not ${op}`;
+  const reads = network.graph.inputs[node]!.slice(0, 2);
+  if (reads.every((tensor) => network.dequantisedBy(tensor) >= 0)) return null;
+  return products.has(op) ? 'its weights are not an initializer' : 'it does not read activations only';
+}
+
+/** @param low the nodes before it that are to compute in INT8; null: it may be a pool or a sum behind any node */
+function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number> | null): Target | null {
   const { graph } = network;
   const op = network.op(node);
   const data = network.input(node, 0);
   if (products.has(op)) {
     const second = network.input(node, 1);
     if (data < 0 || second < 0 || network.isConstant(data)) return null;
-    if (!network.isConstant(second)) return { node, activations: [data, second], weights: null };
+    if (!network.isConstant(second)) return { node, activations: plain(network, [data, second]), weights: null };
+    // Dequantised weights are quantised already.
+    if (network.dequantisedBy(second) >= 0) return { node, activations: plain(network, [data]), weights: null };
     const tensor = graph.tensors[second]!;
     const axis = network.outputAxis(node, network.constantAt(node, 1)?.shape.length ?? 0);
     if (tensor.kind !== 'initializer' || axis === undefined) return null;
-    return { node, activations: [data], weights: { tensor: tensor.name, axis, index: 1 } };
+    return { node, activations: plain(network, [data]), weights: { tensor: tensor.name, axis, index: 1 } };
   }
   const inputs = graph.inputs[node]!;
   const isSum =
     op === 'Add' && inputs.length === 2 && inputs.every((tensor) => tensor >= 0 && !network.isConstant(tensor));
   if (!isSum && !pools.has(op)) return null;
-  return inputs.some((tensor) => low.has(madeBy(network, tensor)))
-    ? { node, activations: isSum ? [...new Set(inputs)] : [data], weights: null }
+  return low === null || inputs.some((tensor) => low.has(madeBy(network, tensor)))
+    ? { node, activations: plain(network, isSum ? [...new Set(inputs)] : [data]), weights: null }
     : null;
+}
+
+/** Those that are not dequantised already. */
+const plain = (network: QuantisedGraph, tensors: readonly number[]): number[] =>
+  tensors.filter((tensor) => network.dequantisedBy(tensor) < 0);
+
+/** The activations that need scales so that nodes can compute in INT8, by name. @param only ids of the nodes */
+export function activationsToScale(network: QuantisedGraph, only: ReadonlySet<string>): string[] {
+  const { graph } = network;
+  const names = [...graph.nodes.keys()].flatMap((node) => {
+    if (!only.has(graph.nodes[node]!.id) || graph.owner[node]! >= 0) return [];
+    return (targetAt(network, node, null)?.activations ?? []).map((tensor) => graph.tensors[tensor]!.name);
+  });
+  return [...new Set(names)];
 }
 
 /** The node whose kernel makes a tensor: what precedes activations. */

@@ -1,15 +1,13 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { type AccuracyProgress, judgeAccuracy } from '../../builder/accuracy/judgeAccuracy.ts';
-import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import { passesTolerance, accuracyVerdict } from '../../core/accuracy/accuracyText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
-import { readSettings } from '../platform/settings.ts';
 import { withProgress } from '../platform/withProgress.ts';
-import { mayDownloadRuntime } from './runtimeConsent.ts';
+import { runtimeOf } from './runtimeConsent.ts';
 
 /** What a search is about: a model, and the rules that it is built with. */
 export interface AccuracySubject {
@@ -51,12 +49,7 @@ async function judge(
   signal: AbortSignal,
   say: (message: string) => void,
 ): Promise<FoundAccuracy> {
-  const runtime = await ensurePackages('onnxruntime', {
-    confirm: (text) => mayDownloadRuntime(text, context.globalState),
-    progress: say,
-    signal,
-    python: readSettings(model).pythonPath || undefined,
-  });
+  const runtime = await runtimeOf(context, model, signal, say);
   const report = await judgeAccuracy({
     ...limits,
     model: model.fsPath,

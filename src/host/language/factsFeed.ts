@@ -12,6 +12,7 @@ import { buildOfReplay } from './replayBuild.ts';
 import { findModel, findModelOfReplay } from './findModel.ts';
 import type { FactsReader, KnownFacts } from './knownFacts.ts';
 import { modelsNear } from './modelsNear.ts';
+import { readScalesLine } from './readScalesLine.ts';
 import { readSidecars } from './readSidecars.ts';
 import type { ServedKind } from './servedDocuments.ts';
 
@@ -20,6 +21,8 @@ interface Served {
   kind: ServedKind;
   /** The model that the text names; undefined: the server has not said yet. */
   named: string | null | undefined;
+  /** The path of its `scales` line. */
+  scales: string | null;
   model: vscode.Uri | null;
   /** Keeps the model's session, which watches the file and its builds. */
   hold: vscode.Disposable | undefined;
@@ -95,6 +98,7 @@ export class FactsFeed implements vscode.Disposable {
       uri,
       kind,
       named: undefined,
+      scales: null,
       model: null,
       hold: undefined,
       facts: undefined,
@@ -121,11 +125,12 @@ export class FactsFeed implements vscode.Disposable {
     served.known();
   }
 
-  /** The server has read which model an override file names. */
-  named(uri: vscode.Uri, path: string | null): void {
+  /** The server has read which model, and which scales, an override file names. */
+  named(uri: vscode.Uri, path: string | null, scales: string | null): void {
     const served = this.#served.get(uri.toString());
     if (served === undefined) return;
     served.named = path;
+    served.scales = scales;
     this.#refresh(served);
   }
 
@@ -200,8 +205,9 @@ export class FactsFeed implements vscode.Disposable {
     this.#forgetUnused(model);
     this.#findModels(served);
     const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];
+    const scales = served.scales === null ? null : await readScalesLine(served.uri, served.scales);
     if (generation !== served.generation) return;
-    const params = { ...toParams(served, facts, problem, sidecars), models: [...served.models] };
+    const params = { ...toParams(served, facts, problem, sidecars), models: [...served.models], scales };
     // The same again, as after the session's own first reading, is no news.
     if (served.facts === facts && served.params && rest(params) === rest(served.params)) return;
     served.facts = facts;

@@ -121,8 +121,8 @@ export class LanguageService implements vscode.Disposable {
     });
     const restarts = client.createDefaultErrorHandler(4);
     this.#client = client;
-    client.onNotification(languageMessages.modelPath, ({ uri, path }: ModelPathParams) =>
-      this.#feed.named(vscode.Uri.parse(uri, true), path),
+    client.onNotification(languageMessages.modelPath, ({ uri, path, scales }: ModelPathParams) =>
+      this.#feed.named(vscode.Uri.parse(uri, true), path, scales),
     );
     const feed = (uri: vscode.Uri) => {
       const facts = this.#feed.paramsOf(uri);

@@ -17,7 +17,7 @@ import { writeTypedCopy } from './writeTypedCopy.ts';
 /** Override files: their commands and decorations. */
 export function registerPrecision(
   features: LanguageFeatures,
-  building: Pick<BuildParts, 'sessions' | 'builds' | 'tasks'>,
+  building: Pick<BuildParts, 'context' | 'sessions' | 'builds' | 'tasks'>,
   files: ParsedFiles,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
@@ -27,7 +27,7 @@ export function registerPrecision(
     new RuleDecorations(feed, language),
     registerCommands({
       [commands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
-      [commands.applyOverrides]: served((target, to) => writeTypedCopy(feed, files, target, to)),
+      [commands.applyOverrides]: served((target, to) => writeTypedCopy(building.context, feed, files, target, to)),
       [commands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
       [commands.openOverrides]: async (argument) => {
         const model = await pickModel(argument, sessions);

@@ -1,11 +1,14 @@
+import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/files/rewriteModel.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
-import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
+import { planPrecision, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
 import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
+import { namedScales } from '../../builder/quantisation/namedScales.ts';
 import { Cancelled } from '../../builder/userError.ts';
+import { runtimeOf } from '../accuracy/runtimeConsent.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
@@ -17,6 +20,7 @@ import { nameOf } from '../platform/nameOf.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
 export async function writeTypedCopy(
+  context: vscode.ExtensionContext,
   feed: FactsFeed,
   files: ParsedFiles,
   argument: unknown,
@@ -37,19 +41,27 @@ export async function writeTypedCopy(
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
   const rules = readOverrides(document.getText());
+  const rulesPath = target.uri.fsPath;
+  const script = context.asAbsolutePath('dist/driver/simulate.py');
   const { build, target: other } = feed.paramsOf(target.uri) ?? {};
   const title = plainText(`Applying ${nameOf(target.uri)}`);
   const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   try {
-    const { rewrite, lossNotes, problems } = await vscode.window.withProgress(shown, async (_, token) => {
+    const { rewrite, quantised, lossNotes, problems } = await vscode.window.withProgress(shown, async (_, token) => {
       const cancel = new AbortController();
       token.onCancellationRequested(() => cancel.abort());
       const read = await files.indexed(model.fsPath, { spans: true });
       const target = targetOfBuild(other ?? build ?? null);
-      const { problems: found, resolution } = checkOverrides(rules, read.index, build ?? null, target);
+      const named = scalesOf(rules);
+      const path = named === null ? null : resolve(dirname(rulesPath), named);
+      const cache = path === null ? null : await namedScales(path);
+      const known = path === null ? null : { tensors: cache && new Set(cache.scales.keys()) };
+      const { problems: found, resolution } = checkOverrides(rules, read.index, build ?? null, target, known);
       const plan = planPrecision(rules, read.index, resolution!);
+      const scales =
+        path === null ? undefined : { path, runtime: () => runtimeOf(context, model, cancel.signal), script };
       return {
-        ...(await rewriteModel({ model: read, plan, out: out.fsPath, signal: cancel.signal })),
+        ...(await rewriteModel({ model: read, plan, out: out.fsPath, scales, signal: cancel.signal })),
         problems: found,
       };
     });
@@ -57,7 +69,7 @@ export async function writeTypedCopy(
     const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
     void tellWritten(
       out,
-      `Wrote ${nameOf(out)}: ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16, ${casts} Casts added.`,
+      `Wrote ${nameOf(out)}: ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16,${quantised.size === 0 ? '' : ` ${quantised.size} in INT8,`} ${casts} Casts added.`,
       [...ruleErrors(rules, problems), ...warnings.map(({ message }) => message)],
     );
   } catch (error) {

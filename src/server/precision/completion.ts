@@ -43,7 +43,10 @@ function wordRange(place: Position, word: WordToken | null): Range {
 
 function isDirective(token: OverrideToken | undefined): token is WordToken {
   return (
-    token?.kind === 'word' && !token.quoted && token.prefix === null && /^(?:model|base|require)$/.test(token.text)
+    token?.kind === 'word' &&
+    !token.quoted &&
+    token.prefix === null &&
+    /^(?:model|base|require|scales)$/.test(token.text)
   );
 }
 
@@ -206,8 +209,9 @@ function keywordItems({ file }: OverrideAnalysis, range: Range, first: boolean):
     model: 'the model of these rules',
     base: 'the type of all other nodes',
     require: 'obey or prefer (TensorRT 10 and earlier)',
+    scales: 'a calibration cache or samples for int8 rules',
   };
-  return (['model', 'base', 'require'] as const)
+  return (['model', 'base', 'require', 'scales'] as const)
     .filter((name) => file[name] === null)
     .map((name) => ({
       label: name,

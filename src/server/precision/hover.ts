@@ -33,6 +33,8 @@ function directiveText({ name }: Directive): string {
   const texts = {
     model: 'The model of these rules, relative to this file.',
     base: 'The type of nodes without a rule: `keep` (the type of the model), `fp16` or `bf16`.',
+    scales:
+      'Where the scales of `int8` rules are from, relative to this file: a calibration cache, or samples (`.npz`) that ONNX Runtime measures.',
     require:
       'For TensorRT 10 and earlier: `obey` fails the build if a rule cannot be obeyed, `prefer` lets TensorRT disobey it.',
   };

@@ -3,6 +3,7 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import type { PrecisionCheck } from '../../core/precision/check/checkOverrides.ts';
 import type { OverrideFile, Selector } from '../../core/precision/language/overrideFile.ts';
+import { problemAt } from '../../core/precision/language/precisionProblem.ts';
 import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
 import type { NodeVerdict, RuleVerdict } from '../../core/precision/verify/precisionVerdict.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
@@ -30,7 +31,10 @@ export function analyseOverrides(
   before: OverrideFile | null = null,
 ): OverrideAnalysis {
   const file = readOverrides(document.getText(), before);
-  const check = checkOverrides(file, facts.index, facts.build, facts.target);
+  const check = checkOverrides(file, facts.index, facts.build, facts.target, facts.scales);
+  const { scales } = file;
+  if (scales?.usable && facts.scales && facts.scales.problem !== '')
+    check.problems.push(problemAt(scales.valueRange, 'error', 'scales-unreadable', facts.scales.problem));
   const { index } = facts;
   const build = facts.build && index && facts.build.nodes.length === index.nodes.length ? facts.build : null;
   let verdicts: RuleVerdict[] | null = null;

@@ -39,14 +39,14 @@ describe('the models near an override file', () => {
     });
     feed.open(rules, 'overrides');
     const known = nextEvent(feed.onDidChange);
-    feed.named(rules, './none.onnx');
+    feed.named(rules, './none.onnx', null);
     await known;
     assert.deepEqual(offered(), []);
     writeFileSync(vscode.Uri.joinPath(folder, 'model.onnx').fsPath, '');
     await until(feed.onDidChange, () => offered().includes('./model.onnx'));
     end();
     await first;
-    feed.named(rules, './neither.onnx');
+    feed.named(rules, './neither.onnx', null);
     await feed.settled(rules);
     assert.ok(offered().includes('./model.onnx'));
     for (const part of [feed, sessions, log]) part.dispose();

@@ -124,7 +124,7 @@ describe('the language server over a connection', () => {
     await client.open('model ./m.onnx\n/layers.1/atn/Softmax fp3x\n');
     await client.diagnosed(1, ['unknown-type']);
     await client.until(() => client.paths.length > 0);
-    expect(client.paths).toEqual([{ uri, path: './m.onnx' }]);
+    expect(client.paths).toEqual([{ uri, path: './m.onnx', scales: null }]);
     await client.connection.sendNotification(languageMessages.facts, factsFor(uri));
     await client.diagnosed(1, ['matches-nothing', 'unknown-type']);
     await client.change(2, 1, 22, 26, 'fp32');
@@ -138,6 +138,16 @@ describe('the language server over a connection', () => {
     await client.diagnosed(3, []);
     const place = { uri, line: 1, character: 5 };
     expect(await client.connection.sendRequest(languageMessages.nodesAt, place)).toEqual(['2']);
+  });
+
+  test('the file of the scales line: who reads it is told, and what is wrong with it is shown there', async () => {
+    await client.open('scales ./gone.cache\n/layers.1/attn/MatMul int8\n');
+    await client.until(() => client.paths.length > 0);
+    expect(client.paths).toEqual([{ uri, path: null, scales: './gone.cache' }]);
+    const scales = { tensors: null, problem: './gone.cache: no such file' };
+    await client.connection.sendNotification(languageMessages.facts, { ...factsFor(uri), scales });
+    const [problem] = await client.diagnosed(1, ['scales-unreadable']);
+    expect(problem).toMatchObject({ message: scales.problem, range: { start: { line: 0, character: 7 } } });
   });
 
   test('every feature answers', async () => {

@@ -12,7 +12,15 @@ export interface CheckContext {
   index: NodeIndex;
   build: BuildFacts | null;
   target: TensorrtTarget;
+  /** Where the scales of `int8` rules are from; null: the file does not say. */
+  scales: KnownScales | null;
   problems: PrecisionProblem[];
+}
+
+/** What is known of the file of the `scales` line. */
+export interface KnownScales {
+  /** Tensors that have a scale in it; null: they are measured, or the file was not read. */
+  tensors: ReadonlySet<string> | null;
 }
 
 /** What the checks look at that compare rules with each other. */

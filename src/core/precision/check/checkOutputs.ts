@@ -16,7 +16,7 @@ export function checkOutputs(context: CheckContext, match: RuleMatch): void {
   for (const [position, word] of outputs.entries()) {
     if (word.type === null || word.type === 'fp32') continue;
     if (isFloating(word.type) && word.type !== 'fp8') continue;
-    if (word.type === 'int8' || word.type === 'fp8' || word.type === 'int4') checkQuantised(context, word);
+    if (word.type === 'int8' || word.type === 'fp8' || word.type === 'int4') checkQuantised(context, word, null);
     else checkWhole(context, match, word, outputs.length === 1 ? null : position);
   }
   if (outputs.length > 1) checkFloat(context, match);

@@ -3,6 +3,7 @@ import { checkBuild, checkForeignNodes, checkNames } from './checkBuild.ts';
 import { checkRegistered } from './checkRegistered.ts';
 import { checkRepeats } from './checkRepeats.ts';
 import { checkSelectors } from './checkSelectors.ts';
+import type { CheckContext, KnownScales } from './checkContext.ts';
 import { checkTypes } from './checkTypes.ts';
 import type { NodeIndex } from '../language/nodeIndex.ts';
 import type { OverrideFile, Rule } from '../language/overrideFile.ts';
@@ -11,6 +12,7 @@ import { resolveOverrides } from '../language/resolveOverrides.ts';
 import type { ResolvedRules, RuleMatch } from '../language/resolveOverrides.ts';
 import { countNodes } from './ruleFacts.ts';
 import type { NodeCounts, RuleFacts } from './ruleFacts.ts';
+import { scalesOf } from '../plan/precisionPlan.ts';
 import { targetOfBuild } from '../plan/tensorrtTarget.ts';
 import type { TensorrtTarget } from '../plan/tensorrtTarget.ts';
 
@@ -27,13 +29,15 @@ export interface PrecisionCheck {
 
 /**
  * Checks an override file. Without a model only the text itself is checked; without a build nothing is said about
- * ForeignNodes. `target` is the TensorRT to check for: by default the one of the last build.
+ * ForeignNodes. `target` is the TensorRT to check for: by default the one of the last build. `known` is what was read of the
+ * file of the `scales` line.
  */
 export function checkOverrides(
   file: OverrideFile,
   index: NodeIndex | null,
   build: BuildFacts | null,
   target: TensorrtTarget = targetOfBuild(build),
+  known: KnownScales | null = null,
 ): PrecisionCheck {
   if (!index) {
     const rules = file.rules.map((rule) => ({ rule, line: rule.range.line, nodes: 0, effective: 0, ...nothing }));
@@ -43,18 +47,21 @@ export function checkOverrides(
   const fitting = build?.nodes.length === index.nodes.length ? build : null;
   const resolution = resolveOverrides(file, index, fitting);
   const problems = [...file.problems];
+  const scales = scalesOf(file) === null ? null : (known ?? unread);
   const rules = resolution.matches.map((match): RuleFacts => {
     const { rule, nodes, effective } = match;
     const { line } = rule.range;
-    const checked = checkRule(match, file.lines[line - 1]?.problems ?? [], index, fitting, target);
+    const checked = checkRule(match, file.lines[line - 1]?.problems ?? [], { index, build: fitting, target, scales });
     for (const problem of checked.problems) problems.push(problem);
     return { rule, line, nodes: nodes.length, effective, ...checked.counts };
   });
-  const context = { file, index, build: fitting, target, resolution, problems };
+  const context = { file, index, build: fitting, target, scales, resolution, problems };
   checkRepeats(context);
   checkBuild(context);
   return { problems: inOrder(problems), rules, resolution, target };
 }
+
+const unread: KnownScales = { tensors: null };
 
 const nothing: NodeCounts = { eligible: 0, foreign: 0, groups: [] };
 
@@ -63,12 +70,8 @@ function inOrder(problems: readonly PrecisionProblem[]): PrecisionProblem[] {
 }
 
 /** What one rule is found to be, whatever the other rules say. */
-interface CheckedRule {
-  index: NodeIndex;
-  build: BuildFacts | null;
-  target: TensorrtTarget;
+interface CheckedRule extends CheckContext {
   counts: NodeCounts;
-  problems: PrecisionProblem[];
 }
 
 /** The reader gives unchanged lines' rules again at the next keystroke: only changed ones are checked again. */
@@ -77,13 +80,12 @@ const checkedRules = new WeakMap<Rule, CheckedRule>();
 function checkRule(
   match: RuleMatch,
   unread: readonly PrecisionProblem[],
-  index: NodeIndex,
-  build: BuildFacts | null,
-  target: TensorrtTarget,
+  { index, build, target, scales }: Omit<CheckContext, 'problems'>,
 ): CheckedRule {
   const known = checkedRules.get(match.rule);
-  if (known?.index === index && known.build === build && known.target === target) return known;
-  const checked = { index, build, target, counts: countNodes(match.nodes, index, build), problems: [] };
+  if (known?.index === index && known.build === build && known.target === target && known.scales === scales)
+    return known;
+  const checked = { index, build, target, scales, counts: countNodes(match.nodes, index, build), problems: [] };
   checkSelectors(checked, match, unread);
   checkTypes(checked, match);
   checkNames(checked, match);

@@ -119,7 +119,7 @@ function checkComputeType(context: CheckContext, match: RuleMatch, word: TypeWor
     return;
   }
   if (!isFloating(type) || type === 'fp8') {
-    checkQuantised(context, word);
+    checkQuantised(context, word, eligible);
     return;
   }
   const half = type === 'fp16' ? 'float16' : 'bfloat16';

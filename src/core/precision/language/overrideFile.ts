@@ -10,6 +10,7 @@ export interface OverrideFile {
   model: Directive | null;
   base: Directive | null;
   require: Directive | null;
+  scales: Directive | null;
   problems: PrecisionProblem[];
 }
 
@@ -22,10 +23,10 @@ export interface OverrideLine {
   problems: PrecisionProblem[];
 }
 
-/** `model path`, `base keep|fp16|bf16`, `require obey|prefer`. */
+/** `model path`, `base keep|fp16|bf16`, `require obey|prefer`, `scales path`. */
 export interface Directive {
   kind: 'directive';
-  name: 'model' | 'base' | 'require';
+  name: 'model' | 'base' | 'require' | 'scales';
   /** Decoded; null if it is missing. */
   value: string | null;
   valueRange: TextRange;

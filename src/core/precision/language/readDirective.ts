@@ -13,6 +13,12 @@ const directiveValues: Readonly<Record<string, readonly string[]>> = {
   require: ['obey', 'prefer'],
 };
 
+/** Directives whose value is a path: what it is the path of. */
+const paths: Readonly<Partial<Record<Directive['name'], string>>> = {
+  model: 'the path of the model',
+  scales: 'the path of a calibration cache or of samples',
+};
+
 export function isDirective(word: WordToken): boolean {
   return !word.quoted && word.prefix === null && word.negations === 0 && directiveNames.includes(word.text);
 }
@@ -34,12 +40,12 @@ export function readDirective(source: LineText, first: WordToken): Directive {
   };
   if (value === '') {
     directive.value = null;
-    const what = name === 'model' ? 'the path of the model' : list(name);
+    const what = paths[name] ?? list(name);
     const values = (directiveValues[name] ?? []).map((word) => ` ${word}`);
     wrong(`Write ${what} after "${name}".`, insertAt(source.line, first.end + 1, values, 'Write'));
   } else if (one?.flaw) {
     wrong(flawText(one), source.flawFixes(one));
-  } else if (name !== 'model' && !directiveValues[name]?.includes(value)) {
+  } else if (paths[name] === undefined && !directiveValues[name]?.includes(value)) {
     wrong(
       `"${name}" expects ${list(name)}. If a node is named "${name}", put the name in double quotes.`,
       valueFixes(source, first, value, valueRange),

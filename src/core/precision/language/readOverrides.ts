@@ -8,7 +8,15 @@ import { readOverrideLine } from './readOverrideLine.ts';
  * and in everything that is remembered by rule.
  */
 export function readOverrides(text: string, before: OverrideFile | null = null): OverrideFile {
-  const file: OverrideFile = { lines: [], rules: [], model: null, base: null, require: null, problems: [] };
+  const file: OverrideFile = {
+    lines: [],
+    rules: [],
+    model: null,
+    base: null,
+    require: null,
+    scales: null,
+    problems: [],
+  };
   const lines = text.split(/\r\n|\n|\r/);
   for (const [index, content] of lines.entries()) {
     const old = before?.lines[index];

@@ -10,7 +10,7 @@ export function commentOut(line: number, column: number): Fix {
   return { title: 'Make this line a comment', edits: [replaceRange({ line, column, endColumn: column }, '# ')] };
 }
 
-export const directiveNames: readonly string[] = ['model', 'base', 'require'];
+export const directiveNames: readonly string[] = ['model', 'base', 'require', 'scales'];
 
 /**
  * `mdoel`, `Base:`: where a word is one that begins a directive but for a letter, or for their order, that one in its

@@ -1,4 +1,4 @@
-import { products } from '../../model/products.ts';
+import { products, quantisable } from '../../model/products.ts';
 import { standardOpset } from '../../model/opset.ts';
 import type { DataType, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
 
@@ -41,6 +41,8 @@ export interface NodeFacts {
   casts?: (string | null)[];
   /** Of a product of data and a weight: the weight's shape. Absent for all others. */
   weight?: number[];
+  /** Of an operator that TensorRT quantizes: the tensors that it reads and that are not known before the build. */
+  activations?: string[];
 }
 
 /**
@@ -61,6 +63,7 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
     nodes: model.nodes.map((node, index) => {
       const casts = castsOf(graph, index, givenOut);
       const weight = weightOf(graph, index);
+      const activations = quantisable.has(node.op) ? activationsOf(graph, index, roles) : null;
       return {
         id: node.id,
         name: node.name,
@@ -71,6 +74,7 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
         exempt: exemptionOf(node, roles[index]!, types),
         ...(casts && { casts }),
         ...(weight !== null && { weight }),
+        ...(activations !== null && { activations }),
       };
     }),
     sources: sourcesOf(graph),
@@ -105,6 +109,13 @@ function weightOf(graph: ModelGraph, index: number): number[] | null {
     return kind === 'initializer' && value?.shape ? [value.shape.map(Number)] : [];
   });
   return weights.length === 1 ? weights[0]! : null;
+}
+
+function activationsOf(graph: ModelGraph, index: number, roles: readonly NodeRole[]): string[] {
+  return graph.inputs[index]!.flatMap((tensor) => {
+    const { kind, name, producer } = graph.tensors[tensor] ?? { kind: 'initializer', name: '', producer: -1 };
+    return kind === 'initializer' || (producer >= 0 && roles[producer] === 'constant') ? [] : [name];
+  });
 }
 
 /** The tensor that Casts and Q/DQ nodes made this one of. */

@@ -9,6 +9,8 @@ import type { ResolvedRules } from '../language/resolveOverrides.ts';
 export interface PrecisionPlan {
   base: 'keep' | 'fp16' | 'bf16';
   require: 'obey' | 'prefer';
+  /** Where the scales of `int8` rules are from, as the file says, relative to it; null: it does not. */
+  scales: string | null;
   /** Nodes with a request, in the model's order. Nodes that accept no precision are omitted. */
   nodes: PlannedNode[];
   /** Per rule (same order as in the file) the nodes that it applies to but that accept no precision. */
@@ -33,7 +35,13 @@ export interface PlannedNode {
 
 /** Works out every node's request from the rules as resolved. Rules with errors are no part of it. */
 export function planPrecision(file: OverrideFile, index: NodeIndex, resolution: ResolvedRules): PrecisionPlan {
-  const plan: PrecisionPlan = { base: baseOf(file), require: requireOf(file), nodes: [], skipped: [] };
+  const plan: PrecisionPlan = {
+    base: baseOf(file),
+    require: requireOf(file),
+    scales: scalesOf(file),
+    nodes: [],
+    skipped: [],
+  };
   const skipped = new Map<number, number>();
   for (const [position, r] of resolution.winner.entries()) {
     const rule = resolution.matches[r]?.rule;
@@ -86,3 +94,6 @@ export function baseOf(file: OverrideFile): PrecisionPlan['base'] {
 export function requireOf(file: OverrideFile): PrecisionPlan['require'] {
   return file.require?.usable && file.require.value === 'prefer' ? 'prefer' : 'obey';
 }
+
+/** The `scales` line's path; null without one. */
+export const scalesOf = ({ scales }: OverrideFile): string | null => (scales?.usable ? scales.value : null);

@@ -16,6 +16,8 @@ export interface RewriteOptions {
   io?: 'keep' | 'follow';
   /** Move cheap nodes between and next to kept ones into the island if that saves Casts. */
   grow?: boolean;
+  /** Q/DQ pairs are inserted for `int8` rules, by another plan: such nodes keep their type between them. */
+  insertsPairs?: boolean;
 }
 
 /** Turns a plan into edits of the model. Never throws; what cannot be done is in `problems`. */
@@ -25,7 +27,7 @@ export function planRewrite(
   options: RewriteOptions = {},
   tensorTypes: TensorTypes = inferTypes(model),
 ): RewritePlan {
-  const choice = chooseTypes(model, plan, tensorTypes);
+  const choice = chooseTypes(model, plan, tensorTypes, options.insertsPairs);
   const io = options.io ?? 'keep';
   const before = rewriteEdits(choice, io);
   if (options.grow !== true || before.casts.length === 0) return finish(before, 0, 0);

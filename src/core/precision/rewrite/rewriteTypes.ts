@@ -39,8 +39,13 @@ export interface ChosenType {
 }
 
 /** Chooses each node's compute type: a rule's, otherwise the base's, otherwise the one that it has. */
-export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes): TypeChoice {
-  return new Chooser(model, plan, types).choose();
+export function chooseTypes(
+  model: OnnxModel,
+  plan: PrecisionPlan,
+  types: TensorTypes,
+  insertsPairs = false,
+): TypeChoice {
+  return new Chooser(model, plan, types, insertsPairs).choose();
 }
 
 /** What only Q/DQ nodes make of floating-point numbers. */
@@ -56,6 +61,7 @@ class Chooser {
   private readonly model: OnnxModel;
   private readonly plan: PrecisionPlan;
   private readonly types: TensorTypes;
+  private readonly insertsPairs: boolean;
   private readonly opset: number;
   private readonly requests: Map<string, PlannedNode>;
   private readonly exempt: Map<string, Exemption | null>;
@@ -67,8 +73,9 @@ class Chooser {
   private readonly blocked = new Map<string, { node: OnnxNode; blocking: OnnxNode }>();
   private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
 
-  constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes) {
+  constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes, insertsPairs: boolean) {
     this.model = model;
+    this.insertsPairs = insertsPairs;
     this.plan = plan;
     this.types = types;
     this.opset = standardOpset(model);
@@ -128,6 +135,7 @@ class Chooser {
 
   private requested(chosen: ChosenType, request: PlannedNode): ChosenType {
     const type = onnxTypeOf(request.compute);
+    if (request.compute === 'int8' && this.insertsPairs) return { ...chosen, asked: true };
     if (!isRealType(type)) {
       this.count('needs-qdq', chosen.node);
       return chosen;
@@ -248,7 +256,7 @@ class Chooser {
         severity: 'error',
         code: 'type-needs-qdq',
         text: (ops, n) =>
-          `${n} (${ops}) cannot be rewritten to a type that needs Q/DQ nodes. Quantize the model first.`,
+          `${n} (${ops}) cannot be rewritten to a type that needs Q/DQ nodes. For int8, add a line "scales FILE" with a calibration cache or samples; otherwise quantize the model first.`,
       },
       'quantised-node': {
         severity: 'warning',

@@ -168,6 +168,59 @@ describe('types and nodes that do not go together', () => {
     expect(codes(check(text, transformer, null, version).problems)).toEqual([expected]);
   });
 
+  test('int8 rules need scales: of each activation, for operators that TensorRT quantizes', () => {
+    const model = new NodeIndex({
+      file: 'm.onnx',
+      opset: 17,
+      nodes: [
+        {
+          id: '0',
+          name: 'conv',
+          op: 'Conv',
+          domain: '',
+          outputs: ['c'],
+          types: ['float'],
+          exempt: null,
+          activations: ['x'],
+        },
+        { id: '1', name: 'relu', op: 'Relu', domain: '', outputs: ['r'], types: ['float'], exempt: null },
+        {
+          id: '2',
+          name: 'fc',
+          op: 'Gemm',
+          domain: '',
+          outputs: ['y'],
+          types: ['float'],
+          exempt: null,
+          activations: ['r'],
+        },
+      ],
+    });
+    const target = targetOf('tensorrt', '11.0.0', null);
+    const found = (text: string, tensors: string[] | null | undefined = undefined, index = model) =>
+      checkOverrides(
+        readOverrides(text),
+        index,
+        null,
+        target,
+        tensors === undefined ? null : { tensors: tensors && new Set(tensors) },
+      ).problems.filter(({ code }) => code !== 'no-layer-flags');
+    expect(codes(found('conv int8'))).toEqual(['1:6-10 type-needs-scales']);
+    expect(found('conv int8')[0]).toMatchObject({ severity: 'error', message: expect.stringContaining('scales FILE') });
+    // Not read yet, or measured: nothing is known to be missing.
+    expect(found('scales a.cache\nconv int8')).toEqual([]);
+    expect(found('scales a.npz\nconv int8', null)).toEqual([]);
+    expect(found('scales a.cache\nconv int8', ['x'])).toEqual([]);
+    const [missing] = found('scales a.cache\n** int8', ['x']);
+    expect(missing).toMatchObject({ code: 'scale-missing', severity: 'warning', line: 2 });
+    expect(missing!.message).toContain('no scale for "r"');
+    expect(codes(found('scales a.cache\nrelu int8', ['x', 'r']))).toEqual(['2:6-10 type-unsupported-op']);
+    const old = new NodeIndex({ ...model.facts, opset: 12 });
+    expect(codes(found('scales a.cache\nconv int8', ['x'], old))).toEqual(['2:6-10 opset-too-old']);
+    expect(codes(found('scales\nconv int8'))).toContain('2:6-10 type-needs-scales');
+    expect(codes(found('scales a\nscales b\n'))).toEqual(['2:1-9 duplicate-directive']);
+  });
+
   test('in the place of an If, a Loop or a Scan stand the nodes inside', () => {
     const nested = smallModel(
       { name: 'loop', op: 'Loop', exempt: 'control' },

@@ -1,0 +1,116 @@
+import { basename, resolve } from 'node:path';
+import { parserName } from '../../core/model/parserName.ts';
+import { inferTensors } from '../../core/model/inferTensors.ts';
+import { standardOpset } from '../../core/model/opset.ts';
+import type { ModelEdits } from '../../core/onnx/editModel.ts';
+import type { PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
+import type { CalibrationCache } from '../../core/quantisation/calibrationCache.ts';
+import { activationsToScale, planMigration } from '../../core/quantisation/migrateCalibration.ts';
+import type { ReadScale } from '../../core/quantisation/planObservation.ts';
+import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import type { ByteSource } from '../../core/text/byteSource.ts';
+import { counted } from '../../core/text/numbers.ts';
+import type { Problem } from '../../core/text/problem.ts';
+import type { PythonWithRuntime } from '../accuracy/simulation.ts';
+import type { IndexedModel } from '../files/parsedFiles.ts';
+import { UserError } from '../userError.ts';
+import { OLDEST_OPSET, weightScales } from './migrateCalibration.ts';
+import { namedScales } from './namedScales.ts';
+import { observe } from './observeValues.ts';
+
+/** Where the scales of `int8` rules are from. */
+export interface ScalesSource {
+  /** Path of a calibration cache, or of samples that the model is run on. */
+  path: string;
+  /** ONNX Runtime for samples; absent: only a cache will do. */
+  runtime?: (() => Promise<PythonWithRuntime>) | undefined;
+  /** Path of `simulate.py`. */
+  script?: string | undefined;
+}
+
+/** Q/DQ pairs for the nodes that rules put into INT8, and which of them stay in floating point. */
+export interface RulePairs {
+  edits: ModelEdits;
+  /** Ids of the nodes that compute in INT8. */
+  nodes: ReadonlySet<string>;
+  problems: Problem[];
+}
+
+/**
+ * Plans the Q/DQ pairs of `int8` rules; null: there are no such rules.
+ * @param model read with spans
+ * @throws {UserError} if the scales cannot be read or measured, or no node can be quantised
+ */
+export async function pairsForRules(
+  { path, model, types }: IndexedModel,
+  source: ByteSource,
+  plan: PrecisionPlan,
+  scales: ScalesSource,
+  signal?: AbortSignal,
+): Promise<RulePairs | null> {
+  const asked = new Set(plan.nodes.filter(({ compute }) => compute === 'int8').map(({ id }) => id));
+  if (asked.size === 0) return null;
+  if (standardOpset(model) < OLDEST_OPSET)
+    throw new UserError(
+      `${basename(path)} uses opset ${standardOpset(model)}; scales per channel need ${OLDEST_OPSET}. Convert it first, for example with onnx.version_converter`,
+    );
+  const { graph } = types;
+  const network = new QuantisedGraph(graph);
+  const cache =
+    (await namedScales(scales.path)) ??
+    (await measured(activationsToScale(network, asked), { path, model, source }, scales, signal));
+  const weights = await weightScales(network, resolve(path), source);
+  const made = planMigration(
+    network,
+    inferTensors(graph),
+    cache,
+    ({ tensor, axis }) => weights.get(`${axis}:${tensor}`) ?? null,
+    asked,
+  );
+  if (made.skipped.length === asked.size)
+    throw new UserError(`${basename(path)}: no node of the int8 rules can be quantized: ${made.skipped[0]!.reason}`);
+  const name = (id: string): string => parserName(graph.nodes[graph.indexOfId.get(id)!]!);
+  const problems = made.skipped.slice(0, 3).map(({ node, reason }): Problem => ({
+    severity: 'warning',
+    code: 'stays-float',
+    message: `"${name(node)}" stays in floating point although a rule requests int8: ${reason}.`,
+    node,
+  }));
+  const more = made.skipped.length - problems.length;
+  if (more > 0)
+    problems.push({
+      severity: 'warning',
+      code: 'stays-float',
+      message: `${counted(more, 'more node')} of int8 rules ${more === 1 ? 'stays' : 'stay'} in floating point.`,
+    });
+  const floating = new Set(made.skipped.map(({ node }) => node));
+  return { edits: made.edits, nodes: new Set([...asked].filter((id) => !floating.has(id))), problems };
+}
+
+/** Scales that cover the largest magnitudes that samples reach. */
+async function measured(
+  tensors: readonly string[],
+  { path, model, source }: { path: string; model: IndexedModel['model']; source: ByteSource },
+  { path: samples, runtime, script }: ScalesSource,
+  signal: AbortSignal | undefined,
+): Promise<CalibrationCache> {
+  if (runtime === undefined || script === undefined)
+    throw new UserError(
+      `${samples} holds samples, which only "trtlens precision apply" measures. Apply the rules first, or name a calibration cache`,
+    );
+  const asked = tensors.map((tensor): ReadScale => ({
+    scale: { tensor, scale: 1, count: 1, source: 'cache', nodes: [], type: 'int8', range: null },
+    values: [1],
+    axis: 0,
+    zeroPoint: 0,
+  }));
+  const request = { model: path, inputs: [samples], runtime: await runtime(), script, signal };
+  const { observed } = await observe(model, source, asked, request);
+  const cache: CalibrationCache = { header: null, scales: new Map(), unusable: [] };
+  tensors.forEach((tensor, index) => {
+    const largest = observed[index]?.largest ?? null;
+    if (largest !== null && largest > 0) cache.scales.set(tensor, largest / 127);
+    else cache.unusable.push(tensor);
+  });
+  return cache;
+}

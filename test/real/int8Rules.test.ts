@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { fillWeights } from '../../src/builder/files/fillWeights.ts';
+import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
+import { rewriteModel } from '../../src/builder/files/rewriteModel.ts';
+import type { ScalesSource } from '../../src/builder/quantisation/pairsForRules.ts';
+import { createModelGraph } from '../../src/core/model/modelGraph.ts';
+import { readModel } from '../../src/core/onnx/readModel.ts';
+import { checkOverrides } from '../../src/core/precision/check/checkOverrides.ts';
+import { readOverrides } from '../../src/core/precision/language/readOverrides.ts';
+import { planPrecision } from '../../src/core/precision/plan/precisionPlan.ts';
+import { misplaced } from '../../src/core/quantisation/misplaced.ts';
+import { QuantisedGraph } from '../../src/core/quantisation/quantisedGraph.ts';
+import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { modelPath } from '../support/fixtures.ts';
+import { type PythonTools, pythonForTests } from '../support/python.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+import { runtimeForTests } from '../support/runtime.ts';
+
+const folder = temporaryFolder();
+const script = fileURLToPath(new URL('../../src/driver/simulate.py', import.meta.url));
+let python: PythonTools;
+let model: string;
+let cache: string;
+
+beforeAll(async () => {
+  python = await pythonForTests();
+  model = await fillWeights(modelPath('resnet18'));
+  cache = join(folder, 'resnet18.cache');
+  const bits = new DataView(new ArrayBuffer(4));
+  const lines = Object.entries(await python.calibrate(model)).map(([name, largest]) => {
+    bits.setFloat32(0, Math.max(largest, 1e-6) / 127);
+    return `${name}: ${bits.getUint32(0).toString(16).padStart(8, '0')}`;
+  });
+  writeFileSync(cache, `TRT-100600-MinMaxCalibration\n${lines.join('\n')}\n`);
+});
+
+async function apply(rules: string, scales: ScalesSource | undefined, from = model) {
+  const read = await new ParsedFiles().indexed(from, { spans: true });
+  const file = readOverrides(rules);
+  const { resolution } = checkOverrides(file, read.index, null);
+  const out = join(folder, `${Math.abs(hash(rules))}`, 'typed.onnx');
+  const made = await rewriteModel({ model: read, plan: planPrecision(file, read.index, resolution!), out, scales });
+  const { value } = await readModel(bytesOf(readFileSync(out)));
+  return { ...made, out, network: new QuantisedGraph(createModelGraph(value!)) };
+}
+
+const hash = (text: string): number => [...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) | 0, 7);
+
+/** Names of the nodes that read a dequantised value. */
+const low = (network: QuantisedGraph): string[] =>
+  [...network.graph.nodes.keys()]
+    .filter((node) => network.op(node) !== 'QuantizeLinear' && network.dequantisedBy(network.input(node, 0)) >= 0)
+    .map((node) => network.graph.nodes[node]!.name);
+
+test('int8 rules insert pairs with the scales of a cache; the other nodes stay as they are', async () => {
+  const rules = 'scales ./resnet18.cache\n/layer1/** int8\n/layer1/layer1.1/conv2/Conv fp32\n';
+  const { out, network, quantised, rewrite } = await apply(rules, { path: cache });
+  const names = low(network).filter((name) => name.endsWith('/Conv'));
+  expect(names).toEqual(['/layer1/layer1.0/conv1/Conv', '/layer1/layer1.0/conv2/Conv', '/layer1/layer1.1/conv1/Conv']);
+  expect(quantised.size).toBe(low(network).length);
+  // Relu is no operator that gets pairs.
+  expect(rewrite.problems.map(({ code }) => code)).toContain('stays-float');
+  const wrong = misplaced(network).filter(({ code }) => code !== 'one-side-of-residual');
+  expect(wrong).toEqual([]);
+  const [answer] = await python.check([{ model: out, run: true, against: model }]);
+  expect(answer).toMatchObject({ checked: true, ran: true });
+  const { error = 0, largest = 0 } = Object.values(answer!.outputs!)[0]!;
+  expect(error).toBeGreaterThan(0);
+  expect(error / largest).toBeLessThan(0.2);
+});
+
+test('with base fp16, pairs quantise behind the Casts', async () => {
+  const { out, network } = await apply('base fp16\nscales c\nop:Conv int8\n', { path: cache });
+  expect(low(network).filter((name) => name.endsWith('Conv'))).toHaveLength(20);
+  const [answer] = await python.check([{ model: out, run: true, against: model }]);
+  expect(answer).toMatchObject({ checked: true, ran: true });
+});
+
+test('samples give the scales: the largest magnitude is 127', async () => {
+  const samples = join(folder, 'samples.json');
+  const values = Array.from({ length: 3 * 224 * 224 }, (_, i) => ((i * 37) % 255) / 127 - 1);
+  writeFileSync(samples, JSON.stringify([{ name: 'input', dimensions: '1x3x224x224', values }]));
+  const runtime = () => runtimeForTests();
+  const { network, out } = await apply('scales s\n/conv1/Conv int8\n', { path: samples, runtime, script });
+  expect(low(network)).toEqual(['/conv1/Conv']);
+  const [answer] = await python.check([{ model: out, run: true, against: model }]);
+  expect(answer).toMatchObject({ checked: true, ran: true });
+  const bytes = readFileSync(out);
+  const scale = Buffer.alloc(4);
+  scale.writeFloatLE(Math.max(...values.map((value) => Math.abs(Math.fround(value)))) / 127);
+  expect(bytes.includes(scale)).toBe(true);
+  await expect(apply('scales s\n/conv1/Conv int8\n', { path: samples })).rejects.toThrow('trtlens precision apply');
+});
+
+test('rules that no scale fits are refused; a quantised network loses the pairs that nothing reads any more', async () => {
+  await expect(apply('scales c\nop:Softmax, op:Relu int8\n', { path: cache })).rejects.toThrow(
+    'TensorRT quantizes Conv',
+  );
+  await expect(apply('op:Conv int8\n', undefined)).rejects.toThrow('For int8, add a line "scales FILE"');
+  const quantised = await fillWeights(modelPath('resnet18_qdq'));
+  const before = (await readModel(bytesOf(readFileSync(quantised)))).value!;
+  const { network, out } = await apply('/conv1/Conv fp32\n', undefined, quantised);
+  const names = (nodes: readonly { name: string }[]) => nodes.map(({ name }) => name);
+  const gone = names(before.nodes).filter((name) => !names(network.graph.nodes).includes(name));
+  expect(gone).toEqual(['input_QuantizeLinear', 'input_DequantizeLinear']);
+  const [answer] = await python.check([{ model: out, run: true, against: quantised }]);
+  expect(answer).toMatchObject({ checked: true, ran: true });
+});
