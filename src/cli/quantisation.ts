@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { migrateCalibration } from '../builder/quantisation/migrateCalibration.ts';
+import { calibrate, calibrationTools, findCalibrator } from '../builder/quantisation/calibrate.ts';
 import { withObservedValues } from '../builder/quantisation/observeValues.ts';
 import { readQuantisation } from '../builder/quantisation/readQuantisation.ts';
 import { islandText, pairCounts } from '../core/quantisation/quantisationText.ts';
@@ -22,37 +23,43 @@ const options = {
   inputs: { type: 'string', multiple: true },
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
+  with: { type: 'string' },
   output: { type: 'string', short: 'o' },
   json: { type: 'boolean' },
 } as const;
 
 export const quantisation: Command = {
   name: 'quantisation',
-  summary: 'show scales and what became of Q/DQ nodes; turn a calibration cache into Q/DQ nodes',
+  summary: 'show scales and what became of Q/DQ nodes; make Q/DQ nodes of a calibration cache or samples',
   help: `trtlens quantisation MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
 trtlens quantisation migrate MODEL.onnx --cache F -o OUT.onnx [--json]
+trtlens quantisation calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
 placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
 --inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
-writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read.
+writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read. calibrate
+writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's quantize_static, whichever is installed.
 
   --cache F        a calibration cache of TensorRT 10 or earlier
   --build FOLDER   a build of the model
   --inputs F       samples: .npz, .npy, JSON of Polygraphy or trtexec, or a folder of them; can be repeated
-  --python PATH    the Python interpreter for ONNX Runtime
+  --python PATH    the Python interpreter for ONNX Runtime; for calibrate the one that has onnx and a tool
+  --with TOOL      for calibrate: modelopt or onnxruntime (default: the first of them that is installed)
   -y, --yes        agree to the download of ONNX Runtime
   -o OUT.onnx      the model with Q/DQ nodes
   --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
                    observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
                    "islands": [ { nodes, bytes, ms } ], "samples": with --inputs };
-                   migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
+                   calibrate: { "by", "model" }; migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
 `,
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
+    if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    if (values.output !== undefined) throw new Usage('-o belongs to quantisation migrate');
+    if (values.output !== undefined) throw new Usage('-o belongs to quantisation migrate and calibrate');
+    if (values.with !== undefined) throw new Usage('--with belongs to quantisation calibrate');
     const { cache, build, inputs = [] } = values;
     const path = positionals[0]!;
     const read = await readQuantisation({ path, cache, build });
@@ -79,7 +86,7 @@ writes a model with Q/DQ nodes that have the scales of a calibration cache, whic
 async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
   const { cache, output } = values;
-  for (const name of ['build', 'inputs', 'python', 'yes'] as const)
+  for (const name of ['build', 'inputs', 'python', 'yes', 'with'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
   if (cache === undefined) throw new Usage('--cache F is missing');
   if (output === undefined) throw new Usage('-o OUT.onnx is missing');
@@ -98,6 +105,30 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
       ].join(''),
     );
   }
+  return exitCodes.done;
+}
+
+async function calibrateModel(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+  for (const name of ['build', 'cache', 'yes'] as const)
+    if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with calibrate`);
+  const { inputs = [], output, with: wanted } = values;
+  if (inputs.length === 0) throw new Usage('--inputs F (samples of the model) is missing');
+  if (output === undefined) throw new Usage('-o OUT.onnx is missing');
+  const tool = calibrationTools.find((name) => name === wanted);
+  if (wanted !== undefined && tool === undefined)
+    throw new Usage(`--with: unknown tool '${wanted}'; tools are ${calibrationTools.join(' and ')}`);
+  const made = await calibrate({
+    model: positionals[0]!,
+    inputs,
+    out: output,
+    calibrator: await findCalibrator(values.python, tool),
+    script: join(import.meta.dirname, 'driver', 'quantize.py'),
+    output: (line) => terminal.note(line),
+    signal: terminal.signal,
+  });
+  if (values.json) await printJson(terminal, made);
+  else await terminal.out(`Calibrated by ${made.by}.\nWritten: ${made.model}\n`);
   return exitCodes.done;
 }
 

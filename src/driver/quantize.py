@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Quantise a model to INT8 with Q/DQ nodes, with ONNX Runtime's quantize_static.
+"""Quantise a model to INT8 with Q/DQ nodes, with ONNX Runtime's quantize_static or NVIDIA's ModelOpt.
 
-Needs ONNX Runtime, NumPy and the package onnx. A job (`job.py`). Request: {"model", "out", "files", "inputs"}, where files
-and inputs are as `tensor_files.model_samples` takes them. Result: {"onnx"}, the version of onnx. `out` is written.
+Needs NumPy, the package onnx, and ONNX Runtime or ModelOpt. A job (`job.py`). Request: {"model", "out", "files", "inputs",
+"tool"}, where files and inputs are as `tensor_files.model_samples` takes them; tool is "onnxruntime" (the default) or
+"modelopt". Result: {"by"}, the tool with its version. `out` is written.
 """
 
 import os
@@ -14,16 +15,30 @@ import job  # noqa: E402
 import tensor_files  # noqa: E402
 
 
-def handle(request, channel, stop):
+def with_modelopt(request, samples, stop):
     try:
-        import onnx
+        import modelopt
+        import numpy as np
+        from modelopt.onnx.quantization import quantize
+    except ImportError as error:
+        raise job.JobError("missing", f"calibrating with ModelOpt needs nvidia-modelopt[onnx]: {error}") from None
+    stop.check()
+    # All samples behind each other along the first axis.
+    data = {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
+    quantize(
+        onnx_path=request["model"], quantize_mode="int8", calibration_data=data, calibration_eps=["cpu"],
+        output_path=request["out"],
+    )  # fmt: skip
+    return f"ModelOpt {modelopt.__version__}"
+
+
+def with_onnxruntime(request, samples, stop):
+    try:
+        import onnx  # noqa: F401
+        import onnxruntime
         from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
     except ImportError as error:
         raise job.JobError("missing", f"quantising needs Python's package onnx: {error}") from None
-    try:
-        samples, _ = tensor_files.model_samples(request["files"], request["inputs"], 0)
-    except tensor_files.Unfit as error:
-        raise job.JobError("inputs", str(error)) from None
 
     class Reader(CalibrationDataReader):
         def __init__(self):
@@ -33,18 +48,30 @@ def handle(request, channel, stop):
             stop.check()
             return next(self.rest, None)
 
+    # Symmetric, and with the bias in FP32, as TensorRT wants it.
+    quantize_static(
+        request["model"], request["out"], Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8,
+        weight_type=QuantType.QInt8, per_channel=True,
+        extra_options={"ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False},
+    )  # fmt: skip
+    return f"ONNX Runtime {onnxruntime.__version__}"
+
+
+TOOLS = {"modelopt": with_modelopt, "onnxruntime": with_onnxruntime}
+
+
+def handle(request, channel, stop):
+    tool = request.get("tool", "onnxruntime")
     try:
-        # Symmetric, as TensorRT wants it.
-        quantize_static(
-            request["model"], request["out"], Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8,
-            weight_type=QuantType.QInt8, per_channel=True,
-            extra_options={"ActivationSymmetric": True, "WeightSymmetric": True},
-        )  # fmt: skip
+        samples, _ = tensor_files.model_samples(request["files"], request["inputs"], 0)
+    except tensor_files.Unfit as error:
+        raise job.JobError("inputs", str(error)) from None
+    try:
+        return {"by": TOOLS[tool](request, samples, stop)}
     except job.JobError:
         raise
     except Exception as error:
-        raise job.JobError("quantise", f"quantize_static: {error}") from None
-    return {"onnx": onnx.__version__}
+        raise job.JobError("quantise", f"{tool}: {error}") from None
 
 
 if __name__ == "__main__":

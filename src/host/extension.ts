@@ -86,7 +86,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, feed: features.feed, log }),
-    registerQuantisation(sessions),
+    registerQuantisation(context, sessions, log),
     registerGate(builds, files),
     registerSurgery({ context, sessions, log, comparisons }),
     registerCommands({ [commands.showOutput]: () => log.show() }),

@@ -51,6 +51,7 @@ export const commands = {
   addFix: 'tensorrtLens.addFix',
   runEngine: 'tensorrtLens.runEngine',
   openQuantisationPage: 'tensorrtLens.openQuantisationPage',
+  calibrate: 'tensorrtLens.calibrate',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   recordReplay: 'tensorrtLens.recordReplay',
   pinLayer: 'tensorrtLens.pinLayer',

@@ -24,6 +24,7 @@ const script = fileURLToPath(new URL('../../src/driver/simulate.py', import.meta
 let python: PythonTools;
 let model: string;
 let cache: string;
+let made = 0;
 
 beforeAll(async () => {
   python = await pythonForTests();
@@ -41,13 +42,16 @@ async function apply(rules: string, scales: ScalesSource | undefined, from = mod
   const read = await new ParsedFiles().indexed(from, { spans: true });
   const file = readOverrides(rules);
   const { resolution } = checkOverrides(file, read.index, null);
-  const out = join(folder, `${Math.abs(hash(rules))}`, 'typed.onnx');
-  const made = await rewriteModel({ model: read, plan: planPrecision(file, read.index, resolution!), out, scales });
+  const out = join(folder, String(made++), 'typed.onnx');
+  const rewritten = await rewriteModel({
+    model: read,
+    plan: planPrecision(file, read.index, resolution!),
+    out,
+    scales,
+  });
   const { value } = await readModel(bytesOf(readFileSync(out)));
-  return { ...made, out, network: new QuantisedGraph(createModelGraph(value!)) };
+  return { ...rewritten, out, network: new QuantisedGraph(createModelGraph(value!)) };
 }
-
-const hash = (text: string): number => [...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) | 0, 7);
 
 /** Names of the nodes that read a dequantised value. */
 const low = (network: QuantisedGraph): string[] =>
@@ -90,14 +94,14 @@ test('samples give the scales: the largest magnitude is 127', async () => {
   expect(answer).toMatchObject({ checked: true, ran: true });
   const bytes = readFileSync(out);
   const scale = Buffer.alloc(4);
-  scale.writeFloatLE(Math.max(...values.map((value) => Math.abs(Math.fround(value)))) / 127);
+  scale.writeFloatLE(values.reduce((most, value) => Math.max(most, Math.abs(Math.fround(value))), 0) / 127);
   expect(bytes.includes(scale)).toBe(true);
   await expect(apply('scales s\n/conv1/Conv int8\n', { path: samples })).rejects.toThrow('trtlens precision apply');
 });
 
 test('rules that no scale fits are refused; a quantised network loses the pairs that nothing reads any more', async () => {
   await expect(apply('scales c\nop:Softmax, op:Relu int8\n', { path: cache })).rejects.toThrow(
-    'TensorRT quantizes Conv',
+    'TensorRT quantizes MatMul, Gemm, Conv, ConvTranspose, MaxPool, AveragePool, GlobalAveragePool, Add, not Relu',
   );
   await expect(apply('op:Conv int8\n', undefined)).rejects.toThrow('For int8, add a line "scales FILE"');
   const quantised = await fillWeights(modelPath('resnet18_qdq'));

@@ -15,7 +15,7 @@ export interface Python {
   platform: string;
   /** `glibc 2.36`; empty elsewhere. */
   libc: string;
-  /** Importable modules among venv, ensurepip, pip, virtualenv, tensorrt, tensorrt_rtx, polygraphy, onnx. */
+  /** Importable modules among venv, ensurepip, pip, virtualenv, tensorrt, tensorrt_rtx, polygraphy, onnx, onnxruntime, modelopt. */
   modules: string[];
 }
 
@@ -26,7 +26,7 @@ print(json.dumps({
     "path": sys.executable, "version": list(sys.version_info[:3]),
     "tag": ("cp" if platform.python_implementation() == "CPython" else platform.python_implementation()) + "%d%d" % sys.version_info[:2],
     "platform": sysconfig.get_platform(), "libc": " ".join(platform.libc_ver()).strip(),
-    "modules": [name for name in ("venv", "ensurepip", "pip", "virtualenv", "tensorrt", "tensorrt_rtx", "polygraphy", "onnx") if found(name)],
+    "modules": [name for name in ("venv", "ensurepip", "pip", "virtualenv", "tensorrt", "tensorrt_rtx", "polygraphy", "onnx", "onnxruntime", "modelopt") if found(name)],
 }))`;
 
 /**

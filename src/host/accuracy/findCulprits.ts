@@ -91,15 +91,20 @@ export async function askForInputs(
     label: '$(folder-opened) Select Input Files…',
     description: '.npz, .npy, Polygraphy or trtexec JSON',
   };
+  const folder = {
+    label: '$(folder) Select a Folder of Input Files…',
+    description: 'a sample in each .npz or .json, or an input in each .npy',
+  };
   const random = { label: '$(question) Random Values', description: 'can miss faults: real inputs reach other values' };
-  const items = [...(last.length > 0 ? [again] : []), choose, ...(offerRandom ? [random] : [])];
+  const items = [...(last.length > 0 ? [again] : []), choose, folder, ...(offerRandom ? [random] : [])];
   const answer = await vscode.window.showQuickPick(items, { placeHolder: 'Select the input values to judge with' });
   if (answer === undefined || answer === again) return answer && last;
   if (answer === random) return [];
   const files = await vscode.window.showOpenDialog({
-    canSelectMany: true,
+    ...(answer === folder
+      ? { canSelectFolders: true, canSelectFiles: false }
+      : { canSelectMany: true, filters: { 'Input values': ['npz', 'npy', 'json'] } }),
     defaultUri: vscode.Uri.file(join(model.fsPath, '..')),
-    filters: { 'Input values': ['npz', 'npy', 'json'] },
     openLabel: 'Use These Inputs',
   });
   const paths = files?.map(({ fsPath }) => fsPath);

@@ -7,14 +7,20 @@ import { commands } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import { isOnDisk } from '../tasks/startBuild.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import { pickFile } from '../workspace/pickFile.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { calibrateModel } from './calibrateModel.ts';
 import { QuantisationPages } from './quantisationPages.ts';
 
 /** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
-export function registerQuantisation(sessions: Sessions): vscode.Disposable {
+export function registerQuantisation(
+  context: vscode.ExtensionContext,
+  sessions: Sessions,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable {
   const pages = new QuantisationPages(sessions);
   return vscode.Disposable.from(
     pages,
@@ -22,6 +28,12 @@ export function registerQuantisation(sessions: Sessions): vscode.Disposable {
       [commands.openQuantisationPage]: async (argument) => {
         const model = await modelOf(argument, sessions);
         if (model !== undefined && (await isOnDisk(model))) pages.open(model);
+      },
+      [commands.calibrate]: async (argument, inputs, target) => {
+        const model = await modelOf(argument, sessions);
+        if (model === undefined || !(await isOnDisk(model))) return;
+        if (mayRun()) await calibrateModel(context, model, log, { inputs, target });
+        else await tellUntrusted();
       },
       [commands.useCalibrationCache]: async (argument, file) => {
         const model = await modelOf(argument, sessions);

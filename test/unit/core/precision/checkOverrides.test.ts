@@ -197,7 +197,7 @@ describe('types and nodes that do not go together', () => {
       ],
     });
     const target = targetOf('tensorrt', '11.0.0', null);
-    const found = (text: string, tensors: string[] | null | undefined = undefined, index = model) =>
+    const found = (text: string, tensors?: string[] | null, index = model) =>
       checkOverrides(
         readOverrides(text),
         index,

@@ -6,6 +6,8 @@ import { readOverrides } from '../../../../src/core/precision/language/readOverr
 import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
 import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
 import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
+import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import { withPairs } from '../../../../src/core/precision/rewrite/quantiseRewrite.ts';
 import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 import { rewrittenModel } from './rewrittenModel.ts';
@@ -152,6 +154,36 @@ describe('a rule on a node of a quantised network', () => {
     );
     expect(taken).toBeGreaterThan(50);
     expect(refused).toBeGreaterThan(20);
+  });
+
+  test('removes the Q/DQ nodes that nothing reads any more, and only those', () => {
+    let removed = 0;
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), (steps, mask) => {
+        const model = networkOf(steps);
+        const asked = steps.flatMap((_, i) => ((mask >> (i % 20)) & 1 ? [`n${i}`] : []));
+        const plan = rewrite(model, asked.map((name) => `${name} fp32`).join('\n'));
+        if (plan.problems.some(({ severity }) => severity === 'error')) return;
+        const { remove = [] } = withPairs(createModelGraph(model), plan, null);
+        const after = rewrittenModel(model, plan);
+        const outputs = new Set(model.graph.outputs.map(({ name }) => name));
+        const readIn = (nodes: readonly OnnxNode[]) => new Set([...nodes.flatMap(({ inputs }) => inputs), ...outputs]);
+        const kept = after.nodes.filter(({ id }) => !remove.includes(id));
+        const before = readIn(model.nodes);
+        const reads = readIn(kept);
+        for (const node of after.nodes) {
+          const isPart = node.op === 'QuantizeLinear' || node.op === 'DequantizeLinear';
+          const [output] = node.outputs as [string];
+          if (remove.includes(node.id)) {
+            removed++;
+            expect(isPart).toBe(true);
+            expect(reads.has(output), `${node.name} is still read`).toBe(false);
+          } else if (isPart && before.has(output)) expect(reads.has(output), `${node.name} is left`).toBe(true);
+        }
+      }),
+      { numRuns: 400 },
+    );
+    expect(removed).toBeGreaterThan(50);
   });
 
   test('says so, also of weights of which there is nothing but integers', () => {

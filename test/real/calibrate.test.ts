@@ -1,0 +1,84 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { calibrate, findCalibrator } from '../../src/builder/quantisation/calibrate.ts';
+import { readQuantisation } from '../../src/builder/quantisation/readQuantisation.ts';
+import { fixturePath } from '../support/fixtures.ts';
+import { pythonForTests } from '../support/python.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+
+const folder = temporaryFolder();
+const script = fileURLToPath(new URL('../../src/driver/quantize.py', import.meta.url));
+const fault = (file: string): string => fixturePath(join('faults', 'softmax_no_max', file));
+
+/** An interpreter with more packages, as an environment of the user's has them. */
+async function interpreter(name: string, packages: string[]): Promise<string> {
+  const { runtime } = await pythonForTests();
+  const path = join(folder, name);
+  const site = [...packages, runtime.environment!['PYTHONPATH']].join(':');
+  writeFileSync(path, `#!/bin/sh\nPYTHONPATH='${site}' exec '${runtime.python}' "$@"\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+test('quantize_static writes a new model, whose scales are those of the samples', async () => {
+  const calibrator = await findCalibrator(await interpreter('with-onnx', []));
+  expect(calibrator.tool).toBe('onnxruntime');
+  const out = join(folder, 'made', 'int8.onnx');
+  const before = readFileSync(fault('model.onnx'));
+  const made = await calibrate({ model: fault('model.onnx'), inputs: [fault('inputs.npz')], out, calibrator, script });
+  expect(made).toEqual({ by: expect.stringMatching(/^ONNX Runtime \d/), model: out });
+  expect(readdirSync(dirname(out))).toEqual(['int8.onnx']);
+  expect(readFileSync(fault('model.onnx')).equals(before)).toBe(true);
+  const { tensors, pairs } = await readQuantisation({ path: out });
+  expect(pairs.length).toBeGreaterThan(2);
+  expect(new Set(tensors.map(({ type }) => type))).toEqual(new Set(['int8']));
+  const again = { model: out, inputs: [fault('inputs.npz')], out: join(folder, 'again.onnx'), calibrator, script };
+  await expect(calibrate(again)).rejects.toThrow('has Q/DQ nodes already');
+  await expect(calibrate({ ...again, model: fault('model.onnx'), out: fault('model.onnx') })).rejects.toThrow(
+    'would overwrite the input',
+  );
+  const bad = join(folder, 'bad.json');
+  writeFileSync(bad, JSON.stringify([{ name: 'x', dimensions: '2', values: [1, 2] }]));
+  await expect(calibrate({ ...again, model: fault('model.onnx'), inputs: [bad] })).rejects.toThrow(
+    "input 'x' has shape",
+  );
+  expect(existsSync(join(folder, 'again.onnx'))).toBe(false);
+  expect(readdirSync(folder).filter((name) => name.startsWith('.calibrating'))).toEqual([]);
+});
+
+test('ModelOpt, where it is installed, gets the samples behind each other', async () => {
+  // Stands in for the package: it has the documented signature of modelopt.onnx.quantization.quantize.
+  const site = join(folder, 'site');
+  mkdirSync(join(site, 'modelopt', 'onnx', 'quantization'), { recursive: true });
+  writeFileSync(join(site, 'modelopt', '__init__.py'), '__version__ = "0.99"\n');
+  writeFileSync(join(site, 'modelopt', 'onnx', '__init__.py'), '');
+  writeFileSync(
+    join(site, 'modelopt', 'onnx', 'quantization', '__init__.py'),
+    `import json
+def quantize(onnx_path, quantize_mode="int8", calibration_data=None, calibration_eps=None, output_path=None):
+    shapes = {name: list(value.shape) for name, value in calibration_data.items()}
+    with open(output_path, "w") as file:
+        json.dump({"mode": quantize_mode, "eps": calibration_eps, "shapes": shapes}, file)
+`,
+  );
+  const calibrator = await findCalibrator(await interpreter('with-modelopt', [site]));
+  expect(calibrator.tool).toBe('modelopt');
+  const out = join(folder, 'modelopt.onnx');
+  const inputs = [fault('inputs.npz'), fault('inputs.npz')];
+  const made = await calibrate({ model: fault('model.onnx'), inputs, out, calibrator, script });
+  expect(made.by).toBe('ModelOpt 0.99');
+  expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual({ mode: 'int8', eps: ['cpu'], shapes: { x: [2, 16, 32] } });
+});
+
+test('an interpreter without any tool: what to install', async () => {
+  const { runtime } = await pythonForTests();
+  const bare = join(folder, 'bare');
+  writeFileSync(bare, `#!/bin/sh\nexec '${runtime.python}' -I -S "$@"\n`);
+  chmodSync(bare, 0o755);
+  await expect(findCalibrator(bare)).rejects.toThrow(
+    /it has none of modelopt and onnx, onnxruntime and onnx\. Install/,
+  );
+  await expect(findCalibrator(await interpreter('other', []), 'modelopt')).rejects.toThrow('it has none of modelopt');
+});
