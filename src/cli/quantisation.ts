@@ -3,6 +3,8 @@ import { migrateCalibration } from '../builder/quantisation/migrateCalibration.t
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantisation/calibrate.ts';
 import { withObservedValues } from '../builder/quantisation/observeValues.ts';
 import { readQuantisation } from '../builder/quantisation/readQuantisation.ts';
+import { UserError } from '../builder/userError.ts';
+import { autotuneText, readAutotuneState } from '../core/quantisation/autotuneState.ts';
 import { islandText, pairCounts } from '../core/quantisation/quantisationText.ts';
 import {
   observedText,
@@ -16,6 +18,7 @@ import { runtimeFor } from './accuracy/simulationOptions.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
+import { readYamlFile } from './yamlFile.ts';
 
 const options = {
   cache: { type: 'string' },
@@ -34,12 +37,14 @@ export const quantisation: Command = {
   help: `trtlens quantisation MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
 trtlens quantisation migrate MODEL.onnx --cache F -o OUT.onnx [--json]
 trtlens quantisation calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]
+trtlens quantisation autotune autotuner_state.yaml [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
 placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
 --inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
 writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read. calibrate
 writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's quantize_static, whichever is installed.
+autotune lists what ModelOpt's autotune has measured and chosen.
 
   --cache F        a calibration cache of TensorRT 10 or earlier
   --build FOLDER   a build of the model
@@ -52,10 +57,12 @@ writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's
                    observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
                    "islands": [ { nodes, bytes, ms } ], "samples": with --inputs };
-                   calibrate: { "by", "model" }; migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
+                   calibrate: { "by", "model" }; autotune: { "baselineMs", "interrupted", "patterns": [ {
+                   signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
 `,
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
+    if (args[0] === 'autotune') return autotune(args.slice(1), terminal);
     if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.output !== undefined) throw new Usage('-o belongs to quantisation migrate and calibrate');
@@ -105,6 +112,16 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
       ].join(''),
     );
   }
+  return exitCodes.done;
+}
+
+async function autotune(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, { json: options.json }, ['autotuner_state.yaml']);
+  const path = positionals[0]!;
+  const state = readAutotuneState(await readYamlFile(path));
+  if (!state) throw new UserError(`${path} is not the state of ModelOpt's autotune (autotuner_state.yaml)`);
+  if (values.json) await printJson(terminal, state);
+  else await terminal.out(autotuneText(state));
   return exitCodes.done;
 }
 
