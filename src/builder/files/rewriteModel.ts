@@ -26,6 +26,8 @@ export interface RewriteRequest extends RewriteOptions {
 
 export interface RewrittenModel extends WrittenModel {
   rewrite: RewritePlan;
+  /** Names of the nodes that were inserted: Casts, and Q/DQ nodes. */
+  added: string[];
   /** Ids of the nodes that compute in INT8 between new Q/DQ pairs. */
   quantised: ReadonlySet<string>;
   /** Weights that the new types could not hold, in sentences. */
@@ -45,7 +47,7 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
   const source = await openFile(path);
   try {
     const pairs = request.scales ? await pairsForRules(request.model, source, plan, request.scales, signal) : null;
-    const rewrite = planRewrite(model, plan, { ...request, insertsPairs: pairs !== null }, types);
+    const rewrite = planRewrite(model, plan, { ...request, pairs: pairs?.edits }, types);
     refuseErrors(path, rewrite.problems);
     rewrite.problems.push(...(pairs?.problems ?? []));
     const externalFile = externalFileFor(out, new Set([...used, basename(path)]));
@@ -54,7 +56,15 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
     });
     refuseErrors(path, edited.problems);
     const written = await writeModel(edited.value!, { path, source }, out, signal);
-    return { rewrite, quantised: pairs?.nodes ?? new Set(), ...written, lossNotes: lossNotes(model, written.loss) };
+    const inserted = [...rewrite.casts, ...(pairs?.edits.insert ?? []).map(({ node }) => node)];
+    const added = inserted.map(({ name }) => name);
+    return {
+      rewrite,
+      added,
+      quantised: pairs?.nodes ?? new Set(),
+      ...written,
+      lossNotes: lossNotes(model, written.loss),
+    };
   } finally {
     await source.close();
   }

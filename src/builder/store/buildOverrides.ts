@@ -100,7 +100,7 @@ export async function applyOverrides(
     });
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
     for (const id of made.quantised) types.set(id, 'int8');
-    record.added = made.rewrite.casts.map(({ name }) => name);
+    record.added = made.added;
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
     return { model: out, options: { stronglyTyped: true }, notes: [...idle, ...copyNotes(path!, made)], rulesSha256 };
   }

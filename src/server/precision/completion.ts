@@ -3,7 +3,13 @@ import type { CompletionItem, CompletionList, Position, Range } from 'vscode-lan
 import { lexOverrideLine } from '../../core/precision/language/lexOverrideLine.ts';
 import type { OverrideToken, WordToken } from '../../core/precision/language/lexOverrideLine.ts';
 import { precisionType } from '../../core/precision/language/precisionType.ts';
-import { isBareName, quoteName, writeName, writePath } from '../../core/precision/language/quoteName.ts';
+import {
+  directiveNames,
+  isBareName,
+  quoteName,
+  writeName,
+  writePath,
+} from '../../core/precision/language/quoteName.ts';
 import { hasLayerFlags, typeSince } from '../../core/precision/plan/tensorrtTarget.ts';
 import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
@@ -42,12 +48,7 @@ function wordRange(place: Position, word: WordToken | null): Range {
 }
 
 function isDirective(token: OverrideToken | undefined): token is WordToken {
-  return (
-    token?.kind === 'word' &&
-    !token.quoted &&
-    token.prefix === null &&
-    /^(?:model|base|require|scales)$/.test(token.text)
-  );
+  return token?.kind === 'word' && !token.quoted && token.prefix === null && directiveNames.includes(token.text);
 }
 
 function wantsValue(settled: OverrideToken[]): boolean {

@@ -55,15 +55,16 @@ test('a model is calibrated with samples into a new file, whose pairs the page l
   await w.runCommand('TensorRT: Calibrate');
   await w.quickPick('Select Input Files').click();
   const box = w.page.locator('.quick-input-widget input.input');
-  const accept = async (button, path) => {
-    const dialog = w.page.locator('.quick-input-widget', { hasText: button });
+  // VS Code's own dialog for files, whose button for saving says OK.
+  const accept = async (text, button, path) => {
+    const dialog = w.page.locator('.quick-input-widget', { hasText: text });
     await dialog.waitFor();
     await box.fill(path);
     await dialog.getByRole('button', { name: button }).click();
   };
-  await accept('Use These Inputs', join(folder, 'inputs.npz'));
+  await accept('Use These Inputs', 'Use These Inputs', join(folder, 'inputs.npz'));
   await w.shot('quantization-4-save');
-  await accept('Write', join(folder, 'model.int8.onnx'));
+  await accept('Write Calibrated Model', 'OK', join(folder, 'model.int8.onnx'));
   await w.toast(/Wrote model\.int8\.onnx, calibrated by ONNX Runtime/).waitFor();
   await w.shot('quantization-5-calibrated');
   assert.ok(existsSync(join(folder, 'model.int8.onnx')));

@@ -1,11 +1,13 @@
 /** Characters that end a bare name or make it a pattern, and the arrow. */
 const special = /[\s,#"'*?[\]]|->/;
 const prefixed = /^(?:op|group|not):/;
-const directive = /^(?:model|base|require)$/;
+
+/** Words that begin a directive where a name would begin a rule. */
+export const directiveNames: readonly string[] = ['model', 'base', 'require', 'scales'];
 
 /** Whether a name stands for itself when it is written bare at the place of a selector. */
 export function isBareName(name: string): boolean {
-  return name !== '' && !special.test(name) && !prefixed.test(name) && !directive.test(name);
+  return name !== '' && !special.test(name) && !prefixed.test(name) && !directiveNames.includes(name);
 }
 
 /** A name as an override file writes it: bare where that is exact, otherwise in double quotes with JSON escapes. */

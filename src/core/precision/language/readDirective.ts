@@ -5,8 +5,8 @@ import type { Directive } from './overrideFile.ts';
 import { problemAt, replaceRange } from './precisionProblem.ts';
 import type { Fix, TextRange } from './precisionProblem.ts';
 import { precisionType } from './precisionType.ts';
-import { quoteName } from './quoteName.ts';
-import { directiveNames, flawText, insertAt } from './readerFixes.ts';
+import { directiveNames, quoteName } from './quoteName.ts';
+import { flawText, insertAt } from './readerFixes.ts';
 
 const directiveValues: Readonly<Record<string, readonly string[]>> = {
   base: ['keep', 'fp16', 'bf16'],

@@ -3,14 +3,12 @@ import type { WordToken } from './lexOverrideLine.ts';
 import { replaceRange } from './precisionProblem.ts';
 import type { Fix, TextRange } from './precisionProblem.ts';
 import { precisionType, precisionTypes } from './precisionType.ts';
-import { quoteName } from './quoteName.ts';
+import { directiveNames, quoteName } from './quoteName.ts';
 
 /** The fix that every unreadable line has: its text stays as a comment. */
 export function commentOut(line: number, column: number): Fix {
   return { title: 'Make this line a comment', edits: [replaceRange({ line, column, endColumn: column }, '# ')] };
 }
-
-export const directiveNames: readonly string[] = ['model', 'base', 'require', 'scales'];
 
 /**
  * `mdoel`, `Base:`: where a word is one that begins a directive but for a letter, or for their order, that one in its

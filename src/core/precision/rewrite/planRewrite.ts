@@ -1,3 +1,4 @@
+import type { ModelEdits } from '../../onnx/editModel.ts';
 import type { OnnxModel } from '../../onnx/onnxModel.ts';
 import type { Problem } from '../../text/problem.ts';
 import { growIslands } from './growIslands.ts';
@@ -16,8 +17,8 @@ export interface RewriteOptions {
   io?: 'keep' | 'follow';
   /** Move cheap nodes between and next to kept ones into the island if that saves Casts. */
   grow?: boolean;
-  /** Q/DQ pairs are inserted for `int8` rules, by another plan: such nodes keep their type between them. */
-  insertsPairs?: boolean;
+  /** The Q/DQ pairs of `int8` rules, of another plan: what computes between them keeps its type. */
+  pairs?: ModelEdits | undefined;
 }
 
 /** Turns a plan into edits of the model. Never throws; what cannot be done is in `problems`. */
@@ -27,7 +28,7 @@ export function planRewrite(
   options: RewriteOptions = {},
   tensorTypes: TensorTypes = inferTypes(model),
 ): RewritePlan {
-  const choice = chooseTypes(model, plan, tensorTypes, options.insertsPairs);
+  const choice = chooseTypes(model, plan, tensorTypes, options.pairs);
   const io = options.io ?? 'keep';
   const before = rewriteEdits(choice, io);
   if (options.grow !== true || before.casts.length === 0) return finish(before, 0, 0);

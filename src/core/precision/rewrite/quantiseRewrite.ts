@@ -1,5 +1,6 @@
 import { isDequantise, isQuantise, QuantisedGraph } from '../../quantisation/quantisedGraph.ts';
 import type { ModelGraph } from '../../model/modelGraph.ts';
+import type { OnnxGraph, OnnxNode } from '../../onnx/onnxModel.ts';
 import type { ModelEdits } from '../../onnx/editModel.ts';
 import type { RewritePlan } from './rewritePlan.ts';
 
@@ -33,6 +34,31 @@ export function withPairs(graph: ModelGraph, rewrite: RewritePlan, pairs: ModelE
     }),
     addInitializers: pairs.addInitializers ?? [],
   };
+}
+
+/**
+ * The main graph as it is with pairs, for looking at what is between them. What dequantises is at its beginning, and what
+ * quantises at its end: both are found before what reads or makes their tensors.
+ */
+export function graphWithPairs(graph: OnnxGraph, pairs: ModelEdits): OnnxGraph {
+  const reads = new Map((pairs.inputs ?? []).map((edit) => [placeOf(edit), edit.tensor]));
+  const nodes = graph.nodes.map((node) => ({
+    ...node,
+    inputs: node.inputs.map((name, index) => reads.get(placeOf({ node: node.id, index })) ?? name),
+  }));
+  const made = (pairs.insert ?? []).map(({ node: { op, name, inputs, outputs } }): OnnxNode => ({
+    id: name,
+    name,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  }));
+  const [first, last] = [made.filter(({ op }) => isDequantise(op)), made.filter(({ op }) => isQuantise(op))];
+  return { ...graph, nodes: [...first, ...nodes, ...last] };
 }
 
 const placeOf = ({ node, index }: { node: string; index: number }): string => `${node}:${index}`;

@@ -1,3 +1,5 @@
+import type { ModelEdits } from '../../onnx/editModel.ts';
+import { graphWithPairs } from './quantiseRewrite.ts';
 import type { DataType, OnnxModel, OnnxNode } from '../../onnx/onnxModel.ts';
 import type { Problem } from '../../text/problem.ts';
 import { graphPathOf } from '../../model/modelGraph.ts';
@@ -39,13 +41,8 @@ export interface ChosenType {
 }
 
 /** Chooses each node's compute type: a rule's, otherwise the base's, otherwise the one that it has. */
-export function chooseTypes(
-  model: OnnxModel,
-  plan: PrecisionPlan,
-  types: TensorTypes,
-  insertsPairs = false,
-): TypeChoice {
-  return new Chooser(model, plan, types, insertsPairs).choose();
+export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes, pairs?: ModelEdits): TypeChoice {
+  return new Chooser(model, plan, types, pairs).choose();
 }
 
 /** What only Q/DQ nodes make of floating-point numbers. */
@@ -73,16 +70,16 @@ class Chooser {
   private readonly blocked = new Map<string, { node: OnnxNode; blocking: OnnxNode }>();
   private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
 
-  constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes, insertsPairs: boolean) {
+  constructor(model: OnnxModel, plan: PrecisionPlan, types: TensorTypes, pairs: ModelEdits | undefined) {
     this.model = model;
-    this.insertsPairs = insertsPairs;
+    this.insertsPairs = pairs !== undefined;
     this.plan = plan;
     this.types = types;
     this.opset = standardOpset(model);
     this.requests = new Map(plan.nodes.map((request) => [request.id, request]));
     this.exempt = new Map(modelFacts(model, '', types).nodes.map(({ id, exempt }) => [id, exempt]));
     this.calls = new Set(model.functions.map(({ domain, name }) => `${domain}\n${name}`));
-    this.quantised = quantisedNodes(model.graph);
+    this.quantised = quantisedNodes(pairs ? graphWithPairs(model.graph, pairs) : model.graph);
     this.reads = this.quantised.size === 0 ? new Map() : this.quantisedReads();
   }
 

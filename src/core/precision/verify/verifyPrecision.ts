@@ -165,7 +165,7 @@ function judgeTyped(
   give: Give,
 ): NodeVerdict {
   const { layer, verdict } = seen;
-  const said = `he build was strongly typed, and in the ${model} this node outputs ${declared}`;
+  const said = `he build was strongly typed, and in the ${model} this node ${declared === 'int8' ? 'is between Q/DQ nodes' : `outputs ${declared}`}`;
   const within = mayConvert(seen) && declared === asked;
   if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
     const advice = seen.quantised

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
 import { checkOverrides } from '../../../../src/core/precision/check/checkOverrides.ts';
 import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
+import { writeName } from '../../../../src/core/precision/language/quoteName.ts';
 import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
 import { targetOf } from '../../../../src/core/precision/plan/tensorrtTarget.ts';
 import { applyEdits, captured, check, codes, smallModel, transformer } from './overrideFixtures.ts';
@@ -219,6 +220,8 @@ describe('types and nodes that do not go together', () => {
     expect(codes(found('scales a.cache\nconv int8', ['x'], old))).toEqual(['2:6-10 opset-too-old']);
     expect(codes(found('scales\nconv int8'))).toContain('2:6-10 type-needs-scales');
     expect(codes(found('scales a\nscales b\n'))).toEqual(['2:1-9 duplicate-directive']);
+    // A node of that name needs quotes.
+    expect(writeName('scales')).toBe('"scales"');
   });
 
   test('in the place of an If, a Loop or a Scan stand the nodes inside', () => {
