@@ -57,12 +57,22 @@ export function logOutline(text: string): LogStage[] {
     const first = at;
     while (at < parts.length && parts[at]!.line <= stage.end) at += 1;
     stage.parts = parts.slice(first, Math.min(at, first + mostParts));
-    for (const [i, own] of stage.parts.entries())
-      own.end = Math.max(own.line, (stage.parts[i + 1]?.line ?? stage.end + 1) - 1);
+    // A pass, or a layer that is timed, goes on until the next one begins; messages within do not end it.
+    let next = stage.end + 1;
+    for (const own of stage.parts.toReversed()) {
+      if (!goesOn(own)) continue;
+      own.end = Math.max(own.line, next - 1);
+      next = own.line;
+    }
     stage.detail = detailOf(stage.stage, events, stage);
   }
   return stages;
 }
+
+/** What the detail of a layer whose tactics are timed is. */
+const timing = 'timing tactics';
+
+const goesOn = ({ kind, detail }: LogPart): boolean => kind === 'step' || detail === timing;
 
 const part = (kind: LogPart['kind'], title: string, detail: string, line: number): LogPart => ({
   kind,
@@ -79,7 +89,7 @@ function partOf(event: BuildEvent): LogPart[] {
     case 'foreign-node':
       return [part('step', shorten(event.name, longest), 'ForeignNode', event.line)];
     case 'timing':
-      return [part('layer', shorten(event.name, longest), 'timing tactics', event.line)];
+      return [part('layer', shorten(event.name, longest), timing, event.line)];
     case 'message':
       return [part(event.severity, shorten(event.text, longest), event.severity, event.line)];
     default:

@@ -34,6 +34,19 @@ describe('logOutline', () => {
     expect(partsOf('finalize').filter(({ kind }) => kind === 'layer')).toHaveLength(44);
   });
 
+  it('ends a timed layer where the next one begins, and a message in its line', () => {
+    const tactics = outline('tensorrt-10.6.0/fusion_zoo.fp32').find(({ stage }) => stage === 'tactics')!;
+    expect(tactics.parts.slice(0, 2).map(({ line, end }) => [line, end])).toEqual([
+      [1478, 1742],
+      [1743, 1898],
+    ]);
+    const messages = outline('tensorrt-10.6.0/fusion_zoo.fp32').flatMap(({ parts }) =>
+      parts.filter(({ kind }) => kind === 'warning'),
+    );
+    expect(messages.length).toBeGreaterThan(2);
+    expect(messages.every(({ line, end }) => line === end)).toBe(true);
+  });
+
   it('has the errors of a build that failed', () => {
     const [parse] = outline('tensorrt-10.6.0/unsupported_op.fp32');
     expect(parse!.parts.filter(({ kind }) => kind === 'error').map(({ title }) => title)).toContainEqual(
