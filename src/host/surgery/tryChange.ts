@@ -44,12 +44,13 @@ export async function tryChange(parts: SurgeryParts, chosen: ChosenNodes, given:
   const { graph, newest } = sessions.find(chosen.model)?.state ?? { graph: null, newest: null };
   const asked = await askChange(chosen, graph, context.asAbsolutePath('dist/driver/convert_opset.py'), given);
   if (asked === undefined) return undefined;
-  const base = await baseOf(parts, chosen.model, newest?.build ?? null);
+  const shown = newest?.build ?? null;
   return 'search' in asked
-    ? searchAndShow(parts, chosen, base, asked.search)
-    : tryAndShow(parts, chosen.model, base, asked.trial);
+    ? searchAndShow(parts, chosen, shown, asked.search)
+    : tryAndShow(parts, chosen.model, shown, asked.trial);
 }
 
+/** @throws {UserError} if the options of that build are none that can be used again */
 async function baseOf({ context }: SurgeryParts, model: vscode.Uri, manifest: BuildManifest | null): Promise<Base> {
   const own = manifest?.origin === 'built' ? manifest : null;
   const options = optionsOf(context, model, own);
@@ -60,12 +61,13 @@ async function baseOf({ context }: SurgeryParts, model: vscode.Uri, manifest: Bu
 }
 
 async function tryAndShow(
-  { comparisons, log }: SurgeryParts,
+  parts: SurgeryParts,
   model: vscode.Uri,
-  { options, folder }: Base,
+  shown: BuildManifest | null,
   { words, change, changed, rules }: Trial,
 ): Promise<BuildDiff | undefined> {
-  const made = await withProgress(`What if: ${nameOf(model)}`, log, (signal, say) => {
+  const made = await withProgress(`What if: ${nameOf(model)}`, parts.log, async (signal, say) => {
+    const { options, folder } = await baseOf(parts, model, shown);
     say(
       folder === undefined ? 'building the model as it is and with the change' : 'building the model with the change',
     );
@@ -75,7 +77,11 @@ async function tryAndShow(
   });
   if (made === undefined) return undefined;
   const { a, b } = made.sides;
-  comparisons.openTried(`What If: ${words}`, model, toComparison(a, b, { a: `${nameOf(model)} as it is`, b: words }));
+  parts.comparisons.openTried(
+    `What If: ${words}`,
+    model,
+    toComparison(a, b, { a: `${nameOf(model)} as it is`, b: words }),
+  );
   void vscode.window.showInformationMessage(plainText(`${words}: ${effectOf(made.diff)} ${versionNote(made.diff.b)}`));
   return made.diff;
 }
@@ -110,16 +116,17 @@ async function withRules<Result>(
 async function searchAndShow(
   parts: SurgeryParts,
   { model, nodes }: ChosenNodes,
-  base: Base,
+  shown: BuildManifest | null,
   kind: SearchKind,
 ): Promise<SearchResult | undefined> {
-  const found = await withProgress(`What if: ${nameOf(model)}`, parts.log, (signal, say) =>
-    searchChange(
-      { options: base.options, kind, nodes: [nodes.join(',')], base: base.folder, maxBuilds: mostBuilds },
+  const found = await withProgress(`What if: ${nameOf(model)}`, parts.log, async (signal, say) => {
+    const { options, folder } = await baseOf(parts, model, shown);
+    return searchChange(
+      { options, kind, nodes: [nodes.join(',')], base: folder, maxBuilds: mostBuilds },
       (done, of, reached) => say(`${done} of ${of} changes tried, ${reached} work`),
       signal,
-    ),
-  );
+    );
+  });
   if (found === undefined) return undefined;
   const works = found.tried.filter(({ reached }) => reached);
   const summary = `${found.goal.before} ${works.length} of ${counted(found.tried.length, 'change')} ${works.length === 1 ? 'works' : 'work'}. ${versionNote(found.tensorrt)}`;
@@ -137,7 +144,7 @@ async function searchAndShow(
   // Whoever searched has the result; the user may take their time.
   void show.then((picked) => {
     const candidate = picked && found.candidates.get(picked.one);
-    return candidate && tryAndShow(parts, model, base, trialOf(candidate, picked.label));
+    return candidate && tryAndShow(parts, model, shown, trialOf(candidate, picked.label));
   });
   return found;
 }
