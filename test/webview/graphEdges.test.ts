@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportTensor } from '../../src/core/fusion/fusionReport.ts';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { NodeAccuracy, ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
 import { modelData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
@@ -61,6 +61,46 @@ describe('edges', () => {
     await boxOf(view, 'output:output').click();
     await view.still();
     expect(await inspector.textContent()).toContain('float 1×1000');
+    await view.close();
+  });
+
+  it('carry the errors of low precision: in color, on hover and in full', async () => {
+    const judged = (id: string, propagatedError: number | null, more: Partial<NodeAccuracy> = {}): NodeAccuracy => ({
+      id,
+      type: 'float16',
+      role: 'fine',
+      localError: 2e-4,
+      propagatedError,
+      max: 2,
+      amplification: 1,
+      overflow: false,
+      underflow: false,
+      ...more,
+    });
+    const accuracy = [
+      judged('0', 5e-5),
+      judged('1', null, { role: 'root', max: 7e5, overflow: true, localError: null, alone: null }),
+      judged('2', 0.32, { role: 'victim' }),
+    ];
+    const graph = graphOf('a = Relu(x)\nb = Pow(a)\ny = Sqrt(b)', ['x'], ['y']);
+    const view = await openGraphPage(views, { ...chain(), graph, report: null, accuracy });
+    const at = await middleBetween(view, 'node:1', 'node:2');
+    await view.page.mouse.move(at.x, at.y);
+    await view.still();
+    expect(await view.page.getByRole('tooltip').textContent()).toContain('Error in FP16not finite');
+    await boxOf(view, 'node:1').click();
+    await view.still();
+    expect(await view.page.locator('.graph-inspector').textContent()).toContain(
+      'To blame: largest result 700,000, FP16 ends at 65,504; alone in FP16 it makes the outputs not finite.',
+    );
+    expect(await view.axe()).toEqual([]);
+    await view.shot('graph-errors-on-edges');
+    await view.page.keyboard.press('Escape');
+    await view.page.getByRole('button', { name: 'SVG' }).click();
+    const [picture] = (await view.sent()).filter(({ method }) => method === 'exportPicture');
+    // Three colors of lines: what carries no known error, almost none, and what is not finite or large.
+    const strokes = [...String(picture!.args[1]).matchAll(/<path[^>]*fill="none"[^>]*stroke="([^"]+)"/g)];
+    expect(new Set(strokes.map(([, color]) => color)).size).toBeGreaterThanOrEqual(3);
     await view.close();
   });
 

@@ -22,7 +22,7 @@ function magnitude(value: number): string {
 const words = { float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' } as const;
 
 /** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
-export function evidence(node: JudgedNode, withAlone = true): string {
+export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true): string {
   const { max, overflow, underflow, localError, alone, type, role, notJudged } = node;
   const name = words[type];
   const only =

@@ -106,12 +106,7 @@ export class Session {
     const { newest, hints, engine, quantisation, typed } = this.state;
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
-    const judged = this.accuracy?.nodes.map(({ id, role, localError, overflow }) => ({
-      id,
-      role,
-      localError,
-      overflow,
-    }));
+    const judged = this.accuracy?.nodes;
     return {
       title: this.title,
       graph,

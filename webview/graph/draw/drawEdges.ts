@@ -1,19 +1,55 @@
 import { pieceSize } from '../../../src/core/layout/layoutTypes.ts';
+import { errorStep, paints } from '../../../src/core/scene/graph/overlay.ts';
 import { itemTitle } from '../../../src/core/scene/graph/scene.ts';
 import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
+import { errorLabel, judgedPoint } from '../panels/accuracyDetails.ts';
 import { tensorCard } from '../panels/tensorDetails.ts';
 
-/** Lines of edges. */
+/** Lines of edges; where the colors show errors, in the color of the error that they carry. */
 export function drawEdges(brush: Brush, frame: Frame): void {
-  const { picture, camera, palette } = frame;
+  const { palette, camera, model } = frame;
+  const width = camera.k > 0.4 ? 1.2 : camera.k > 0.15 ? 0.8 : 0.5;
+  if (model.overlay.kind !== 'accuracy') return drawPieces(brush, frame, palette.theme.strong, width, () => true);
+  const steps = errorSteps(frame);
+  drawPieces(brush, frame, palette.theme.strong, width, (piece) => steps[piece]! < 0);
+  for (let step = 0; step < paints.timeSteps; step++)
+    if (steps.includes(step))
+      drawPieces(brush, frame, palette.strong(paints.time + step), 2 * width, (piece) => steps[piece] === step);
+}
+
+/** Of each piece of an edge the step of the largest error that it carries; -1: none that is known. */
+function errorSteps({ picture, model }: Frame): Int8Array {
+  const { scene, layout } = picture;
+  const steps = new Int8Array(layout.pieces.length / pieceSize).fill(-1);
+  for (let edge = 0; edge < scene.from.length; edge++) {
+    const node = judgedPoint(model, model.tensors.ofEdge(scene.edge[edge]!).producer);
+    if (node === null) continue;
+    const step = errorStep(node.propagatedError);
+    for (let i = layout.edgeStart[edge]!; i < layout.edgeStart[edge + 1]!; i++) {
+      const piece = layout.edgePieces[i]!;
+      steps[piece] = Math.max(steps[piece]!, step);
+    }
+  }
+  return steps;
+}
+
+function drawPieces(
+  brush: Brush,
+  frame: Frame,
+  colour: string,
+  width: number,
+  isDrawn: (piece: number) => boolean,
+): void {
+  const { picture, camera } = frame;
   const { pieces } = picture.layout;
   const { k, x, y } = camera;
   const heads: number[] = [];
-  brush.beginLines(palette.theme.strong, k > 0.4 ? 1.2 : k > 0.15 ? 0.8 : 0.5, false);
+  brush.beginLines(colour, width, false);
   for (let piece = 0; piece < pieces.length / pieceSize; piece++) {
+    if (!isDrawn(piece)) continue;
     const at = piece * pieceSize;
     const y0 = pieces[at + 1]!;
     const y2 = pieces[at + 4]!;
@@ -28,7 +64,7 @@ export function drawEdges(brush: Brush, frame: Frame): void {
     if (k > 0.45 && picture.lastPiece[piece] === 1) heads.push(piece);
   }
   brush.endLines();
-  for (const piece of heads) head(brush, frame, piece, palette.theme.strong);
+  for (const piece of heads) head(brush, frame, piece, colour);
 }
 
 function head(brush: Brush, { picture, camera: { k, x, y } }: Frame, piece: number, colour: string): void {
@@ -168,7 +204,8 @@ function label(brush: Brush, frame: Frame, labels: LabelSpace, edge: number, pie
   const key = `${piece}/${origin.name}`;
   if (seen.has(key)) return;
   seen.add(key);
-  const text = tensorCard(model, origin);
+  const parts = [tensorCard(model, origin), errorLabel(model, origin)];
+  const text = parts.filter((part) => part !== '').join(' · ');
   if (text === '') return;
   const size = 10;
   const width = frame.fit.width(text, size, false) + 8;

@@ -99,6 +99,12 @@ export const graphStrings = {
     builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,
     asked: 'Requested precision',
     verdict: { obeyed: 'Obeyed', disobeyed: 'Disobeyed', unseen: 'Unverifiable' },
+    accuracy: 'Accuracy',
+    error: 'error',
+    localError: 'Local error',
+    propagatedError: (type: string) =>
+      `Error in ${{ float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' }[type] ?? type}`,
+    roles: { root: 'To blame', victim: 'Spoiled' },
     quantization: 'Quantization',
     scale: 'Scale',
     range: 'Range',

@@ -8,6 +8,7 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { groupName, pointName } from './details.ts';
 import { graphStrings } from './graphStrings.ts';
+import { errorFacts } from './accuracyDetails.ts';
 import { scaleFacts } from './quantisationDetails.ts';
 import { portCard, tensorCard } from './tensorDetails.ts';
 
@@ -127,6 +128,7 @@ function tensorsText(model: GraphModel, origins: TensorOrigin[]): HoverText {
     facts: [
       [words.producer, pointName(model, first.producer)],
       [counted(consumers.length, words.consumer), names.join(', ') + more],
+      ...errorFacts(model, first),
       ...scaleFacts(model, first.name),
     ],
   };

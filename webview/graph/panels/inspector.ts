@@ -7,6 +7,7 @@ import { shorten } from '../../../src/core/text/oneLine.ts';
 import { DetailLinks, facts, groupName, heading, section } from './details.ts';
 import type { DetailTargets } from './details.ts';
 import { button, element } from './element.ts';
+import { nodeAccuracy } from './accuracyDetails.ts';
 import { nodeQuantisation } from './quantisationDetails.ts';
 import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
@@ -121,7 +122,7 @@ export class Inspector {
         parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
       }
     }
-    parts.push(...nodeQuantisation(model, node.id));
+    parts.push(...nodeAccuracy(model, node.id), ...nodeQuantisation(model, node.id));
     parts.push(nodeTensors(model, words.inputs, point, node.inputs, false, this.#links));
     parts.push(nodeTensors(model, words.outputs, point, node.outputs, true, this.#links));
     if (node.attributes.length > 0) {

@@ -8,6 +8,7 @@ import type { DetailLinks } from './details.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 import { graphTensorText } from './graphTensorText.ts';
+import { errorFacts } from './accuracyDetails.ts';
 import { scaleFacts } from './quantisationDetails.ts';
 
 const words = graphStrings.facts;
@@ -61,7 +62,7 @@ function oneTensor(model: GraphModel, origin: TensorOrigin, links: DetailLinks):
   ];
   if (report !== null)
     rows.push([words.inEngine, known.engine === null ? words.notInEngine : engineText(known.engine)]);
-  rows.push(...scaleFacts(model, origin.name));
+  rows.push(...errorFacts(model, origin), ...scaleFacts(model, origin.name));
   const parts = [
     heading(words.tensor),
     element('p', { class: 'mono wrap' }, origin.name),

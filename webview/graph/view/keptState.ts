@@ -44,7 +44,7 @@ export function overlayFor(
   last: GraphModel | null,
 ): OverlayKind {
   // What was just judged is what the user wants to see.
-  if (accuracy && (chosen === 'accuracy' || (last && !last.data.accuracy))) return 'accuracy';
+  if (accuracy && (chosen === 'accuracy' || (last ? !last.data.accuracy : chosen === 'fusion'))) return 'accuracy';
   if (chosen === 'accuracy') return report === null ? 'none' : 'fusion';
   if (report === null) return 'none';
   if (chosen === 'fusion' && last === null) return firstOf(report, comparison !== undefined);

@@ -96,8 +96,14 @@ export function buildOverlay(
   }
 }
 
-/** Upper ends of the steps of local errors; above the last one, or not finite, is the seventh step. */
+/** Upper ends of the steps of errors; above the last one, or not finite, is the seventh step. */
 const errorBounds = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 1e-1];
+
+/** The step of an error on the time scale; null: not finite. */
+export function errorStep(error: number | null): number {
+  const found = errorBounds.findIndex((bound) => (error ?? Infinity) <= bound);
+  return found < 0 ? errorBounds.length : found;
+}
 
 /** Local errors in low precision on the time scale's steps; culprits and what they spoiled have colours of their own. */
 function accuracyOverlay(draft: OverlayDraft, graph: GraphIndex, judged: ReadonlyMap<string, NodeAccuracy>): Overlay {
@@ -109,9 +115,7 @@ function accuracyOverlay(draft: OverlayDraft, graph: GraphIndex, judged: Readonl
     else if (node.role === 'victim')
       draft.put(point, 'victim', 'Spoiled', paints.derived + 1, 'reads a value that overflowed or was spoiled before');
     else {
-      const error = node.localError ?? Infinity;
-      const found = errorBounds.findIndex((bound) => error <= bound);
-      const step = found < 0 ? errorBounds.length : found;
+      const step = errorStep(node.localError);
       const label = step === errorBounds.length ? `over ${errorBounds.at(-1)!}` : `up to ${errorBounds[step]!}`;
       draft.put(point, `error:${step}`, label, paints.time + step, 'local error: what the node alone loses');
     }

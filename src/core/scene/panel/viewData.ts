@@ -26,8 +26,8 @@ export interface ViewData {
   quantisation?: Quantisation;
 }
 
-/** What low precision does to one node; the fields are those of `JudgedNode`. */
-export type NodeAccuracy = Pick<JudgedNode, 'id' | 'role' | 'localError' | 'overflow'>;
+/** What low precision does to one node. */
+export type NodeAccuracy = Omit<JudgedNode, 'name' | 'op'>;
 
 /** A precision that a rule asked for, compared with the build. */
 export interface AskedPrecision {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
 import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/graph/overlay.ts';
-import type { AskedPrecision, GraphData } from '../../../../src/core/scene/panel/viewData.ts';
+import type { AskedPrecision, GraphData, NodeAccuracy } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 import { engineMs } from '../../../../src/core/report/times.ts';
@@ -15,6 +15,19 @@ const captures = [
   ['bert_base', 'tensorrt-10.6.0/bert_base.fp16'],
   ['vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16'],
 ] as const;
+
+const judgedNode = (id: string, more: Partial<NodeAccuracy>): NodeAccuracy => ({
+  id,
+  type: 'float16',
+  role: 'fine',
+  localError: 0,
+  propagatedError: 0,
+  max: 1,
+  amplification: 1,
+  overflow: false,
+  underflow: false,
+  ...more,
+});
 
 describe('buildOverlay', () => {
   it.each(captures)('accounts for every node of %s in every overlay (%s)', async (model, capture) => {
@@ -45,10 +58,10 @@ describe('buildOverlay', () => {
     const data = graphOf('a = Pow(x)\nb = Add(a)\nc = Mul(b)\nd = Shape(c)', ['x'], ['c']);
     const graph = indexGraph(data);
     const judged = new Map([
-      ['0', { id: '0', role: 'root', localError: null, overflow: true }],
-      ['1', { id: '1', role: 'victim', localError: 1e-4, overflow: false }],
-      ['2', { id: '2', role: 'fine', localError: 2e-4, overflow: false }],
-    ] as const);
+      ['0', judgedNode('0', { role: 'root', localError: null, overflow: true })],
+      ['1', judgedNode('1', { role: 'victim', localError: 1e-4 })],
+      ['2', judgedNode('2', { localError: 2e-4 })],
+    ]);
     const { categories } = buildOverlay('accuracy', graph, null, fusionGroups(graph, null), new Map(), judged);
     expect(categories.map(({ key, nodes }) => [key, nodes])).toEqual([
       ['root', 1],
