@@ -29,6 +29,7 @@ const commands: Record<string, () => Promise<Command>> = {
   replay: async () => (await import('./replay.ts')).replay,
   report: async () => (await import('./report.ts')).report,
   triton: async () => (await import('./triton.ts')).triton,
+  'torch-hook': async () => (await import('./torchHook.ts')).torchHook,
   setup: async () => (await import('./setup.ts')).setup,
 };
 

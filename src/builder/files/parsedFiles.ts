@@ -10,6 +10,7 @@ import { readProfile } from '../../core/engine/readProfile.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
+import { isJson, readTorchGraph } from '../../core/torch/readTorchGraph.ts';
 import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import { inferTypes, type TensorTypes } from '../../core/model/tensorTypes.ts';
 import { type ModelFacts, modelFacts } from '../../core/precision/plan/modelFacts.ts';
@@ -87,7 +88,7 @@ export class ParsedFiles {
   readModel(file: string | FileOrigin, { spans = false } = {}): Promise<Read<OnnxModel>> {
     // A reading with spans serves those who need none.
     const known = this.#results.has(keyOf(withSpans, [this.#origin(file)]));
-    if (!spans && !known) return this.#parse('model', file, (source) => readModel(source));
+    if (!spans && !known) return this.#parse('model', file, readAnyModel);
     return this.#parse(withSpans, file, (source) => readModel(source, { spans: true }));
   }
 
@@ -211,6 +212,12 @@ async function stampOf(path: string): Promise<string> {
   } catch (error) {
     throw fileTrouble(path, error);
   }
+}
+
+/** An ONNX file, or the graph that the hook for Torch-TensorRT wrote, which can be read but not edited. */
+async function readAnyModel(source: ByteSource): Promise<Read<OnnxModel>> {
+  if (!isJson(await source.read(0, Math.min(64, source.size)))) return readModel(source);
+  return readTorchGraph(decodeUtf8(await source.read(0, source.size)));
 }
 
 async function parseLog(source: ByteSource, path: string, only: LoggedBuild | undefined): Promise<Parsed<BuildLog>> {

@@ -1,13 +1,15 @@
 import { nodesInName } from '../model/nodesInName.ts';
 import { bodyOf, type ModelGraph } from '../model/modelGraph.ts';
 import { branchOf, untakenNodes } from '../model/untakenBranches.ts';
+import { torchKeys } from '../torch/readTorchGraph.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**
- * Notes the nodes that the log's parser omitted, and those that the last build removes (`Removing X`) or
+ * Notes the nodes that Torch-TensorRT or the log's parser omitted, and those that the last build removes (`Removing X`) or
  * eliminates (`Eliminating slice X …`), unless a layer computes them anyway.
  */
 export function claimGone(to: Resolution): void {
+  claimUnmade(to);
   claimUnparsed(to);
   for (const event of to.view.phase?.events ?? []) {
     if (event.kind !== 'remove' && event.kind !== 'eliminate') continue;
@@ -22,6 +24,14 @@ export function claimGone(to: Resolution): void {
       to.gone.set(node, { by: 'event', pass: event.pass, line: event.line });
     }
   }
+}
+
+/** Notes the nodes of PyTorch of which no layer was made: they only select or rename. */
+function claimUnmade(to: Resolution): void {
+  to.graph.nodes.forEach(({ metadata }, node) => {
+    const layers = metadata.find(({ key }) => key === torchKeys.layers)?.value;
+    if (layers === '0' && isFree(to, node)) to.gone.set(node, { by: 'torch' });
+  });
 }
 
 /**

@@ -271,6 +271,8 @@ export interface ReportNode {
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
   reason: string;
+  /** The line of the program that it comes from, as `model.py:12`; only of a graph that the hook for Torch-TensorRT wrote. */
+  source?: string;
   /** Where ONNX Runtime runs it; omitted without its log. */
   placement?: NodePlacement;
 }

@@ -1,6 +1,8 @@
 import type { EngineView } from './engineView.ts';
 import type { Accounting, Fate, ReportNode } from './fusionReport.ts';
 import { viewsData } from '../model/nodeRoles.ts';
+import type { OnnxNode } from '../onnx/onnxModel.ts';
+import { torchKeys } from '../torch/readTorchGraph.ts';
 import { quote } from './namedMembers.ts';
 import type { Basis, Resolution } from './resolution.ts';
 
@@ -18,8 +20,15 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
       foreignNode: from.regionOf[index]! < 0 ? null : from.regionOf[index]!,
       exact: judged.exact,
       reason: judged.reason,
+      ...sourceOf(node.metadata),
     };
   });
+}
+
+/** The line of the program that a node of PyTorch comes from. */
+function sourceOf(metadata: OnnxNode['metadata']): { source?: string } {
+  const source = metadata.find(({ key }) => key === torchKeys.source)?.value;
+  return source === undefined ? {} : { source };
 }
 
 /** What holds for all nodes alike. */
@@ -76,6 +85,8 @@ function goneReason(from: Resolution, gone: Basis): string {
         ? `The condition of ${name} is constant and selects the other branch.`
         : `Derived: the condition of ${name} is constant, and layers compute only nodes of the other branch.`;
     }
+    case 'torch':
+      return 'Torch-TensorRT made no layer of it.';
     case 'branch':
       return `TensorRT's parser took the other branch of ${quote(from.graph.nodes[gone.node]!.name || from.graph.nodes[gone.node]!.op)}.`;
     case 'event':

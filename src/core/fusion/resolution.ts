@@ -28,6 +28,8 @@ export type Basis =
   | { by: 'written'; layer: number }
   /** Its layer is in the graph that the optimizer was given, and this ForeignNode is the only one it can be in. */
   | { by: 'graph'; region: number; line: number }
+  /** The hook for Torch-TensorRT counted no layer that was made of it. */
+  | { by: 'torch' }
   /** TensorRT made a constant of it. */
   | { by: 'constant'; line: number }
   /** A layer copies one of its inputs to where its result is; the line says so, or null: the layer's name. */

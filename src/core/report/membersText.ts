@@ -73,5 +73,8 @@ const namedNodes = ({ metadata }: ReportLayer): string[] =>
     shorten(`  ${oneLine(name)}`, width),
   );
 
-const memberLine = ({ id, op, name, exact }: ReportNode): string =>
-  shorten(`  ${op} ${oneLine(name) || `(node ${id})`}${exact ? '' : ', derived'}`, width);
+const memberLine = ({ id, op, name, exact, source }: ReportNode): string =>
+  shorten(
+    `  ${op} ${oneLine(name) || `(node ${id})`}${source === undefined ? '' : ` @ ${oneLine(source)}`}${exact ? '' : ', derived'}`,
+    width,
+  );

@@ -57,6 +57,7 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
         ];
   return `${[
     shorten(describe(node), 100),
+    ...(node.source === undefined ? [] : wrap(`Source: ${oneLine(node.source)}`, '  ', '    ')),
     ...wrap(fateSentence(report, node), '  '),
     ...wrap(
       `${node.fate === 'unknown' ? 'Reason' : node.exact ? 'Exact' : 'Evidence'}: ${oneLine(node.reason)}`,

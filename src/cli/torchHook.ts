@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkOutput } from '../builder/files/checkOutput.ts';
+import { writeWhole } from '../builder/files/writeWhole.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes } from './command.ts';
+
+const name = 'trtlens_torch.py';
+
+export const torchHook: Command = {
+  name: 'torch-hook',
+  summary: 'write a Python file that names PyTorch modules in the layers of TensorRT',
+  help: `trtlens torch-hook [-o ${name}]
+
+Writes a Python file for programs that use Torch-TensorRT. It names the FX node of every layer and writes the graph with
+its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes in the place of an ONNX model
+(docs/interop.md).
+
+  -o, --output FILE    the file to write (default: ${name} in the working folder)
+`,
+  run: async (args, terminal) => {
+    const { values } = readArguments(args, { output: { type: 'string', short: 'o' } });
+    const output = values.output ?? name;
+    const source = join(import.meta.dirname, 'driver', name);
+    await checkOutput(output, [source]);
+    await writeWhole(output, await readFile(source, 'utf8'));
+    terminal.note(`Written: ${output}`);
+    return exitCodes.done;
+  },
+};
