@@ -14,7 +14,7 @@ import type { GateResult } from '../../core/diff/gate/gateResult.ts';
 import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
 import { readGate } from '../../core/diff/gate/readGate.ts';
 import { gateCodeQuality, gateSarif, type SarifPaths } from '../../core/diff/output/gateSarif.ts';
-import { gateJunit, gateMarkdown, gateText } from '../../core/diff/output/gateText.ts';
+import { gateJunit, gateMarkdown, gateText, type Unbuilt, unbuiltText } from '../../core/diff/output/gateText.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
@@ -82,10 +82,7 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
     const model = values.onnx ?? (await modelBeside(path, file));
     const baseline =
       baselinePath === undefined ? null : await readBuildSide(baselinePath, await fitting(baselinePath, model));
-    const builds =
-      values.matrix === undefined
-        ? [await readSides(sources, model)]
-        : await Promise.all((await foldersOfMatrix(values.matrix)).map((folder) => readBuildSide(folder)));
+    const { builds, unbuilt } = await buildsOf(values.matrix, sources, model);
     const sides = await withAccuracy(
       builds,
       path,
@@ -98,11 +95,11 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
       result: judgeGate(path, file, side, baseline),
       paths: pathsOf(path, side),
     }));
-    await writeOutputs(judged, values, [path, ...sources]);
+    await writeOutputs(judged, unbuilt, values, [path, ...sources]);
     const results = judged.map(({ result }) => result);
-    if (values.json) await printJson(terminal, values.matrix === undefined ? results[0]! : { results });
-    else await terminal.out(results.map(gateText).join('\n'));
-    return results.every(({ passed }) => passed) ? exitCodes.done : exitCodes.checkFailed;
+    if (values.json) await printJson(terminal, values.matrix === undefined ? results[0]! : { results, unbuilt });
+    else await terminal.out([...results.map(gateText), unbuiltText(unbuilt)].filter((text) => text !== '').join('\n'));
+    return unbuilt.length === 0 && results.every(({ passed }) => passed) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
 
@@ -148,19 +145,39 @@ async function readSides(sources: readonly string[], onnx: string | undefined): 
   return { ...first!, repeats: others.map(({ report }) => report) };
 }
 
-async function foldersOfMatrix(path: string): Promise<string[]> {
-  let jobs: { folder?: unknown; result?: unknown }[] | undefined;
+/** What is to be judged: one build with its profiles, or those of a matrix. */
+async function buildsOf(
+  matrix: string | undefined,
+  sources: readonly string[],
+  model: string | undefined,
+): Promise<{ builds: BuildSide[]; unbuilt: Unbuilt[] }> {
+  if (matrix === undefined) return { builds: [await readSides(sources, model)], unbuilt: [] };
+  const { folders, unbuilt } = await readMatrix(matrix);
+  return { builds: await Promise.all(folders.map((folder) => readBuildSide(folder))), unbuilt };
+}
+
+/** The builds of a matrix that passed, and the jobs that have none: what was not built cannot pass. */
+async function readMatrix(path: string): Promise<{ folders: string[]; unbuilt: Unbuilt[] }> {
+  let jobs: { name?: unknown; folder?: unknown; result?: unknown; error?: unknown }[] | undefined;
   try {
     jobs = (JSON.parse(decodeUtf8(await readWhole(path))) as { jobs?: typeof jobs }).jobs;
   } catch {
     throw new UserError(`${path} is not JSON: pass the output of \`trtlens matrix --json\``);
   }
-  const folders = (Array.isArray(jobs) ? jobs : []).flatMap(({ folder, result }) =>
-    typeof folder === 'string' && result === 'passed' ? [folder] : [],
-  );
+  const all = Array.isArray(jobs) ? jobs : [];
+  const isBuilt = ({ folder, result }: (typeof all)[number]) => typeof folder === 'string' && result === 'passed';
+  const folders = all.filter(isBuilt).map(({ folder }) => folder as string);
   if (folders.length === 0)
     throw new UserError(`${path} contains no build that passed: pass the output of \`trtlens matrix --json\``);
-  return folders;
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+  const unbuilt = all
+    .filter((job) => !isBuilt(job))
+    .map(({ name, result, error }) => ({
+      name: text(name) ?? 'a build',
+      result: text(result) ?? 'missing',
+      error: text(error),
+    }));
+  return { folders, unbuilt };
 }
 
 async function readAccuracy(path: string): Promise<{ error: number | null }> {
@@ -208,6 +225,7 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 async function writeOutputs(
   judged: readonly { result: GateResult; paths: SarifPaths }[],
+  unbuilt: readonly Unbuilt[],
   { sarif, junit, markdown, gitlab }: { sarif?: string; junit?: string; markdown?: string; gitlab?: string },
   inputs: readonly string[],
 ): Promise<void> {
@@ -215,8 +233,8 @@ async function writeOutputs(
   const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
   const outputs: [string | undefined, () => string][] = [
     [sarif, () => json(gateSarif(judged, version, hash))],
-    [junit, () => gateJunit(results)],
-    [markdown, () => gateMarkdown(results)],
+    [junit, () => gateJunit(results, unbuilt)],
+    [markdown, () => gateMarkdown(results, unbuilt)],
     [gitlab, () => json(gateCodeQuality(judged, hash))],
   ];
   for (const [path, content] of outputs) {

@@ -37,9 +37,41 @@ function someNames({ names }: CheckResult): string {
   return names.length > 5 ? `${shown}, and ${names.length - 5} more` : shown;
 }
 
+/** A job of a matrix that left no build to judge. */
+export interface Unbuilt {
+  /** Name of the job: model, precision and target. */
+  name: string;
+  /** `failed`, `cancelled`, `missing`. */
+  result: string;
+  /** One line; null: not known. */
+  error: string | null;
+}
+
+/** For a terminal: a line a job that was not built; '' for none. */
+export const unbuiltText = (unbuilt: readonly Unbuilt[]): string =>
+  unbuilt.map((job) => `✗ ${job.name}: ${reasonOf(job)}\n`).join('');
+
+const reasonOf = ({ result, error }: Unbuilt): string => {
+  const what = { failed: 'the build failed', cancelled: 'the build was cancelled' }[result] ?? 'it was not built';
+  return `not judged, because ${what}${error === null ? '' : `: ${error}`}`;
+};
+
+/** One line a build, where there are several: the retest at a glance. */
+function overview(results: readonly GateResult[], unbuilt: readonly Unbuilt[]): string {
+  if (results.length + unbuilt.length < 2) return '';
+  const rows = [
+    ...results.map(
+      (result) =>
+        `| ${result.passed ? '✓' : '✗'} | ${escapeCell(result.source)} | ${escapeCell(result.model)}, ${builtWith(result)} | ${gateSummary(result)} |`,
+    ),
+    ...unbuilt.map((job) => `| ✗ | ${escapeCell(job.name)} | | ${escapeCell(reasonOf(job))} |`),
+  ];
+  return `| | build | made of | checks |\n|---|---|---|---|\n${rows.join('\n')}\n\n`;
+}
+
 /** For a job summary or a comment on a pull request. */
-export function gateMarkdown(results: readonly GateResult[]): string {
-  return results
+export function gateMarkdown(results: readonly GateResult[], unbuilt: readonly Unbuilt[] = []): string {
+  const sections = results
     .map((result) => {
       const rows = result.checks.map(
         (check) =>
@@ -49,10 +81,11 @@ export function gateMarkdown(results: readonly GateResult[]): string {
       return `${title}\n\n| | check | result |\n|---|---|---|\n${rows.join('\n')}\n`;
     })
     .join('\n');
+  return overview(results, unbuilt) + sections;
 }
 
 /** JUnit XML: a suite a build, a test case a check. */
-export function gateJunit(results: readonly GateResult[]): string {
+export function gateJunit(results: readonly GateResult[], unbuilt: readonly Unbuilt[] = []): string {
   const suites = results.map((result) => {
     const cases = result.checks.map((check) => {
       const head = `    <testcase classname="${escapeXml(result.gate)}" name="${escapeXml(check.check)}" file="${escapeXml(result.gate)}" line="${check.place.line}"`;
@@ -66,5 +99,9 @@ export function gateJunit(results: readonly GateResult[]): string {
     const name = escapeXml(`${result.model} ${builtWith(result)}`);
     return `  <testsuite name="${name}" tests="${result.checks.length}" failures="${failed}" errors="0" skipped="${allowed + skipped}">\n${cases.join('\n')}\n  </testsuite>`;
   });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('\n')}\n</testsuites>\n`;
+  const missing = unbuilt.map((job) => {
+    const name = escapeXml(job.name);
+    return `  <testsuite name="${name}" tests="1" failures="1" errors="0" skipped="0">\n    <testcase classname="${name}" name="build">\n      <failure message="${escapeXml(reasonOf(job))}"/>\n    </testcase>\n  </testsuite>`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${[...suites, ...missing].join('\n')}\n</testsuites>\n`;
 }

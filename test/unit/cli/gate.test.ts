@@ -1,0 +1,57 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { gate } from '../../../src/cli/diff/gate.ts';
+import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
+import { runCommand } from './runCommand.ts';
+
+const examples = join(import.meta.dirname, '../../../examples');
+const folder = mkdtempSync(join(tmpdir(), 'gate-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = (name: string) => join(folder, name);
+
+/** A build folder of the example, by another version. */
+function build(name: string, version: string): string {
+  cpSync(join(examples, 'recorded/vit_tiny'), file(name), { recursive: true });
+  const path = join(file(name), 'manifest.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as BuildManifest;
+  const model = { ...manifest.model, file: join(examples, 'vit_tiny.onnx'), sha256: null };
+  writeFileSync(path, JSON.stringify({ ...manifest, model, tensorrt: { ...manifest.tensorrt, version } }));
+  return file(name);
+}
+
+const jobs = [
+  { name: 'vit fp16 rtx-1.7', folder: build('a', '1.7.1'), result: 'passed' },
+  { name: 'vit fp16 rtx-1.8', folder: build('b', '1.8.0'), result: 'passed' },
+];
+const failed = { name: 'vit fp16 rtx-2.0', folder: null, result: 'failed', error: 'Could not find any implementation' };
+
+it('judges every build of a matrix; a job without a build fails, and says why in every format', async () => {
+  writeFileSync(file('vit.gate.yaml'), 'rules:\n  foreignNodes: 1\n  nodes: { unknown: 0 }\n');
+  writeFileSync(file('good.json'), JSON.stringify({ jobs }));
+  const good = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('good.json'));
+  expect(good.code).toBe(0);
+  expect(good.out.match(/2 checks passed\./g)).toHaveLength(2);
+
+  writeFileSync(file('bad.json'), JSON.stringify({ jobs: [...jobs, failed] }));
+  const outputs = ['--markdown', file('s.md'), '--junit', file('s.xml')];
+  const bad = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'), ...outputs);
+  expect(bad.code).toBe(1);
+  const reason = 'not judged, because the build failed: Could not find any implementation';
+  expect(bad.out).toContain(`✗ vit fp16 rtx-2.0: ${reason}`);
+  const table = readFileSync(file('s.md'), 'utf8').split('\n').slice(0, 5);
+  expect(table.map((line) => line.slice(0, 5))).toEqual(['| | b', '|---|', '| ✓ |', '| ✓ |', '| ✗ |']);
+  expect(readFileSync(file('s.xml'), 'utf8').match(/<failure /g)).toHaveLength(1);
+  const json = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'), '--json');
+  expect(JSON.parse(json.out)).toMatchObject({ results: [{ passed: true }, {}], unbuilt: [{ result: 'failed' }] });
+});
+
+it('without a build that passed cannot judge', async () => {
+  for (const text of ['no JSON', '{}', JSON.stringify({ jobs: [failed] })]) {
+    writeFileSync(file('none.json'), text);
+    const ran = runCommand(gate, file('vit.gate.yaml'), '--matrix', file('none.json'));
+    // oxlint-disable-next-line no-await-in-loop -- three
+    await expect(ran).rejects.toThrow('pass the output of `trtlens matrix --json`');
+  }
+});
