@@ -25,6 +25,7 @@ const commands: Record<string, () => Promise<Command>> = {
   ladder: async () => (await import('./accuracy/ladder.ts')).ladder,
   compare: async () => (await import('./accuracy/compare.ts')).compare,
   run: async () => (await import('./accuracy/run.ts')).run,
+  profile: async () => (await import('./profile.ts')).profile,
   precision: async () => (await import('./precision/precision.ts')).precision,
   replay: async () => (await import('./replay.ts')).replay,
   report: async () => (await import('./report.ts')).report,

@@ -82,7 +82,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerFusion(tree, pages, sessions),
     registerTasks(building),
     registerWalkthrough(building),
-    registerHistory(history, building, diagnostics, { files, pages: comparisons }),
+    registerHistory(history, building, diagnostics, { files, pages: comparisons, log }),
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, feed: features.feed, log }),

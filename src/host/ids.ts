@@ -50,6 +50,7 @@ export const commands = {
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
   addFix: 'tensorrtLens.addFix',
   runEngine: 'tensorrtLens.runEngine',
+  profileBuild: 'tensorrtLens.profileBuild',
   openQuantisationPage: 'tensorrtLens.openQuantisationPage',
   calibrate: 'tensorrtLens.calibrate',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',

@@ -1,9 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { checkOutput } from '../files/checkOutput.ts';
 import { runTensorrt, type TensorrtPlace } from '../run/tensorrtJob.ts';
-import { type Build, filesOfBuild } from '../store/buildFolder.ts';
-import { UserError } from '../userError.ts';
+import { type Build, engineOf, filesOfBuild } from '../store/buildFolder.ts';
 
 export interface RunRequest extends TensorrtPlace {
   build: Build;
@@ -48,19 +46,6 @@ export async function runEngine({ build, inputs, out, ...place }: RunRequest): P
     results: [file],
   });
   return { ...result, gpu: start.gpu ?? '', version: start.version ?? '' };
-}
-
-async function engineOf({ folder, manifest }: Build): Promise<string> {
-  const { engine } = manifest.files;
-  const path = engine === null ? null : resolve(folder, engine);
-  const isThere =
-    path !== null &&
-    (await stat(path).then(
-      (status) => status.isFile(),
-      () => false,
-    ));
-  if (!isThere) throw new UserError(`${folder}: this build has no engine (result: ${manifest.result}). Build it again`);
-  return path;
 }
 
 /** `NAME:` of raw input values. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
@@ -86,3 +86,20 @@ export const filesOfBuild = ({ folder, manifest }: Build): string[] =>
   ['manifest.json', 'overrides.json', ...Object.values(manifest.files)]
     .filter((name) => typeof name === 'string')
     .map((name) => resolve(folder, name));
+
+/**
+ * Path of a build's engine.
+ * @throws {UserError} if it has none
+ */
+export async function engineOf({ folder, manifest }: Build): Promise<string> {
+  const { engine } = manifest.files;
+  const path = engine === null ? null : resolve(folder, engine);
+  const isThere =
+    path !== null &&
+    (await stat(path).then(
+      (status) => status.isFile(),
+      () => false,
+    ));
+  if (!isThere) throw new UserError(`${folder}: this build has no engine (result: ${manifest.result}). Build it again`);
+  return path;
+}

@@ -185,7 +185,7 @@ function chosenOf(tree: HistoryTree, argument: unknown, all: unknown): Build[] {
   return chosen.toSorted((a, b) => b.manifest.started.localeCompare(a.manifest.started));
 }
 
-function buildOf(argument: unknown): Build | undefined {
+export function buildOf(argument: unknown): Build | undefined {
   const item = argument as Partial<HistoryItem & Build> | undefined;
   if (item?.folder !== undefined && item.manifest !== undefined)
     return { folder: item.folder, manifest: item.manifest };

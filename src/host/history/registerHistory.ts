@@ -7,15 +7,16 @@ import type { BuildParts } from '../tasks/startBuild.ts';
 import { attach, pasteLog } from './attach.ts';
 import type { ComparisonPages } from './comparisonPages.ts';
 import { registerComparison } from './comparison.ts';
-import { historyCommands } from './historyCommands.ts';
+import { buildOf, historyCommands } from './historyCommands.ts';
 import type { HistoryTree } from './historyTree.ts';
+import { profileBuildOf } from './profileBuild.ts';
 
 /** The commands of the builds' history, and the texts in which two builds are compared. */
 export function registerHistory(
   tree: HistoryTree,
   parts: BuildParts,
   diagnostics: BuildDiagnostics,
-  { files, pages }: { files: ParsedFiles; pages: ComparisonPages },
+  { files, pages, log }: { files: ParsedFiles; pages: ComparisonPages; log: vscode.LogOutputChannel },
 ): vscode.Disposable {
   const attaching = { sessions: parts.sessions, diagnostics };
   return vscode.Disposable.from(
@@ -26,6 +27,10 @@ export function registerHistory(
     registerCommands({
       ...historyCommands(tree, parts, diagnostics, pages),
       [commands.fixBuildProblem]: (model, place) => fixProblem(diagnostics, String(model), Number(place)),
+      [commands.profileBuild]: async (argument) => {
+        const build = buildOf(argument) ?? tree.selected[0];
+        if (build !== undefined) await profileBuildOf({ ...parts, log }, build);
+      },
       [commands.attach]: (uri, chosen) => attach(attaching, uri, chosen),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
     }),
