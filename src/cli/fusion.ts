@@ -17,6 +17,7 @@ export const buildFileOptions = {
   layers: { type: 'string' },
   log: { type: 'string' },
   profile: { type: 'string' },
+  ncu: { type: 'string' },
   nsys: { type: 'string' },
   'ort-log': { type: 'string' },
   'build-number': { type: 'string' },
@@ -64,6 +65,7 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
   --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (.nsys-rep or SQLite)
+  --ncu FILE       counters of kernels: what ncu --csv --page raw prints
   --nsys PROGRAM   the nsys that reads a .nsys-rep file; default: the one on the PATH
   --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0): which execution provider runs each node
   --build-number N the N-th build in the log, from 1; default: the last that fits the model

@@ -26,6 +26,7 @@ trtlens report … [--model-explorer DIR] [--perfetto FILE] [-o report.html]
 Writes one self-contained page with the graph and the fusion view. The page loads nothing.
 Without --onnx, the graph is that of the engine: its layers, kernels and tensors.
 
+  --ncu FILE           counters of kernels: what ncu --csv --page raw prints
   --nsys PROGRAM       the nsys that reads a .nsys-rep file as --profile
   --build-number N     the N-th build in the log, from 1
   --ort-log FILE       verbose log of ONNX Runtime: which execution provider runs each node
@@ -96,6 +97,7 @@ interface Values {
   layers?: string;
   log?: string;
   profile?: string;
+  ncu?: string;
   nsys?: string;
   'ort-log'?: string;
   'build-number'?: string;

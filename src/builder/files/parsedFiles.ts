@@ -6,6 +6,7 @@ import type { Profile } from '../../core/engine/profile.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { readLayerInfo } from '../../core/engine/readLayerInfo.ts';
 import { readNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
+import { type KernelCounters, readNcu } from '../../core/engine/readNcu.ts';
 import { readProfile } from '../../core/engine/readProfile.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
@@ -155,6 +156,14 @@ export class ParsedFiles {
       }
     };
     return this.once('profile', [path], () => exportTrace(path, this.#nsys(), read));
+  }
+
+  /**
+   * What Nsight Compute printed with --csv.
+   * @throws {UserError} if it cannot be opened
+   */
+  counters(path: string): Promise<Read<KernelCounters[]>> {
+    return this.#parse('counters', path, (source) => parseText(source, path, readNcu));
   }
 
   /**

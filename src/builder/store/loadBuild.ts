@@ -29,6 +29,8 @@ export interface BuildFilesGiven {
   profile?: string | undefined;
   /** Verbose log of ONNX Runtime, which says where nodes run. */
   ortLog?: string | undefined;
+  /** The output of `ncu --csv`. */
+  ncu?: string | undefined;
   /** Which of several builds in the log, from 1; omitted: the last that fits the model and the layer info. */
   buildNumber?: number | undefined;
 }
@@ -90,7 +92,7 @@ function joined(
   own: Pick<ReportInput, 'added' | 'builtShapes'>,
   files: ParsedFiles,
 ): Promise<Pick<LoadedBuild, 'model' | 'log' | 'layers' | 'profile' | 'report'>> {
-  const paths = [given.onnx, given.log, given.layers, given.profile];
+  const paths = [given.onnx, given.log, given.layers, given.profile, given.ncu];
   const what = JSON.stringify(['report', paths.map((path) => path !== undefined), own, given.buildNumber]);
   const make = async () => {
     // One after the other: all of them run in one thread, and what reading a file leaves behind can go before the next.
@@ -98,6 +100,7 @@ function joined(
     const whole = given.log === undefined ? undefined : await files.log(given.log);
     const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
     const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
+    const counters = given.ncu === undefined ? undefined : await files.counters(given.ncu);
     const reportOn = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) =>
       createReport({
         model: model.value,
@@ -107,8 +110,9 @@ function joined(
         build,
         layerInfo: layers?.value,
         profile: profile?.value,
+        counters: counters?.value,
         ...own,
-        problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
+        problems: [log, layers, profile, counters].flatMap((read) => read?.problems ?? []),
       });
     const { log, report } = whole
       ? await chosenBuild(given, whole, files, reportOn, fitsInputs)

@@ -22,6 +22,7 @@ export async function loadEngine(given: EngineFilesGiven, files = new ParsedFile
   const whole = given.log === undefined ? undefined : await files.log(given.log);
   const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
   const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
+  const counters = given.ncu === undefined ? undefined : await files.counters(given.ncu);
   const reportOn = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) =>
     createEngineReport({
       file: basename(file),
@@ -29,7 +30,8 @@ export async function loadEngine(given: EngineFilesGiven, files = new ParsedFile
       build,
       layerInfo: layers?.value,
       profile: profile?.value,
-      problems: [log, layers, profile].flatMap((read) => read?.problems ?? []),
+      counters: counters?.value,
+      problems: [log, layers, profile, counters].flatMap((read) => read?.problems ?? []),
     });
   if (whole === undefined) return reportOn(undefined);
   const fits = ({ report: made }: EngineReport) => made.layers.length > 0 && fitsInputs(made);

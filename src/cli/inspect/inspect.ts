@@ -1,3 +1,4 @@
+import { timeText } from '../../core/text/numbers.ts';
 import { basename } from 'node:path';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { openFile } from '../../builder/files/fileSource.ts';
@@ -75,12 +76,16 @@ async function inspectPath(path: string, target: EngineTarget): Promise<Inspecti
   }
 }
 
-function text(name: string, { kind, tensorrt, counts, engine, problems }: Inspection): string {
+function text(name: string, { kind, tensorrt, counts, engine, times, problems }: Inspection): string {
   const made = tensorrt?.version ? `, ${tensorrt.product ?? 'tensorrt'} ${tensorrt.version}` : '';
   const lines = Object.entries(counts).map(([what, count]) => `  ${what}: ${String(count)}`);
+  const parts = Object.entries(times ?? {}).map(
+    ([part, { averageMs, p50, p90, p99 }]) =>
+      `  ${part.slice(0, -2)}: ${timeText(averageMs)} on average, p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}`,
+  );
   const trouble = problems.map(
     ({ severity, line, message }) => `  ${severity}${line ? ` on line ${line}` : ''}: ${message}`,
   );
   const checks = (engine?.portability ?? []).map(({ check, verdict, message }) => `  ${check}: ${verdict}: ${message}`);
-  return [`${name}: ${kind}${made}`, ...lines, ...checks, ...trouble].join('\n');
+  return [`${name}: ${kind}${made}`, ...lines, ...parts, ...checks, ...trouble].join('\n');
 }

@@ -15,6 +15,7 @@ import { claimReached } from './reachedMembers.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { ReportInput } from './reportInput.ts';
 import { findRemarks } from './reportRemarks.ts';
+import { joinCounters } from './counterJoin.ts';
 import { findSavings } from './fusionSavings.ts';
 import { findTimes } from './timeFindings.ts';
 import { modelProblem, noteUnbuilt } from './modelDifferences.ts';
@@ -47,6 +48,7 @@ export function createReport(input: ReportInput): FusionReport {
   const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times));
   const streams = new Set(view.layers.flatMap(({ streamId }) => streamId ?? [])).size > 1;
   const layers = view.layers.map((_, index) => layerOf(resolution, index, times, streams));
+  const measured = joinCounters(layers, input.counters ?? []);
   const report: FusionReport = {
     schema: 1,
     ...(input.build && { build: input.build }),
@@ -54,7 +56,7 @@ export function createReport(input: ReportInput): FusionReport {
     ...builtShapesOf(input, log),
     ...(input.model === null && { subject: 'engine' as const }),
     model: { file: input.modelFile, nodes: model.nodes.length },
-    layers,
+    layers: layers.map((layer, index) => withCounters(layer, measured.counters[index])),
     foreignNodes,
     nodes,
     tensors: reportTensors(resolution),
@@ -68,11 +70,15 @@ export function createReport(input: ReportInput): FusionReport {
       ...resolution.problems,
       ...findProblems(resolution, input, noEngine, other),
       ...times.problems,
+      ...measured.problems,
     ],
   };
   report.remarks = findRemarks(resolution, report, log);
   return { ...report, ...costs(report, resolution) };
 }
+
+const withCounters = (layer: ReportLayer, counters: ReportLayer['counters']): ReportLayer =>
+  counters === undefined ? layer : { ...layer, counters };
 
 /** What follows from times, and what fusion saved. */
 function costs(report: FusionReport, { graph }: Resolution): Pick<FusionReport, 'findings' | 'savings'> {

@@ -212,6 +212,8 @@ export interface ReportLayer {
   launchMs?: number;
   /** When it ran in the median pass of the trace, in milliseconds from the start of the first kernel to the end of the layer's last, and the CUDA stream of its longest kernel; only from a trace. */
   ran?: { startMs: number; endMs: number; stream: number };
+  /** What Nsight Compute measured of its kernels, in percent of what the GPU can do; null: not measured. Only with its output. */
+  counters?: LayerCounters;
   /** Share of the total time in percent, as the profile says; null: not timed. */
   percent: number | null;
   /** Name of the kernel that runs it, or the tactic's number where TensorRT gives no name; null: not given. */
@@ -226,6 +228,18 @@ export interface ReportLayer {
   line: number | null;
   /** TensorRT's own metadata of the layer, as it wrote it, control characters included. Omitted where it wrote none. */
   metadata?: string;
+}
+
+/** What Nsight Compute measured, in percent of what the GPU can do; null: not measured. */
+export interface LayerCounters {
+  /** Throughput of the multiprocessors. */
+  sm: number | null;
+  /** Throughput of the GPU's memory. */
+  dram: number | null;
+  /** Use of the tensor cores. */
+  tensor: number | null;
+  /** Warps that are active, of those that fit. */
+  occupancy: number | null;
 }
 
 /** A part of the network that Myelin compiles as a whole. */

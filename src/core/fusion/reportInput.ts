@@ -2,6 +2,7 @@ import type { BuildLog } from '../engine/buildLog.ts';
 import type { LayerInfo } from '../engine/layerInfo.ts';
 import type { ReportBuild, ReportShape } from './fusionReport.ts';
 import type { Profile } from '../engine/profile.ts';
+import type { KernelCounters } from '../engine/readNcu.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { Problem } from '../text/problem.ts';
 
@@ -17,6 +18,8 @@ export interface ReportInput {
   /** Which of several builds of its file the log is. */
   build?: ReportBuild | undefined;
   profile?: Profile | undefined;
+  /** What Nsight Compute measured, in the order of the launches. */
+  counters?: readonly KernelCounters[] | undefined;
   /** What the readers of layer info, log and profile found. */
   problems?: Problem[] | undefined;
   /** The shapes for which the build says it made its engine. */

@@ -103,8 +103,31 @@ function hostGaps({ layers, profile }: FusionReport): TimeFinding | null {
   };
 }
 
-/** Tensors that do not fit the cache and move nearly as fast as the memory allows. Weights are not counted. */
-function memoryBound({ profile }: FusionReport, timed: readonly ReportLayer[]): TimeFinding | null {
+/** As Nsight Compute measured; otherwise tensors that do not fit the cache and move nearly as fast as the memory allows. */
+function memoryBound(report: FusionReport, timed: readonly ReportLayer[]): TimeFinding | null {
+  const measured = slowestFirst(
+    timed.filter(({ counters }) => {
+      const { dram = null, sm = null } = counters ?? {};
+      return dram !== null && dram >= 100 * nearBandwidth && dram > (sm ?? 0);
+    }),
+  );
+  if (measured.length === 0) return timed.some(({ counters }) => counters) ? null : memoryBoundBySizes(report, timed);
+  return {
+    code: 'memory-bound',
+    exact: true,
+    message: `${counted(measured.length, 'layer')} use ${percentText(100 * nearBandwidth)} or more of the memory's throughput, and less of the multiprocessors': fewer bytes (FP16, INT8, more fusion) make them faster, more compute does not.`,
+    evidence: measured
+      .slice(0, 5)
+      .map(
+        ({ id, name, counters }) =>
+          `layer ${id} (${name}): ${percentText(counters!.dram!)} of the memory's throughput (ncu)`,
+      ),
+    ...about(measured),
+  };
+}
+
+/** Without weights, which a layer may read from the memory, too. */
+function memoryBoundBySizes({ profile }: FusionReport, timed: readonly ReportLayer[]): TimeFinding | null {
   const { bytesPerSecond = null, cacheBytes = null, name = '' } = profile?.gpu ?? {};
   if (bytesPerSecond === null || cacheBytes === null) return null;
   const shareOf = (layer: ReportLayer): number => {
@@ -133,17 +156,21 @@ const multiplies = /gemm|conv|fprop|cudnn/i;
 /** Work for which tensor cores are of no use. */
 const tooNarrow = /gemv|depthwise|smallN|pooling|_c1_k1_/i;
 
+/** As Nsight Compute measured, otherwise as the names of the kernels say. */
 function noTensorCores(timed: readonly ReportLayer[]): TimeFinding | null {
   const plain = slowestFirst(
-    timed.filter(
-      ({ tactic }) => tactic !== null && plainKernel.test(tactic) && multiplies.test(tactic) && !tooNarrow.test(tactic),
-    ),
+    timed.filter(({ tactic, counters }) => {
+      if (tactic === null || !multiplies.test(tactic) || tooNarrow.test(tactic)) return false;
+      const used = counters?.tensor ?? null;
+      return used === null ? plainKernel.test(tactic) : used === 0;
+    }),
   );
   if (plain.length === 0) return null;
+  const exact = plain.every(({ counters }) => (counters?.tensor ?? null) !== null);
   return {
     code: 'no-tensor-cores',
-    exact: false,
-    message: `${counted(plain.length, 'layer multiplies', 'layers multiply')} without tensor cores, as the names of the kernels say. Allow TF32, FP16, BF16 or INT8, and use channels that are multiples of 8.`,
+    exact,
+    message: `${counted(plain.length, 'layer multiplies', 'layers multiply')} without tensor cores${exact ? '' : ', as the names of the kernels say'}. Allow TF32, FP16, BF16 or INT8, and use channels that are multiples of 8.`,
     evidence: plain.slice(0, 5).map(({ id, tactic, averageMs }) => `layer ${id}: ${tactic}, ${timeText(averageMs!)}`),
     ...about(plain),
   };

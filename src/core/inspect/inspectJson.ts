@@ -6,7 +6,7 @@ import { memberOf } from '../text/jsonNode.ts';
 import { readLosslessJson } from '../text/losslessJson.ts';
 import { RAW_MEMBERS, readLayerInfo } from '../engine/readLayerInfo.ts';
 import { readProfile } from '../engine/readProfile.ts';
-import { readTiming } from '../engine/readTiming.ts';
+import { readTiming, summarizeTiming } from '../engine/readTiming.ts';
 import { counted } from '../text/numbers.ts';
 import { isEngineLayerName, isForeignNodeName, isNumberedKernel } from '../model/layerNameParts.ts';
 
@@ -18,6 +18,7 @@ export function inspectJson(text: string, head: string): Inspection | null {
   // The kinds that can be large are distinguished by their beginnings, so that each text is read once.
   if (/"computeMs"\s*:/.test(head)) return inspectTiming(text);
   if (/"(?:timeMs|averageMs)"\s*:/.test(head)) return inspectProfile(text);
+  if (/"ph"\s*:\s*"X"/.test(head)) return inspectProfile(text, 'in Chrome’s trace format');
   const { documents, problems } = readLosslessJson(text, { rawMembers: RAW_MEMBERS });
   return (
     inspectReplay(documents, problems) ??
@@ -51,16 +52,17 @@ function inspectTiming(text: string): Inspection | null {
   const counts = { rows: value.rows.length };
   return inspection('timing', `Times of ${counted(value.rows.length, 'inference')} (trtexec --exportTimes)`, {
     counts,
+    times: summarizeTiming(value),
     problems,
   });
 }
 
-function inspectProfile(text: string): Inspection | null {
+function inspectProfile(text: string, source = 'trtexec --exportProfile'): Inspection | null {
   const { value, problems } = readProfile(text);
   if (value === undefined) return null;
   const counts: Record<string, number> = { layers: value.rows.length };
   if (value.iterations !== null) counts['iterations'] = value.iterations;
-  return inspection('profile', `Profile of ${counted(value.rows.length, 'layer')} (trtexec --exportProfile)`, {
+  return inspection('profile', `Profile of ${counted(value.rows.length, 'layer')} (${source})`, {
     counts,
     problems,
   });

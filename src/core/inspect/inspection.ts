@@ -1,3 +1,4 @@
+import type { TimingSummary } from '../engine/readTiming.ts';
 import type { Problem } from '../text/problem.ts';
 import type { EngineFacts, PortabilityCheck } from './engineKnowledge.ts';
 
@@ -26,6 +27,8 @@ export interface Inspection {
   counts: Record<string, number>;
   /** Of an engine: what its header says, and whether it loads there. */
   engine?: EngineFacts & { portability: PortabilityCheck[] };
+  /** Of times of inferences: their distribution in milliseconds; a part that was not recorded is omitted. */
+  times?: TimingSummary;
   problems: Problem[];
 }
 

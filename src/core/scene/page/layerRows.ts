@@ -1,7 +1,7 @@
 import type { EngineTensor } from '../../engine/engineLayer.ts';
 import { tensorPrecision } from '../../engine/tensorPrecision.ts';
 import { tensorBytes } from '../../engine/tensorBytes.ts';
-import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import type { FusionReport, LayerCounters, ReportLayer } from '../../fusion/fusionReport.ts';
 import { layerLabel } from '../../report/labels.ts';
 import { engineMs } from '../../report/times.ts';
 import type { Cell, Column } from './tableRows.ts';
@@ -84,6 +84,10 @@ export const layerColumns: readonly Column<LayerRow>[] = [
   column('precision', 'Precision', 'text', ({ precision }) => precision || null, 'Types of the tensors that it writes'),
   column('tactic', 'Tactic', 'text', ({ layer }) => layer.tactic, 'Name or number of the kernel that runs it'),
   column('formats', 'Formats', 'text', ({ formats }) => formats || null, 'Memory layouts of the tensors it writes'),
+  counter('sm', 'SM', 'Throughput of the multiprocessors, of what the GPU can do'),
+  counter('dram', 'Memory', 'Throughput of the GPU’s memory, of what it can do'),
+  counter('tensor', 'Tensor Cores', 'Use of the tensor cores'),
+  counter('occupancy', 'Occupancy', 'Warps that are active, of those that fit'),
   column('bytes', 'Bytes', 'bytes', ({ bytes }) => bytes, 'Size of the tensors that it reads and writes, no weights'),
   column(
     'largest',
@@ -93,6 +97,20 @@ export const layerColumns: readonly Column<LayerRow>[] = [
     'Size of the largest tensor that it reads or writes',
   ),
 ];
+
+/** A column of what only Nsight Compute says. */
+function counter(id: keyof LayerCounters, title: string, meaning: string): Column<LayerRow> {
+  return {
+    ...column(
+      id,
+      title,
+      'percent',
+      ({ layer }) => layer.counters?.[id] ?? null,
+      `${meaning}; only from Nsight Compute`,
+    ),
+    optional: true,
+  };
+}
 
 /** A column of what only a trace says. */
 function traced(

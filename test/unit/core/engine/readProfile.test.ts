@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
 import { readProfile } from '../../../../src/core/engine/readProfile.ts';
-import { readTiming } from '../../../../src/core/engine/readTiming.ts';
+import { readTiming, summarizeTiming } from '../../../../src/core/engine/readTiming.ts';
 import { captureText, manifest } from '../../../support/fixtures.ts';
 
 describe('profiles', () => {
@@ -116,5 +116,67 @@ describe('times', () => {
     ]);
     const { value, problems } = readTiming('{"a": 1}');
     expect([value, problems.map(({ code }) => code)]).toEqual([undefined, ['no-timing']]);
+  });
+});
+
+describe('traces in Chrome’s format', () => {
+  const event = (name: string, ts: number, dur: number, more: object = {}) => ({
+    name,
+    ts,
+    dur,
+    ph: 'X',
+    pid: 1,
+    tid: 1,
+    ...more,
+  });
+  const rowsOf = (document: unknown) => {
+    const { value, problems } = readProfile(JSON.stringify(document));
+    expect(problems).toEqual([]);
+    return [value!.iterations, value!.rows.map(({ name, averageMs, percentage }) => [name, averageMs, percentage])];
+  };
+
+  test('Torch-TensorRT and Perfetto: an event a layer, in the order of time', () => {
+    const events = [event('b', 10, 1000), event('a', 0, 3000), { name: 'process', ph: 'M' }];
+    const rows = [['a', 3, 75], ['b', 1, 25]]; // prettier-ignore
+    expect(rowsOf(events)).toEqual([1, rows]);
+    expect(rowsOf({ traceEvents: events, displayTimeUnit: 'ms' })).toEqual([1, rows]);
+  });
+
+  test('what comes again in the same order is another inference, what comes otherwise is another layer', () => {
+    const run = (names: string[]) => rowsOf(names.map((name, index) => event(name, index, 1000 * (index + 1))));
+    expect(run(['a', 'b', 'a', 'b'])).toEqual([2, [['a', 2, 40], ['b', 3, 60]]]); // prettier-ignore
+    expect(run(['a', 'a', 'b'])).toEqual([1, [['a', 1, 100 / 6], ['a', 2, 200 / 6], ['b', 3, 50]]]); // prettier-ignore
+    expect(run(['a', 'b', 'a'])).toMatchObject([1, { length: 3 }]);
+  });
+
+  test('ONNX Runtime: the kernels of nodes, not sessions, threads or fences', () => {
+    const node = (name: string, ts: number) => event(`${name}_kernel_time`, ts, 500, { cat: 'Node', args: { op_name: 'Conv' } }); // prettier-ignore
+    const session = event('model_run', 0, 9000, { cat: 'Session' });
+    const fence = event('conv_fence_before', 1, 1, { cat: 'Node' });
+    expect(rowsOf([session, fence, node('conv', 1), node('relu', 2), node('conv', 3), node('relu', 4)])).toEqual([
+      2,
+      [['conv', 0.5, 50], ['relu', 0.5, 50]],
+    ]); // prettier-ignore
+  });
+
+  test('long traces take no more than their length', () => {
+    const events = Array.from({ length: 40_000 }, (_, at) =>
+      event(at % 2 === 0 ? 'a' : at === 39_999 ? 'c' : 'b', at, 1),
+    );
+    expect(readProfile(JSON.stringify(events)).value).toMatchObject({ iterations: 1, rows: { length: 40_000 } });
+  });
+});
+
+test('times of inferences have percentiles by part', () => {
+  const rows = Array.from({ length: 100 }, (_, at) => ({
+    computeMs: at + 1,
+    latencyMs: at === 0 ? 7 : null,
+    h2dMs: null,
+    d2hMs: 2,
+  }));
+  expect(summarizeTiming({ rows })).toEqual({
+    computeMs: { averageMs: 50.5, p50: 50, p90: 90, p99: 99 },
+    latencyMs: { averageMs: 7, p50: 7, p90: 7, p99: 7 },
+    d2hMs: { averageMs: 2, p50: 2, p90: 2, p99: 2 },
   });
 });

@@ -116,14 +116,15 @@ describe('sorting rows', () => {
     expect(lines).toHaveLength(report.layers.length);
   });
 
-  it('has what only a trace says in columns of its own', () => {
-    const traced = { averageMs: 2, p50: 1, p90: 3, p99: 4, launches: 10, launchMs: 0.5, gapMs: 0.25 };
+  it('has what only a trace or Nsight Compute says in columns of its own', () => {
+    const counters = { sm: 10, dram: 20, tensor: 0, occupancy: null };
+    const traced = { averageMs: 2, p50: 1, p90: 3, p99: 4, launches: 10, launchMs: 0.5, gapMs: 0.25, counters };
     const report = handReport([], [handLayer(0, 'other', [], traced), handLayer(1, 'other', [])]);
     const own = layerColumns.filter(({ optional }) => optional === true);
     expect(csvOf(toLayerRows(report), own).split('\r\n')).toEqual([
-      'p50 (ms),p90 (ms),p99 (ms),Launches,Launch (ms),Gap Before (ms)',
-      '1,3,4,10,0.5,0.25',
-      ',,,,,',
+      'p50 (ms),p90 (ms),p99 (ms),Launches,Launch (ms),Gap Before (ms),SM (%),Memory (%),Tensor Cores (%),Occupancy (%)',
+      '1,3,4,10,0.5,0.25,10,20,0,',
+      ',,,,,,,,,',
       '',
     ]);
   });
