@@ -17,7 +17,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   // The first build of all asks before it downloads TensorRT-RTX.
   const question = w.dialog('Download NVIDIA TensorRT-RTX?');
   await question.waitFor();
-  assert.match(await question.innerText(), /licence/i);
+  assert.match(await question.innerText(), /license/i);
   await w.shot('walk-2-consent');
   await question.getByRole('button', { name: 'Download and Build' }).click();
 
