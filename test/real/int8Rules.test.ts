@@ -78,9 +78,9 @@ test('int8 rules insert pairs with the scales of a cache; the other nodes stay a
 
 test('with base fp16, pairs quantise behind the Casts', async () => {
   const { out, network, rewrite } = await apply('base fp16\nscales c\nop:Conv int8\n', { path: cache });
-  // Nothing between a product and the next pair is cast: it stays in the product's kernel.
+  // Nothing between a product and the next pair is cast: it stays in the product's kernel. Behind the first Conv is a pool.
   expect(rewrite.problems.map(({ code }) => code)).toContain('base-skips-quantised');
-  expect(rewrite.casts.filter(({ input }) => input.includes('conv1'))).toEqual([]);
+  expect(rewrite.casts.filter(({ input }) => /layer\d.*conv1/.test(input))).toEqual([]);
   expect(low(network).filter((name) => name.endsWith('Conv'))).toHaveLength(20);
   const [answer] = await python.check([{ model: out, run: true, against: model }]);
   expect(answer).toMatchObject({ checked: true, ran: true });

@@ -80,14 +80,15 @@ export async function migrateCalibration(
   }
 }
 
-/** Scales of the weights of all products, by axis and name. */
+/** Scales of the weights of products, by axis and name. @param only ids of the nodes; null: all */
 export async function weightScales(
   network: QuantisedGraph,
   path: string,
   source: ByteSource,
+  only: ReadonlySet<string> | null = null,
 ): Promise<Map<string, readonly number[]>> {
   const found = new Map<string, readonly number[]>();
-  for (const { tensor, axis, weights } of weightsOf(network)) {
+  for (const { tensor, axis, weights } of weightsOf(network, only)) {
     const key = `${axis}:${tensor}`;
     if (found.has(key)) continue;
     const values = await readFloats(weights, path, source);
@@ -96,9 +97,13 @@ export async function weightScales(
   return found;
 }
 
-function weightsOf(network: QuantisedGraph): (WeightsToScale & { weights: OnnxTensor })[] {
+function weightsOf(
+  network: QuantisedGraph,
+  only: ReadonlySet<string> | null,
+): (WeightsToScale & { weights: OnnxTensor })[] {
   const graph: ModelGraph = network.graph;
   return [...graph.nodes.keys()].flatMap((node) => {
+    if (only !== null && !only.has(graph.nodes[node]!.id)) return [];
     const op = network.op(node);
     const weights = products.has(op) && graph.owner[node]! < 0 ? network.constantAt(node, 1) : undefined;
     const axis = weights && network.outputAxis(node, weights.shape.length);

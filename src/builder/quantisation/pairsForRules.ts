@@ -59,7 +59,7 @@ export async function pairsForRules(
   const cache =
     (await namedScales(scales.path)) ??
     (await measured(activationsToScale(network, asked), { path, model, source }, scales, signal));
-  const weights = await weightScales(network, resolve(path), source);
+  const weights = await weightScales(network, resolve(path), source, asked);
   const made = planMigration(
     network,
     inferTensors(graph),
