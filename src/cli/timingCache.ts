@@ -54,7 +54,7 @@ entries.
     if ((what === 'prune') !== logs.length > 0)
       throw new Usage(what === 'prune' ? '--log LOG (a verbose build log) is missing' : '--log is for prune');
     await checkOutput(output, [...positionals, ...logs]);
-    for (const path of positionals) await requireTimingCache(path);
+    for (const path of positionals) await entriesIn(path);
     const request: TimingCachesRequest = {
       caches: positionals,
       out: output,
@@ -72,11 +72,13 @@ entries.
   },
 };
 
-async function requireTimingCache(path: string): Promise<void> {
+/** How many entries the file itself shows; undefined: none of its first bytes say. */
+async function entriesIn(path: string): Promise<number | undefined> {
   const source = await openFile(path, { unpack: false });
   try {
-    const { kind, summary } = await inspectFile(source, { name: basename(path) });
+    const { kind, summary, counts } = await inspectFile(source, { name: basename(path) });
     if (kind !== 'timing-cache') throw new UserError(`${path} is not a timing cache of TensorRT: ${summary}`);
+    return counts['entries'];
   } finally {
     await source.close();
   }
@@ -107,8 +109,9 @@ async function report(
   terminal: Terminal,
   { entries, removed, bytes, version, messages }: TimingCacheReading,
   out: string,
-) {
-  const count = entries === null ? 'number of entries not known' : counted(entries.length, 'entry', 'entries');
+): Promise<void> {
+  const number = entries?.length ?? (await entriesIn(out));
+  const count = number === undefined ? 'number of entries not known' : counted(number, 'entry', 'entries');
   const gone = removed === 0 ? '' : `, ${counted(removed, 'entry', 'entries')} removed`;
   for (const { message } of messages) terminal.note(`TensorRT: ${message}`);
   await terminal.out(`${out}: ${count}${gone}, ${counted(bytes, 'byte')}, TensorRT ${version}\n`);

@@ -37,7 +37,7 @@ describe('layer info without its model', () => {
     assert.deepEqual(state!.notices[0]!.steps, ['chooseModel']);
     assert.deepEqual(
       tree.getChildren().map(({ label }) => label),
-      ['ForeignNode 0', 'ForeignNode 2', 'ForeignNode 1', 'Native layers (14)', 'Reformats (7)'],
+      ['ForeignNode 0', 'ForeignNode 2', 'ForeignNode 1', 'Native layers (14)', 'Reformats (7)', 'Where time goes (3)'],
     );
   });
 
