@@ -33,7 +33,8 @@ def as_registered(attribute, kind):
     value = given[attribute]
     if kind is str:
         return value.decode()
-    return kind(value) if kind in trtp.BUILT_IN else np.array(value, kind.__args__[1].__args__[0])
+    array = np.atleast_1d(np.array(value))
+    return kind(array) if kind in trtp.BUILT_IN else array.astype(kind.__args__[1].__args__[0])
 
 
 assert set(given) == set(plugin.attributes), (set(given), set(plugin.attributes))

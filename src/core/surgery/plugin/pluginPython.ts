@@ -13,11 +13,10 @@ const pythonTypes: Readonly<Record<string, string>> = {
   bool: 'trt.bool',
 };
 
+/** Single numbers as arrays, too: TensorRT 10.6 makes them of arrays with one element, which NumPy 2.4 refuses. */
 const annotation = (value: PluginAttribute['value']): string => {
-  if ('float' in value) return 'float';
-  if ('int' in value) return 'int';
   if ('string' in value) return 'str';
-  return 'floats' in value ? 'npt.NDArray[np.float32]' : 'npt.NDArray[np.int64]';
+  return 'floats' in value || 'float' in value ? 'npt.NDArray[np.float32]' : 'npt.NDArray[np.int64]';
 };
 
 /** The plugin in Python, for TensorRT 10.6 and later (`tensorrt.plugin`). */
@@ -42,7 +41,7 @@ Written by trtlens plugin. ${elementwise ? 'Needs CuPy.' : 'The implementation i
 
 ${elementwise ? 'import os\n' : ''}from typing import ${elementwise ? 'List, ' : ''}Tuple
 
-${elementwise ? 'import cupy as cp\n' : ''}import numpy as np${attributes.some(({ value }) => 'floats' in value || 'ints' in value) ? '\nimport numpy.typing as npt' : ''}
+${elementwise ? 'import cupy as cp\n' : ''}import numpy as np${attributes.some(({ value }) => !('string' in value)) ? '\nimport numpy.typing as npt' : ''}
 import tensorrt as trt
 import tensorrt.plugin as trtp
 
@@ -67,7 +66,7 @@ function launch(plan: PluginPlan): string {
     ...inputs.map((_, place) => `in${place}.data_ptr`),
     ...outputs.map((_, place) => `outputs[${place}].data_ptr`),
     'np.int64(count)',
-    ...kernelFloats(plan).map((own) => `np.float32(${own})`),
+    ...kernelFloats(plan).map((own) => `np.float32(${own}[0])`),
   ].join(', ');
   return `    count = int(np.prod(tuple(in0.shape)))
     if count == 0:
