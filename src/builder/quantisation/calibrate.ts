@@ -40,7 +40,7 @@ export async function findCalibrator(chosen?: string, wanted?: CalibrationTool):
         ? `it has none of ${tools.map((tool) => needed[tool].join(' and ')).join(', ')}`
         : undefined,
     advice:
-      'Install nvidia-modelopt[onnx], or onnxruntime and onnx, with pip, and name that interpreter (--python, or the setting tensorrtLens.pythonPath).',
+      'Install nvidia-modelopt[onnx], or onnxruntime and onnx, with pip, and name that interpreter (--python, or the setting tensorrtLens.python.path).',
   });
   // A wrapper that sets an environment up is to be run itself.
   return { tool: toolOf(python)!, python: python.args.length === 0 ? python.program : python.path };

@@ -45,7 +45,7 @@ test('a model is calibrated with samples into a new file, whose pairs the page l
   writeFileSync(python, `#!/bin/sh\nPYTHONPATH='${runtime.environment.PYTHONPATH}' exec '${runtime.python}' "$@"\n`);
   chmodSync(python, 0o755);
   mkdirSync(join(folder, '.vscode'));
-  writeFileSync(join(folder, '.vscode/settings.json'), JSON.stringify({ 'tensorrtLens.pythonPath': python }));
+  writeFileSync(join(folder, '.vscode/settings.json'), JSON.stringify({ 'tensorrtLens.python.path': python }));
   for (const file of ['model.onnx', 'inputs.npz'])
     copyFileSync(`test/fixtures/faults/softmax_no_max/${file}`, join(folder, file));
   const w = await open();
