@@ -104,6 +104,10 @@ async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues):
 
 function precisionOf(text: string | undefined): LowPrecision | undefined {
   const known = ['fp16', 'bf16', 'int8', 'fp8'] as const;
+  if (text === 'fp4')
+    throw new Usage(
+      "--low: FP4 is not simulated: ONNX Runtime's CPU provider computes no FP4 type. Run the engine instead, with trtlens run and compare",
+    );
   const found = known.find((one) => one === text);
   if (text !== undefined && found === undefined)
     throw new Usage(`--low: unknown value '${text}'; expected one of ${known.join(', ')}`);

@@ -101,6 +101,7 @@ describe('the frame', () => {
     [['fusion', ...vit, '--log'], /'--log <value>' argument missing/],
     [['fusion', ...vit, 'extra', ...vitLog], /unexpected argument 'extra'/],
     [['inspect'], /FILE is missing/],
+    [['accuracy', 'm.onnx', '--low', 'fp4'], /FP4 is not simulated: ONNX Runtime's CPU provider computes no FP4 type/],
     [['build', 'm.onnx', '--backend', 'cuda'], /--backend: unknown value 'cuda'; expected one of auto, trtexec/],
     [['build', 'm.onnx', '--workspace', '1G'], /--workspace: '1G' is not an integer/],
     [['build', 'm.onnx', '--opt-shapes', 'input=1x3'], /--opt-shapes: 'input=1x3' does not have the form/],
