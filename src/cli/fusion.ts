@@ -1,4 +1,5 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
@@ -34,7 +35,8 @@ export function buildNumberOf(text: string | undefined): number | undefined {
 export type BuildFileValues = { [Name in keyof typeof buildFileOptions]?: string | undefined };
 
 /** Reads the files of a build with the programs that the options name. */
-export const filesWith = ({ nsys }: BuildFileValues): ParsedFiles => new ParsedFiles({ nsys: () => nsys ?? 'nsys' });
+export const filesWith = ({ nsys }: BuildFileValues): ParsedFiles =>
+  new ParsedFiles({ exportTrace: exportingWith(() => nsys ?? 'nsys') });
 
 /** Checks that there is a file that lists layers, where there is no model. */
 export function requireEngineFiles({ layers, log, profile }: BuildFileValues): void {

@@ -4,6 +4,7 @@ import { registerAccuracy } from './accuracy/registerAccuracy.ts';
 import { registerEngine } from './engine/registerEngine.ts';
 import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
+import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { nsysToRun } from './builds/toolsOf.ts';
 import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
 import { FusionPages } from './fusion/fusionPages.ts';
@@ -47,7 +48,7 @@ let running: Builds | undefined;
 /** Puts the parts together. Nothing is read, probed or started here: each part begins when the user requests it. */
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
-  const files = new ParsedFiles({ nsys: nsysToRun });
+  const files = new ParsedFiles({ exportTrace: exportingWith(nsysToRun) });
   const sessions = new Sessions(new DiskSource(log, files));
   const builds = new Builds(context, log);
   const diagnostics = new BuildDiagnostics(files);

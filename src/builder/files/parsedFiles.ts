@@ -19,7 +19,6 @@ import type { ByteSource } from '../../core/text/byteSource.ts';
 import type { Problem, Read } from '../../core/text/problem.ts';
 import { decodeUtf8, Utf8Decoder } from '../../core/text/utf8Decoder.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { exportTrace, isTraceReport } from '../tools/exportTrace.ts';
 import { type FileSource, openFile, piecesOf } from './fileSource.ts';
 
 /** A file to parse, on a disk or elsewhere. */
@@ -31,6 +30,16 @@ export interface FileOrigin {
   /** `unpack: false`: a gzip-compressed file may be given as it is. */
   open: (options?: { unpack: boolean }) => Promise<FileSource>;
 }
+
+/** Exports a report of Nsight Systems to SQLite and gives the file to `read`. */
+export type TraceExport = <T>(path: string, read: (sqlite: string) => Promise<T>) => Promise<T>;
+
+/** Whether a file is a report of Nsight Systems, which only its own nsys can read. */
+export const isTraceReport = (path: string): boolean => /\.nsys-rep$/i.test(path);
+
+const noExport: TraceExport = async (path) => {
+  throw new UserError(`${path} cannot be read here. Run nsys export --type sqlite and use the file that it writes`);
+};
 
 /** What a file contains; its problems name the file. */
 export interface Parsed<T> extends Read<T> {
@@ -65,19 +74,19 @@ const keyOf = (what: string, origins: readonly FileOrigin[]): string =>
 export class ParsedFiles {
   readonly #open: typeof openFile;
   readonly #keep: number;
-  readonly #nsys: () => string;
+  readonly #exportTrace: TraceExport;
   /** By what was asked; the one asked for last is last. */
   readonly #results = new Map<string, { stamp: string; result: Promise<unknown> }>();
 
-  /** @param options.nsys the nsys that reads reports of Nsight Systems: a path, or a name on the PATH */
+  /** @param options.exportTrace reads reports of Nsight Systems; default: they are refused */
   constructor({
     open = openFile,
     keep = keptResults,
-    nsys = () => 'nsys',
-  }: { open?: typeof openFile; keep?: number; nsys?: () => string } = {}) {
+    exportTrace = noExport,
+  }: { open?: typeof openFile; keep?: number; exportTrace?: TraceExport } = {}) {
     this.#open = open;
     this.#keep = keep;
-    this.#nsys = nsys;
+    this.#exportTrace = exportTrace;
   }
 
   /**
@@ -155,7 +164,7 @@ export class ParsedFiles {
         await source.close();
       }
     };
-    return this.once('profile', [path], () => exportTrace(path, this.#nsys(), read));
+    return this.once('profile', [path], () => this.#exportTrace(path, read));
   }
 
   /**

@@ -11,7 +11,8 @@ import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { readWhole } from '../files/fileSource.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
-import { exportTrace, isTraceReport } from '../tools/exportTrace.ts';
+import { isTraceReport } from '../files/parsedFiles.ts';
+import { exportTrace } from '../tools/exportTrace.ts';
 import { causeOf } from './logWatch.ts';
 import { UserError } from '../userError.ts';
 
@@ -26,7 +27,7 @@ export interface ImportOptions {
   /** Parent of the build's folder. Default: `buildsFolder(model, cache)`. */
   folder?: string;
   cache?: string;
-  /** The nsys that reads reports of Nsight Systems, as in `ParsedFiles`. Default: the one on the PATH. */
+  /** The nsys that reads reports of Nsight Systems: a path, or a name on the PATH, which is the default. */
   nsys?: () => string;
   /** Facts for the manifest that the pieces do not contain but the caller knows. */
   known?: Partial<Pick<BuildManifest, 'origin' | 'backend' | 'gpu' | 'driver' | 'options' | 'command' | 'seconds'>>;

@@ -1,12 +1,16 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import type { TraceExport } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
 
-/** Whether a file is a report of Nsight Systems, which only its own nsys can read. */
-export const isTraceReport = (path: string): boolean => /\.nsys-rep$/i.test(path);
+/** Exports reports of Nsight Systems with an nsys, which is asked for only then. */
+export const exportingWith =
+  (nsys: () => string): TraceExport =>
+  (path, read) =>
+    exportTrace(path, nsys(), read);
 
 /**
  * Exports a report of Nsight Systems to SQLite and gives the file to `read`; it is removed afterwards.

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { exportingWith } from '../../../src/builder/tools/exportTrace.ts';
 import { engineFilesOf } from '../../../src/builder/store/engineFiles.ts';
 import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
@@ -29,7 +30,7 @@ const exported = () => readdirSync(tmpdir()).filter((name) => name.startsWith('t
 
 test('a report of Nsight Systems is read through nsys, and nothing of the export stays', async () => {
   const before = exported();
-  const { value, problems } = await new ParsedFiles({ nsys: () => nsys }).profile(report);
+  const { value, problems } = await new ParsedFiles({ exportTrace: exportingWith(() => nsys) }).profile(report);
   expect([value!.trace!.kernels, problems]).toEqual([267, []]);
   const args = JSON.parse(readFileSync(join(folder, 'args.json'), 'utf8')) as string[];
   expect([args[0], ...args.slice(1, 3), args.at(-1)]).toEqual([
@@ -43,7 +44,7 @@ test('a report of Nsight Systems is read through nsys, and nothing of the export
 });
 
 test('without nsys, or with one that fails, the message says what to do', async () => {
-  const profile = (program: string) => new ParsedFiles({ nsys: () => program }).profile(report);
+  const profile = (program: string) => new ParsedFiles({ exportTrace: exportingWith(() => program) }).profile(report);
   await expect(profile(join(folder, 'none'))).rejects.toThrow(
     /a run; \$x\.nsys-rep: only nsys of Nsight Systems can read this file, and .*none was not found\. Install Nsight Systems/,
   );
@@ -52,6 +53,7 @@ test('without nsys, or with one that fails, the message says what to do', async 
   const silent = fakeTool(folder, 'silent-nsys', '');
   await expect(profile(silent)).rejects.toThrow(/nsys export failed: exit status 0/);
   await expect(new ParsedFiles().profile(join(folder, 'gone.nsys-rep'))).rejects.toThrow(/no such file/);
+  await expect(new ParsedFiles().profile(report)).rejects.toThrow(/cannot be read here\. Run nsys export/);
 });
 
 test('a trace is the profile of an imported build, as SQLite and as a report', async () => {
@@ -73,6 +75,9 @@ test('a report finds the layer info next to it', async () => {
     gunzipSync(readFileSync(fixturePath('traces/vit_tiny.fp16/layers.json.gz'))),
   );
   copyFileSync(report, join(folder, 'run.nsys-rep'));
-  const given = await engineFilesOf(join(folder, 'run.nsys-rep'), new ParsedFiles({ nsys: () => nsys }));
+  const given = await engineFilesOf(
+    join(folder, 'run.nsys-rep'),
+    new ParsedFiles({ exportTrace: exportingWith(() => nsys) }),
+  );
   expect(given).toEqual({ profile: join(folder, 'run.nsys-rep'), layers: join(folder, 'layers.json') });
 });

@@ -2,7 +2,7 @@
 const blockBytes = 1 << 19;
 
 /** Numbers that come one after the other, in typed arrays: a tenth of the memory of an array of objects. */
-export class Column {
+export class NumberColumn {
   length = 0;
   readonly #blocks: (Float64Array | Int32Array)[] = [];
   readonly #memory: ColumnMemory;
@@ -53,13 +53,13 @@ export class ColumnMemory {
   readonly #free: ArrayBuffer[] = [];
 
   /** A column of any numbers. */
-  wide(): Column {
-    return new Column(this, true);
+  wide(): NumberColumn {
+    return new NumberColumn(this, true);
   }
 
   /** A column of integers of 32 bits. */
-  narrow(): Column {
-    return new Column(this, false);
+  narrow(): NumberColumn {
+    return new NumberColumn(this, false);
   }
 
   take(): ArrayBuffer {
@@ -72,7 +72,7 @@ export class ColumnMemory {
 }
 
 /** The order of rows by a column, of equal ones the one with the larger `last` first. undefined: they are in order. */
-export function orderOf(by: Column, last?: Column): Uint32Array | undefined {
+export function orderOf(by: NumberColumn, last?: NumberColumn): Uint32Array | undefined {
   const before = (a: number, b: number): number => by.at(a) - by.at(b) || (last ? last.at(b) - last.at(a) : a - b);
   let sorted = true;
   for (let row = 1; row < by.length && sorted; row++) sorted = before(row - 1, row) <= 0;

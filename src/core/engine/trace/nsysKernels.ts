@@ -1,7 +1,7 @@
 import type { Problem } from '../../text/problem.ts';
 import { counted } from '../../text/numbers.ts';
 import type { KernelTrace, TimedKernels } from '../profile.ts';
-import { type Column, type ColumnMemory, orderOf } from './columns.ts';
+import { type NumberColumn, type ColumnMemory, orderOf } from './columns.ts';
 import { type Capture, graphLaunches } from './nsysGraphs.ts';
 import { nowhere, type PlacedLaunches } from './nsysLaunches.ts';
 import type { KernelRows, LaunchRows } from './nsysRows.ts';
@@ -11,8 +11,8 @@ interface PlacedKernels {
   /** How many passes ran kernels. */
   passes: number;
   /** By kernel: its place and its pass; -1: in none. */
-  place: Column;
-  pass: Column;
+  place: NumberColumn;
+  pass: NumberColumn;
   /** Kernels of CUDA graphs that belong nowhere. */
   lost: number;
 }

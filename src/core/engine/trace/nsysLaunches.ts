@@ -1,4 +1,4 @@
-import { type Column, type ColumnMemory, orderOf } from './columns.ts';
+import { type NumberColumn, type ColumnMemory, orderOf } from './columns.ts';
 import type { KernelTrace, TimedKernels } from '../profile.ts';
 import type { LaunchRows, RangeRows } from './nsysRows.ts';
 
@@ -6,8 +6,8 @@ import type { LaunchRows, RangeRows } from './nsysRows.ts';
 export interface PlacedLaunches {
   places: Places;
   /** By row of a call: its place, and its pass through an engine; -1: in no range. */
-  place: Column;
-  pass: Column;
+  place: NumberColumn;
+  pass: NumberColumn;
   /** When each pass began, nanoseconds. */
   starts: number[];
   /** Rows of calls in the order of time; undefined: they are in order. */

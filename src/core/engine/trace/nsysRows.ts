@@ -1,4 +1,4 @@
-import { type Column, type ColumnMemory, orderOf } from './columns.ts';
+import { type NumberColumn, type ColumnMemory, orderOf } from './columns.ts';
 import type { SqliteFile } from './sqliteFile.ts';
 import type { SqliteRow } from './sqliteRecord.ts';
 
@@ -11,37 +11,37 @@ const kernelLaunch = /^cu(?:da)?Launch(?:Cooperative)?Kernel/;
 
 /** Calls of the CUDA runtime or driver that may launch kernels. Times in nanoseconds. */
 export interface LaunchRows {
-  start: Column;
+  start: NumberColumn;
   /** How long the host was in it. */
-  duration: Column;
-  thread: Column;
+  duration: NumberColumn;
+  thread: NumberColumn;
   /** Process and correlation id in one number; -1: it has no id. */
-  key: Column;
+  key: NumberColumn;
   /** Rows that do not launch one kernel, as those that launch a CUDA graph. */
   others: Set<number>;
 }
 
 /** NVTX ranges that have an end. */
 export interface RangeRows {
-  start: Column;
-  end: Column;
-  thread: Column;
+  start: NumberColumn;
+  end: NumberColumn;
+  thread: NumberColumn;
   /** Index in `names`. */
-  name: Column;
+  name: NumberColumn;
   names: string[];
 }
 
 /** Kernels of a trace. Times in nanoseconds. */
 export interface KernelRows {
-  start: Column;
-  duration: Column;
+  start: NumberColumn;
+  duration: NumberColumn;
   /** Row of the call that launched it; -1: none is known. */
-  call: Column;
+  call: NumberColumn;
   /** Index in `graphNodes`; -1: no CUDA graph ran it. */
-  graphNode: Column;
+  graphNode: NumberColumn;
   graphNodes: CapturedNode[];
   /** Index in `streams`. */
-  stream: Column;
+  stream: NumberColumn;
   streams: { device: number; id: number }[];
 }
 
@@ -101,11 +101,11 @@ export class CallKeys {
 
 /** Finds calls by their key: in the order in which kernels come, the next one is nearly always the next call. */
 export class CallIndex {
-  readonly #keys: Column;
+  readonly #keys: NumberColumn;
   readonly #order: Uint32Array | undefined;
   #last = -1;
 
-  constructor(keys: Column) {
+  constructor(keys: NumberColumn) {
     this.#keys = keys;
     this.#order = orderOf(keys);
   }

@@ -2,13 +2,13 @@ import type { FusionReport } from '../../fusion/fusionReport.ts';
 import { findingTitle } from '../../report/findingText.ts';
 import { aboutTime, phrase } from '../../report/labels.ts';
 import { shareOf } from '../../report/times.ts';
-import type { Draft } from './fusionPanel.ts';
+import type { PanelDraft } from './fusionPanel.ts';
 
 /** Where time goes that need not: one line, and a line for each finding, which selects its layers; null: nowhere. */
-export function findingDrafts(report: FusionReport): { whole: Draft; lines: Draft[] } | null {
+export function findingDrafts(report: FusionReport): { whole: PanelDraft; lines: PanelDraft[] } | null {
   const { findings = [] } = report;
   if (findings.length === 0) return null;
-  const lines = findings.map((finding): Draft => ({
+  const lines = findings.map((finding): PanelDraft => ({
     id: `finding-${finding.code}`,
     kind: 'layers',
     label: findingTitle(finding),
@@ -22,7 +22,7 @@ export function findingDrafts(report: FusionReport): { whole: Draft; lines: Draf
     exact: finding.exact,
     selection: { kind: 'layers', ids: finding.layers },
   }));
-  const whole: Draft = {
+  const whole: PanelDraft = {
     id: 'findings',
     kind: 'layers',
     label: `Where time goes (${findings.length})`,

@@ -63,7 +63,7 @@ interface Context {
 }
 
 /** A line without its place in the tree. */
-export type Draft = Omit<PanelItem, 'parent' | 'children' | 'hasChildren'>;
+export type PanelDraft = Omit<PanelItem, 'parent' | 'children' | 'hasChildren'>;
 
 /**
  * The side bar's tree: ForeignNodes with the modules below them, all other layers by kind, what is not computed, and what
@@ -112,7 +112,7 @@ function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSor
   };
 }
 
-function item(parent: PanelItem | null, draft: Draft, make: ((self: PanelItem) => PanelItem[]) | null): PanelItem {
+function item(parent: PanelItem | null, draft: PanelDraft, make: ((self: PanelItem) => PanelItem[]) | null): PanelItem {
   let made: PanelItem[] | undefined;
   const self: PanelItem = {
     ...draft,
@@ -150,7 +150,7 @@ function foreignItem(context: Context, group: EngineGroup, kept: number[]): Pane
   if (foreign === null) return [];
   const kernels = layers.filter(({ kind }) => kind !== 'foreign');
   const share = shareOf(report, foreign.averageMs);
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: `foreign-${foreign.id}`,
     kind: 'foreignNode',
     label: `ForeignNode ${foreign.id}`,
@@ -234,7 +234,7 @@ function layersItem(
     parent === null
       ? natives.reduce((sum, group) => sum + group.counted.length, 0)
       : new Set(layers.flatMap((layer) => layer.nodes)).size;
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: parent === null ? id : `${parent.id}/${id}`,
     kind: parent === null ? 'layers' : 'kernels',
     label: `${label} (${thousands(layers.length)})`,
@@ -252,7 +252,7 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
   const group = context.natives.get(layer.id);
   const own = group?.counted.length ?? layer.nodes.length;
   const derived = layer.evidence.length > 0 && layer.evidence.every((evidence) => evidence === 'reach');
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: `layer-${layer.id}`,
     kind: 'layer',
     label: layerLabel(layer),
@@ -293,7 +293,7 @@ function notComputed(context: Context): PanelItem[] {
   const sum = kept.reduce((total, { nodes }) => total + nodes.length, 0);
   if (sum === 0) return [];
   const { folded, removed, shape } = report.accounting;
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: 'not-computed',
     kind: 'fate',
     label: 'Not computed',
@@ -313,7 +313,7 @@ function unknownItem(context: Context): PanelItem {
 }
 
 function fateItem(context: Context, parent: PanelItem | null, fate: Fate, nodes: number[]): PanelItem {
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: `fate-${fate}`,
     kind: 'fate',
     label: fateWordsOf(context.report)[fate].label,
@@ -340,7 +340,7 @@ function moduleItem(context: Context, parent: PanelItem, entry: ModuleEntry): Pa
   const family = entry.members.length > 1;
   const each = entry.members[0]?.size ?? 0;
   const same = entry.members.every(({ size }) => size === each);
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: `${parent.id}/${entry.id}`,
     kind: 'module',
     label: entry.label,
@@ -370,7 +370,7 @@ function nodeItem(context: Context, parent: PanelItem, index: number, shared = f
   // Without a model, the nodes are the layers.
   const layer = context.report.subject === 'engine' ? context.report.layers[index] : undefined;
   if (layer !== undefined) return [layerItem(context, parent, layer)];
-  const draft: Draft = {
+  const draft: PanelDraft = {
     id: `${parent.id}/node-${node.id}`,
     kind: 'node',
     label: nodeLabel(node),
