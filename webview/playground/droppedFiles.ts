@@ -8,7 +8,7 @@ import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { engineGraph } from '../../src/core/scene/engine/engineGraph.ts';
 import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
-import { typedGraph } from '../../src/core/scene/graph/typedGraph.ts';
+import { typedGraph } from '../../src/core/scene/panel/typedGraph.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import type { ByteSource } from '../../src/core/text/byteSource.ts';

@@ -1,9 +1,9 @@
-import type { Cell, Column } from '../../src/core/scene/page/tableRows.ts';
+import type { Cell, TableColumn } from '../../src/core/scene/page/tableRows.ts';
 import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
 import { oneLine } from '../../src/core/text/oneLine.ts';
 
 /** A cell as the table shows it; '' for what is not known. */
-export function cellText({ kind }: Pick<Column<unknown>, 'kind'>, cell: Cell): string {
+export function cellText({ kind }: Pick<TableColumn<unknown>, 'kind'>, cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return oneLine(cell);
   switch (kind) {

@@ -1,10 +1,10 @@
-import type { Column } from '../../src/core/scene/page/tableRows.ts';
+import type { TableColumn } from '../../src/core/scene/page/tableRows.ts';
 import { strings } from '../shared/strings.ts';
 
 /** The choice of columns: a button that opens a list of switches. The column of names stays. */
 export function columnMenu(
   parent: HTMLElement,
-  columns: readonly Pick<Column<unknown>, 'id' | 'title' | 'meaning'>[],
+  columns: readonly Pick<TableColumn<unknown>, 'id' | 'title' | 'meaning'>[],
   hidden: readonly string[],
   changed: (hidden: string[]) => void,
 ): void {

@@ -1,5 +1,5 @@
 import { csvOf, sortRows } from '../../src/core/scene/page/tableRows.ts';
-import type { Column, SortOrder } from '../../src/core/scene/page/tableRows.ts';
+import type { TableColumn, SortOrder } from '../../src/core/scene/page/tableRows.ts';
 import { counted } from '../../src/core/text/numbers.ts';
 import { strings } from '../shared/strings.ts';
 import { cellText } from './cellText.ts';
@@ -22,7 +22,7 @@ export interface TableOptions<Row> {
   label: string;
   /** One and many of what a row is. */
   noun: [one: string, many: string];
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   state: TableState;
   remember(state: TableState): void;
   /** Rows that match a filter text, and what is wrong with it ('': nothing). */
@@ -61,7 +61,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   let all: readonly Row[] = [];
   let shown: Row[] = [];
   let isSelected: (row: Row) => boolean = () => false;
-  let shownColumns: readonly Column<Row>[] = [];
+  let shownColumns: readonly TableColumn<Row>[] = [];
   let active = 0;
   /** Where a range that Shift extends begins. */
   let anchor = 0;
@@ -136,7 +136,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   }
 
   /** First click: what matters most at the top; second: the other way round; third: as the rows came. */
-  function sortBy({ id, kind }: Column<Row>): void {
+  function sortBy({ id, kind }: TableColumn<Row>): void {
     const first = kind !== 'text';
     const { sort } = state;
     const next = sort?.column !== id ? first : sort.descending === first ? !first : null;
@@ -191,7 +191,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     else grid.setAttribute('aria-activedescendant', row.id);
   }
 
-  function drawLine(line: Line, index: number, columns: readonly Column<Row>[]): void {
+  function drawLine(line: Line, index: number, columns: readonly TableColumn<Row>[]): void {
     const row = shown[index]!;
     const { element } = line;
     element.classList.toggle('active', index === active);
@@ -328,11 +328,11 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
 }
 
 /** Least and most, as CSS has them. */
-const widthOf = ({ kind, id }: Pick<Column<unknown>, 'kind' | 'id'>): string =>
+const widthOf = ({ kind, id }: Pick<TableColumn<unknown>, 'kind' | 'id'>): string =>
   kind !== 'text' ? '84px, 84px' : id === 'name' ? '240px, 3fr' : '110px, 1fr';
 
 /** An empty cell of the column at a position, with a mark before the text of names. */
-function makeCell(kind: Column<unknown>['kind'], at: number, named: boolean): Line['cells'][number] {
+function makeCell(kind: TableColumn<unknown>['kind'], at: number, named: boolean): Line['cells'][number] {
   const cell = document.createElement('div');
   cell.className = `table-cell ${kind}`;
   cell.setAttribute('role', 'gridcell');

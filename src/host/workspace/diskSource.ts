@@ -14,7 +14,7 @@ import { quantisationOf } from '../../builder/quantisation/readQuantisation.ts';
 import { buildState } from '../../core/diagnose/buildState.ts';
 import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
-import { typedGraph } from '../../core/scene/graph/typedGraph.ts';
+import { typedGraph } from '../../core/scene/panel/typedGraph.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import type { Problem } from '../../core/text/problem.ts';
 import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';

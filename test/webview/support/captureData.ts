@@ -10,7 +10,7 @@ import type { OnnxModel } from '../../../src/core/onnx/onnxModel.ts';
 import { readModel } from '../../../src/core/onnx/readModel.ts';
 import { engineGraph } from '../../../src/core/scene/engine/engineGraph.ts';
 import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
-import { typedGraph } from '../../../src/core/scene/graph/typedGraph.ts';
+import { typedGraph } from '../../../src/core/scene/panel/typedGraph.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
 import { bytesOf } from '../../../src/core/text/byteSource.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';

@@ -5,7 +5,7 @@ import type { GraphIndex } from './graphIndex.ts';
 import { matcher, wordsOf } from './searchWords.ts';
 import type { Match } from './searchWords.ts';
 
-export interface SearchResult {
+export interface GraphSearchResult {
   /** Points that match, in the graph's order. */
   points: number[];
   /** What is wrong with the query, as text; '' otherwise. */
@@ -31,7 +31,7 @@ interface Test {
  * without regard to case, with spaces between double quotes; `op:`, `fate:`, `dtype:` and `id:` want the whole text
  * unless it is an expression. '' finds nothing.
  */
-export function searchGraph(graph: GraphIndex, report: FusionReport | null, query: string): SearchResult {
+export function searchGraph(graph: GraphIndex, report: FusionReport | null, query: string): GraphSearchResult {
   const tests: Test[] = [];
   for (const word of wordsOf(query)) {
     const [field, text] = fieldOf(word);

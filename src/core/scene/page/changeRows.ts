@@ -7,7 +7,7 @@ import { layerLabel } from '../../report/labels.ts';
 import { layerOf } from '../../report/layers.ts';
 import { timeText } from '../../text/numbers.ts';
 import { layerMs } from './fusionTimeline.ts';
-import type { Cell, Column } from './tableRows.ts';
+import type { Cell, TableColumn } from './tableRows.ts';
 
 /** One change as a line of the table with both sides. */
 export interface ChangeRow {
@@ -41,7 +41,7 @@ function msOf(report: FusionReport, ids: readonly number[]): number | null {
 const sentence = ({ message }: Change): string => message.replace(/: [+−][^:]*\.$/, '.');
 
 /** The columns of the table of changes. */
-export const changeColumns: readonly Column<ChangeRow>[] = [
+export const changeColumns: readonly TableColumn<ChangeRow>[] = [
   column('name', 'Change', 'text', ({ change }) => sentence(change), 'What changed, in a sentence'),
   column(
     'delta',
@@ -81,10 +81,10 @@ export const changeColumns: readonly Column<ChangeRow>[] = [
 function column(
   id: string,
   title: string,
-  kind: Column<ChangeRow>['kind'],
+  kind: TableColumn<ChangeRow>['kind'],
   value: (row: ChangeRow) => Cell,
   meaning: string,
-): Column<ChangeRow> {
+): TableColumn<ChangeRow> {
   return { id, title, kind, value, meaning };
 }
 

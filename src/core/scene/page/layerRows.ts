@@ -4,7 +4,7 @@ import { tensorBytes } from '../../engine/tensorBytes.ts';
 import type { FusionReport, LayerCounters, ReportLayer } from '../../fusion/fusionReport.ts';
 import { layerLabel } from '../../report/labels.ts';
 import { engineMs } from '../../report/times.ts';
-import type { Cell, Column } from './tableRows.ts';
+import type { Cell, TableColumn } from './tableRows.ts';
 import { layerMs } from './fusionTimeline.ts';
 
 /** One engine layer or kernel as a line of a table. */
@@ -50,7 +50,7 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
 }
 
 /** The columns of the table of layers. */
-export const layerColumns: readonly Column<LayerRow>[] = [
+export const layerColumns: readonly TableColumn<LayerRow>[] = [
   column('position', 'Order', 'number', ({ position }) => position, 'Position in the order of execution, from 0'),
   column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'),
   column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
@@ -99,7 +99,7 @@ export const layerColumns: readonly Column<LayerRow>[] = [
 ];
 
 /** A column of what only Nsight Compute says. */
-function counter(id: keyof LayerCounters, title: string, meaning: string): Column<LayerRow> {
+function counter(id: keyof LayerCounters, title: string, meaning: string): TableColumn<LayerRow> {
   return {
     ...column(
       id,
@@ -116,20 +116,20 @@ function counter(id: keyof LayerCounters, title: string, meaning: string): Colum
 function traced(
   id: string,
   title: string,
-  kind: Column<LayerRow>['kind'],
+  kind: TableColumn<LayerRow>['kind'],
   value: (row: LayerRow) => number | undefined,
   meaning: string,
-): Column<LayerRow> {
+): TableColumn<LayerRow> {
   return { ...column(id, title, kind, (row) => value(row) ?? null, `${meaning}; only from a trace`), optional: true };
 }
 
 function column(
   id: string,
   title: string,
-  kind: Column<LayerRow>['kind'],
+  kind: TableColumn<LayerRow>['kind'],
   value: (row: LayerRow) => Cell,
   meaning: string,
-): Column<LayerRow> {
+): TableColumn<LayerRow> {
   return { id, title, kind, value, meaning };
 }
 

@@ -2,7 +2,7 @@
 export type Cell = number | string | null;
 
 /** One column of a table: how its cells are made, written and ordered. */
-export interface Column<Row> {
+export interface TableColumn<Row> {
   /** Stable: kept in what a view remembers. */
   id: string;
   title: string;
@@ -26,7 +26,7 @@ export interface SortOrder {
  */
 export function sortRows<Row>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   { column, descending }: SortOrder,
 ): Row[] {
   const by = columns.find(({ id }) => id === column);
@@ -76,7 +76,7 @@ function digitsFrom(text: string, start: number): string {
 }
 
 /** Lines of comma-separated values as RFC 4180 has them, the titles first; numbers plain, what is not known empty. */
-export function csvOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+export function csvOf<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const line = (cells: readonly Cell[]) =>
     `${cells.map((cell) => csvCell(cell === null ? '' : String(cell))).join(',')}\r\n`;
   const unit = { ms: ' (ms)', delta: ' (ms)', percent: ' (%)', bytes: '', number: '', text: '' };

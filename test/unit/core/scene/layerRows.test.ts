@@ -4,7 +4,7 @@ import { filterLayers } from '../../../../src/core/scene/page/filterLayers.ts';
 import { handLayer, handReport } from './handReport.ts';
 import { layerColumns, toLayerRows } from '../../../../src/core/scene/page/layerRows.ts';
 import { csvOf, sortRows } from '../../../../src/core/scene/page/tableRows.ts';
-import type { Column } from '../../../../src/core/scene/page/tableRows.ts';
+import type { TableColumn } from '../../../../src/core/scene/page/tableRows.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 
 const reportOf = async (model: string, capture: string) => (await captureData(model, capture)).report!;
@@ -77,7 +77,7 @@ describe('sorting rows', () => {
     name: string | null;
     size: number | null;
   }
-  const columns: Column<Row>[] = [
+  const columns: TableColumn<Row>[] = [
     { id: 'name', title: 'Name', kind: 'text', value: ({ name }) => name, meaning: '' },
     { id: 'size', title: 'Size', kind: 'ms', value: ({ size }) => size, meaning: '' },
   ];

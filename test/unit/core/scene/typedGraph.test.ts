@@ -4,7 +4,7 @@ import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
 import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
 import { TensorIndex } from '../../../../src/core/scene/graph/tensorIndex.ts';
-import { typedGraph } from '../../../../src/core/scene/graph/typedGraph.ts';
+import { typedGraph } from '../../../../src/core/scene/panel/typedGraph.ts';
 import { bytesOf } from '../../../../src/core/text/byteSource.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { int, len, model, node } from '../../../support/wire.ts';

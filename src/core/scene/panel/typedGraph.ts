@@ -2,7 +2,7 @@ import { expandFunctions } from '../../model/expandFunctions.ts';
 import { inferTensors } from '../../model/inferTensors.ts';
 import { createModelGraph } from '../../model/modelGraph.ts';
 import type { OnnxModel } from '../../onnx/onnxModel.ts';
-import type { GraphData, GraphTensor } from '../panel/viewData.ts';
+import type { GraphData, GraphTensor } from './viewData.ts';
 
 /**
  * The graph of a model with the types and shapes that follow from its operators, for a view without a report, which has
