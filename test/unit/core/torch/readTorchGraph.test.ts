@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
 import { fusion } from '../../../../src/cli/fusion.ts';
 import { torchHook } from '../../../../src/cli/torchHook.ts';
 import { readTorchGraph } from '../../../../src/core/torch/readTorchGraph.ts';
@@ -9,6 +10,25 @@ import { runCommand } from '../../cli/runCommand.ts';
 
 const path = fixturePath('torch/encoder.fx.json');
 const text = readFileSync(path, 'utf8');
+
+// The network of the recorded graph, built by TensorRT's API with the hook on an H100.
+test.each([
+  ['layers', '--layers', 'encoder.layers.json.gz'],
+  ['log', '--log', 'encoder.log.gz'],
+])(
+  'TensorRT 10.6 names the FX nodes of its kernels in the %s; what only moves data is derived',
+  async (_, option, file) => {
+    const recorded = (name: string) => fixturePath(`torch/tensorrt-10.6.0/${name}`);
+    const { out } = await runCommand(fusion, '--onnx', recorded('encoder.fx.json'), option, recorded(file), '--json');
+    const { nodes, accounting } = JSON.parse(out) as FusionReport;
+    expect(accounting).toMatchObject({ total: 72, foreign: 59, removed: 13, unknown: 0 });
+    const derived = nodes.filter(({ exact }) => !exact);
+    expect(new Set(derived.map(({ op }) => op.split('.')[1]))).toEqual(
+      new Set(['view', 'permute', 'unbind', 'transpose', '_unsafe_view']),
+    );
+    expect(derived).toHaveLength(18);
+  },
+);
 
 describe('a graph of the hook for Torch-TensorRT', () => {
   it('is a model with modules, types and source lines', () => {
