@@ -60,7 +60,7 @@ export class ChunkPlan {
     this.reads = this.graph.nodes.map((node) => {
       const found = low.byId.get(node.id);
       const sources = found && isQuantised(found) ? [...found.sources.values(), found.bypass ?? ''] : [];
-      return new Set([...readsOf(node), ...sources].filter((name) => name !== ''));
+      return new Set([...namesReadBy(node), ...sources].filter((name) => name !== ''));
     });
     for (const [position, reads] of this.reads.entries()) for (const name of reads) this.lastRead.set(name, position);
     if (keepOutputs) for (const { name } of this.graph.outputs) this.lastRead.set(name, Infinity);
@@ -145,12 +145,12 @@ interface WrittenChunk {
 }
 
 /** Tensors of its own graph, or of those around it, that a node reads, also inside its bodies. */
-export function readsOf({ inputs, subgraphs }: OnnxNode): Set<string> {
+export function namesReadBy({ inputs, subgraphs }: OnnxNode): Set<string> {
   const reads = new Set(inputs.filter((name) => name !== ''));
   for (const { graph } of subgraphs) {
     const own = new Set([...graph.inputs, ...graph.initializers].map(({ name }) => name));
     for (const node of graph.nodes) {
-      for (const name of readsOf(node)) if (!own.has(name)) reads.add(name);
+      for (const name of namesReadBy(node)) if (!own.has(name)) reads.add(name);
       for (const name of node.outputs) own.add(name);
     }
     for (const { name } of graph.outputs) if (!own.has(name)) reads.add(name);

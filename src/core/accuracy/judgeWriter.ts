@@ -1,7 +1,7 @@
 import { standardOpset } from '../model/opset.ts';
 import type { TensorTypes } from '../model/tensorTypes.ts';
 import type { OnnxGraph, OnnxNode } from '../onnx/onnxModel.ts';
-import { readsOf } from './chunkPlan.ts';
+import { namesReadBy } from './chunkPlan.ts';
 import { canJudgeBodies, type JudgePlace, writeJudgedBodies } from './judgedBodies.ts';
 import { isQuantised, type LowModel } from './lowNodes.ts';
 import { type Measures, writeMeasures } from './measures.ts';
@@ -72,7 +72,7 @@ export class JudgeWriter {
     const own = [...graph.inputs, ...graph.initializers].map(({ name }) => name);
     for (const name of [...own, ...graph.nodes.flatMap(({ outputs }) => outputs)])
       if (name !== '') place.run.set(name, given.get(name) ?? name);
-    const measures = graph.nodes.flatMap((node) => this.node(node, readsOf(node), graph.path, place));
+    const measures = graph.nodes.flatMap((node) => this.node(node, namesReadBy(node), graph.path, place));
     return { place, measures };
   }
 

@@ -7,7 +7,7 @@ import { counted } from '../../core/text/numbers.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { withProgress } from '../platform/withProgress.ts';
-import { runtimeOf } from './runtimeConsent.ts';
+import { runtimeOf } from '../platform/runtimeConsent.ts';
 
 /** What a search is about: a model, and the rules that it is built with. */
 export interface AccuracySubject {

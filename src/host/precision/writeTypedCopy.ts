@@ -8,7 +8,7 @@ import { planPrecision, scalesOf } from '../../core/precision/plan/precisionPlan
 import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
 import { namedScales } from '../../builder/quantisation/namedScales.ts';
 import { Cancelled } from '../../builder/userError.ts';
-import { runtimeOf } from '../accuracy/runtimeConsent.ts';
+import { runtimeOf } from '../platform/runtimeConsent.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { ensurePackages, type Installed } from '../../builder/tools/ensurePackages.ts';
 import { packageSets } from '../../builder/tools/packageSets.ts';
-import { readSettings } from '../platform/settings.ts';
+import { readSettings } from './settings.ts';
 
 /** ONNX Runtime, set up after consent. */
 export const runtimeOf = (
