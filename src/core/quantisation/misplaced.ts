@@ -140,6 +140,8 @@ function judgeSum(network: QuantisedGraph, node: number, add: Add): void {
   const by = inputs.map((tensor) => network.dequantisedBy(tensor));
   const other = by[0]! >= 0 ? 1 : 0;
   if (by.filter((one) => one >= 0).length !== 1) return;
+  // The output of a product is added in its kernel, in floating point: there, only the other input is to be quantized.
+  if (productBefore(network, inputs[other]!) >= 0) return;
   const name = network.graph.tensors[inputs[other]!]!.name;
   add(
     'one-side-of-residual',

@@ -97,9 +97,9 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
     value = add(op, [data, weights, ...(added === null ? [] : [added])], `b${i}_product`);
     if (has('before-activation')) value = pair(value, `b${i}_early`);
     if (residual) {
-      const own = has('one-side-of-residual') ? value : pair(value, `b${i}_sum`);
-      // The other side is the input of the block, through a pair of its own.
-      value = add('Add', [own, pair(input, `b${i}_skip`)], `b${i}_add`);
+      // The other side is the input of the block, through a pair of its own; the product's may have one or none.
+      const own = i % 2 === 0 || has('one-side-of-residual') ? pair(value, `b${i}_sum`) : value;
+      value = add('Add', [own, has('one-side-of-residual') ? input : pair(input, `b${i}_skip`)], `b${i}_add`);
     }
     if (activation !== null) value = add(activation, [value], `b${i}_act`);
   });
@@ -120,7 +120,11 @@ test.each(codes)('%s is named where it is planted, and nothing else', (code) => 
   fc.assert(
     fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), fc.nat(), (drawn, place) => {
       const at = place % drawn.length;
-      const blocks = drawn.map((one, i) => (i === at ? { ...one, ...needs[code], ...fitting(code) } : one));
+      const blocks = drawn.map((one, i): Block => {
+        if (i === at) return { ...one, ...needs[code], ...fitting(code) };
+        // What comes in is to be no product's own output, which may stay in floating point.
+        return i === at - 1 && code === 'one-side-of-residual' ? { ...one, activation: 'Relu' } : one;
+      });
       expect(misplaced(networkOf(blocks, null))).toEqual([]);
       const bad = networkOf(blocks, { code, at });
       const found = misplaced(bad);
