@@ -56,7 +56,11 @@ async function apply(rules: string, scales: ScalesSource | undefined, from = mod
 /** Names of the nodes that read a dequantised value. */
 const low = (network: QuantisedGraph): string[] =>
   [...network.graph.nodes.keys()]
-    .filter((node) => network.op(node) !== 'QuantizeLinear' && network.dequantisedBy(network.input(node, 0)) >= 0)
+    .filter(
+      (node) =>
+        network.op(node) !== 'QuantizeLinear' &&
+        network.graph.inputs[node]!.slice(0, 2).some((tensor) => network.dequantisedBy(tensor) >= 0),
+    )
     .map((node) => network.graph.nodes[node]!.name);
 
 test('int8 rules insert pairs with the scales of a cache; the other nodes stay as they are', async () => {

@@ -3,6 +3,7 @@ import type { ModelEdits } from '../onnx/editModel.ts';
 import type { CalibrationCache } from './calibrationCache.ts';
 import { pools, products, quantisable } from '../model/products.ts';
 import { floatBytes } from './floatBytes.ts';
+import { productBefore } from './misplaced.ts';
 import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
 
 /** Weights of a product that are to be quantised per output channel. */
@@ -118,8 +119,17 @@ function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number
     op === 'Add' && inputs.length === 2 && inputs.every((tensor) => tensor >= 0 && !network.isConstant(tensor));
   if (!isSum && !pools.has(op)) return null;
   return low === null || inputs.some((tensor) => low.has(madeBy(network, tensor)))
-    ? { node, activations: plain(network, isSum ? [...new Set(inputs)] : [data]), weights: null }
+    ? { node, activations: plain(network, isSum ? residuals(network, inputs) : [data]), weights: null }
     : null;
+}
+
+/**
+ * The inputs of a sum that get pairs: not the output of a product, whose kernel adds, and from which a pair would separate
+ * the sum. Of two products, one adds.
+ */
+function residuals(network: QuantisedGraph, inputs: readonly number[]): number[] {
+  const own = inputs.findIndex((tensor) => productBefore(network, tensor) >= 0);
+  return [...new Set(inputs.filter((_, index) => index !== own))];
 }
 
 /** Those that are not dequantised already. */

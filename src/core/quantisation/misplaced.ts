@@ -65,7 +65,7 @@ function judgeQuantise(network: QuantisedGraph, node: number, add: Add): void {
 }
 
 /** The product that makes a tensor, alone or with a bias or a BatchNormalization behind it; -1: none. */
-function productBefore(network: QuantisedGraph, tensor: number): number {
+export function productBefore(network: QuantisedGraph, tensor: number): number {
   const maker = network.producer(tensor);
   if (maker < 0 || products.has(network.op(maker))) return maker;
   const own = network.graph.inputs[maker]!.filter((one) => one >= 0 && !network.isConstant(one));

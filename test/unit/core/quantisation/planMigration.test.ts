@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
+import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
+import type { OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import { activationsToScale, planMigration } from '../../../../src/core/quantisation/migrateCalibration.ts';
+import { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
+import { modelAround } from '../fusion/buildModel.ts';
+
+/** `c1 = Conv(x)`, one node a line; a Conv reads weights of its own. */
+function networkOf(text: string): QuantisedGraph {
+  const initializers: OnnxTensor[] = [];
+  const nodes = [...text.matchAll(/(\w+) = (\w+)\(([^)]*)\)/g)].map(([, output, op, reads], index): OnnxNode => {
+    const inputs = reads!.split(', ');
+    if (op === 'Conv') {
+      initializers.push({ name: `${output}_w`, type: 'float', shape: [8, 8, 1, 1], data: null });
+      inputs.push(`${output}_w`);
+    }
+    return {
+      id: String(index),
+      name: output!,
+      op: op!,
+      domain: '',
+      inputs,
+      outputs: [output!],
+      attributes: [],
+      subgraphs: [],
+      metadata: [],
+    };
+  });
+  const graph = {
+    name: 'g',
+    path: '',
+    nodes,
+    inputs: [{ name: 'x', type: 'float', shape: [1, 8, 8, 8] }],
+    outputs: [{ name: nodes.at(-1)!.outputs[0]!, type: 'float', shape: null }],
+    values: [],
+    initializers,
+  };
+  return new QuantisedGraph(createModelGraph(modelAround(graph, nodes)));
+}
+
+function activations(text: string, only: ReadonlySet<string> | null = null): string[] {
+  const network = networkOf(text);
+  const scales = new Map(network.graph.tensors.map(({ name }) => [name, 0.1]));
+  const cache = { header: null, scales, unusable: [] };
+  const weights = () => Array<number>(8).fill(0.1);
+  return planMigration(network, inferTensors(network.graph), cache, weights, only).activations;
+}
+
+test('the output of a product that a sum reads gets no pair; of two products, one gets none', () => {
+  expect(activations('a = Conv(x) b = Relu(a) c = Conv(b) d = Add(c, b) e = Relu(d) f = Conv(e)')).toEqual([
+    'x',
+    'b',
+    'e',
+  ]);
+  expect(activations('a = Conv(x) b = Conv(x) c = Add(a, b) d = Relu(c) e = Conv(d)')).toEqual(['x', 'b', 'd']);
+  // Behind its activation, it is an activation like others.
+  expect(activations('a = Conv(x) b = Relu(a) c = Conv(b) r = Relu(c) d = Add(r, b) e = Relu(d)')).toEqual([
+    'x',
+    'b',
+    'r',
+  ]);
+});
+
+test('rules choose the nodes; a pool needs no product before it', () => {
+  const text = 'a = Conv(x) b = Relu(a) c = Conv(b) p = MaxPool(c)';
+  expect(activations(text, new Set(['2']))).toEqual(['b']);
+  expect(activations(text, new Set(['0', '3']))).toEqual(['x', 'c']);
+  expect(activationsToScale(networkOf(text), new Set(['2', '3']))).toEqual(['b', 'c']);
+});
