@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { migrateCalibration } from '../builder/quantisation/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantisation/calibrate.ts';
 import { withObservedValues } from '../builder/quantisation/observeValues.ts';
-import { readQuantisation } from '../builder/quantisation/readQuantisation.ts';
+import { readQuantisation } from '../builder/store/readQuantisation.ts';
 import { UserError } from '../builder/userError.ts';
 import { autotuneText, readAutotuneState } from '../core/quantisation/autotuneState.ts';
 import { islandText, pairCounts } from '../core/quantisation/quantisationText.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { calibrate, findCalibrator } from '../../src/builder/quantisation/calibrate.ts';
-import { readQuantisation } from '../../src/builder/quantisation/readQuantisation.ts';
+import { readQuantisation } from '../../src/builder/store/readQuantisation.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';

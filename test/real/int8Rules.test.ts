@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
-import { rewriteModel } from '../../src/builder/files/rewriteModel.ts';
+import { rewriteModel } from '../../src/builder/precision/rewriteModel.ts';
 import type { ScalesSource } from '../../src/builder/quantisation/pairsForRules.ts';
 import { createModelGraph } from '../../src/core/model/modelGraph.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
 import { withObservedValues } from '../../src/builder/quantisation/observeValues.ts';
-import { readQuantisation } from '../../src/builder/quantisation/readQuantisation.ts';
+import { readQuantisation } from '../../src/builder/store/readQuantisation.ts';
 import { observedText } from '../../src/core/quantisation/quantisation.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';

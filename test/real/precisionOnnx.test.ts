@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import type { RewrittenModel } from '../../src/builder/files/rewriteModel.ts';
+import type { RewrittenModel } from '../../src/builder/precision/rewriteModel.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { bytesOf } from '../../src/core/text/byteSource.ts';
 import { UserError } from '../../src/builder/userError.ts';

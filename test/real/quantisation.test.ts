@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { migrateCalibration } from '../../src/builder/quantisation/migrateCalibration.ts';
-import { readQuantisation } from '../../src/builder/quantisation/readQuantisation.ts';
+import { readQuantisation } from '../../src/builder/store/readQuantisation.ts';
 import { createModelGraph } from '../../src/core/model/modelGraph.ts';
 import { readModel } from '../../src/core/onnx/readModel.ts';
 import { misplaced } from '../../src/core/quantisation/misplaced.ts';

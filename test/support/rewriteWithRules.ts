@@ -1,5 +1,5 @@
 import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
-import { rewriteModel, type RewrittenModel } from '../../src/builder/files/rewriteModel.ts';
+import { rewriteModel, type RewrittenModel } from '../../src/builder/precision/rewriteModel.ts';
 import { readOverrides } from '../../src/core/precision/language/readOverrides.ts';
 import { resolveOverrides } from '../../src/core/precision/language/resolveOverrides.ts';
 import { planPrecision } from '../../src/core/precision/plan/precisionPlan.ts';

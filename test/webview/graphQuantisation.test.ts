@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { quantisationOf } from '../../src/builder/quantisation/readQuantisation.ts';
+import { quantisationOf } from '../../src/builder/store/readQuantisation.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { inputOf } from '../unit/core/fusion/loadCapture.ts';

@@ -5,7 +5,7 @@ import { readRules } from '../files/readRules.ts';
 import type { BuildSide } from '../store/buildSide.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type LowPrecision, lowOutputs } from './judgeAccuracy.ts';
-import type { PythonWithRuntime } from './simulation.ts';
+import type { PythonWithRuntime } from '../simulation/simulation.ts';
 
 interface GateAccuracyRequest {
   /** Path of the gate file, to which its paths are relative. */

@@ -28,8 +28,8 @@ import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
-import { openSamples } from './openSamples.ts';
-import { type DeclaredInput, type PythonWithRuntime, Simulation } from './simulation.ts';
+import { openSamples } from '../simulation/openSamples.ts';
+import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
 
 /** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
 export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { inputsOf } from '../accuracy/openSamples.ts';
-import type { PythonWithRuntime } from '../accuracy/simulation.ts';
+import { inputsOf } from '../simulation/openSamples.ts';
+import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { moveAtomically } from '../files/moveAtomically.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';

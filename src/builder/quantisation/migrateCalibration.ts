@@ -15,7 +15,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { readFloats } from '../files/readFloats.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { writeModel } from '../files/writeModel.ts';
-import { readCache } from './readQuantisation.ts';
+import { readCache } from './readScales.ts';
 
 export interface Migration {
   /** Names of the tensors that have a Q/DQ pair now. */

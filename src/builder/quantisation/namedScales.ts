@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { CalibrationCache } from '../../core/quantisation/calibrationCache.ts';
 import { fileTrouble } from '../userError.ts';
-import { readCache } from './readQuantisation.ts';
+import { readCache } from './readScales.ts';
 
 /**
  * The calibration cache at a path; null: it is samples, of which the scales are measured.

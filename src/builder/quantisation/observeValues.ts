@@ -8,15 +8,15 @@ import { planObservation, type ReadScale } from '../../core/quantisation/planObs
 import type { ObservedValues, Quantisation } from '../../core/quantisation/quantisation.ts';
 import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
-import { openSamples, type SampleRequest } from '../accuracy/openSamples.ts';
-import { type PythonWithRuntime, Simulation } from '../accuracy/simulation.ts';
+import { openSamples, type SampleRequest } from '../simulation/openSamples.ts';
+import { type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { UserError } from '../userError.ts';
-import { readScales } from './readQuantisation.ts';
+import { readScales } from './readScales.ts';
 
 export interface ObservationRequest extends SampleRequest {
   runtime: PythonWithRuntime;

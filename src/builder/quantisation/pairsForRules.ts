@@ -11,7 +11,7 @@ import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { counted } from '../../core/text/numbers.ts';
 import type { Problem } from '../../core/text/problem.ts';
-import type { PythonWithRuntime } from '../accuracy/simulation.ts';
+import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import type { IndexedModel } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
 import { OLDEST_OPSET, weightScales } from './migrateCalibration.ts';

@@ -20,7 +20,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild } from './loadBuild.ts';
 import { readRules } from '../files/readRules.ts';
-import { rewriteModel, type RewrittenModel } from '../files/rewriteModel.ts';
+import { rewriteModel, type RewrittenModel } from '../precision/rewriteModel.ts';
 import { namedScales } from '../quantisation/namedScales.ts';
 import { UserError } from '../userError.ts';
 import { counted } from '../../core/text/numbers.ts';

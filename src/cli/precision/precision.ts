@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { rewriteModel } from '../../builder/files/rewriteModel.ts';
+import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
 import { namedScales } from '../../builder/quantisation/namedScales.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { KnownScales } from '../../core/precision/check/checkContext.ts';

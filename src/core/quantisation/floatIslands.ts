@@ -1,6 +1,5 @@
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { InferredTensors } from '../model/inferTensors.ts';
-import { quantisedNodes } from '../precision/check/quantisedNodes.ts';
 import { byteLength } from '../onnx/tensorTypes.ts';
 import { isPart, movers, type QuantisedGraph } from './quantisedGraph.ts';
 
@@ -16,15 +15,16 @@ export interface FloatIsland {
 
 /**
  * The islands, in the model's order: connected nodes outside INT8 that INT8 nodes feed and that a QuantizeLinear follows.
+ * @param low ids of the nodes in INT8, as `quantisedNodes` finds them
  * @param report on a build; null: none
  */
 export function floatIslands(
   network: QuantisedGraph,
+  low: ReadonlySet<string>,
   { types, shapes }: InferredTensors,
   report: FusionReport | null,
 ): FloatIsland[] {
   const { graph } = network;
-  const low = quantisedNodes(graph.model.graph);
   if (low.size === 0) return [];
   const isLow = (node: number) => node >= 0 && low.has(graph.nodes[node]!.id);
   const computes = (node: number) =>

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { rewriteModel } from '../../builder/files/rewriteModel.ts';
+import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import { planPrecision, scalesOf } from '../../core/precision/plan/precisionPlan.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { readCache } from '../../builder/quantisation/readQuantisation.ts';
+import { readCache } from '../../builder/quantisation/readScales.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import type { HistoryItem } from '../history/historyItem.ts';

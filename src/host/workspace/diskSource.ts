@@ -10,7 +10,7 @@ import { modelChanged } from '../../builder/store/modelChanged.ts';
 import { engineFilesOf } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
-import { quantisationOf } from '../../builder/quantisation/readQuantisation.ts';
+import { quantisationOf } from '../../builder/store/readQuantisation.ts';
 import { buildState } from '../../core/diagnose/buildState.ts';
 import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openFile } from '../../../src/builder/files/fileSource.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
-import { rewriteModel } from '../../../src/builder/files/rewriteModel.ts';
+import { rewriteModel } from '../../../src/builder/precision/rewriteModel.ts';
 import { askedPrecisions, buildFactsOf } from '../../../src/builder/store/buildFactsOf.ts';
 import { type Build, writeManifest } from '../../../src/builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../../src/builder/store/loadBuild.ts';

@@ -4,6 +4,7 @@ import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
 import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { readCalibrationCache } from '../../../../src/core/quantisation/calibrationCache.ts';
+import { quantisedNodes } from '../../../../src/core/precision/check/quantisedNodes.ts';
 import { floatIslands } from '../../../../src/core/quantisation/floatIslands.ts';
 import { scalesAlong } from '../../../../src/core/quantisation/migrateCalibration.ts';
 import { misplaced } from '../../../../src/core/quantisation/misplaced.ts';
@@ -89,7 +90,7 @@ async function network(planted: Planted = {}): Promise<QuantisedGraph> {
 test('a network as TensorRT wants it', async () => {
   const good = await network();
   expect(misplaced(good)).toEqual([]);
-  expect(floatIslands(good, inferTensors(good.graph), null)).toEqual([]);
+  expect(floatIslands(good, quantisedNodes(good.graph.model.graph), inferTensors(good.graph), null)).toEqual([]);
 });
 
 test.each<[string, Planted, string]>([
@@ -112,7 +113,8 @@ test.each<[string, Planted, string]>([
 
 test('an island in floating point, with the bytes that go in and out', async () => {
   const { graph, ...rest } = await network({ island: true });
-  const found = floatIslands(Object.assign(await network({ island: true }), rest), inferTensors(graph), null);
+  const quantised = Object.assign(await network({ island: true }), rest);
+  const found = floatIslands(quantised, quantisedNodes(quantised.graph.model.graph), inferTensors(graph), null);
   const names = found.map(({ nodes }) => nodes.map((id) => graph.nodes[graph.indexOfId.get(id)!]!.op));
   // The first Softmax reads dequantized values itself.
   expect(names).toEqual([['Softmax', 'Erf']]);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
-import { quantisationOf, readQuantisation } from '../../../../src/builder/quantisation/readQuantisation.ts';
+import { quantisationOf, readQuantisation } from '../../../../src/builder/store/readQuantisation.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
 import { rangeText, scaleText } from '../../../../src/core/quantisation/quantisation.ts';

@@ -5,12 +5,12 @@ import type { PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
 import { withPairs } from '../../core/precision/rewrite/quantiseRewrite.ts';
 import { planRewrite, type RewriteOptions } from '../../core/precision/rewrite/planRewrite.ts';
 import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
-import { refuseErrors } from './refuseErrors.ts';
-import { checkOutput, weightFiles } from './checkOutput.ts';
-import { openFile } from './fileSource.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
+import { checkOutput, weightFiles } from '../files/checkOutput.ts';
+import { openFile } from '../files/fileSource.ts';
 import { pairsForRules, type ScalesSource } from '../quantisation/pairsForRules.ts';
-import type { IndexedModel } from './parsedFiles.ts';
-import { externalFileFor, externalLocations, writeModel, type WrittenModel } from './writeModel.ts';
+import type { IndexedModel } from '../files/parsedFiles.ts';
+import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
   /** The model, read with spans; its external data is next to it. */
