@@ -21,7 +21,7 @@ export default defineConfig({
       project('webview', { testTimeout: 120_000, hookTimeout: 120_000 }),
       project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
       project('samples', { testTimeout: 300_000, setupFiles }),
-      project('real', { testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),
+      project('real', { testTimeout: 300_000, hookTimeout: 300_000 }),
     ],
   },
 });
