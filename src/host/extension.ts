@@ -86,7 +86,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerHistory(history, building, diagnostics, { files, pages: comparisons, log }),
     registerPrecision(features, building, files, log),
     registerReplay(features, building),
-    registerAccuracy({ context, sessions, feed: features.feed, log }),
+    registerAccuracy({ context, sessions, features, log }),
     registerQuantisation(context, sessions, log),
     registerGate(builds, files),
     registerSurgery({ context, sessions, log, comparisons }),

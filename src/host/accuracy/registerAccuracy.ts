@@ -4,7 +4,7 @@ import { counted } from '../../core/text/numbers.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
-import type { FactsFeed } from '../language/factsFeed.ts';
+import type { LanguageFeatures } from '../language/languageFeatures.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
@@ -21,7 +21,7 @@ import { type AccuracySubject, findCulprits, type FoundAccuracy, tellFound } fro
 interface AccuracyParts {
   context: vscode.ExtensionContext;
   sessions: Sessions;
-  feed: FactsFeed;
+  features: Pick<LanguageFeatures, 'feed' | 'language'>;
   log: vscode.LogOutputChannel;
 }
 
@@ -30,7 +30,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
   const { context, sessions, log } = parts;
   const pages = new AccuracyPages();
   const found = new Map<string, FoundAccuracy>();
-  const hints = new RuleErrorHints(parts.feed);
+  const hints = new RuleErrorHints(parts.features.feed);
   const find = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
     const subject = await subjectOf(argument, parts);
@@ -78,7 +78,10 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
 }
 
 /** The model and rules that a command is about: an override file with its model, a build of the history, or a model. */
-async function subjectOf(argument: unknown, { sessions, feed }: AccuracyParts): Promise<AccuracySubject | undefined> {
+async function subjectOf(
+  argument: unknown,
+  { sessions, features: { feed, language } }: AccuracyParts,
+): Promise<AccuracySubject | undefined> {
   const build = buildOf(argument);
   if (build !== undefined) return { model: vscode.Uri.file(build.manifest.model.file), rules: undefined };
   const target = commandTarget(argument)?.uri;
@@ -87,6 +90,8 @@ async function subjectOf(argument: unknown, { sessions, feed }: AccuracyParts): 
     return model && { model, rules: undefined };
   }
   const rules = await vscode.workspace.openTextDocument(target);
+  // The file may be closed, and nothing is known of it before the server has it.
+  await language.serve(target);
   const model = await feed.modelOf(target);
   if (model !== undefined) return { model, rules };
   const text =

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../../src/core/accuracy/accuracyReport.ts';
 import { closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
 
 const model = inWorkspace('ln_pow.onnx');
 const rules = inWorkspace('ln_pow.trtprec');
+/** No editor ever shows it. */
+const closed = inWorkspace('ln_pow_closed.trtprec');
 const inputs = inRepository('test/fixtures/faults/ln_pow_outlier/inputs.npz');
 
 /** Runs the command with input files, as a task or a keybinding may. */
@@ -26,7 +28,7 @@ describe('accuracy', () => {
     for (const document of vscode.workspace.textDocuments)
       if (document.uri.toString() === rules.toString() && document.isDirty) await document.save();
     await closeEditors();
-    for (const { fsPath } of [model, rules]) rmSync(fsPath, { force: true });
+    for (const { fsPath } of [model, rules, closed]) rmSync(fsPath, { force: true });
   });
 
   it('finds what breaks, colours the graph, and adds the rules as one step to undo', async () => {
@@ -97,5 +99,10 @@ describe('accuracy', () => {
       labels.some((label) => /^error 0\.00\d+, without: /.test(label)),
       labels.join('; '),
     );
+  });
+
+  it('judges the model of an override file that was never opened, as the menu of the explorer does', async () => {
+    writeFileSync(closed.fsPath, 'model ./ln_pow.onnx\nbase fp16\n');
+    assert.equal((await find(closed)).fix!.nodes.length, 6);
   });
 });
