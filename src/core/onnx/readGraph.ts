@@ -115,8 +115,9 @@ export function readNode(reading: ModelReading, list: OnnxNode[], path: string, 
     list.push(node);
     reading.nodes.push(node);
   };
+  let pending = nothing;
   try {
-    const pending = readNodeFields(reading, node, end);
+    pending = readNodeFields(reading, node, end);
     for (const place of pending) reading.later.push(readPending(reading, node, place, depth, what));
   } catch (error) {
     // A node that is cut off before its operator is of no use to anyone.
@@ -126,7 +127,8 @@ export function readNode(reading: ModelReading, list: OnnxNode[], path: string, 
     return;
   }
   reading.count(1 + node.attributes.length);
-  if (!reading.edges) forget(node);
+  // What is read later names the node in its problems.
+  if (!reading.edges && pending.length === 0) forget(node);
   keep();
 }
 

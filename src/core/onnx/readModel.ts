@@ -24,7 +24,7 @@ export interface ReadModelOptions {
   onNodes?: (count: number) => void;
   /** Keep where in the file graphs, nodes, tensors and values stand (`span`), for the editor of models. */
   spans?: boolean;
-  /** false: leave the inputs and outputs of nodes empty, for whoever only counts; problems are the same. */
+  /** false: nodes have no names, edges and attributes, for whoever only counts; problems are the same. */
   edges?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import type { InlineData, OnnxModel, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import type { InlineData, OnnxModel, OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
 import type { Problem } from '../../../../src/core/text/problem.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
@@ -125,8 +125,8 @@ describe('damaged files', () => {
         const bytes = changes.reduce<Uint8Array>(mutate, seed);
         const [whole, counted] = [await readModel(bytesOf(bytes)), await readModel(bytesOf(bytes), { edges: false })];
         expect(counted.problems).toEqual(whole.problems);
-        const nodes = whole.value?.nodes.map((one) => ({ ...one, inputs: [], outputs: [], subgraphs: [] }));
-        expect(counted.value?.nodes.map((one) => ({ ...one, subgraphs: [] }))).toEqual(nodes);
+        const counts = ({ id, op, domain }: OnnxNode) => ({ id, op, domain });
+        expect(counted.value?.nodes.map(counts)).toEqual(whole.value?.nodes.map(counts));
       }),
       { numRuns: 300 },
     );
