@@ -34,6 +34,19 @@ describe('a part of the graph', () => {
     expect(near).toContain('input:input');
     await view.shot('graph-isolated');
     expect(await view.axe()).toEqual([]);
+    // Ctrl+A selects the nodes of the part, for a command that is to act on all of it.
+    await perform(view, 'selectAll');
+    const all = (await selectionsOf(view)).at(-1)!;
+    const nodesNear = near.filter((key) => key.startsWith('node:')).map((key) => key.slice('node:'.length));
+    expect(all.kind === 'nodes' && all.ids.toSorted()).toEqual(expect.arrayContaining(nodesNear));
+    expect(all.kind === 'nodes' && all.ids.length).toBe(3);
+    const search = view.page.getByLabel('Search nodes');
+    await search.fill('conv');
+    await perform(view, 'selectAll');
+    expect(await search.evaluate((field: HTMLInputElement) => field.selectionEnd! - field.selectionStart!)).toBe(4);
+    expect((await selectionsOf(view)).at(-1)).toEqual(all);
+    await search.fill('');
+    await view.page.keyboard.press('Escape');
     await view.page.getByRole('button', { name: 'More Steps' }).click();
     await view.still();
     expect((await keys(view)).length).toBeGreaterThan(near.length);
@@ -122,6 +135,75 @@ describe('the place of the selection', () => {
     // The side buttons of a mouse do the same.
     await view.page.evaluate(() => document.dispatchEvent(new MouseEvent('mouseup', { button: 3 })));
     expect((await crumbs()).at(-1)).toBe('Softmax');
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('a rectangle', () => {
+  it('selects the nodes in it, adds with Ctrl, and neither moves the picture nor selects what it only touches', async () => {
+    const shown = await vit();
+    const view = await openGraphPage(views, shown);
+    const { mouse, keyboard } = view.page;
+    const box = async (key: string) => (await boxOf(view, key).boundingBox())!;
+    const idOf = (name: string) => shown.graph!.nodes.find((node) => node.name === name)!.id;
+    const [reshape, transpose, add] = ['/patch_embed/Reshape', '/patch_embed/Transpose', '/Add'].map(idOf);
+    const notice = view.page.locator('.graph-place [role=status]').first();
+    /** Drags with Shift from the upper left of one box to the lower right of another. */
+    const drag = async (from: string, to: string, margin = 3): Promise<void> => {
+      const [a, b] = [await box(from), await box(to)];
+      await mouse.move(Math.min(a.x, b.x) - margin, a.y - margin);
+      await keyboard.down('Shift');
+      await mouse.down();
+      await mouse.move(Math.max(a.x + a.width, b.x + b.width) + margin, b.y + b.height + margin, { steps: 3 });
+    };
+    const drop = async (): Promise<void> => {
+      await mouse.up();
+      await keyboard.up('Shift');
+    };
+    const before = await box(`node:${reshape}`);
+    await drag(`node:${reshape}`, `node:${transpose}`);
+    await view.shot('graph-rectangle');
+    await drop();
+    const two = { kind: 'nodes', ids: [reshape, transpose] };
+    expect(await selectionsOf(view)).toEqual([two]);
+    expect(await notice.textContent()).toBe('2 nodes in the rectangle');
+    expect(await box(`node:${reshape}`)).toEqual(before);
+    expect(await view.page.locator('.rubber-band').isHidden()).toBe(true);
+
+    // A click on one of them with the other button keeps them selected: menus are about both.
+    await boxOf(view, `node:${reshape}`).click({ button: 'right' });
+    const context = await view.page
+      .locator('.graph-stage')
+      .evaluate((stage) => JSON.parse((stage as HTMLElement).dataset['vscodeContext']!) as GraphMenuContext);
+    expect(context).toMatchObject({ webviewSection: 'node', selection: two });
+
+    await drag(`node:${add}`, `node:${add}`);
+    await keyboard.press('Escape');
+    await drop();
+    expect((await selectionsOf(view)).at(-1)).toEqual(two);
+
+    await keyboard.down('Control');
+    await drag(`node:${add}`, `node:${add}`);
+    await drop();
+    await keyboard.up('Control');
+    expect((await selectionsOf(view)).at(-1)).toEqual({ kind: 'nodes', ids: [reshape, transpose, add] });
+    expect(await view.page.locator('.graph-inspector h2').textContent()).toBe('3 nodes selected');
+
+    // A closed module brings all of its nodes along.
+    await drag('module:/blocks/blocks.0', 'module:/blocks/blocks.0');
+    await drop();
+    const inside = shown.graph!.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.0/')).map(({ id }) => id);
+    const last = (await selectionsOf(view)).at(-1)!;
+    expect(last.kind === 'nodes' && last.ids.toSorted()).toEqual(inside.toSorted());
+
+    await drag(`node:${add}`, `node:${add}`, -3);
+    await drop();
+    expect((await selectionsOf(view)).at(-1)).toEqual({ kind: 'none' });
+    expect(await notice.textContent()).toBe('No node is entirely in the rectangle.');
+    // A click with Shift is a click.
+    await boxOf(view, `node:${add}`).click({ modifiers: ['Shift'] });
+    expect((await selectionsOf(view)).at(-1)).toEqual({ kind: 'nodes', ids: [add] });
     expect(await view.faults()).toEqual([]);
     await view.close();
   });

@@ -2,6 +2,7 @@ import { barOf } from './drawItems.ts';
 import { hasBoundary, margins } from './drawRegions.ts';
 import type { Camera, LabelBox } from './drawView.ts';
 import type { GraphModel, Picture } from '../view/graphModel.ts';
+import type { Area } from './rubberBand.ts';
 
 /**
  * The innermost box at a point of the screen, -1 for none. What is too small to be distinguished counts as its module.
@@ -28,6 +29,20 @@ export function itemAt(
     item = inside ? item + 1 : subtreeEnd[item]!;
   }
   return found;
+}
+
+/** The boxes that are entirely in a rectangle of the screen. Of an open module these are the boxes in it. */
+export function itemsInside({ scene, layout }: Picture, { k, x, y }: Camera, area: Area): number[] {
+  const [left, right] = [(area.left - x) / k, (area.right - x) / k];
+  const [top, bottom] = [(area.top - y) / k, (area.bottom - y) / k];
+  return [...scene.kind.keys()].filter(
+    (item) =>
+      scene.kind[item] !== 'open' &&
+      layout.x[item]! >= left &&
+      layout.y[item]! >= top &&
+      layout.x[item]! + layout.width[item]! <= right &&
+      layout.y[item]! + layout.height[item]! <= bottom,
+  );
 }
 
 /** The label at a point of the screen; later ones are on top. */

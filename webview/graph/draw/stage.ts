@@ -8,7 +8,7 @@ import type { Camera } from './drawView.ts';
 /** How far one can zoom in. */
 const closest = 3;
 
-/** What the user moves: drag or wheel to pan, Ctrl and wheel (or two fingers) to zoom. */
+/** What the user moves: drag or wheel to pan, Ctrl and wheel (or two fingers) to zoom. A drag with Shift selects. */
 export class Stage {
   readonly #element: HTMLElement;
   readonly #zoom: ZoomBehavior<HTMLElement, unknown>;
@@ -19,7 +19,7 @@ export class Stage {
     this.#zoom = zoom<HTMLElement, unknown>()
       .filter((event: MouseEvent) => {
         if (event.type === 'wheel') return event.ctrlKey || event.metaKey;
-        return event.type !== 'dblclick' && event.button === 0;
+        return event.type !== 'dblclick' && event.button === 0 && !event.shiftKey;
       })
       .clickDistance(4)
       .on('zoom', ({ transform }: { transform: Camera }) => {

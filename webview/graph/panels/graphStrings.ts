@@ -46,6 +46,8 @@ export const graphStrings = {
   showAll: 'Show Whole Graph',
   selectFirst: 'Select a node, a module or an edge first.',
   selectTwo: 'Select two nodes first: click one, then Ctrl+click the other.',
+  inRectangle: (nodes: number, noun: 'node' | 'layer') =>
+    nodes === 0 ? `No ${noun} is entirely in the rectangle.` : `${counted(nodes, noun)} in the rectangle`,
   noPath: 'No path connects the two nodes.',
   moreHits: (hits: number) => `… ${thousands(hits)} more. Add a word to narrow the search.`,
   hits: (at: number, hits: number) =>
@@ -160,7 +162,7 @@ export const graphStrings = {
   },
   helpTitle: 'Keyboard Shortcuts',
   helpMouse:
-    'Click edges, too. Ctrl+click adds nodes to the selection. Drag or scroll to move. Hold Ctrl and scroll, or pinch, to zoom. Double-click a module to expand it.',
+    'Click edges, too. Ctrl+click adds nodes to the selection. Drag with Shift selects all nodes in the rectangle; with Ctrl+Shift it adds them. Drag or scroll to move. Hold Ctrl and scroll, or pinch, to zoom. Double-click a module to expand it.',
   helpKeys: [
     ['↑ ↓', 'move along an edge to the producer or a consumer'],
     ['← →', 'move to the neighbor on the left or right'],

@@ -1,4 +1,5 @@
 import type { GraphMenuContext } from '../../../src/protocol/graphMenu.ts';
+import { type Area, listenToRubberBand } from '../draw/rubberBand.ts';
 import type { GraphParts } from '../panels/graphParts.ts';
 import type { Picture } from './graphModel.ts';
 import { handleKey } from './keyboard.ts';
@@ -10,6 +11,7 @@ export interface GraphSurface {
   /** A group is selected and everything else dimmed. */
   dims: boolean;
   click(x: number, y: number, add: boolean): void;
+  selectInside(area: Area, add: boolean): void;
   step(by: -1 | 1): void;
   addItem(item: number): void;
   menuContext(at: [x: number, y: number] | null): GraphMenuContext;
@@ -36,6 +38,7 @@ export function listenTo(
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
+  listenToRubberBand(stage, (area, add) => surface.selectInside(area, add));
   stage.addEventListener('click', (event) => surface.click(...at(event), event.ctrlKey || event.metaKey));
   // The editor reads what its menu is about when the event has come up to the page.
   stage.addEventListener('contextmenu', (event) => {

@@ -1,9 +1,12 @@
 import type { Frame } from '../draw/drawView.ts';
 import { edgesAt, tensorsOf } from '../draw/edgeHit.ts';
-import { groupAt, itemAt, labelAt, segmentAt } from '../draw/hitTest.ts';
+import { groupAt, itemAt, itemsInside, labelAt, segmentAt } from '../draw/hitTest.ts';
 import type { Painter } from '../draw/painter.ts';
+import type { Area } from '../draw/rubberBand.ts';
 import type { Stage } from '../draw/stage.ts';
+import { graphStrings } from '../panels/graphStrings.ts';
 import type { HoverCard } from '../panels/hoverCard.ts';
+import type { PlaceBar } from '../panels/placeBar.ts';
 import type { GraphMenuContext } from '../../../src/protocol/graphMenu.ts';
 import type { GraphTree } from './graphTree.ts';
 import type { GraphSurface } from './graphEvents.ts';
@@ -20,6 +23,7 @@ export interface PointedView {
   readonly painter: Painter;
   readonly tree: GraphTree;
   readonly card: HoverCard;
+  readonly place: PlaceBar;
   /** The element that shows by its cursor that something is below the pointer. */
   readonly floor: HTMLElement;
   /** What is on the screen; null without a picture. */
@@ -125,6 +129,17 @@ export class GraphPointer implements GraphSurface {
     if (onTriangle && k > 0.3) this.#view.toggleItem(item);
     else this.selectItem(item);
     if (label !== undefined) centreItem(model, stage, item);
+  }
+
+  /** Selects the nodes whose boxes are in a rectangle of the screen; `add` keeps what is selected. */
+  selectInside(area: Area, add: boolean): void {
+    const { model, stage, selecting, place } = this.#view;
+    if (model?.picture == null) return;
+    const nodes = itemsInside(model.picture, stage.camera, area)
+      .flatMap((item) => Array.from(model.pointsOf(item)))
+      .filter((point) => point < model.graph.nodes);
+    if (nodes.length > 0 || !add) selecting.selectNodes(nodes, add);
+    place.say(graphStrings.inRectangle(nodes.length, model.noun));
   }
 
   /** Back (-1) or forward (1) through selections. */

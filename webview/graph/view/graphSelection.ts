@@ -16,6 +16,7 @@ import {
   choiceOfGroup,
   choiceOfItem,
   choiceOfModule,
+  choiceOfPoints,
   choiceOfTensors,
   pointsOfSubject,
   subjectOf,
@@ -141,6 +142,14 @@ export class GraphSelection {
 
   selectTensors(origins: TensorOrigin[]): void {
     this.choose(choiceOfTensors(origins));
+  }
+
+  /** Selects nodes; `add` keeps what is selected. */
+  selectNodes(nodes: readonly number[], add: boolean): void {
+    const model = this.#view.model!;
+    const { subject } = this.marks;
+    const points = [...new Set([...(add && subject !== null ? pointsOfSubject(model, subject) : []), ...nodes])];
+    this.choose(choiceOfPoints(model, points));
   }
 
   /** Adds a box to the selection, or takes it out. */

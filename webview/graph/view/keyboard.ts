@@ -1,3 +1,4 @@
+import { actionOfKey } from '../../../src/protocol/graphActions.ts';
 import type { Picture } from './graphModel.ts';
 
 /** What keys act on. */
@@ -30,11 +31,13 @@ export function handleKey(event: KeyboardEvent, target: KeyTarget): boolean {
     target.addItem(target.focused);
     return true;
   }
-  if (event.altKey || event.ctrlKey || event.metaKey) return false;
   const { target: at } = event;
   if (at instanceof HTMLInputElement || at instanceof HTMLSelectElement || at instanceof HTMLTextAreaElement)
     return false;
   if (document.querySelector('dialog[open]') !== null) return false;
+  // The editor's command selects nodes; the browser would also select the text of the page.
+  if (actionOfKey(event) === 'selectAll') return true;
+  if (event.altKey || event.ctrlKey || event.metaKey) return false;
   return anywhere(event.key, target) || (target.onGraph && onGraph(event.key, target));
 }
 

@@ -20,12 +20,20 @@ export function performAction(action: GraphAction, view: ActedOn, search: Search
     findPrevious: () => search.step(-1),
     back: () => view.selecting.step(-1),
     forward: () => view.selecting.step(1),
+    selectAll: () => selectAll(view),
     isolate: () => view.part.isolate(),
     isolatePaths: () => view.part.isolatePaths(),
     showAll: () => view.part.showAll(),
     expandAll: () => expandAll(view),
   };
   actions[action]();
+}
+
+/** Selects all nodes of the graph, or of the part of it that is shown. In a field the key is for its text. */
+function selectAll({ model, selecting }: ActedOn): void {
+  const field = document.activeElement;
+  if (field instanceof HTMLInputElement) field.select();
+  else selecting.selectNodes([...model!.graph.data.nodes.keys()], false);
 }
 
 /** Opens the selected module with all in it, or everything. */

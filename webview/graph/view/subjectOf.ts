@@ -106,6 +106,11 @@ export function toggled(
 ): { selection: Selection; subject: Subject | null } {
   const before = subject === null ? [] : pointsOfSubject(model, subject);
   const points = before.includes(point) ? before.filter((other) => other !== point) : [...before, point];
+  return choiceOfPoints(model, points);
+}
+
+/** What the user selects with several boxes. */
+export function choiceOfPoints(model: GraphModel, points: number[]): { selection: Selection; subject: Subject | null } {
   const ids = points.map((one) => model.graph.data.nodes[one]?.id).filter((id) => id !== undefined);
   const [only] = points;
   if (only === undefined) return { selection: { kind: 'none' }, subject: null };
