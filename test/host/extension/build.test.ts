@@ -103,7 +103,9 @@ describe('building', () => {
     const said = () => vscode.languages.getDiagnostics(inWorkspace('unsupported_op.onnx'));
     await until(vscode.languages.onDidChangeDiagnostics, () => said().length > 0);
     assert.equal(said()[0]!.source, 'TensorRT');
-    assert.match(JSON.stringify(said()[0]!.code), /^"(?:unsupported-op|plugin-missing)"$/);
+    const code = said()[0]!.code as { value: string; target: vscode.Uri };
+    assert.match(code.value, /^(?:unsupported-op|plugin-missing)$/);
+    assert.equal(code.target.path, 'tensorrtLens.fixBuildProblem');
     assert.match(said()[0]!.message, /MyCustomOp/);
     assert.match(said()[0]!.relatedInformation![0]!.location.uri.path, /build\.log$/);
   });
