@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { columnOf } from '../platform/columnOf.ts';
 import { plainText } from '../platform/plainText.ts';
 
 /** What may not come before or after a name: then it is part of a longer one. */
@@ -25,8 +26,7 @@ export async function revealMention(names: readonly string[]): Promise<void> {
   for (const document of new Set([...shown, ...open])) {
     const selection = firstMention(document, names);
     if (selection === null) continue;
-    const viewColumn = vscode.window.visibleTextEditors.find((editor) => editor.document === document)?.viewColumn;
-    await vscode.window.showTextDocument(document, { selection, viewColumn: viewColumn ?? vscode.ViewColumn.Beside });
+    await vscode.window.showTextDocument(document, { selection, viewColumn: columnOf(document.uri) });
     return;
   }
   await vscode.window.showInformationMessage(plainText(`No open text mentions ${names[0] ?? 'the selection'}.`));

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { parserName } from '../../core/model/parserName.ts';
 import { writeName } from '../../core/precision/language/quoteName.ts';
-import { editorOf } from '../language/commandTarget.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { columnOf } from '../platform/columnOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { addLines } from './addLines.ts';
 import { overridesOf } from '../platform/overridesOf.ts';
@@ -27,8 +27,7 @@ let last = Promise.resolve();
 async function addRules(session: Session, nodeIds: readonly string[], language: LanguageService): Promise<void> {
   try {
     const document = await openOverrides(session.uri);
-    const shown = editorOf(document.uri)?.viewColumn ?? vscode.ViewColumn.Beside;
-    const { viewColumn = shown } = await vscode.window.showTextDocument(document, { viewColumn: shown });
+    await vscode.window.showTextDocument(document, { viewColumn: columnOf(document.uri) });
     const kept = await language.keep(document.uri, nodeIds, 'fp32');
     const text = kept === undefined ? byName(document, session, nodeIds) : kept.text;
     if (text !== '') {
@@ -40,8 +39,8 @@ async function addRules(session: Session, nodeIds: readonly string[], language: 
       );
     }
     const below = new vscode.Position(document.lineCount - 1, 0);
-    // Not ViewColumn.Beside again: that would be next to the editor that has the focus now.
-    await vscode.window.showTextDocument(document, { viewColumn, selection: new vscode.Range(below, below) });
+    const selection = new vscode.Range(below, below);
+    await vscode.window.showTextDocument(document, { viewColumn: columnOf(document.uri), selection });
   } catch (error) {
     void vscode.window.showErrorMessage(
       plainText(`${overridesOf(session.uri).path} cannot be changed: ${errorText(error)}`),
