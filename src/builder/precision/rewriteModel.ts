@@ -51,7 +51,7 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
     refuseErrors(path, rewrite.problems);
     rewrite.problems.push(...(pairs?.problems ?? []));
     const externalFile = externalFileFor(out, new Set([...used, basename(path)]));
-    const edited = await planEdit(model, source, withPairs(types.graph, rewrite, pairs?.edits ?? null), {
+    const edited = await planEdit(model, source, withPairs(rewrite, pairs?.edits ?? null), {
       externalFile,
     });
     refuseErrors(path, edited.problems);

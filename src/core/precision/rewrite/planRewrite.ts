@@ -30,11 +30,11 @@ export function planRewrite(
 ): RewritePlan {
   const choice = chooseTypes(model, plan, tensorTypes, options.pairs);
   const io = options.io ?? 'keep';
-  const before = rewriteEdits(choice, io);
+  const before = rewriteEdits(choice, io, options.pairs);
   if (options.grow !== true || before.casts.length === 0) return finish(before, 0, 0);
   const types = new Map([...choice.nodes].map(([id, { type }]) => [id, type]));
   const grown = growIslands(choice);
-  const after = rewriteEdits(choice, io);
+  const after = rewriteEdits(choice, io, options.pairs);
   if (after.casts.length < before.casts.length) return finish(after, grown, before.casts.length - after.casts.length);
   for (const [id, type] of types) {
     const chosen = choice.nodes.get(id);

@@ -1,15 +1,18 @@
 import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../../onnx/onnxModel.ts';
+import type { ModelEdits } from '../../onnx/editModel.ts';
 import { parserName } from '../../model/parserName.ts';
 import { standardOpset } from '../../model/opset.ts';
 import { halfSince } from '../plan/opTypes.ts';
 import { followsType, isRealType, outputFollows, readsAnyType } from '../plan/opTyping.ts';
 import type { RealType } from '../plan/opTyping.ts';
+import { placeOf } from './quantiseRewrite.ts';
 import type { NewCast, RewritePlan } from './rewritePlan.ts';
 import type { ChosenType, TypeChoice } from './rewriteTypes.ts';
+import { type NewReads, unreadPairs } from './unreadPairs.ts';
 
 export type Edits = Pick<
   RewritePlan,
-  'casts' | 'inputs' | 'outputs' | 'names' | 'initializers' | 'constants' | 'values'
+  'casts' | 'inputs' | 'outputs' | 'names' | 'remove' | 'initializers' | 'constants' | 'values'
 >;
 
 /** One floating-point tensor of one graph, with who makes it and who reads it in which type. */
@@ -32,11 +35,14 @@ interface Tensor {
   graphInput: boolean;
 }
 
-/** Works out Casts, retyped constants and declared types from the chosen types. */
-export function rewriteEdits(choice: TypeChoice, io: 'keep' | 'follow'): Edits {
+/**
+ * Works out Casts, retyped constants and declared types from the chosen types.
+ * @param pairs the Q/DQ pairs of `int8` rules, which other edits add
+ */
+export function rewriteEdits(choice: TypeChoice, io: 'keep' | 'follow', pairs?: ModelEdits): Edits {
   const walk = new EditWalk(choice, io);
   walk.graph(choice.model.graph, null);
-  return walk.edits();
+  return walk.edits(pairs);
 }
 
 class Scope {
@@ -65,6 +71,7 @@ class EditWalk {
     inputs: [],
     outputs: [],
     names: [],
+    remove: [],
     initializers: [],
     constants: [],
     values: [],
@@ -170,13 +177,30 @@ class EditWalk {
     }
   }
 
-  edits(): Edits {
+  edits(pairs: ModelEdits | undefined): Edits {
+    const unread = unreadPairs(this.choice.types.graph, this.newReads(pairs));
+    this.result.remove = [...unread];
     for (const tensor of this.tensors) {
+      if (tensor.maker && unread.has(tensor.maker.node.id)) continue;
+      tensor.readers = tensor.readers.filter(({ node }) => !unread.has(node));
       if (tensor.constant !== null && tensor.promised === null && !this.isDefault(tensor)) this.retypeConstant(tensor);
       this.connect(tensor);
     }
     this.declareValues();
     return this.result;
+  }
+
+  /** What reads around Q/DQ pairs, or through new ones. */
+  private newReads(pairs: ModelEdits | undefined): NewReads {
+    const around = this.tensors.flatMap(({ name, readers }) =>
+      readers.filter(({ from }) => from !== undefined).map((reader) => ({ ...reader, tensor: name })),
+    );
+    const edits = [...around, ...(pairs?.inputs ?? [])];
+    const inserted = (pairs?.insert ?? []).flatMap(({ node }) => node.inputs);
+    return {
+      places: new Set(edits.map(placeOf)),
+      tensors: new Set([...around.map(({ tensor }) => tensor), ...inserted]),
+    };
   }
 
   /** Since IR version 4 an input with an initializer is an input that may be given, and keeps its type like the others. */

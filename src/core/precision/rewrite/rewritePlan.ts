@@ -18,6 +18,8 @@ export interface RewritePlan {
    * log or engine would know them any more.
    */
   names: { node: string; name: string }[];
+  /** Ids of the Q/DQ nodes that nothing reads any more, because rules take their readers out of INT8. No other edit names them. */
+  remove: string[];
   /** Initializers whose type and bytes change. */
   initializers: { graph: string; name: string; from: RealType; to: RealType }[];
   /** Constant and ConstantOfShape nodes whose `value` tensor or `value_float` changes its type and bytes. */

@@ -1,13 +1,16 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { planEdit } from '../../../../src/core/onnx/editModel.ts';
+import { readModel } from '../../../../src/core/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { fixturePath } from '../../../support/fixtures.ts';
 import type { OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
 import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
 import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
 import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
 import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
 import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { withPairs } from '../../../../src/core/precision/rewrite/quantiseRewrite.ts';
 import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 import { rewrittenModel } from './rewrittenModel.ts';
@@ -94,6 +97,8 @@ function networkOf(steps: Step[]): OnnxModel {
   }
 }
 
+const precision = fc.constantFrom('fp32', 'fp16');
+
 const rewrite = (model: OnnxModel, rules: string) => {
   const index = new NodeIndex(modelFacts(model, 'model.onnx'));
   const file = readOverrides(rules);
@@ -118,38 +123,33 @@ describe('a rule on a node of a quantised network', () => {
     let taken = 0;
     let refused = 0;
     fc.assert(
-      fc.property(
-        fc.array(step, { minLength: 1, maxLength: 12 }),
-        fc.nat(),
-        fc.constantFrom('fp32', 'fp16'),
-        (steps, mask, type) => {
-          const model = networkOf(steps);
-          const asked = steps.flatMap((_, i) => ((mask >> (i % 20)) & 1 ? [`n${i}`] : []));
-          if (asked.length === 0) return;
-          const plan = rewrite(model, asked.map((name) => `${name} ${type}`).join('\n'));
-          const errors = plan.problems.filter(({ severity }) => severity === 'error');
-          if (errors.length > 0) {
-            refused++;
-            for (const { code, message } of errors) {
-              expect(code).toBe('quantised-node');
-              expect(message).toMatch(/^"n\d+" cannot leave its quantized kernel: .* "(?:n\d+|DQ_\w+|WDQ\d+)"/);
-            }
-            return;
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), precision, (steps, mask, type) => {
+        const model = networkOf(steps);
+        const asked = steps.flatMap((_, i) => ((mask >> (i % 20)) & 1 ? [`n${i}`] : []));
+        if (asked.length === 0) return;
+        const plan = rewrite(model, asked.map((name) => `${name} ${type}`).join('\n'));
+        const errors = plan.problems.filter(({ severity }) => severity === 'error');
+        if (errors.length > 0) {
+          refused++;
+          for (const { code, message } of errors) {
+            expect(code).toBe('quantised-node');
+            expect(message).toMatch(/^"n\d+" cannot leave its quantized kernel: .* "(?:n\d+|DQ_\w+|WDQ\d+)"/);
           }
-          const after = rewrittenModel(model, plan);
-          for (const name of asked) {
-            const before = model.nodes.find((node) => node.name === name)!;
-            const node = after.nodes.find((one) => one.name === name)!;
-            if (!plan.nodes.some(({ id, asked: was }) => id === node.id && was)) continue;
-            expect(readsQuantised(after, node), `${name} (${node.op})`).toBe(false);
-            if (readsQuantised(model, before)) taken++;
-          }
-          // Whoever was not asked reads what it read.
-          for (const node of model.nodes)
-            if (!asked.includes(node.name) && type === 'fp32')
-              expect(after.nodes.find(({ id }) => id === node.id)!.inputs).toEqual(node.inputs);
-        },
-      ),
+          return;
+        }
+        const after = rewrittenModel(model, plan);
+        for (const name of asked) {
+          const before = model.nodes.find((node) => node.name === name)!;
+          const node = after.nodes.find((one) => one.name === name)!;
+          if (!plan.nodes.some(({ id, asked: was }) => id === node.id && was)) continue;
+          expect(readsQuantised(after, node), `${name} (${node.op})`).toBe(false);
+          if (readsQuantised(model, before)) taken++;
+        }
+        // Whoever was not asked reads what it read.
+        for (const node of model.nodes)
+          if (!asked.includes(node.name) && type === 'fp32')
+            expect(after.nodes.find(({ id }) => id === node.id)!.inputs).toEqual(node.inputs);
+      }),
       { numRuns: 400 },
     );
     expect(taken).toBeGreaterThan(50);
@@ -159,12 +159,12 @@ describe('a rule on a node of a quantised network', () => {
   test('removes the Q/DQ nodes that nothing reads any more, and only those', () => {
     let removed = 0;
     fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), (steps, mask) => {
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), precision, (steps, mask, type) => {
         const model = networkOf(steps);
         const asked = steps.flatMap((_, i) => ((mask >> (i % 20)) & 1 ? [`n${i}`] : []));
-        const plan = rewrite(model, asked.map((name) => `${name} fp32`).join('\n'));
+        const plan = rewrite(model, asked.map((name) => `${name} ${type}`).join('\n'));
         if (plan.problems.some(({ severity }) => severity === 'error')) return;
-        const { remove = [] } = withPairs(createModelGraph(model), plan, null);
+        const { remove } = plan;
         const after = rewrittenModel(model, plan);
         const outputs = new Set(model.graph.outputs.map(({ name }) => name));
         const readIn = (nodes: readonly OnnxNode[]) => new Set([...nodes.flatMap(({ inputs }) => inputs), ...outputs]);
@@ -184,6 +184,26 @@ describe('a rule on a node of a quantised network', () => {
       { numRuns: 400 },
     );
     expect(removed).toBeGreaterThan(50);
+  });
+
+  test('takes a pair out without a Cast before it, in one edit of each node', async () => {
+    const model = networkOf([{ op: 'Relu', first: 1, second: 0, quantised: false, weight: 'float' }]);
+    const plan = rewrite(model, '** fp16');
+    expect(new Set(plan.remove)).toEqual(new Set(['0', '1']));
+    expect(plan.inputs).toEqual([{ node: '2', index: 0, tensor: 'x_fp16' }]);
+    expect(plan.casts.map(({ input, output }) => [input, output])).toEqual([
+      ['x', 'x_fp16'],
+      ['t0_fp16', 't0'],
+    ]);
+    expect(plan.initializers).toEqual([]);
+
+    const source = bytesOf(readFileSync(fixturePath('builds/qdq/model.onnx')));
+    const { value } = await readModel(source, { spans: true });
+    for (const rules of ['conv1 fp32', 'conv2 fp32\nadd fp32', '** fp32', 'conv3 fp16', '** fp16']) {
+      const edits = rewrite(value!, rules);
+      expect(edits.remove.length).toBeGreaterThan(0);
+      expect([rules, (await planEdit(value!, source, edits)).problems]).toEqual([rules, []]);
+    }
   });
 
   test('says so, also of weights of which there is nothing but integers', () => {

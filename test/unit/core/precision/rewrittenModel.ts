@@ -10,15 +10,7 @@ export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {
   collect(copy.graph, graphs, nodes);
   const graphAt = (path: string) => need(graphs.get(path), `graph ${path}`);
   const nodeAt = (id: string) => need(nodes.get(id), `node ${id}`);
-  for (const { node, index, tensor } of plan.inputs) {
-    if (!nodeAt(node).inputs[index]) throw new Error(`node ${node} has no input ${index}`);
-    nodeAt(node).inputs[index] = tensor;
-  }
-  for (const { node, index, tensor } of plan.outputs) {
-    if (!nodeAt(node).outputs[index]) throw new Error(`node ${node} has no output ${index}`);
-    nodeAt(node).outputs[index] = tensor;
-  }
-  for (const { node, name } of plan.names) nodeAt(node).name = name;
+  rewire(plan, nodeAt);
   for (const { graph, name, from, to } of plan.initializers) {
     const tensor = need(
       graphAt(graph).initializers.find((one) => one.name === name),
@@ -48,6 +40,21 @@ export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {
   addCasts(graphs, plan);
   copy.nodes = allNodes(copy.graph);
   return copy;
+}
+
+function rewire(plan: RewritePlan, nodeAt: (id: string) => OnnxNode): void {
+  const removed = new Set(plan.remove);
+  for (const { node } of [...plan.inputs, ...plan.outputs, ...plan.names, ...plan.constants])
+    if (removed.has(node)) throw new Error(`node ${node} is removed and changed`);
+  for (const { node, index, tensor } of plan.inputs) {
+    if (!nodeAt(node).inputs[index]) throw new Error(`node ${node} has no input ${index}`);
+    nodeAt(node).inputs[index] = tensor;
+  }
+  for (const { node, index, tensor } of plan.outputs) {
+    if (!nodeAt(node).outputs[index]) throw new Error(`node ${node} has no output ${index}`);
+    nodeAt(node).outputs[index] = tensor;
+  }
+  for (const { node, name } of plan.names) nodeAt(node).name = name;
 }
 
 function addCasts(graphs: Map<string, OnnxGraph>, plan: RewritePlan): void {
