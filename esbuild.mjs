@@ -1,6 +1,6 @@
 // One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, context } from 'esbuild';
 
 /** Inside a webview a worker must start from a Blob: `import code from 'worker:./layoutWorker.ts'` gives its bundled text. */
@@ -19,20 +19,53 @@ const workers = {
   },
 };
 
-/** `import('./clientLibrary.ts')` loads a bundle of its own; Node does so by `require`, which the editor answers for `vscode`. */
-const separate = {
-  name: 'separate',
-  setup({ onResolve }) {
-    onResolve({ filter: /\/clientLibrary\.ts$/ }, ({ kind }) =>
-      kind === 'entry-point' ? undefined : { path: './clientLibrary.cjs', external: true },
+/**
+ * The editor's API as one module of named exports. Compiled to CommonJS, each `import * as vscode` would copy the whole
+ * API, which took half of the extension's start.
+ */
+const editorApi = {
+  name: 'editorApi',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^vscode$/ }, ({ kind, namespace, path }) =>
+      kind === 'import-statement' && namespace !== 'editorApi' ? { path, namespace: 'editorApi' } : { external: true },
     );
+    onLoad({ filter: /.*/, namespace: 'editorApi' }, async () => {
+      const types = await readFile(fileURLToPath(import.meta.resolve('@types/vscode/index.d.ts')), 'utf8');
+      const names = types.matchAll(/^ {0,4}\t?export (?:class|enum|namespace|const) (\w+)/gm);
+      return { contents: `export { ${[...names].map(([, name]) => name).join(', ')} } from 'vscode';` };
+    });
+  },
+};
+
+/** The editor loads CommonJS, into which esbuild cannot split: modules first, each of them then translated in place. */
+const commonJs = {
+  name: 'commonJs',
+  setup({ initialOptions, onEnd }) {
+    onEnd(async ({ metafile, errors }) => {
+      if (errors.length > 0 || initialOptions.write === false) return;
+      const { platform, target, minify, sourcemap, outdir, outExtension } = initialOptions;
+      await build({
+        entryPoints: Object.keys(metafile.outputs).filter((path) => path.endsWith('.cjs')),
+        platform,
+        target,
+        minify,
+        sourcemap,
+        logLevel: 'warning',
+        legalComments: 'none',
+        outdir,
+        outExtension,
+        outbase: outdir,
+        format: 'cjs',
+        supported: { 'dynamic-import': false },
+        allowOverwrite: true,
+      });
+    });
   },
 };
 
 /** Options of every bundle that ships. */
 export function bundles({ minify = false, sourcemap = false } = {}) {
   const shared = { bundle: true, minify, sourcemap, logLevel: 'warning', metafile: true, legalComments: 'none' };
-  const node = { ...shared, platform: 'node', format: 'cjs', target: 'node20' };
   const browser = {
     ...shared,
     platform: 'browser',
@@ -43,20 +76,17 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
   };
   return [
     {
-      ...node,
-      entryPoints: ['src/host/extension.ts'],
-      outfile: 'dist/extension.cjs',
-      external: ['vscode'],
-      plugins: [separate],
-      supported: { 'dynamic-import': false },
+      ...shared,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      splitting: true,
+      entryPoints: { extension: 'src/host/extension.ts', server: 'src/server/main.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.cjs' },
+      chunkNames: 'parts/[name]-[hash]',
+      plugins: [editorApi, commonJs],
     },
-    {
-      ...node,
-      entryPoints: ['src/host/language/clientLibrary.ts'],
-      outfile: 'dist/clientLibrary.cjs',
-      external: ['vscode'],
-    },
-    { ...node, entryPoints: ['src/server/main.ts'], outfile: 'dist/server.cjs' },
     cliBundle('dist', shared),
     ...['editor', 'playground'].map((view) => ({
       ...browser,
@@ -104,6 +134,8 @@ export function cliBundle(outdir, options = {}) {
 async function main(flags) {
   const watch = flags.includes('--watch');
   if (flags.includes('--clean')) await rm('dist', { recursive: true, force: true });
+  // Their names change with what is in them.
+  await rm('dist/parts', { recursive: true, force: true });
   await mkdir('dist/driver', { recursive: true });
   await mkdir('dist/webview', { recursive: true });
   await cp('src/driver', 'dist/driver', { recursive: true, filter: (path) => !path.includes('__pycache__') });

@@ -8,7 +8,7 @@ import { bundles } from '../esbuild.mjs';
 export async function collectNotices() {
   const folders = new Set();
   const packed = readFileSync('.vscodeignore', 'utf8').split('\n');
-  const shipped = bundles().filter(({ outfile }) => packed.includes(`!${outfile}`));
+  const shipped = bundles().filter((options) => outputsOf(options).some((path) => packed.includes(`!${path}`)));
   for (const options of shipped) {
     // oxlint-disable-next-line no-await-in-loop -- one bundle after the other: they share two cores
     const { metafile } = await build({ ...options, write: false, metafile: true });
@@ -24,6 +24,10 @@ export async function collectNotices() {
   const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
 }
+
+/** The files that a bundle's entries become. */
+const outputsOf = ({ outfile, outdir, entryPoints, outExtension }) =>
+  outfile ? [outfile] : Object.keys(entryPoints).map((name) => `${outdir}/${name}${outExtension?.['.js'] ?? '.js'}`);
 
 /** The licence of the editor's icons, which are copied into webview/graph/icons. */
 const icons = () => readFileSync('webview/graph/icons/LICENSE', 'utf8').trim();

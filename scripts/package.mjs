@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { installPackages } from './install.mjs';
 
 const VSIX = 'dist/tensorrt-lens.vsix';
+/** In bytes: who installs it waits for the download. */
+const LIMIT = 900_000;
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 installPackages();
@@ -25,7 +27,12 @@ run(
   '--no-rewrite-relative-links',
   '--allow-missing-repository',
 );
-console.log(`${VSIX}: ${Math.round(statSync(VSIX).size / 1024)} KiB`);
+const { size } = statSync(VSIX);
+console.log(`${VSIX}: ${size.toLocaleString('en')} bytes`);
+if (size > LIMIT) {
+  console.error(`The package must not exceed ${LIMIT.toLocaleString('en')} bytes.`);
+  process.exit(1);
+}
 
 function run(...args) {
   const { status } = spawnSync(node, args, { stdio: 'inherit' });

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { build, type BuildOptions } from 'esbuild';
+import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { beforeAll, expect, it } from 'vitest';
 // @ts-expect-error -- the build script is plain JavaScript
 import { bundles } from '../../esbuild.mjs';
 
 interface Shipped {
+  /** What its chunks are made of, those that are loaded later too. */
   inputs: string[];
+  /** What is read when it starts. */
+  start: string[];
   external: string[];
 }
 const shipped = new Map<string, Shipped>();
@@ -13,13 +16,36 @@ const shipped = new Map<string, Shipped>();
 beforeAll(async () => {
   for (const options of bundles() as BuildOptions[]) {
     const { metafile } = await build({ ...options, write: false, metafile: true });
-    const outputs = Object.values(metafile!.outputs);
-    shipped.set(options.outfile ?? `${options.outdir}/${Object.keys(options.entryPoints!)[0]}.js`, {
-      inputs: Object.keys(metafile!.inputs),
-      external: outputs.flatMap(({ imports }) => imports.filter((i) => i.external).map((i) => i.path)),
-    });
+    for (const [out, { entryPoint }] of Object.entries(metafile!.outputs))
+      if (entryPoint !== undefined && entries.has(entryPoint)) shipped.set(out, shippedWith(metafile!, out));
   }
 }, 120_000);
+
+const entries = new Set([
+  'src/host/extension.ts',
+  'src/server/main.ts',
+  'src/cli/main.ts',
+  'webview/editor/main.ts',
+  'webview/playground/main.ts',
+]);
+
+function shippedWith({ inputs, outputs }: Metafile, entry: string): Shipped {
+  const chunks = (later: boolean) => {
+    const found = new Set([entry]);
+    for (const out of found)
+      for (const { path, external, kind } of outputs[out]!.imports)
+        if (external !== true && (later || kind !== 'dynamic-import')) found.add(path);
+    return [...found].map((out) => outputs[out]!);
+  };
+  const all = chunks(true);
+  const inputsOf = (some: typeof all) => [...new Set(some.flatMap((out) => Object.keys(out.inputs)))];
+  return {
+    // A bundle in one piece also lists what only its workers are made of.
+    inputs: all.length === 1 ? Object.keys(inputs) : inputsOf(all),
+    start: inputsOf(chunks(false)),
+    external: all.flatMap(({ imports }) => imports.filter((i) => i.external).map((i) => i.path)),
+  };
+}
 
 const roomsOf = ({ inputs }: Shipped) =>
   new Set(
@@ -28,7 +54,6 @@ const roomsOf = ({ inputs }: Shipped) =>
 
 const allowed: Record<string, string[]> = {
   'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host'],
-  'dist/clientLibrary.cjs': ['src/host'],
   'dist/server.cjs': ['src/core', 'src/protocol', 'src/server'],
   'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
   'dist/webview/editor.js': ['src/core', 'src/protocol', 'webview'],
@@ -47,14 +72,15 @@ it.each(Object.entries(allowed))('%s holds only what its room may import', (out,
 
 it("only the extension asks for the editor's API, and no view for Node", () => {
   const asking = [...shipped].filter(([, { external }]) => external.includes('vscode')).map(([out]) => out);
-  expect(asking).toEqual(['dist/extension.cjs', 'dist/clientLibrary.cjs']);
+  expect(asking).toEqual(['dist/extension.cjs']);
   for (const [out, { external }] of shipped) if (out.startsWith('dist/webview/')) expect(external).toEqual([]);
 });
 
 it('the library of the language client is loaded with the first document that needs it', () => {
-  const { inputs, external } = shipped.get('dist/extension.cjs')!;
-  expect(inputs.filter((path) => path.includes('vscode-languageclient'))).toEqual([]);
-  expect(external).toContain('./clientLibrary.cjs');
+  const { inputs, start } = shipped.get('dist/extension.cjs')!;
+  const ofLibrary = (path: string) => path.includes('vscode-languageclient');
+  expect(inputs.some(ofLibrary)).toBe(true);
+  expect(start.filter(ofLibrary)).toEqual([]);
 });
 
 it('onnx-proto decodes in tests only, elkjs lays out in benchmarks only', () => {
@@ -66,5 +92,6 @@ it('what the pages of the editor load is in the package', () => {
   const page = readFileSync('src/host/platform/setPage.ts', 'utf8');
   const loaded = [...page.matchAll(/file\('([\w.]+)'\)/g)].map(([, name]) => `!dist/webview/${name!}`);
   expect(loaded.toSorted()).toEqual(['!dist/webview/editor.css', '!dist/webview/editor.js']);
-  expect(readFileSync('.vscodeignore', 'utf8').split('\n')).toEqual(expect.arrayContaining(loaded));
+  const own = ['!dist/extension.cjs', '!dist/server.cjs', '!dist/parts/*.cjs'];
+  expect(readFileSync('.vscodeignore', 'utf8').split('\n')).toEqual(expect.arrayContaining([...loaded, ...own]));
 });

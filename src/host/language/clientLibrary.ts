@@ -1,6 +1,6 @@
 /**
- * What the host uses of the language client's library: a bundle of its own (see esbuild.mjs), loaded with the first
- * override file or replay, because most sessions open none and reading it takes a third of the extension's start.
+ * What the host uses of the language client's library: loaded with the first override file or replay, because most
+ * sessions open none and reading it takes long.
  */
 export {
   DidOpenTextDocumentNotification,
