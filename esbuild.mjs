@@ -2,6 +2,7 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, context } from 'esbuild';
+import { commonJs } from './scripts/commonJs.mjs';
 
 /** Inside a webview a worker must start from a Blob: `import code from 'worker:./layoutWorker.ts'` gives its bundled text. */
 const workers = {
@@ -37,30 +38,12 @@ const editorApi = {
   },
 };
 
-/** The editor loads CommonJS, into which esbuild cannot split: modules first, each of them then translated in place. */
-const commonJs = {
-  name: 'commonJs',
-  setup({ initialOptions, onEnd }) {
-    onEnd(async ({ metafile, errors }) => {
-      if (errors.length > 0 || initialOptions.write === false) return;
-      const { platform, target, minify, sourcemap, outdir, outExtension } = initialOptions;
-      await build({
-        entryPoints: Object.keys(metafile.outputs).filter((path) => path.endsWith('.cjs')),
-        platform,
-        target,
-        minify,
-        sourcemap,
-        logLevel: 'warning',
-        legalComments: 'none',
-        outdir,
-        outExtension,
-        outbase: outdir,
-        format: 'cjs',
-        supported: { 'dynamic-import': false },
-        allowOverwrite: true,
-      });
-    });
-  },
+/** Which code the editor reads when: see `commonJs`. */
+const packs = {
+  start: ['src/host/extension.ts'],
+  reading: ['src/host/workspace/diskSource.ts', 'src/builder/files/parsers.ts', 'src/core/diagnose/diagnoseLog.ts'],
+  server: ['src/server/main.ts'],
+  clientLibrary: ['src/host/language/clientLibrary.ts'],
 };
 
 /** Options of every bundle that ships. */
@@ -85,7 +68,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
       outdir: 'dist',
       outExtension: { '.js': '.cjs' },
       chunkNames: 'parts/[name]-[hash]',
-      plugins: [editorApi, commonJs],
+      plugins: [editorApi, commonJs(packs)],
     },
     cliBundle('dist', shared),
     ...['editor', 'playground'].map((view) => ({

@@ -28,7 +28,7 @@ import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
 import { RememberedOptions } from './tasks/rememberedOptions.ts';
 import { registerTasks } from './tasks/registerTasks.ts';
 import { registerWalkthrough } from './walkthrough/registerWalkthrough.ts';
-import { DiskSource } from './workspace/diskSource.ts';
+import { laterSource } from './workspace/laterSource.ts';
 import { registerSessions } from './workspace/registerSessions.ts';
 import { Sessions } from './workspace/sessions.ts';
 import { ViewConnections } from './workspace/viewConnections.ts';
@@ -49,7 +49,8 @@ let running: Builds | undefined;
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
   const files = new ParsedFiles({ exportTrace: exportingWith(nsysToRun) });
-  const sessions = new Sessions(new DiskSource(log, files));
+  const source = async () => new (await import('./workspace/diskSource.ts')).DiskSource(log, files);
+  const sessions = new Sessions(laterSource(source));
   const builds = new Builds(context, log);
   const diagnostics = new BuildDiagnostics(files);
   const connections = new ViewConnections(sessions, log, builds);
@@ -84,7 +85,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerTasks(building),
     registerWalkthrough(building),
     registerHistory(history, building, diagnostics, { files, pages: comparisons, log }),
-    registerPrecision(features, building, files, log),
+    registerPrecision({ features, building, files, log }),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
     registerQuantisation(context, sessions, log),

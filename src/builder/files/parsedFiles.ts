@@ -1,25 +1,21 @@
 import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
 import type { LayerInfo } from '../../core/engine/layerInfo.ts';
 import type { Profile } from '../../core/engine/profile.ts';
-import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../core/engine/readLayerInfo.ts';
-import { readNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
-import { type KernelCounters, readNcu } from '../../core/engine/readNcu.ts';
-import { readProfile } from '../../core/engine/readProfile.ts';
-import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
+import type { KernelCounters } from '../../core/engine/readNcu.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import { readModel } from '../../core/onnx/readModel.ts';
-import { isJson, readTorchGraph } from '../../core/torch/readTorchGraph.ts';
-import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
-import { inferTypes, type TensorTypes } from '../../core/model/tensorTypes.ts';
-import { type ModelFacts, modelFacts } from '../../core/precision/plan/modelFacts.ts';
+import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+import type { TensorTypes } from '../../core/model/tensorTypes.ts';
+import type { ModelFacts } from '../../core/precision/plan/modelFacts.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import type { Problem, Read } from '../../core/text/problem.ts';
-import { decodeUtf8, Utf8Decoder } from '../../core/text/utf8Decoder.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { type FileSource, openFile, piecesOf } from './fileSource.ts';
+import { type FileSource, openFile } from './fileSource.ts';
+
+/** Their code is loaded with the first file, so that who makes this object starts without it. */
+const loadParsers = () => import('./parsers.ts');
+type Parsers = Awaited<ReturnType<typeof loadParsers>>;
 
 /** A file to parse, on a disk or elsewhere. */
 export interface FileOrigin {
@@ -98,8 +94,9 @@ export class ParsedFiles {
   readModel(file: string | FileOrigin, { spans = false } = {}): Promise<Read<OnnxModel>> {
     // A reading with spans serves those who need none.
     const known = this.#results.has(keyOf(withSpans, [this.#origin(file)]));
-    if (!spans && !known) return this.#parse('model', file, readAnyModel);
-    return this.#parse(withSpans, file, (source) => readModel(source, { spans: true }));
+    const editable = spans || known;
+    const what = editable ? withSpans : 'model';
+    return this.#parse(what, file, (source, { parseModel }) => parseModel(source, editable));
   }
 
   /**
@@ -108,7 +105,7 @@ export class ParsedFiles {
    */
   async model(file: string | FileOrigin, options: { spans?: boolean } = {}): Promise<Parsed<OnnxModel>> {
     const { value, problems } = await this.readModel(file, options);
-    if (value) return { value, problems: named(file, problems) };
+    if (value) return { value, problems: (await loadParsers()).named(nameOf(file), problems) };
     throw new UserError(`${nameOf(file)}: ${problems[0]?.message ?? 'cannot be read as an ONNX model'}`);
   }
 
@@ -119,11 +116,8 @@ export class ParsedFiles {
   indexed(file: string | FileOrigin, { spans = false } = {}): Promise<IndexedModel> {
     const known = this.#results.has(keyOf(indexWithSpans, [this.#origin(file)]));
     return this.once(spans || known ? indexWithSpans : 'index', [file], async () => {
-      const { value: model, problems } = await this.model(file, { spans });
-      const path = nameOf(file);
-      const types = inferTypes(model);
-      const facts = modelFacts(model, basename(path), types);
-      return { path, model, problems, types, facts, index: new NodeIndex(facts) };
+      const { value, problems } = await this.model(file, { spans });
+      return (await loadParsers()).indexModel(nameOf(file), value, problems);
     });
   }
 
@@ -133,16 +127,13 @@ export class ParsedFiles {
    * @throws {UserError} if it cannot be opened
    */
   log(path: string, only?: LoggedBuild): Promise<Parsed<BuildLog>> {
-    const parse = async (source: ByteSource) => {
-      const { value, problems } = await parseLog(source, path, only);
-      return { value, problems: named(path, problems) };
-    };
-    return this.#parse(only ? `log from line ${only.line}` : 'log', path, parse, { unpack: false });
+    const what = only ? `log from line ${only.line}` : 'log';
+    return this.#parse(what, path, (source, { parseLog }) => parseLog(source, path, only), { unpack: false });
   }
 
   /** @throws {UserError} if it cannot be opened */
   layers(path: string): Promise<Read<LayerInfo>> {
-    return this.#parse('layers', path, (source) => parseText(source, path, readLayerInfo));
+    return this.#parse('layers', path, (source, { parseLayers }) => parseLayers(source, path));
   }
 
   /**
@@ -150,16 +141,12 @@ export class ParsedFiles {
    * @throws {UserError} if it cannot be opened
    */
   profile(path: string): Promise<Read<Profile>> {
-    const parse = async (source: ByteSource) => {
-      if (!SqliteFile.sniff(await source.read(0, 16))) return parseText(source, path, readProfile);
-      const { value, problems } = await readNsysTrace(source);
-      return { value, problems: named(path, problems) };
-    };
-    if (!isTraceReport(path)) return this.#parse('profile', path, parse);
+    if (!isTraceReport(path))
+      return this.#parse('profile', path, (source, { parseProfile }) => parseProfile(source, path));
     const read = async (sqlite: string) => {
       const source = await this.#open(sqlite);
       try {
-        return await parse(source);
+        return await (await loadParsers()).parseProfile(source, path);
       } finally {
         await source.close();
       }
@@ -172,7 +159,7 @@ export class ParsedFiles {
    * @throws {UserError} if it cannot be opened
    */
   counters(path: string): Promise<Read<KernelCounters[]>> {
-    return this.#parse('counters', path, (source) => parseText(source, path, readNcu));
+    return this.#parse('counters', path, (source, { parseCounters }) => parseCounters(source, path));
   }
 
   /**
@@ -206,14 +193,14 @@ export class ParsedFiles {
   #parse<T>(
     what: string,
     file: string | FileOrigin,
-    parse: (source: ByteSource) => Promise<T>,
+    parse: (source: ByteSource, parsers: Parsers) => Promise<T>,
     options?: { unpack: boolean },
   ): Promise<T> {
     const origin = this.#origin(file);
     return this.once(what, [origin], async () => {
-      const source = await origin.open(options);
+      const [parsers, source] = await Promise.all([loadParsers(), origin.open(options)]);
       try {
-        return await parse(source);
+        return await parse(source, parsers);
       } finally {
         await source.close();
       }
@@ -231,25 +218,3 @@ async function stampOf(path: string): Promise<string> {
     throw fileTrouble(path, error);
   }
 }
-
-/** An ONNX file, or the graph that the hook for Torch-TensorRT wrote, which can be read but not edited. */
-async function readAnyModel(source: ByteSource): Promise<Read<OnnxModel>> {
-  if (!isJson(await source.read(0, Math.min(64, source.size)))) return readModel(source);
-  return readTorchGraph(decodeUtf8(await source.read(0, source.size)));
-}
-
-async function parseLog(source: ByteSource, path: string, only: LoggedBuild | undefined): Promise<Parsed<BuildLog>> {
-  const reader = new BuildLogReader(only && { only });
-  const decoder = new Utf8Decoder();
-  for await (const piece of piecesOf(source, path)) reader.push(decoder.push(piece));
-  reader.push(decoder.end());
-  return reader.end();
-}
-
-async function parseText<T>(source: ByteSource, path: string, read: (text: string) => Read<T>): Promise<Read<T>> {
-  const { value, problems } = read(decodeUtf8(await source.read(0, source.size)));
-  return { value, problems: named(path, problems) };
-}
-
-const named = (file: string | FileOrigin, problems: Problem[]): Problem[] =>
-  problems.map((problem) => ({ file: basename(nameOf(file)), ...problem }));

@@ -12,10 +12,8 @@ import { isOnDisk } from '../tasks/startBuild.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { AccuracyPages } from './accuracyPages.ts';
-import { addFix } from './addFix.ts';
-import { runBuildEngine } from './runBuildEngine.ts';
 import { RuleErrorHints } from './ruleErrorHints.ts';
-import { type AccuracySubject, findCulprits, type FoundAccuracy, tellFound } from './findCulprits.ts';
+import type { AccuracySubject, FoundAccuracy } from './findCulprits.ts';
 
 /** What the feature needs of the extension. */
 interface AccuracyParts {
@@ -35,6 +33,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
     const subject = await subjectOf(argument, parts);
     if (subject === undefined || !(await isOnDisk(subject.model))) return undefined;
+    const { findCulprits, tellFound } = await import('./findCulprits.ts');
     const result = await findCulprits(context, subject, log, isPaths(inputs) ? inputs : undefined);
     if (result === undefined) return undefined;
     found.set(subject.model.toString(), result);
@@ -44,7 +43,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     void tellFound(
       result,
       () => pages.show(result, true),
-      () => addFix(result),
+      async () => (await import('./addFix.ts')).addFix(result),
     );
     return result;
   };
@@ -67,11 +66,13 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
       },
       [commands.runEngine]: async (argument) => {
         const build = buildOf(argument);
-        if (build !== undefined) await runBuildEngine(context, build, log);
+        if (build === undefined) return;
+        const { runBuildEngine } = await import('./runBuildEngine.ts');
+        await runBuildEngine(context, build, log);
       },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);
-        if (result !== undefined) await addFix(result);
+        if (result !== undefined) await (await import('./addFix.ts')).addFix(result);
       },
     }),
   );

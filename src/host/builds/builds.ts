@@ -5,7 +5,6 @@ import type { BuildProgress, ProgressState } from '../../core/build/buildProgres
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { progressLine } from '../../core/build/progressLine.ts';
 import { durationText, timeText } from '../../core/text/numbers.ts';
-import { runBuild } from '../../builder/run/runBuild.ts';
 import type { BuildEvents } from '../../builder/run/runBuild.ts';
 import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { UserError } from '../../builder/userError.ts';
@@ -199,6 +198,7 @@ export class Builds implements vscode.Disposable {
     try {
       const { tools, backend } = toolsOf(this.#context, uri, options);
       const { launcher: _, ...rest } = options;
+      const { runBuild } = await import('../../builder/run/runBuild.ts');
       const build = await runBuild({ ...rest, ...tools, backend, setUpProgress, signal }, events, signal);
       this.#sumUp(build, line);
       return build;

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { Diagnosis } from '../../core/diagnose/diagnosis.ts';
-import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 
 /** A diagnosis with the names of its nodes, for the user. */
 export interface NamedDiagnosis extends Diagnosis {
@@ -12,7 +11,8 @@ export interface NamedDiagnosis extends Diagnosis {
 /** What went wrong in a build, by its log, and by its model where that can be read. Never rejects: no log, no diagnoses. */
 export async function diagnoseBuild({ folder, manifest }: Build, files = new ParsedFiles()): Promise<NamedDiagnosis[]> {
   if (manifest.files.log === null) return [];
-  const [log, model] = await Promise.all([
+  const [{ diagnoseLog }, log, model] = await Promise.all([
+    import('../../core/diagnose/diagnoseLog.ts'),
     files.log(join(folder, manifest.files.log)).catch(() => undefined),
     files.model(manifest.model.file).catch(() => undefined),
   ]);

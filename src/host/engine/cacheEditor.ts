@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { readWhole } from '../../builder/files/fileSource.ts';
-import { type TimingCacheReading, useTimingCaches } from '../../builder/run/timingCaches.ts';
+import type { TimingCacheReading } from '../../builder/run/timingCaches.ts';
 import { unknownTarget } from '../../core/inspect/engineKnowledge.ts';
 import { readCalibrationCache } from '../../core/quantisation/calibrationCache.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
@@ -40,7 +40,8 @@ export class CacheEditor implements vscode.CustomReadonlyEditorProvider {
     if (!mayRun()) return tellUntrusted('Reading a timing cache');
     const { kind, counts } = await inspectUri(uri, unknownTarget);
     if (kind !== 'timing-cache') return;
-    const reading = await withProgress(`Reading ${nameOf(uri)} with TensorRT`, this.#log, (signal) => {
+    const reading = await withProgress(`Reading ${nameOf(uri)} with TensorRT`, this.#log, async (signal) => {
+      const { useTimingCaches } = await import('../../builder/run/timingCaches.ts');
       const { python, launcher, driver } = toolsOf(this.#context, uri, {}).tools;
       const output = (line: string) => this.#log.info(line);
       return useTimingCaches({ caches: [uri.fsPath], scripts: dirname(driver), python, launcher, signal, output });

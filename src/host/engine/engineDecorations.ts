@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { buildOfEngine, whyStale } from '../../builder/store/buildOfEngine.ts';
 import type { Builds } from '../builds/builds.ts';
 
 /** Marks engines in the explorer whose model or rules were changed after they were built. */
@@ -24,6 +23,7 @@ export class EngineDecorations implements vscode.FileDecorationProvider, vscode.
 
   async provideFileDecoration(uri: vscode.Uri): Promise<vscode.FileDecoration | undefined> {
     if (uri.scheme !== 'file' || !/\.(?:engine|plan|trt)$/i.test(uri.path)) return undefined;
+    const { buildOfEngine, whyStale } = await import('../../builder/store/buildOfEngine.ts');
     const build = await buildOfEngine(uri.fsPath).catch(() => null);
     const why = build === null ? null : await whyStale(build, this.#files);
     return why === null

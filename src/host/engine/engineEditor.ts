@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { buildOfEngine, whyStale } from '../../builder/store/buildOfEngine.ts';
 import { type EngineTarget, unknownTarget } from '../../core/inspect/engineKnowledge.ts';
 import { engineOriginOf } from '../../core/inspect/engineOrigin.ts';
-import { judgeEngine } from '../../core/inspect/portability.ts';
 import { commands } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { enginePage } from './enginePage.ts';
@@ -71,6 +69,10 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
   }
 
   async #page(uri: vscode.Uri): Promise<string> {
+    const [{ buildOfEngine, whyStale }, { judgeEngine }] = await Promise.all([
+      import('../../builder/store/buildOfEngine.ts'),
+      import('../../core/inspect/portability.ts'),
+    ]);
     const [found, build, reading] = await Promise.all([
       inspectUri(uri, this.#target),
       buildOfEngine(uri.fsPath).catch(() => null),

@@ -3,7 +3,6 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
-import { readEngine } from '../../builder/run/readEngine.ts';
 import type { EngineReading } from '../../core/inspect/engineReading.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
@@ -36,7 +35,8 @@ export class EngineReadings {
       return false;
     }
     const state = await stateOf(uri);
-    const reading = await withProgress(`Reading ${nameOf(uri)} with TensorRT`, this.#log, (signal) => {
+    const reading = await withProgress(`Reading ${nameOf(uri)} with TensorRT`, this.#log, async (signal) => {
+      const { readEngine } = await import('../../builder/run/readEngine.ts');
       const { python, launcher, driver } = toolsOf(this.#context, uri, {}).tools;
       const output = (line: string) => this.#log.info(line);
       return readEngine({ path: uri.fsPath, product, scripts: dirname(driver), python, launcher, signal, output });

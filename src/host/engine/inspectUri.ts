@@ -1,7 +1,6 @@
 import type * as vscode from 'vscode';
 import { openFile } from '../../builder/files/fileSource.ts';
 import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
-import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
@@ -18,6 +17,7 @@ export async function inspectUri(uri: vscode.Uri, target: EngineTarget): Promise
   if (uri.scheme !== 'file')
     return failed('Only files on this computer’s disk can be read. Copy the file there first.');
   try {
+    const { inspectFile } = await import('../../core/inspect/inspectFile.ts');
     const source = await openFile(uri.fsPath);
     try {
       return await inspectFile(source, { name: nameOf(uri), target });

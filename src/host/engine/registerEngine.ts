@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { engineFilesOf, modelOfEngine } from '../../builder/store/engineFiles.ts';
 import type { EngineFilesGiven } from '../../builder/store/loadEngine.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
@@ -79,12 +78,14 @@ async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles)
     await vscode.commands.executeCommand('vscode.openWith', uri, cacheViewType);
     return;
   }
+  const { engineFilesOf, modelOfEngine } = await import('../../builder/store/engineFiles.ts');
   const given = await engineFilesOf(uri.fsPath, files);
   const model = await modelOfEngine(given, files);
   await (model === null ? openGraph(uri) : attachPieces(parts, vscode.Uri.file(model), urisOf(given)));
 }
 
 async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
+  const { engineFilesOf } = await import('../../builder/store/engineFiles.ts');
   const given = await engineFilesOf(uri.fsPath, files);
   const model = await askForModel();
   if (model !== undefined) await attachPieces(parts, model, urisOf(given));

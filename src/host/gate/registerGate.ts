@@ -1,32 +1,31 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { completeGate, hoverGate } from '../../core/diff/gate/completeGate.ts';
-import type { CheckResult, Place } from '../../core/diff/gate/gateResult.ts';
-import { readGate } from '../../core/diff/gate/readGate.ts';
-import { gateSummary, gateText } from '../../core/diff/output/gateText.ts';
 import type { Builds } from '../builds/builds.ts';
 import { commands, gateLanguage } from '../ids.ts';
-import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
-import { judgedGate, today } from './judgedGate.ts';
+
+/** Loaded with the first gate file. */
+const loadFeatures = () => import('./gateFeatures.ts');
 
 /** Gate files: diagnostics, completion, hover, and a code lens with the verdict of the newest build. */
 export function registerGate(builds: Builds, files: ParsedFiles): vscode.Disposable {
   const problems = vscode.languages.createDiagnosticCollection('trtlens-gate');
   const failures = vscode.languages.createDiagnosticCollection('trtlens-gate-result');
   const changed = new vscode.EventEmitter<void>();
-  const check = (document: vscode.TextDocument) => {
-    if (document.languageId === gateLanguage) problems.set(document.uri, problemsOf(document));
+  const check = async (document: vscode.TextDocument) => {
+    if (document.languageId !== gateLanguage) return;
+    const { problemsOf } = await loadFeatures();
+    if (!document.isClosed) problems.set(document.uri, problemsOf(document));
   };
-  for (const document of vscode.workspace.textDocuments) check(document);
+  for (const document of vscode.workspace.textDocuments) void check(document);
   const selector = { language: gateLanguage };
   return vscode.Disposable.from(
     problems,
     failures,
     changed,
-    vscode.workspace.onDidOpenTextDocument(check),
+    vscode.workspace.onDidOpenTextDocument((document) => void check(document)),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      check(document);
+      void check(document);
       failures.delete(document.uri);
     }),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => {
@@ -36,85 +35,28 @@ export function registerGate(builds: Builds, files: ParsedFiles): vscode.Disposa
     builds.onDidEnd(() => changed.fire()),
     vscode.languages.registerCompletionItemProvider(
       selector,
-      { provideCompletionItems: completions },
+      {
+        provideCompletionItems: async (document, position) => (await loadFeatures()).completions(document, position),
+      },
       '\n',
       ' ',
       '{',
       ',',
     ),
-    vscode.languages.registerHoverProvider(selector, { provideHover: hover }),
+    vscode.languages.registerHoverProvider(selector, {
+      provideHover: async (document, position) => (await loadFeatures()).hover(document, position),
+    }),
     vscode.languages.registerCodeLensProvider(selector, {
       onDidChangeCodeLenses: changed.event,
-      provideCodeLenses: async (document) => [await lens(document, files, failures)],
+      provideCodeLenses: async (document) => [await (await loadFeatures()).lens(document, files, failures)],
     }),
     registerCommands({
       [commands.judgeGate]: async (argument) => {
         const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
-        if (uri) await showResult(await vscode.workspace.openTextDocument(uri), files);
+        if (uri === undefined) return;
+        const { showVerdict } = await loadFeatures();
+        await showVerdict(await vscode.workspace.openTextDocument(uri), files);
       },
     }),
   );
-}
-
-function problemsOf(document: vscode.TextDocument): vscode.Diagnostic[] {
-  return readGate(document.getText(), today()).problems.map(({ code, message, line = 1, column = 1, endColumn }) => {
-    const place = { line, column, endColumn: endColumn ?? column + 1 };
-    const diagnostic = new vscode.Diagnostic(rangeOf(place), message, vscode.DiagnosticSeverity.Error);
-    diagnostic.code = code;
-    diagnostic.source = 'TensorRT Lens';
-    return diagnostic;
-  });
-}
-
-const rangeOf = ({ line, column, endColumn }: Place): vscode.Range =>
-  new vscode.Range(line - 1, column - 1, line - 1, endColumn - 1);
-
-function completions(document: vscode.TextDocument, position: vscode.Position): vscode.CompletionItem[] {
-  const { Property, Value } = vscode.CompletionItemKind;
-  return completeGate(document.getText(), document.offsetAt(position)).map(({ label, about, kind }) => {
-    const item = new vscode.CompletionItem(label, kind === 'key' ? Property : Value);
-    item.documentation = about;
-    if (kind === 'key') item.insertText = `${label}: `;
-    return item;
-  });
-}
-
-function hover(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
-  const found = hoverGate(document.getText(), document.offsetAt(position));
-  if (!found) return undefined;
-  return new vscode.Hover(
-    found.about,
-    new vscode.Range(document.positionAt(found.from), document.positionAt(found.to)),
-  );
-}
-
-async function lens(
-  document: vscode.TextDocument,
-  files: ParsedFiles,
-  failures: vscode.DiagnosticCollection,
-): Promise<vscode.CodeLens> {
-  const judged = await judgedGate(document, files);
-  const place = new vscode.Range(0, 0, 0, 0);
-  if ('reason' in judged) return new vscode.CodeLens(place, { title: judged.reason, command: '' });
-  failures.set(document.uri, judged.result.checks.filter(({ verdict }) => verdict === 'failed').map(failureOf));
-  const title = `${judged.result.passed ? '$(pass)' : '$(error)'} Build ${judged.build}: ${gateSummary(judged.result)}`;
-  return new vscode.CodeLens(place, { title, command: commands.judgeGate, arguments: [document.uri] });
-}
-
-function failureOf({ place, check, message }: CheckResult): vscode.Diagnostic {
-  const diagnostic = new vscode.Diagnostic(rangeOf(place), message, vscode.DiagnosticSeverity.Warning);
-  diagnostic.code = check;
-  diagnostic.source = 'TensorRT Lens gate';
-  return diagnostic;
-}
-
-/** Opens the verdict of every check as a text. */
-async function showResult(document: vscode.TextDocument, files: ParsedFiles): Promise<void> {
-  const judged = await judgedGate(document, files);
-  if ('reason' in judged) {
-    await vscode.window.showInformationMessage(plainText(judged.reason));
-    return;
-  }
-  const content = gateText(judged.result);
-  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }), { preview: true });
 }

@@ -1,8 +1,11 @@
 import * as vscode from 'vscode';
 import type { BuildStage } from '../../core/engine/buildEvent.ts';
-import { logOutline } from '../../core/scene/panel/logOutline.ts';
 import type { LogPart, LogStage } from '../../core/scene/panel/logOutline.ts';
 import { logFiles } from './logLinks.ts';
+
+/** Loaded with the first log. */
+const loadOutline = () => import('../../core/scene/panel/logOutline.ts');
+type Outline = Awaited<ReturnType<typeof loadOutline>>;
 
 /** Logs of running builds grow; what is drawn follows when they rest. */
 const settleMs = 500;
@@ -47,7 +50,7 @@ export class LogPhases implements vscode.DocumentSymbolProvider {
   register(): vscode.Disposable {
     const soon = (ms: number) => {
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#draw(), ms);
+      this.#timer = setTimeout(() => void this.#draw(), ms);
     };
     soon(0);
     return vscode.Disposable.from(
@@ -62,19 +65,21 @@ export class LogPhases implements vscode.DocumentSymbolProvider {
     );
   }
 
-  provideDocumentSymbols(document: vscode.TextDocument): vscode.DocumentSymbol[] {
-    return this.#stages(document).map((stage) => {
+  async provideDocumentSymbols(document: vscode.TextDocument): Promise<vscode.DocumentSymbol[]> {
+    return this.#stages(document, await loadOutline()).map((stage) => {
       const symbol = symbolOf(document, stage);
       symbol.children = stage.parts.map((part) => symbolOf(document, part));
       return symbol;
     });
   }
 
-  #draw(): void {
-    for (const editor of vscode.window.visibleTextEditors) {
+  async #draw(): Promise<void> {
+    const isLog = ({ document }: vscode.TextEditor) => vscode.languages.match(logFiles, document) > 0;
+    if (!vscode.window.visibleTextEditors.some(isLog)) return;
+    const outline = await loadOutline();
+    for (const editor of vscode.window.visibleTextEditors.filter(isLog)) {
       const { document } = editor;
-      if (vscode.languages.match(logFiles, document) === 0) continue;
-      const stages = this.#stages(document);
+      const stages = this.#stages(document, outline);
       for (const { stage, type } of this.#types)
         editor.setDecorations(
           type,
@@ -90,7 +95,7 @@ export class LogPhases implements vscode.DocumentSymbolProvider {
     }
   }
 
-  #stages(document: vscode.TextDocument): LogStage[] {
+  #stages(document: vscode.TextDocument, { logOutline }: Outline): LogStage[] {
     const known = this.#read.get(document);
     if (known?.version === document.version) return known.stages;
     const stages = logOutline(document.getText());

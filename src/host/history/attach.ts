@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { importBuild } from '../../builder/run/importBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { nsysToRun } from '../builds/toolsOf.ts';
@@ -48,6 +47,7 @@ export async function attachPieces(
   let build: Build;
   try {
     const given = typeof pieces === 'string' ? [{ text: pieces }] : pieces.map(({ fsPath }) => ({ file: fsPath }));
+    const { importBuild } = await import('../../builder/run/importBuild.ts');
     build = await importBuild({ model: uri.fsPath, pieces: given, nsys: nsysToRun });
   } catch (error) {
     await vscode.window.showErrorMessage(plainText(errorText(error)));

@@ -1,10 +1,8 @@
 import * as vscode from 'vscode';
 import { readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { loadBuild } from '../../builder/store/loadBuild.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { comparisonScheme } from '../ids.ts';
-import { compareBuilds, comparisonTexts } from '../../core/diff/compareBuilds.ts';
 import type { Compared } from '../../core/diff/compareBuilds.ts';
 
 interface Query {
@@ -21,6 +19,7 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
       const { folders, side } = JSON.parse(query) as Query;
       const [a, b] = await Promise.all(folders.map((folder) => read(folder, files)));
       if (a === undefined || b === undefined) return 'This build was deleted.';
+      const { compareBuilds, comparisonTexts } = await import('../../core/diff/compareBuilds.ts');
       const differences = compareBuilds(a, b);
       return differences.length === 0 ? 'The builds are identical.' : comparisonTexts(differences)[side];
     },
@@ -46,6 +45,7 @@ async function read(folder: string, files: ParsedFiles): Promise<Compared | unde
   const { log, layers } = build.manifest.files;
   if (log === null && layers === null) return { manifest: build.manifest, report: null };
   // What is gone or cannot be read is a difference in what is known, and no reason to show nothing.
+  const { loadBuild } = await import('../../builder/store/loadBuild.ts');
   const read = await loadBuild(build, { files }).catch(() => undefined);
   return { manifest: build.manifest, report: read?.report ?? null };
 }

@@ -1,7 +1,5 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { readBuildSide } from '../../builder/store/buildSide.ts';
-import { toComparison } from '../../builder/store/comparison.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { ViewData } from '../../core/scene/panel/viewData.ts';
 import { errorText } from '../../core/text/errorText.ts';
@@ -110,6 +108,10 @@ export class ComparisonPages {
   }
 
   async #read(older: Build, newer: Build): Promise<ViewData> {
+    const [{ readBuildSide }, { toComparison }] = await Promise.all([
+      import('../../builder/store/buildSide.ts'),
+      import('../../builder/store/comparison.ts'),
+    ]);
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));
     return toComparison(a!, b!, { a: buildLabel(older.manifest), b: buildLabel(newer.manifest) });
   }

@@ -9,7 +9,6 @@ import type { ComparisonPages } from './comparisonPages.ts';
 import { registerComparison } from './comparison.ts';
 import { buildOf, historyCommands } from './historyCommands.ts';
 import type { HistoryTree } from './historyTree.ts';
-import { profileBuildOf } from './profileBuild.ts';
 
 /** The commands of the builds' history, and the texts in which two builds are compared. */
 export function registerHistory(
@@ -29,7 +28,9 @@ export function registerHistory(
       [commands.fixBuildProblem]: (model, place) => fixProblem(diagnostics, String(model), Number(place)),
       [commands.profileBuild]: async (argument) => {
         const build = buildOf(argument) ?? tree.selected[0];
-        if (build !== undefined) await profileBuildOf({ ...parts, log }, build);
+        if (build === undefined) return;
+        const { profileBuildOf } = await import('./profileBuild.ts');
+        await profileBuildOf({ ...parts, log }, build);
       },
       [commands.attach]: (uri, chosen) => attach(attaching, uri, chosen),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),

@@ -4,13 +4,10 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
-import { buildFactsOf } from '../../builder/store/buildFactsOf.ts';
-import { loadBuild } from '../../builder/store/loadBuild.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { BuildLog } from '../../core/engine/buildLog.ts';
 import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
 import type { ModelFacts } from '../../core/precision/plan/modelFacts.ts';
-import { readMismatches } from '../../core/replay/readMismatches.ts';
 import type { ReplayMismatch } from '../../core/replay/readMismatches.ts';
 import { originOf } from '../platform/modelSource.ts';
 import { errorText } from '../../core/text/errorText.ts';
@@ -99,6 +96,10 @@ export class FactsReader {
 
   async #build(uri: vscode.Uri, build: Build): Promise<Pick<KnownFacts, 'build' | 'log'> | null> {
     try {
+      const [{ loadBuild }, { buildFactsOf }] = await Promise.all([
+        import('../../builder/store/loadBuild.ts'),
+        import('../../builder/store/buildFactsOf.ts'),
+      ]);
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.files });
       return { build: buildFactsOf(read), log: read.log };
     } catch (error) {
@@ -113,6 +114,7 @@ export class FactsReader {
     try {
       const path = join(folder, manifest.files.log);
       if ((await stat(path)).size > longestLog) return [];
+      const { readMismatches } = await import('../../core/replay/readMismatches.ts');
       return readMismatches(new TextDecoder().decode(await readWhole(path)));
     } catch {
       return [];

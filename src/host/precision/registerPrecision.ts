@@ -1,45 +1,25 @@
 import * as vscode from 'vscode';
-import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { commands } from '../ids.ts';
-import type { LanguageFeatures } from '../language/languageFeatures.ts';
-import { registerCommands } from '../platform/registerCommands.ts';
-import type { BuildParts } from '../tasks/startBuild.ts';
-import { pickModel } from '../workspace/pickModel.ts';
-import { buildWithOverrides } from './buildWithOverrides.ts';
-import { copyPrecisionFlags } from './copyPrecisionFlags.ts';
-import { importPrecisionFlags } from './importPrecisionFlags.ts';
-import { keepFp32 } from './keepFp32.ts';
-import { openOverrides } from './openOverrides.ts';
+import { registerLater } from '../platform/registerCommands.ts';
+import type { PrecisionParts } from './precisionCommands.ts';
 import { RuleDecorations } from './ruleDecorations.ts';
-import { verifyOverrides } from './verifyOverrides.ts';
-import { writeTypedCopy } from './writeTypedCopy.ts';
 
 /** Override files: their commands and decorations. */
-export function registerPrecision(
-  features: LanguageFeatures,
-  building: Pick<BuildParts, 'context' | 'sessions' | 'builds' | 'tasks'>,
-  files: ParsedFiles,
-  log: vscode.LogOutputChannel,
-): vscode.Disposable {
-  const { feed, language, served } = features;
-  const { sessions } = building;
+export function registerPrecision(parts: PrecisionParts): vscode.Disposable {
+  const { feed, language } = parts.features;
   return vscode.Disposable.from(
     new RuleDecorations(feed, language),
-    registerCommands({
-      [commands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
-      [commands.applyOverrides]: served((target, to) => writeTypedCopy(building.context, feed, files, target, to)),
-      [commands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
-      [commands.openOverrides]: async (argument) => {
-        const model = await pickModel(argument, sessions);
-        if (model !== undefined) await vscode.window.showTextDocument(await openOverrides(model));
-      },
-      [commands.importPrecisionFlags]: () => importPrecisionFlags(feed),
-      [commands.copyPrecisionFlags]: served((target, to) => copyPrecisionFlags(feed, log, target, to)),
-      [commands.keepFp32]: async (argument, ids) => {
-        const model = await pickModel(argument, sessions);
-        const session = model && sessions.find(model);
-        if (session && Array.isArray(ids)) await keepFp32(session, ids.map(String), language);
-      },
-    }),
+    registerLater(
+      [
+        commands.buildWithOverrides,
+        commands.applyOverrides,
+        commands.verifyOverrides,
+        commands.openOverrides,
+        commands.importPrecisionFlags,
+        commands.copyPrecisionFlags,
+        commands.keepFp32,
+      ],
+      async () => (await import('./precisionCommands.ts')).precisionCommands(parts),
+    ),
   );
 }

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { readCache } from '../../builder/quantisation/readScales.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
@@ -12,7 +11,6 @@ import { isOnDisk } from '../tasks/startBuild.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import { pickFile } from '../workspace/pickFile.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { calibrateModel } from './calibrateModel.ts';
 import { QuantisationPages } from './quantisationPages.ts';
 
 /** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
@@ -32,8 +30,9 @@ export function registerQuantisation(
       [commands.calibrate]: async (argument, inputs, target) => {
         const model = await modelOf(argument, sessions);
         if (model === undefined || !(await isOnDisk(model))) return;
-        if (mayRun()) await calibrateModel(context, model, log, { inputs, target });
-        else await tellUntrusted();
+        if (!mayRun()) return tellUntrusted();
+        const { calibrateModel } = await import('./calibrateModel.ts');
+        await calibrateModel(context, model, log, { inputs, target });
       },
       [commands.useCalibrationCache]: async (argument, file) => {
         const model = await modelOf(argument, sessions);
@@ -62,6 +61,7 @@ async function useCache(sessions: Sessions, model: vscode.Uri, given: unknown): 
       await sessions.useCalibrationCache(model, null);
       return;
     }
+    const { readCache } = await import('../../builder/quantisation/readScales.ts');
     const { scales, unusable } = await readCache(file.fsPath);
     await sessions.useCalibrationCache(model, file.fsPath);
     const bad = unusable.length === 0 ? '' : ` ${counted(unusable.length, 'scale')} cannot be used.`;

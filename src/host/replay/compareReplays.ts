@@ -1,6 +1,4 @@
 import * as vscode from 'vscode';
-import { comparisonText } from '../../core/replay/comparisonText.ts';
-import { diffReplays } from '../../core/replay/diffReplays.ts';
 import { pickFile } from '../workspace/pickFile.ts';
 import { replayComparisonScheme } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
@@ -27,7 +25,12 @@ export function registerReplayComparison(): vscode.Disposable {
     registerChangingTexts(replayComparisonScheme, changed, async (uri) => {
       const { files, side } = queryOf(uri);
       const [before, after] = await Promise.all(files.map(read));
-      return before && after ? comparisonText(diffReplays(before, after), side) : '';
+      if (!before || !after) return '';
+      const [{ diffReplays }, { comparisonText }] = await Promise.all([
+        import('../../core/replay/diffReplays.ts'),
+        import('../../core/replay/comparisonText.ts'),
+      ]);
+      return comparisonText(diffReplays(before, after), side);
     }),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
       // Once it is saved, or read again: not at every keystroke.

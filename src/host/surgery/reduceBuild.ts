@@ -11,7 +11,7 @@ import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { readSettings } from '../platform/settings.ts';
 import { toEngineOptions } from '../tasks/taskDefinition.ts';
-import type { SurgeryParts } from './registerSurgery.ts';
+import type { SurgeryParts } from './surgeryCommands.ts';
 import { withProgress } from '../platform/withProgress.ts';
 
 /** The options with which a model was built last, and the tools of the settings. */

@@ -22,7 +22,7 @@ import { withProgress } from '../platform/withProgress.ts';
 import { askChange, type Trial } from './askChange.ts';
 import type { ChosenNodes } from './chosenNodes.ts';
 import { optionsOf } from './reduceBuild.ts';
-import type { SurgeryParts } from './registerSurgery.ts';
+import type { SurgeryParts } from './surgeryCommands.ts';
 
 /** As many changes a search tries in the editor. */
 const mostBuilds = 24;
