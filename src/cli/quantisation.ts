@@ -56,7 +56,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
   --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
                    observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
-                   "islands": [ { nodes, bytes, ms } ], "samples": with --inputs };
+                   "islands": [ { nodes, first, bytes, ms } ], "samples": with --inputs };
                    calibrate: { "by", "model" }; autotune: { "baselineMs", "interrupted", "patterns": [ {
                    signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
 `,
@@ -150,7 +150,8 @@ async function calibrateModel(args: string[], terminal: Terminal): Promise<numbe
 }
 
 function text({ tensors, pairs, misplaced, islands }: Quantisation): string {
-  if (tensors.length === 0) return 'The model has no Q/DQ nodes, and no calibration cache was given.\n';
+  if (tensors.length + misplaced.length === 0)
+    return 'The model has no Q/DQ nodes, and no calibration cache was given.\n';
   const counts = pairCounts(pairs);
   const own = pairs.filter(({ fate }) => fate === 'kernel' || fate === 'reformat');
   return [
@@ -158,11 +159,7 @@ function text({ tensors, pairs, misplaced, islands }: Quantisation): string {
     ...(counts === '' ? [] : [`Pairs of activations: ${counts}\n`]),
     ...own.map(({ tensor, fate, why, fix }) => `${tensor}: ${fate}. ${why}${fix === null ? '' : ` ${fix}`}\n`),
     ...misplaced.map(({ code, message, fix }) => `${code}: ${message} ${fix}\n`),
-    ...islands.map((island) => {
-      const { nodes } = island;
-      const more = nodes.length > 8 ? ` and ${nodes.length - 8} more` : '';
-      return `${islandText(island)}; ${nodes.slice(0, 8).join(', ')}${more}\n`;
-    }),
+    ...islands.map((island) => `${islandText(island)}; the first is ${island.first}\n`),
   ].join('');
 }
 

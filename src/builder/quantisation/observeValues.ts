@@ -16,7 +16,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { UserError } from '../userError.ts';
-import { readScales } from './readScales.ts';
+import { readScales, readScaleValues } from './readScales.ts';
 
 export interface ObservationRequest extends SampleRequest {
   runtime: PythonWithRuntime;
@@ -39,7 +39,8 @@ export async function withObservedValues(
   try {
     const { value: model, problems } = await new ParsedFiles().model(request.model, { spans: true });
     refuseErrors(request.model, problems);
-    const scales = await readScales(new QuantisedGraph(createModelGraph(model)), request.model, source, cache);
+    const network = new QuantisedGraph(createModelGraph(model));
+    const scales = await readScales(network, await readScaleValues(network, request.model, source), cache);
     const { samples, observed } = await observe(model, source, scales, request);
     const tensors = scales.map(({ scale }, index) => ({
       ...scale,

@@ -1,7 +1,8 @@
 import { type CalibrationCache, readCalibrationCache } from '../../core/quantisation/calibrationCache.ts';
 import type { ReadScale } from '../../core/quantisation/planObservation.ts';
 import { rangeOf, type TensorScale } from '../../core/quantisation/quantisation.ts';
-import type { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import { isPart, type QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { readWhole } from '../files/fileSource.ts';
@@ -16,16 +17,39 @@ export async function readCache(path: string): Promise<CalibrationCache> {
 }
 
 /**
- * The scales of a model's tensors, then those of a cache: one entry a tensor, or several where Q/DQ nodes quantise it in
- * several ways.
+ * The values of the scales of a model's Q and DQ nodes, by index of the node; null: they are not stored in the model.
+ * @throws {UserError} if the file of their external data is missing or outside the model's folder
  */
-export async function readScales(
+export async function readScaleValues(
   network: QuantisedGraph,
   path: string,
   source: ByteSource,
+): Promise<Map<number, readonly number[] | null>> {
+  const found = new Map<number, readonly number[] | null>();
+  const read = new Map<OnnxTensor, readonly number[] | null>();
+  for (const [node, { op }] of network.graph.nodes.entries()) {
+    if (!isPart(op)) continue;
+    const constant = network.constantAt(node, 1);
+    if (constant && !read.has(constant)) {
+      const values = await readFloats(constant, path, source);
+      read.set(constant, values && Array.from(values));
+    }
+    found.set(node, constant ? read.get(constant)! : (network.scaleNumbers(node) ?? null));
+  }
+  return found;
+}
+
+/**
+ * The scales of a model's tensors, then those of a cache: one entry a tensor, or several where Q/DQ nodes quantise it in
+ * several ways.
+ * @param values as `readScaleValues` gives them
+ */
+export async function readScales(
+  network: QuantisedGraph,
+  values: ReadonlyMap<number, readonly number[] | null>,
   cache: string | null,
 ): Promise<ReadScale[]> {
-  const own = await scalesInModel(network, path, source);
+  const own = scalesInModel(network, values);
   return [...own, ...(cache === null ? [] : scalesOfCache(await readCache(cache)))];
 }
 
@@ -36,7 +60,7 @@ const scalesOfCache = ({ scales }: CalibrationCache): ReadScale[] =>
     return { scale: told, values: [scale], axis: 0, zeroPoint: 0 };
   });
 
-async function scalesInModel(network: QuantisedGraph, path: string, source: ByteSource): Promise<ReadScale[]> {
+function scalesInModel(network: QuantisedGraph, valuesOf: ReadonlyMap<number, readonly number[] | null>): ReadScale[] {
   const { graph } = network;
   const found = new Map<string, ReadScale>();
   for (const [node, { op }] of graph.nodes.entries()) {
@@ -44,9 +68,8 @@ async function scalesInModel(network: QuantisedGraph, path: string, source: Byte
     const alone = op === 'DequantizeLinear' && network.op(maker) !== 'QuantizeLinear';
     if (op !== 'QuantizeLinear' && !alone) continue;
     const tensor = graph.tensors[network.input(node, 0)]?.name ?? '';
-    const constant = network.constantAt(node, 1);
-    const values = constant ? await readFloats(constant, path, source) : null;
-    const scale = values?.reduce((most, value) => Math.max(most, value), 0) ?? null;
+    const values = valuesOf.get(node) ?? null;
+    const scale = values === null || values.length === 0 ? null : values.reduce((most, value) => Math.max(most, value));
     const type = network.quantisedType(node);
     const zero = network.zeroPoint(node);
     const range = zero === null ? null : rangeOf(scale, type, zero);
@@ -61,7 +84,7 @@ async function scalesInModel(network: QuantisedGraph, path: string, source: Byte
     found.set(key, {
       scale: { tensor, scale, count, source: 'model', nodes: [id], type, range },
       // Scales of blocks are of several axes.
-      values: values !== null && (constant?.shape.length ?? 0) < 2 ? Array.from(values) : null,
+      values: (network.constantAt(node, 1)?.shape.length ?? 0) < 2 ? values : null,
       axis: network.attribute(node, 'axis', 1),
       zeroPoint: zero,
     });

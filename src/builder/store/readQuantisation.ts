@@ -13,7 +13,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { requireBuild } from './buildFolder.ts';
 import { loadBuild } from './loadBuild.ts';
-import { readScales } from '../quantisation/readScales.ts';
+import { readScales, readScaleValues } from '../quantisation/readScales.ts';
 
 export interface QuantisationRequest {
   /** Path of the model. */
@@ -47,11 +47,12 @@ export async function quantisationOf(
 ): Promise<Quantisation> {
   const graph = createModelGraph(model);
   const network = new QuantisedGraph(graph);
-  const wrong = misplaced(network);
   const source = await openFile(path);
   try {
+    const values = await readScaleValues(network, path, source);
+    const wrong = misplaced(network, (node) => values.get(node) ?? null);
     return {
-      tensors: (await readScales(network, path, source, cache)).map(({ scale }) => scale),
+      tensors: (await readScales(network, values, cache)).map(({ scale }) => scale),
       pairs: quantisedPairs(network, wrong, report),
       misplaced: wrong,
       islands: floatIslands(network, quantisedNodes(graph.model.graph), inferTensors(graph), report),

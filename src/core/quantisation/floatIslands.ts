@@ -7,6 +7,8 @@ import { isPart, movers, type QuantisedGraph } from './quantisedGraph.ts';
 export interface FloatIsland {
   /** Ids, in the model's order. */
   nodes: string[];
+  /** Operator and name of the first: `Softmax "attn"`. */
+  first: string;
   /** Bytes that go in and out in floating point; null: a shape is not known. */
   bytes: number | null;
   /** Time of the layers that compute nothing else; null: no layer of a build, or none that was measured. */
@@ -72,9 +74,11 @@ export function floatIslands(
       const known = shape?.every((dim) => typeof dim === 'number') ? shape : null;
       return known ? (byteLength(types[tensor] ?? 'float', [...known]) ?? null) : null;
     });
-    const nodes = [...members].toSorted((a, b) => a - b).map((node) => graph.nodes[node]!.id);
+    const sorted = [...members].toSorted((a, b) => a - b);
+    const nodes = sorted.map((node) => graph.nodes[node]!.id);
     islands.push({
       nodes,
+      first: network.words(sorted[0]!),
       ms: ownTime(nodes, report),
       bytes: sizes.reduce<number | null>((sum, size) => (sum === null || size === null ? null : sum + size), 0),
     });

@@ -1,5 +1,7 @@
 import { products } from '../model/products.ts';
-import { isDequantise, isQuantise, type QuantisedGraph } from './quantisedGraph.ts';
+import { ScaleJudge, type ScaleValues } from './judgeScales.ts';
+import { judgeProduct } from './judgeProducts.ts';
+import { isDequantise, isPart, isQuantise, type QuantisedGraph } from './quantisedGraph.ts';
 
 /** A placement of Q/DQ nodes that can keep TensorRT from computing in INT8, or in one kernel, what it could. */
 export interface Misplaced {
@@ -7,61 +9,110 @@ export interface Misplaced {
     | 'before-activation'
     | 'one-side-of-residual'
     | 'quantised-bias'
+    | 'quantised-twice'
     | 'weight-axis'
     | 'per-channel-activation'
     | 'asymmetric'
+    | 'scale-value'
+    | 'scale-at-run-time'
     | 'float-weights'
-    | 'float-input';
+    | 'float-input'
+    | 'mixed-types'
+    | 'integer-operator';
   /** Ids of the Q, DQ and other nodes concerned, the one to look at first. */
   nodes: string[];
   message: string;
   fix: string;
 }
 
+/** @param nodes indices */
+export type Add = (code: Misplaced['code'], nodes: readonly number[], message: string, fix: string) => void;
+
 const activations: ReadonlySet<string> = new Set(
   'Relu Clip LeakyRelu PRelu Sigmoid Tanh Elu Selu Softplus HardSigmoid HardSwish Mish Gelu Erf'.split(' '),
 );
 
-/** Placements against the rules of NVIDIA's documentation on explicit quantization, node by node in the model's order. */
-export function misplaced(network: QuantisedGraph): Misplaced[] {
+/** Operators on integers, of which TensorRT's ONNX parser has none; those of ONNX Runtime begin with QLinear, too. */
+const integerOperator = /^(?:QLinear.+|ConvInteger|MatMulInteger|DynamicQuantizeLinear)$/;
+
+/**
+ * Placements against the rules of NVIDIA's documentation on explicit quantization, node by node in the model's order.
+ * @param valuesOf the values of scales
+ */
+export function misplaced(network: QuantisedGraph, valuesOf: ScaleValues = () => null): Misplaced[] {
   const { graph } = network;
   const found: Misplaced[] = [];
-  const add = (code: Misplaced['code'], nodes: readonly number[], message: string, fix: string) =>
+  const scales = new ScaleJudge(network, valuesOf);
+  const add: Add = (code, nodes, message, fix) =>
     found.push({ code, nodes: nodes.map((node) => graph.nodes[node]!.id), message, fix });
   for (const node of graph.nodes.keys()) {
     const op = network.op(node);
-    if (isQuantise(op)) judgeQuantise(network, node, add);
-    if (isQuantise(op) || isDequantise(op)) judgeScale(network, node, add);
+    if (isQuantise(op)) judgeQuantise(network, node, valuesOf, add);
+    if (isPart(op) && !repeatsScale(network, node)) scales.judge(node, add);
     if (products.has(op)) judgeProduct(network, node, add);
     if (op === 'Add') judgeSum(network, node, add);
+    if (integerOperator.test(op)) judgeOperator(network, node, add);
   }
   return found;
 }
 
-type Add = (code: Misplaced['code'], nodes: readonly number[], message: string, fix: string) => void;
-
-function judgeQuantise(network: QuantisedGraph, node: number, add: Add): void {
+function judgeQuantise(network: QuantisedGraph, node: number, valuesOf: ScaleValues, add: Add): void {
   const input = network.input(node, 0);
   if (network.isConstant(input)) return;
   const product = productBefore(network, input);
-  const activation = network
-    .readers(node)
-    .flatMap((reader) => (isDequantise(network.op(reader)) ? network.readers(reader) : []))
-    .find((reader) => activations.has(network.op(reader)));
-  if (product >= 0 && activation !== undefined)
+  const after = product < 0 ? undefined : epilogueAfter(network, node);
+  if (after !== undefined)
     add(
       'before-activation',
-      [node, product, activation],
-      `${network.words(node)} is between ${network.words(product)} and ${network.words(activation)}: values are rounded twice, and TensorRT may run the activation as a kernel of its own.`,
-      `Quantize the output of ${network.words(activation)} instead.`,
+      [node, product, after.reader],
+      `${network.words(node)} is between ${network.words(product)} and ${network.words(after.reader)}, which works on rounded values then; TensorRT may run it as a kernel of its own.`,
+      `Quantize the output of ${network.words(after.last)} instead.`,
     );
-  if ((network.scaleCount(node) ?? 1) > 1)
+  const before = network.dequantisedBy(input);
+  const [own, earlier] = [valuesOf(node), before < 0 ? null : valuesOf(before)];
+  if (own !== null && earlier !== null && String(own) !== String(earlier))
+    add(
+      'quantised-twice',
+      [node, before],
+      `${network.words(node)} quantizes what ${network.words(before)} dequantizes, with another scale: values are rounded twice.`,
+      'Remove one of the pairs, or give both the same scale.',
+    );
+  const count = network.scaleCount(node) ?? 1;
+  if (count > 1 && !network.isBlocked(node))
     add(
       'per-channel-activation',
       [node],
-      `${network.words(node)} quantizes an activation with ${network.scaleCount(node)} scales; TensorRT takes one for activations.`,
+      `${network.words(node)} quantizes an activation with ${count} scales; TensorRT takes one for activations.`,
       'Quantize activations per tensor and only weights per channel.',
     );
+}
+
+/** Whether a DequantizeLinear reads the scale and the zero point of the QuantizeLinear before it, which is judged. */
+function repeatsScale(network: QuantisedGraph, node: number): boolean {
+  const quantise = isDequantise(network.op(node)) ? network.producer(network.input(node, 0)) : -1;
+  if (quantise < 0 || !isQuantise(network.op(quantise))) return false;
+  return [1, 2].every((index) => network.input(node, index) === network.input(quantise, index));
+}
+
+/** What a product's kernel computes after it, and reads a pair; `last`: where the chain ends of x · f(x), as SiLU is exported. */
+function epilogueAfter(network: QuantisedGraph, quantise: number): { reader: number; last: number } | undefined {
+  for (const dequantise of network.readers(quantise)) {
+    if (!isDequantise(network.op(dequantise))) continue;
+    const readers = network.readers(dequantise);
+    const reader = readers.find((one) => activations.has(network.op(one)) || addsConstant(network, one));
+    if (reader === undefined) continue;
+    const [next, ...others] = network.readers(reader);
+    const gated = next !== undefined && network.op(next) === 'Mul' && readers.includes(next);
+    const activated = next !== undefined && others.length === 0 && activations.has(network.op(next));
+    return { reader, last: gated || activated ? next : reader };
+  }
+  return undefined;
+}
+
+/** A bias, or what is computed like one. */
+function addsConstant(network: QuantisedGraph, node: number): boolean {
+  if (network.op(node) === 'BatchNormalization') return true;
+  return network.op(node) === 'Add' && network.graph.inputs[node]!.some((tensor) => network.isConstant(tensor));
 }
 
 /** The product that makes a tensor, alone or with a bias or a BatchNormalization behind it; -1: none. */
@@ -72,66 +123,6 @@ export function productBefore(network: QuantisedGraph, tensor: number): number {
   if (!['Add', 'BatchNormalization'].includes(network.op(maker)) || own.length !== 1) return -1;
   const before = network.producer(own[0]!);
   return before >= 0 && products.has(network.op(before)) ? before : -1;
-}
-
-function judgeScale(network: QuantisedGraph, node: number, add: Add): void {
-  const zero = network.constantAt(node, 2);
-  const shifted = zero?.ints?.some((value) => value !== 0) ?? false;
-  if (zero?.type === 'uint8' || shifted)
-    add(
-      'asymmetric',
-      [node],
-      `${network.words(node)} has ${shifted ? 'a zero point other than 0' : 'the type uint8'}; TensorRT quantizes symmetrically, to int8.`,
-      'Quantize again with symmetric int8 (quantize_static: ActivationSymmetric, WeightSymmetric, QInt8).',
-    );
-}
-
-function judgeProduct(network: QuantisedGraph, node: number, add: Add): void {
-  const [data, weights, bias] = [0, 1, 2].map((index) => network.input(node, index)) as [number, number, number];
-  const [dataBy, weightsBy] = [network.dequantisedBy(data), network.dequantisedBy(weights)];
-  const own = network.words(node);
-  if (bias >= 0 && network.op(node) !== 'MatMul' && network.dequantisedBy(bias) >= 0)
-    add(
-      'quantised-bias',
-      [network.dequantisedBy(bias), node],
-      `The bias of ${own} is quantized; TensorRT adds it in FP32.`,
-      'Leave the bias in FP32 (quantize_static: QuantizeBias=False).',
-    );
-  if (dataBy >= 0 && weightsBy < 0 && !network.isConstant(data))
-    add(
-      'float-weights',
-      [node, dataBy],
-      `${own} reads a quantized input, but its ${network.isConstant(weights) ? 'weights are' : 'second input is'} in floating point, so it does not run in INT8.`,
-      network.isConstant(weights) ? 'Quantize the weights, too.' : 'Quantize the second input, too.',
-    );
-  if (weightsBy >= 0 && dataBy < 0 && data >= 0 && !network.isConstant(data) && network.isConstant(weights))
-    add(
-      'float-input',
-      [node, weightsBy],
-      `${own} has quantized weights, but its input is in floating point, so it does not run in INT8.`,
-      'Quantize the input, too.',
-    );
-  if (weightsBy >= 0) judgeAxis(network, node, weightsBy, add);
-}
-
-/** Per channel means per output channel. */
-function judgeAxis(network: QuantisedGraph, node: number, dequantise: number, add: Add): void {
-  if ((network.scaleCount(dequantise) ?? 1) <= 1 || network.producer(network.input(node, 1)) !== dequantise) return;
-  let first = dequantise;
-  const quantise = network.producer(network.input(dequantise, 0));
-  if (quantise >= 0 && isQuantise(network.op(quantise))) first = quantise;
-  const rank = network.constantAt(first, 0)?.shape.length;
-  if (rank === undefined) return;
-  const given = network.attribute(dequantise, 'axis', 1);
-  const axis = given < 0 ? given + rank : given;
-  const wanted = network.outputAxis(node, rank);
-  if (wanted !== undefined && axis !== wanted)
-    add(
-      'weight-axis',
-      [dequantise, node],
-      `${network.words(dequantise)} has one scale per entry of axis ${axis}; the output channels of ${network.words(node)} are axis ${wanted}.`,
-      `Quantize the weights along axis ${wanted}.`,
-    );
 }
 
 function judgeSum(network: QuantisedGraph, node: number, add: Add): void {
@@ -148,5 +139,17 @@ function judgeSum(network: QuantisedGraph, node: number, add: Add): void {
     [node, by[1 - other]!],
     `${network.words(node)} adds a quantized input and "${name}", which is not.`,
     `Quantize "${name}", too, or neither input.`,
+  );
+}
+
+function judgeOperator(network: QuantisedGraph, node: number, add: Add): void {
+  const dynamic = network.op(node) === 'DynamicQuantizeLinear';
+  add(
+    'integer-operator',
+    [node],
+    `TensorRT's ONNX parser does not support ${network.words(node)}: it reads quantized models with QuantizeLinear and DequantizeLinear nodes only.`,
+    dynamic
+      ? 'Quantize with scales from calibration (quantize_static) instead of dynamically.'
+      : 'Quantize again into Q/DQ nodes (quantize_static: QuantFormat.QDQ).',
   );
 }

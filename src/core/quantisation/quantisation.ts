@@ -61,10 +61,10 @@ export const limitsOf = (type: DataType): readonly [number, number] | undefined 
 /** The distance of a type's largest value from the one before it: what is at most half of it beyond is not clipped. */
 export const lastStep = (type: DataType): number => ({ float8e4m3fn: 32, float8e5m2: 8192 })[type] ?? 1;
 
-/** The values that a type covers; null: not known. @param zeroPoint quantised value that stands for 0 */
+/** The values that a type covers; null: not known, or the scale is not a positive finite number. @param zeroPoint quantised value that stands for 0 */
 export function rangeOf(scale: number | null, type: DataType, zeroPoint: number): [number, number] | null {
   const limit = limitsOf(type);
-  return scale === null || limit === undefined
+  return scale === null || limit === undefined || !(scale > 0 && Number.isFinite(scale))
     ? null
     : [(limit[0] - zeroPoint) * scale, (limit[1] - zeroPoint) * scale];
 }

@@ -49,13 +49,16 @@ ${scales(found)}
 }
 
 function summary({ tensors, pairs: all, misplaced, islands: parts }: Quantisation): string {
-  if (tensors.length === 0) return 'The model has no Q/DQ nodes, and no calibration cache is in use.';
+  if (tensors.length + misplaced.length === 0)
+    return 'The model has no Q/DQ nodes, and no calibration cache is in use.';
   const counts = pairCounts(all);
   const activations = all.filter(({ constant }) => !constant).length;
+  const against = `${counted(misplaced.length, 'placement')} against TensorRT's rules.`;
+  if (tensors.length === 0) return `The model has no Q/DQ nodes. ${against}`;
   if (all.length === 0) return 'The model has no Q/DQ nodes; the scales are those of a calibration cache.';
   return [
     `${counted(activations, 'Q/DQ pair')} of activations (${counts}) and ${thousands(all.length - activations)} of weights.`,
-    `${counted(misplaced.length, 'placement')} against TensorRT's rules.`,
+    against,
     `${counted(parts.length, 'part')} in floating point between INT8 nodes.`,
   ].join(' ');
 }

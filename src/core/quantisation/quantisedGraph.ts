@@ -76,7 +76,21 @@ export class QuantisedGraph {
   /** How many scales a Q or DQ node has; null: not known. */
   scaleCount(node: number): number | null {
     const scale = this.constantAt(node, 1);
-    return scale ? scale.shape.reduce((count, dim) => count * dim, 1) : null;
+    return scale ? scale.shape.reduce((count, dim) => count * dim, 1) : (this.scaleNumbers(node)?.length ?? null);
+  }
+
+  /** Scales that a Constant node has as plain numbers; undefined: they are elsewhere. */
+  scaleNumbers(node: number): readonly number[] | undefined {
+    const maker = this.producer(this.input(node, 1));
+    if (maker < 0 || this.op(maker) !== 'Constant') return undefined;
+    const [attribute] = this.graph.nodes[maker]!.attributes;
+    if (attribute?.kind === 'float') return [attribute.value as number];
+    return attribute?.kind === 'floats' && attribute.count === undefined ? (attribute.value as number[]) : undefined;
+  }
+
+  /** Whether a Q or DQ node has a scale for each block of values along its axis. */
+  isBlocked(node: number): boolean {
+    return this.attribute(node, 'block_size', 0) > 0;
   }
 
   /** The type that a Q node quantises to, or a DQ node reads. Where nothing says, it is what TensorRT's parser takes. */

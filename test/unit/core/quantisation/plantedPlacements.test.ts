@@ -12,11 +12,16 @@ const codes = [
   'before-activation',
   'one-side-of-residual',
   'quantised-bias',
+  'quantised-twice',
   'weight-axis',
   'per-channel-activation',
   'asymmetric',
+  'scale-value',
+  'scale-at-run-time',
   'float-weights',
   'float-input',
+  'mixed-types',
+  'integer-operator',
 ] as const satisfies readonly Code[];
 
 /** A block of a network: a product with its activation, and perhaps a sum with what came in. */
@@ -40,6 +45,21 @@ const needs: Partial<Record<Code, Partial<Block>>> = {
   'one-side-of-residual': { residual: true },
   'quantised-bias': { op: 'Conv', bias: true },
 };
+
+/** The scale of the pair in front of a product. */
+const scaleOf: Readonly<Record<string, string>> = {
+  'per-channel-activation': 'scales',
+  'scale-value': 'nan',
+  'scale-at-run-time': 'given',
+};
+
+const zeroOf: Readonly<Record<string, string>> = { asymmetric: 'odd', 'mixed-types': 'fp8' };
+
+/** The values of scales, by name; of others 0.5. */
+const values: Readonly<Record<string, number[]>> = { nan: [Number.NaN], other: [0.25] };
+
+const valuesIn = (network: QuantisedGraph) => (node: number) =>
+  values[network.constantAt(node, 1)?.name ?? ''] ?? [0.5];
 
 /** A network of such blocks with Q/DQ pairs as TensorRT's rules say, but for one that is planted. */
 function networkOf(blocks: readonly Block[], planted: { code: Code; at: number } | null): QuantisedGraph {
@@ -69,15 +89,23 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
   tensor('scales', 'float', [8]);
   tensor('zero', 'int8', [], [0]);
   tensor('odd', 'int8', [], [3]);
+  tensor('fp8', 'float8e4m3fn', []);
+  tensor('nan', 'float', []);
+  tensor('other', 'float', []);
   const pair = (name: string, as: string, scale = 'scale', zero = 'zero') =>
     add('DequantizeLinear', [add('QuantizeLinear', [name, scale, zero], `${as}_q`), scale, zero], `${as}_dq`);
   let value = 'x';
+  /** What block `i` reads, and what its product does. */
+  const fed = (i: number) => {
+    const code = planted?.at === i ? planted.code : '';
+    const input = code === 'integer-operator' ? add('QLinearAdd', [value, 'scale', 'zero'], `b${i}_integer`) : value;
+    if (code === 'float-input') return { input, data: input };
+    const once = pair(input, `b${i}_in`, scaleOf[code], zeroOf[code]);
+    return { input, data: code === 'quantised-twice' ? pair(once, `b${i}_again`, 'other') : once };
+  };
   blocks.forEach(({ op, activation, residual, bias }, i) => {
     const has = (code: Code) => planted?.at === i && planted.code === code;
-    const input = value;
-    const data = has('float-input')
-      ? input
-      : pair(input, `b${i}_in`, has('per-channel-activation') ? 'scales' : 'scale', has('asymmetric') ? 'odd' : 'zero');
+    const { input, data } = fed(i);
     const shape = op === 'Conv' ? [8, 8, 1, 1] : [8, 8];
     const right = op === 'Conv' ? 0 : 1;
     const weights = has('float-weights')
@@ -107,7 +135,7 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
     name: 'g',
     path: '',
     nodes,
-    inputs: [{ name: 'x', type: 'float', shape: [8, 8] }],
+    inputs: ['x', 'given'].map((name) => ({ name, type: 'float', shape: [8, 8] })),
     outputs: [{ name: value, type: 'float', shape: null }],
     values: [],
     initializers,
@@ -125,9 +153,10 @@ test.each(codes)('%s is named where it is planted, and nothing else', (code) => 
         // What comes in is to be no product's own output, which may stay in floating point.
         return i === at - 1 && code === 'one-side-of-residual' ? { ...one, activation: 'Relu' } : one;
       });
-      expect(misplaced(networkOf(blocks, null))).toEqual([]);
+      const good = networkOf(blocks, null);
+      expect(misplaced(good, valuesIn(good))).toEqual([]);
       const bad = networkOf(blocks, { code, at });
-      const found = misplaced(bad);
+      const found = misplaced(bad, valuesIn(bad));
       expect([...new Set(found.map((one) => one.code))]).toEqual([code]);
       for (const { nodes, fix } of found) {
         const names = nodes.map((id) => bad.graph.nodes[bad.graph.indexOfId.get(id)!]!.name);

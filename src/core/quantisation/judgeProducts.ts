@@ -1,0 +1,99 @@
+import type { DataType } from '../onnx/onnxModel.ts';
+import type { Add } from './misplaced.ts';
+import { isQuantise, type QuantisedGraph } from './quantisedGraph.ts';
+
+/** Types of weights that products read in floating point otherwise: TensorRT has kernels that dequantize them. */
+const weightOnly: ReadonlySet<string> = new Set(['int4', 'uint4', 'float4e2m1']);
+
+/** Judges what a product reads through Q/DQ nodes. */
+export function judgeProduct(network: QuantisedGraph, node: number, add: Add): void {
+  const [data, weights] = [0, 1].map((index) => network.input(node, index)) as [number, number];
+  const [dataBy, weightsBy] = [network.dequantisedBy(data), network.dequantisedBy(weights)];
+  const own = network.words(node);
+  judgeBias(network, node, add);
+  if (dataBy >= 0 && weightsBy < 0 && !network.isConstant(data))
+    add(
+      'float-weights',
+      [node, dataBy],
+      `${own} reads a quantized input, but its ${network.isConstant(weights) ? 'weights are' : 'second input is'} in floating point, so it does not run in ${typeOf(network, dataBy)}.`,
+      network.isConstant(weights) ? 'Quantize the weights, too.' : 'Quantize the second input, too.',
+    );
+  if (weightsBy < 0) return;
+  const reduced = weightOnly.has(network.quantisedType(weightsBy));
+  if (dataBy < 0 && data >= 0 && !network.isConstant(data) && network.isConstant(weights) && !reduced)
+    add(
+      'float-input',
+      [node, weightsBy],
+      `${own} has quantized weights, but its input is in floating point, so it does not run in ${typeOf(network, weightsBy)}.`,
+      'Quantize the input, too.',
+    );
+  if (dataBy >= 0 && !reduced && kindOf(network, dataBy) !== kindOf(network, weightsBy))
+    add(
+      'mixed-types',
+      [node, dataBy, weightsBy],
+      `${own} reads ${typeOf(network, dataBy)} and ${typeOf(network, weightsBy)} values; TensorRT multiplies values of one type.`,
+      'Quantize both inputs to the same type.',
+    );
+  judgeAxis(network, node, weightsBy, add);
+}
+
+const typeOf = (network: QuantisedGraph, dequantise: number): string => typeWord(network.quantisedType(dequantise));
+
+/** uint8 is named as asymmetric. */
+function kindOf(network: QuantisedGraph, dequantise: number): DataType {
+  const type = network.quantisedType(dequantise);
+  return type === 'uint8' ? 'int8' : type;
+}
+
+function judgeBias(network: QuantisedGraph, node: number, add: Add): void {
+  const bias = network.input(node, 2);
+  const by = bias >= 0 && network.op(node) !== 'MatMul' ? network.dequantisedBy(bias) : -1;
+  if (by < 0) return;
+  const wide = network.quantisedType(by) === 'int32';
+  add(
+    'quantised-bias',
+    [by, node],
+    `The bias of ${network.words(node)} is quantized${wide ? ' to int32, which TensorRT does not dequantize' : ''}; TensorRT adds a bias in floating point.`,
+    'Leave the bias in floating point (quantize_static: QuantizeBias=False).',
+  );
+}
+
+/** Per channel means per output channel. */
+function judgeAxis(network: QuantisedGraph, node: number, dequantise: number, add: Add): void {
+  if ((network.scaleCount(dequantise) ?? 1) <= 1 || network.isBlocked(dequantise)) return;
+  let first = dequantise;
+  const quantise = network.producer(network.input(dequantise, 0));
+  if (quantise >= 0 && isQuantise(network.op(quantise))) first = quantise;
+  const rank = network.constantAt(first, 0)?.shape.length;
+  const order = rank === undefined ? null : axesBetween(network, dequantise, network.input(node, 1), rank);
+  if (rank === undefined || order === null) return;
+  const given = network.attribute(dequantise, 'axis', 1);
+  const axis = given < 0 ? given + rank : given;
+  const channels = network.outputAxis(node, rank);
+  const wanted = channels === undefined ? undefined : order[channels];
+  if (wanted !== undefined && axis !== wanted)
+    add(
+      'weight-axis',
+      [dequantise, node],
+      `${network.words(dequantise)} has one scale per entry of axis ${axis}; the output channels of ${network.words(node)} are axis ${wanted}.`,
+      `Quantize the weights along axis ${wanted}.`,
+    );
+}
+
+/** By axis of a tensor: the axis of what a DequantizeLinear reads; null: more than Transpose nodes are between them. */
+function axesBetween(network: QuantisedGraph, dequantise: number, tensor: number, rank: number): number[] | null {
+  let order = Array.from({ length: rank }, (_, axis) => axis);
+  for (let maker = network.producer(tensor); maker !== dequantise; maker = network.producer(network.input(maker, 0))) {
+    if (maker < 0 || network.op(maker) !== 'Transpose') return null;
+    const perm = network.graph.nodes[maker]!.attributes.find(({ name }) => name === 'perm')?.value;
+    const read = Array.isArray(perm) ? (perm as number[]) : [...order.keys()].toReversed();
+    if (read.length !== rank) return null;
+    order = order.map((axis) => read[axis]!);
+  }
+  return order;
+}
+
+/** `INT8`; of another type its name in ONNX. */
+const typeWord = (type: DataType): string =>
+  ({ int8: 'INT8', uint8: 'UINT8', float8e4m3fn: 'FP8', int4: 'INT4', uint4: 'UINT4', float4e2m1: 'FP4' })[type] ??
+  type;
