@@ -25,7 +25,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   const group = w.group('ForeignNode 0');
   await group.waitFor();
   await w.message.getByText(/Of \d+ nodes, \d+ are in the ForeignNode/).waitFor();
-  await w.shot('walk-3-built', { docs: 'build-log' });
+  await w.shot('walk-3-built', { docs: 'build-log', toasts: true });
   await w.hidePanel();
 
   // A click on the group opens the graph and selects it there; its nodes are in it, by module.

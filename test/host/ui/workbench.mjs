@@ -347,10 +347,14 @@ export class Workbench {
     return Promise.any([...open, next]);
   }
 
-  /** Saves a picture to test/shots; with `docs`, and UPDATE_DOCS set, it also becomes docs/images/<docs>.png. */
-  async shot(name, { docs } = {}) {
+  /**
+   * Saves a picture to test/shots; with `docs`, and UPDATE_DOCS set, it also becomes docs/images/<docs>.png, where no
+   * notification covers what the picture is about, except with `toasts`.
+   */
+  async shot(name, { docs, toasts = !docs } = {}) {
     mkdirSync(shots, { recursive: true });
-    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled' });
+    const style = toasts ? '' : '.notifications-toasts { display: none !important }';
+    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled', style });
     if (!docs || !process.env.UPDATE_DOCS) return;
     mkdirSync(images, { recursive: true });
     copyFileSync(`${shots}/${name}.png`, `${images}/${docs}.png`);
