@@ -5,13 +5,15 @@ import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { evidenceOf, toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
 import type { ChangeGroup } from '../../src/core/scene/page/changeRows.ts';
 import { deltaText, thousands } from '../../src/core/text/numbers.ts';
+import { breakable } from '../shared/breakable.ts';
 import { strings } from '../shared/strings.ts';
 import { statePaint } from './statePaint.ts';
 
 const texts = strings.compare;
 const page = 100;
 /** What the sentence is about: the names in front of its first colon. */
-const subjectOf = ({ message }: Change): string => message.slice(0, Math.max(0, message.indexOf(': '))) || message;
+const subjectOf = ({ message }: Pick<Change, 'message'>): string =>
+  message.slice(0, Math.max(0, message.indexOf(': '))) || message;
 
 /** Layers and single changes that one entry names. */
 const mostNamed = 12;
@@ -58,7 +60,11 @@ export function changeList(
     const delta = make('b', 'delta', group.deltaMs === null ? '' : deltaText(group.deltaMs));
     delta.classList.toggle('slower', (group.deltaMs ?? 0) > 0);
     const times = group.changes.length > 1 ? `${thousands(group.changes.length)} × ` : '';
-    button.append(mark, delta, make('span', 'sentence', `${times}${group.sentence}`));
+    const sentence = make('span', 'sentence');
+    const subject = subjectOf({ message: group.sentence });
+    sentence.append(make('b', ''), ...breakable(group.sentence.slice(subject.length)));
+    sentence.firstElementChild!.append(...breakable(`${times}${subject}`));
+    button.append(mark, delta, sentence);
     const on = group.changes.some((change) => selected.has(change));
     button.setAttribute('aria-pressed', String(on));
     button.addEventListener('click', () => events.select(on ? [] : group.changes));
