@@ -93,20 +93,21 @@ export class StateBanner {
         { class: 'state-steps' },
         guilty.length > 0 && button(graphStrings.showNodes(guilty.length), () => this.#actions.showNodes(guilty)),
         ...steps.map((step) => button(stepWords[step], () => this.#actions.run(step))),
-        button('✕', close, { class: 'state-close', 'aria-label': graphStrings.dismiss, title: graphStrings.dismiss }),
       ),
+      button('✕', close, { class: 'state-close', 'aria-label': graphStrings.dismiss, title: graphStrings.dismiss }),
     );
   }
 }
 
 const keyOf = (notice: BuildNotice): string => JSON.stringify(notice);
 
-const line = (kind: Kind, ...content: Node[]): HTMLElement =>
+const line = (kind: Kind, message: Node, steps: Node, ...behind: Node[]): HTMLElement =>
   element(
     'div',
     { class: `state-line state-${kind}` },
     element('span', { class: 'state-sign', 'aria-hidden': 'true' }, signs[kind]),
-    ...content,
+    element('div', { class: 'state-body' }, message, steps),
+    ...behind,
   );
 
 /** What is to be said of a model's builds, and of colours that lack what they show. */
