@@ -231,6 +231,7 @@ class Reducer {
       out: model,
       weights,
       known: trials.assumed,
+      anyRank: true,
       signal: this.#signal,
     });
     const renamed = anonymise ? await rewriteAnonymously(model, this.#signal) : new Map<string, string>();

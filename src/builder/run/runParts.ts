@@ -86,6 +86,7 @@ export async function recordCut(
       pick: (graph) => pieceBetween(graph, [], computed(graph, wanted)),
       out: join(folder, 'trtlens-before.onnx'),
       weights: 'references',
+      anyRank: true,
       signal,
     });
     const request = {

@@ -29,6 +29,8 @@ export interface ExtractRequest {
    */
   weights?: 'auto' | 'references' | 'embed' | 'copy' | 'none';
   known?: KnownTensors | undefined;
+  /** Not even the ranks of the inputs and outputs need be known. ONNX's checker rejects such a model; programs run it. */
+  anyRank?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -68,7 +70,7 @@ export async function extractPiece(
  * earlier ones stay
  */
 export async function extractPieces(
-  { path, pick, out, weights = 'auto', known, signal }: ExtractAllRequest,
+  { path, pick, out, weights = 'auto', known, anyRank, signal }: ExtractAllRequest,
   files = new ParsedFiles(),
 ): Promise<ExtractedPiece[]> {
   const { value: model, problems } = await files.model(path, { spans: true });
@@ -87,6 +89,11 @@ export async function extractPieces(
       const kept = await placeOf(path, out(place), weights, used);
       const made = extractModel(graph, source.size, piece, inferred, kept, known);
       if ('reason' in made) throw new UserError(`${basename(path)}: ${made.reason}`);
+      const open = anyRank ? undefined : openRank(graph, made);
+      if (open !== undefined)
+        throw new UserError(
+          `${basename(path)}: The number of dimensions of tensor "${open}" is unknown. Cut elsewhere, or pass a verbose build log of the model`,
+        );
       planned.push({ piece, made });
     }
     const all: ExtractedPiece[] = [];
@@ -99,6 +106,12 @@ export async function extractPieces(
   } finally {
     await source.close();
   }
+}
+
+/** A tensor at the border of which not even the rank is known, unless the model itself leaves it open there. */
+function openRank({ model }: ModelGraph, { inputs, outputs }: ExtractedModel): string | undefined {
+  const own = new Set([...model.graph.inputs, ...model.graph.outputs].map(({ name }) => name));
+  return [...inputs, ...outputs].find(({ name, shape }) => shape === null && !own.has(name))?.name;
 }
 
 async function placeOf(

@@ -3,7 +3,8 @@ import { isIntegerType } from '../onnx/tensorTypes.ts';
 import { createModelGraph, inDataOrder, type ModelGraph } from './modelGraph.ts';
 import { standardOpset } from './opset.ts';
 import { containerOf, contentOf, outputTypes } from './outputTypes.ts';
-import { common, isKnown, refined, type Shape } from './shape.ts';
+import { intAttribute, intsAttribute } from './nodeAttributes.ts';
+import { axisOf, common, isKnown, refined, type Shape } from './shape.ts';
 import { outputShapes } from './shapeRules.ts';
 import { elementsOf, valueOf, type Elements } from './shapeValues.ts';
 
@@ -132,7 +133,7 @@ class Inference {
   /** If, Loop, Scan, SequenceMap: the bodies see what the node is given, the node gives what they make. */
   #control(node: OnnxNode, index: number): Known[] {
     const inputs = this.#inputs(index);
-    const given = givenTo(node.op, inputs);
+    const given = this.#isScan(node) ? givenToScan(node, inputs) : givenTo(node.op, inputs);
     for (const { graph: body } of node.subgraphs) {
       const names = this.#graph.scopes.get(body.path);
       for (const [i, { name }] of body.inputs.entries()) this.#learn(names?.get(name) ?? -1, given[i] ?? nothing);
@@ -142,7 +143,12 @@ class Inference {
     const results = node.subgraphs.map(({ graph: body }) =>
       body.outputs.map(({ name }) => this.#known(this.#graph.tensorAt(body.path, name))),
     );
-    return controlResults(node, inputs, results);
+    return this.#isScan(node) ? scanResults(node, inputs, results) : controlResults(node, inputs, results);
+  }
+
+  /** Earlier ones have a batch axis, and their first input is no state. */
+  #isScan({ op }: OnnxNode): boolean {
+    return op === 'Scan' && this.#opset >= 9;
   }
 
   #known(tensor: number): Known {
@@ -163,7 +169,7 @@ class Inference {
   }
 }
 
-/** What a node's subgraphs get. The shape of what a Loop or Scan carries may change from one iteration to the next. */
+/** What a node's subgraphs get. The shape of what a Loop carries may change from one iteration to the next. */
 function givenTo(op: string, inputs: Known[]): Known[] {
   const types = inputs.map(({ type }): Known => ({ ...nothing, type }));
   if (op === 'If') return [];
@@ -191,6 +197,36 @@ function controlResults(node: OnnxNode, inputs: Known[], results: Known[][]): Kn
       return { type: type ?? other?.type ?? null, shape: other ? common(shape, other.shape) : null, value: null };
     });
   return first.map(({ type }) => ({ ...nothing, type }));
+}
+
+/** How many inputs of a Scan are states; the others are taken apart along an axis. */
+const statesOf = (node: OnnxNode, inputs: Known[]): number =>
+  inputs.length - (intAttribute(node, 'num_scan_inputs') ?? inputs.length);
+
+/** A state keeps its shape; of what is taken apart the body gets a slice. */
+function givenToScan(node: OnnxNode, inputs: Known[]): Known[] {
+  const states = statesOf(node, inputs);
+  const axes = intsAttribute(node, 'scan_input_axes');
+  return inputs.map(({ type, shape }, i) => {
+    if (i < states || shape === null) return { type, shape, value: null };
+    const axis = axisOf(axes?.[i - states] ?? 0, shape.length);
+    return { type, shape: axis === undefined ? null : shape.toSpliced(axis, 1), value: null };
+  });
+}
+
+/** The states after the last slice, then what the body makes of each slice, along an axis as long as the inputs'. */
+function scanResults(node: OnnxNode, inputs: Known[], [results = []]: Known[][]): Known[] {
+  const states = statesOf(node, inputs);
+  const axes = intsAttribute(node, 'scan_output_axes');
+  const read = inputs[states]?.shape ?? null;
+  const along = axisOf(intsAttribute(node, 'scan_input_axes')?.[0] ?? 0, read?.length ?? 0);
+  const slices = along === undefined ? null : (read?.[along] ?? null);
+  return results.map(({ type, shape }, i) => {
+    const state = inputs[i];
+    if (i < states && state) return { type: type ?? state.type, shape: refined(state.shape, shape), value: null };
+    const axis = shape && axisOf(axes?.[i - states] ?? 0, shape.length + 1);
+    return { type, shape: typeof axis === 'number' ? shape!.toSpliced(axis, 0, slices) : null, value: null };
+  });
 }
 
 /** A scalar or list of integers, which may become a shape. */

@@ -137,6 +137,48 @@ test('branches with different shapes give what they have in common; a Loop carri
   expect(shapesOf(short)['z']).toEqual(['n', null]);
 });
 
+test('a Scan takes its inputs apart and puts the results together, along the axes that it names', () => {
+  const scanned = (seq: (string | number)[], axes: [name: string, values: number[]][]) =>
+    shapesOf(
+      {
+        inputs: { x: ['n', 8], seq },
+        outputs: ['last', 'all'],
+        nodes: [
+          [
+            'scan',
+            'Scan',
+            ['x', 'seq'],
+            ['last', 'all'],
+            {
+              body: {
+                inputs: ['state', 'slice'],
+                outputs: ['sum', 'out'],
+                nodes: [
+                  ['add', 'Add', ['state', 'slice'], ['sum']],
+                  ['relu', 'Relu', ['slice'], ['out']],
+                ],
+              },
+            },
+          ],
+        ],
+      },
+      ({ nodes: [scan] }) => {
+        for (const input of scan!.subgraphs[0]!.graph.inputs) input.shape = null;
+        scan!.attributes = [
+          { name: 'num_scan_inputs', kind: 'int', value: 1 },
+          ...axes.map(([name, value]) => ({ name, kind: 'ints' as const, value })),
+        ];
+      },
+    );
+  expect(scanned(['T', 'n', 8], [])).toMatchObject({ last: ['n', 8], all: ['T', 'n', 8] });
+  const turned: [string, number[]][] = [
+    ['scan_input_axes', [1]],
+    ['scan_output_axes', [-1]],
+  ];
+  expect(scanned(['n', 5, 8], turned)).toMatchObject({ last: ['n', 8], all: ['n', 8, 5] });
+  expect(scanned(['n', 5, 8], [['scan_input_axes', [7]]])).toMatchObject({ last: ['n', 8], all: null });
+});
+
 test('an attribute that a function takes from its call is that of the call', () => {
   const short: ShortGraph = { inputs: { x: ['n', 8, 4] }, outputs: ['y'], nodes: [['call', 'Turn', ['x'], ['y']]] };
   const turned = (perm: number[] | null) =>
