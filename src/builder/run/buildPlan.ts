@@ -133,6 +133,12 @@ function findTensorrt({ python }: BuildTools): Promise<Python> {
   });
 }
 
+/** The driver's argument that only a caller can use who keeps its input open. */
+const untilCallerEnds = '--until-stdin-closes';
+
+/** The same command for users to run: no one keeps the input of the program open then. */
+export const runByHand = (command: readonly string[]): string[] => command.filter((arg) => arg !== untilCallerEnds);
+
 const planDriver = (
   backend: 'python' | 'rtx',
   driver: string,
@@ -150,7 +156,7 @@ const planDriver = (
   command: (options, { engine, precisions, choices, driver: there = driver }) => {
     const { args, notes } = driverCommand(options, { model: options.model, engine, precisions, choices }, { product });
     // -B: no compiled copies next to the driver, which may be where nothing can be written.
-    return { args: ['-B', there, '--until-stdin-closes', ...args], notes };
+    return { args: ['-B', there, untilCallerEnds, ...args], notes };
   },
 });
 

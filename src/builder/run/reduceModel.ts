@@ -19,6 +19,7 @@ import { writeModel } from '../files/writeModel.ts';
 import { writeZip } from '../files/writeZip.ts';
 import { shell } from '../tools/shell.ts';
 import { Cancelled, UserError } from '../userError.ts';
+import { runByHand } from './buildPlan.ts';
 import { PartTrials, type PartTrial, shown, withoutFolders } from './partTrials.ts';
 import type { BuildOptions } from './runBuild.ts';
 import { TrialMemory } from './trialMemory.ts';
@@ -311,7 +312,7 @@ function brokenIn({ built, check }: PartTrial, model: string): string[] {
 
 /** The command of a build as it can be run in the folder of the result. */
 const commandIn = ({ built }: PartTrial, folders: readonly string[]): string[] =>
-  built.manifest.command.map((argument) =>
+  runByHand(built.manifest.command).map((argument) =>
     withoutFolders(Buffer.from(argument), folders)
       .toString()
       .replace(/\.partial$/, ''),

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { planBuild } from '../../builder/run/buildPlan.ts';
+import { planBuild, runByHand } from '../../builder/run/buildPlan.ts';
 import { quoteCommand } from '../../core/build/quoteCommand.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -37,8 +37,7 @@ export async function copyBuildCommand(
       times: nextToModel('times.json'),
       precisions: nextToModel('precisions.json'),
     });
-    // No one holds the input of a program open that is run by hand.
-    const command = [plan.program, ...args.filter((arg) => arg !== '--until-stdin-closes')];
+    const command = runByHand([plan.program, ...args]);
     await vscode.env.clipboard.writeText(quoteCommand(command, shell));
     const said = notes.map(({ message }) => message);
     if (said.length === 0) vscode.window.setStatusBarMessage('Command copied', 3000);
