@@ -13,7 +13,8 @@ import { inspectOptions, inspectTarget } from './inspectOptions.ts';
 export const inspect: Command = {
   name: 'inspect',
   summary: 'identify a file by its content',
-  help: `trtlens inspect FILE [--tensorrt VERSION] [--compute-capability 8.9] [--runtime lean] [--read] [--json]
+  help: `trtlens inspect FILE [--tensorrt VERSION] [--compute-capability 8.9] [--runtime lean] [--platform linux]
+                     [--read] [--json]
 
 Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
 Nsight Systems, times, a tactic replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
@@ -22,6 +23,7 @@ For an engine it also reports the header, and whether another version, GPU or ru
   --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1
   --compute-capability N    the GPU that will run it
   --runtime NAME            the library that will load it: full, lean or dispatch
+  --platform NAME           its operating system: linux or windows
   --json                    the result as one JSON document
 
 Of a calibration cache it lists the tensors with their scales.

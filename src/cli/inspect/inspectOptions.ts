@@ -1,5 +1,5 @@
 import type { TensorrtPlace } from '../../builder/run/tensorrtJob.ts';
-import { type EngineRuntime, engineRuntimes, type EngineTarget } from '../../core/inspect/engineKnowledge.ts';
+import { enginePlatforms, engineRuntimes, type EngineTarget } from '../../core/inspect/engineKnowledge.ts';
 import type { readArguments } from '../arguments.ts';
 import { Usage } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
@@ -9,6 +9,7 @@ export const inspectOptions = {
   tensorrt: { type: 'string' },
   'compute-capability': { type: 'string' },
   runtime: { type: 'string' },
+  platform: { type: 'string' },
   read: { type: 'boolean' },
   layers: { type: 'string' },
   plugin: { type: 'string', multiple: true },
@@ -24,15 +25,19 @@ export async function inspectTarget(values: InspectValues): Promise<EngineTarget
   const computeCapability = values['compute-capability'] ?? null;
   if (computeCapability !== null && !/^\d+\.\d$/.test(computeCapability))
     throw new Usage(`--compute-capability: '${computeCapability}' does not have the form 8.9`);
-  const { runtime } = values;
-  if (runtime !== undefined && !isRuntime(runtime))
-    throw new Usage(`--runtime: unknown value '${runtime}'; values are ${engineRuntimes.join(', ')}`);
+  const runtime = oneOf('runtime', values.runtime, engineRuntimes);
+  const platform = oneOf('platform', values.platform, enginePlatforms);
   const product = values.tensorrt === undefined ? null : await productOf(values.tensorrt);
   const version = /\d+(?:\.\d+)*$/.exec(values.tensorrt ?? '')?.[0] ?? null;
-  return { product, version, computeCapability, runtime: runtime ?? null };
+  return { product, version, computeCapability, runtime, platform };
 }
 
-const isRuntime = (text: string): text is EngineRuntime => engineRuntimes.some((one) => one === text);
+function oneOf<T extends string>(option: string, text: string | undefined, known: readonly T[]): T | null {
+  if (text === undefined) return null;
+  const found = known.find((one) => one === text);
+  if (found === undefined) throw new Usage(`--${option}: unknown value '${text}'; values are ${known.join(', ')}`);
+  return found;
+}
 
 /** Loaded only for a comparison. */
 const productOf = async (version: string) => (await import('../readTarget.ts')).readTarget(version).product;

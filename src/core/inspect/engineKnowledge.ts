@@ -10,13 +10,24 @@ export interface EngineTarget {
   computeCapability: string | null;
   /** Which of TensorRT's libraries is to load it; null: the full one. */
   runtime: EngineRuntime | null;
+  /** Its operating system. */
+  platform: EnginePlatform | null;
 }
 
 /** Nothing is known of it. */
-export const unknownTarget: EngineTarget = { product: null, version: null, computeCapability: null, runtime: null };
+export const unknownTarget: EngineTarget = {
+  product: null,
+  version: null,
+  computeCapability: null,
+  runtime: null,
+  platform: null,
+};
 
 export const engineRuntimes = ['full', 'lean', 'dispatch'] as const;
 export type EngineRuntime = (typeof engineRuntimes)[number];
+
+export const enginePlatforms = ['linux', 'windows'] as const;
+export type EnginePlatform = (typeof enginePlatforms)[number];
 
 /** What the header of an engine file says. */
 export interface EngineFacts {

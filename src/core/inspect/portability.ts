@@ -3,7 +3,8 @@ import type { EngineReading } from './engineReading.ts';
 import { gpuCheck, hardwareCheck } from './gpuChecks.ts';
 import { driverCheck, loadCheck, pluginCheck } from './readingChecks.ts';
 import type { Inspection } from './inspection.ts';
-import { compatibleCheck, platformCheck, runtimeCheck, versionCheck } from './versionChecks.ts';
+import { platformCheck } from './platformCheck.ts';
+import { compatibleCheck, runtimeCheck, versionCheck } from './versionChecks.ts';
 
 /** Bits of the mask in a header of TensorRT-RTX, as 1.7.1 writes them for each `ComputeCapability` of its API. */
 const CAPABILITIES = ['7.5', '8.0', '8.6', '8.9', '12.0', '12.1'];
@@ -30,7 +31,7 @@ export function portabilityOf(engine: EngineKnowledge, target: EngineTarget): Po
     compatibleCheck(engine, target),
     gpuCheck(engine, target),
     hardwareCheck(engine, target),
-    platformCheck(engine),
+    platformCheck(engine, target),
     driverCheck(engine),
     runtimeCheck(engine, target),
     pluginCheck(engine),

@@ -139,14 +139,3 @@ export function runtimeCheck(engine: EngineKnowledge, target: EngineTarget): Por
     ? result('slower', 'The lean runtime of the same version loads it; it lacks some kernels, so it can be slower.')
     : result('unknown', 'The lean runtime loads engines of its own version. Name that version, with all three parts.');
 }
-
-export function platformCheck({ product, origin }: EngineKnowledge): PortabilityCheck {
-  if (product === 'tensorrt-rtx')
-    return { check: 'platform', verdict: 'fits', message: 'Engines of TensorRT-RTX load on Linux and on Windows.' };
-  const where = origin === null ? '' : ` Its build (${origin.build}) does not say either.`;
-  return {
-    check: 'platform',
-    verdict: 'unknown',
-    message: `The header does not name the operating system.${where} An engine that was built on Linux does not load on Windows, nor the other way round.`,
-  };
-}

@@ -53,11 +53,14 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
     // TensorRT-RTX has only one.
     const runtime = rtx === undefined ? await askForRuntime() : null;
     if (runtime === undefined) return;
+    const platform = rtx === undefined ? await askForPlatform() : null;
+    if (platform === undefined) return;
     this.#target = {
       product: rtx === undefined ? 'tensorrt' : 'tensorrt-rtx',
       version: number,
       computeCapability: computeCapability === '' ? null : computeCapability,
       runtime,
+      platform,
     };
     await this.#pages.draw();
   }
@@ -104,6 +107,16 @@ async function askForRuntime(): Promise<EngineTarget['runtime'] | undefined> {
   ];
   const picked = await vscode.window.showQuickPick(items, { title: 'Select the Runtime Library' });
   return picked?.runtime;
+}
+
+async function askForPlatform(): Promise<EngineTarget['platform'] | undefined> {
+  const items = [
+    { label: 'Linux', platform: 'linux' as const },
+    { label: 'Windows', platform: 'windows' as const },
+    { label: 'Not Known', platform: null },
+  ];
+  const picked = await vscode.window.showQuickPick(items, { title: 'Select the Operating System' });
+  return picked?.platform;
 }
 
 const versionForm = /^(rtx-)?(\d+(?:\.\d+){0,3})$/;

@@ -18,7 +18,13 @@ function header(): Uint8Array {
   view.setUint32(32, 0x0a, true);
   return bytes;
 }
-const target: EngineTarget = { product: 'tensorrt-rtx', version: '1.7.1', computeCapability: '12.0', runtime: null };
+const target: EngineTarget = {
+  product: 'tensorrt-rtx',
+  version: '1.7.1',
+  computeCapability: '12.0',
+  runtime: null,
+  platform: null,
+};
 const links = {
   compare: 'command:compare?[]',
   model: 'command:model?["a"]',

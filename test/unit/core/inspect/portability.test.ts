@@ -22,6 +22,7 @@ const tensorrt = (version: string): EngineTarget => ({
   version,
   computeCapability: null,
   runtime: null,
+  platform: null,
 });
 const inspect = (bytes: Uint8Array, target?: EngineTarget): Promise<Inspection> =>
   inspectFile(bytesOf(bytes), target && { target });
@@ -45,7 +46,7 @@ test.each([
   expect(
     await verdict(
       bytes,
-      { product: 'tensorrt-rtx', version: built, computeCapability: null, runtime: null },
+      { product: 'tensorrt-rtx', version: built, computeCapability: null, runtime: null, platform: null },
       'version',
     ),
   ).toBe('no');
@@ -57,6 +58,7 @@ describe('TensorRT-RTX', () => {
     version,
     computeCapability,
     runtime: null,
+    platform: null,
   });
 
   test.each([

@@ -19,6 +19,8 @@ const sources = {
   runtimes: 'NVIDIA blog "TensorRT hardware version compatibility" and NvInferRuntime.h of 10.6, read 2026-11-22',
   rtx: 'TensorRT-RTX latest, "Engine Compatibility", tables 3 and 4, read 2026-11-22',
   cpu: 'TensorRT-RTX latest, "CPU-Only AOT and TensorRT-RTX Engines", read 2026-11-22',
+  platform:
+    'NvInfer.h of TensorRT 11 in docs.rs trtx-sys, RuntimePlatform; help of trtexec 10.6, --runtimePlatform, read 2026-11-22',
   seen: 'TensorRT-RTX 1.7.1 without a GPU, and errors of TensorRT 10.6 and 11.2.1, seen 2026-11',
 } as const;
 
@@ -28,6 +30,7 @@ const origin = (more: Partial<EngineOrigin> = {}): EngineOrigin => ({
   leanRuntimeExcluded: false,
   hardwareCompatibility: 'none',
   gpu: 'NVIDIA H100',
+  platform: null,
   ...more,
 });
 const details: EngineDetails = {
@@ -123,6 +126,14 @@ const rows: [check: string, source: keyof typeof sources, EngineKnowledge, Engin
   ['hardware-compatibility', 'cpu', rtx(), onRtx(null), 'fits', /has no levels/],
   // Platforms
   ['platform', 'compatible', plan('10.6.0'), on('10.6.0'), 'unknown', /does not name the operating system/],
+  ['platform', 'compatible', plan('10.6.0', { origin: origin() }), on('10.6.0', { platform: 'linux' }), 'unknown', /its build \(20260101\) does not/],
+  ['platform', 'matrix', plan('10.6.0', { reading: reading() }), on('10.6.0'), 'fits', /where TensorRT read it/],
+  ['platform', 'matrix', plan('10.6.0', { reading: reading() }), on('10.6.0', { platform: 'linux' }), 'unknown', /does not name the operating system/],
+  ['platform', 'matrix', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0'), 'unknown', /Linux \(build 20260101, derived.*name the operating system/],
+  ['platform', 'matrix', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0', { platform: 'linux' }), 'fits', /derived/],
+  ['platform', 'platform', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0', { platform: 'windows' }), 'no', /--runtimePlatform=WindowsAMD64/],
+  ['platform', 'platform', plan('10.6.0', { origin: origin({ platform: { name: 'windows', exact: true } }) }), on('10.6.0', { platform: 'windows' }), 'fits', /by --runtimePlatform/],
+  ['platform', 'platform', plan('10.6.0', { origin: origin({ platform: { name: 'windows', exact: true } }) }), on('10.6.0', { platform: 'linux' }), 'no', /Build it on Linux/],
   ['platform', 'cpu', rtx(), onRtx('1.7.1'), 'fits', /Linux and on Windows/],
   // Runtime libraries
   ['runtime', 'runtimes', plan('10.6.0'), on('10.6.0'), 'fits', /full runtime/],
@@ -179,5 +190,18 @@ describe('what a build says of its engine', () => {
       hardwareCompatibility: null,
     });
     expect(engineOriginOf(buildManifest({ options: { extraArguments: ['--vc'] } })).versionCompatible).toBeNull();
+  });
+
+  test('its operating system is in the options, or in the paths of the command; of two systems neither is known', () => {
+    const platform = (...command: string[]) => engineOriginOf(buildManifest({ command })).platform;
+    expect(platform('trtexec', '--onnx=/models/net.onnx')).toEqual({ name: 'linux', exact: false });
+    expect(platform('ssh', 'gpu', "trtexec '--onnx=/tmp/1/net.onnx'")).toEqual({ name: 'linux', exact: false });
+    expect(platform('C:\\TensorRT\\trtexec.exe', '--onnx=net.onnx')).toEqual({ name: 'windows', exact: false });
+    expect(
+      platform('docker', 'run', '-v', 'C:\\models:/models', 'image', 'trtexec', '--onnx=/models/net.onnx'),
+    ).toBeNull();
+    expect(platform('trtexec', '--onnx=net.onnx', '--shapes=x:1x3')).toBeNull();
+    const cross = buildManifest({ command: ['/usr/bin/trtexec'], options: { extraArguments: ['--runtimePlatform=WindowsAMD64'] } }); // prettier-ignore
+    expect(engineOriginOf(cross).platform).toEqual({ name: 'windows', exact: true });
   });
 });
