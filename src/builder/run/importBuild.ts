@@ -1,20 +1,21 @@
-import { rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
-import { bytesOf } from '../../core/text/byteSource.ts';
+import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
-import { readWhole } from '../files/fileSource.ts';
+import { openFile, readWhole } from '../files/fileSource.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import { isTraceReport } from '../files/parsedFiles.ts';
 import { exportTrace } from '../tools/exportTrace.ts';
 import { causeOf } from './logWatch.ts';
-import { UserError } from '../userError.ts';
+import { fileTrouble, UserError } from '../userError.ts';
 
 /** One thing that a build elsewhere left: a file of any name, compressed or not, or a text from the clipboard. */
 export type ImportedPiece = { file: string } | { text: string };
@@ -50,27 +51,35 @@ const traceName = 'trace.sqlite';
  * @throws {UserError} if a piece is not one of these, two are of the same kind, or none describes layers
  */
 export async function importBuild(options: ImportOptions): Promise<Build> {
-  const found = new Map<keyof typeof names, Uint8Array>();
+  const report = options.pieces.find((piece) => 'file' in piece && isTraceReport(piece.file));
+  if (report !== undefined && 'file' in report)
+    return exportTrace(report.file, (options.nsys ?? (() => 'nsys'))(), (file) =>
+      importBuild({ ...options, pieces: options.pieces.map((piece) => (piece === report ? { file } : piece)) }),
+    );
+  const found = new Map<keyof typeof names, Uint8Array | { trace: string }>();
   let tensorrt: BuildManifest['tensorrt'] = { product: null, version: null };
   for (const piece of options.pieces) {
     // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
-    const { kind, bytes, inspected, name } = await readPiece(piece, options.nsys);
+    const { kind, content, inspected, name } = await readPiece(piece);
     if (found.has(kind)) throw new UserError(`${name} is a second ${names[kind]}. Import one build at a time.`);
     if (inspected.tensorrt.version !== null || tensorrt.product === null) tensorrt = inspected.tensorrt;
-    found.set(kind, bytes);
+    found.set(kind, content);
   }
   if (!found.has('log') && !found.has('layers'))
     throw new UserError('A profile alone does not name nodes. Add the build log or the layer info.');
-  const log = readLog(found.get('log'));
+  const text = found.get('log');
+  const log = text instanceof Uint8Array ? readLog(text) : undefined;
   const started = new Date();
   const parent = options.folder ?? buildsFolder(options.model, options.cache);
   const { id, folder } = await newBuildFolder(parent, started);
   try {
     const files: BuildManifest['files'] = { log: null, layers: null, profile: null, engine: null };
-    for (const [kind, bytes] of found) {
-      const name = SqliteFile.sniff(bytes) ? traceName : names[kind];
+    for (const [kind, content] of found) {
+      const onDisk = !(content instanceof Uint8Array);
+      const name = onDisk || SqliteFile.sniff(content) ? traceName : names[kind];
+      const to = join(folder, name);
       // oxlint-disable-next-line no-await-in-loop -- three files at most
-      await writeWhole(join(folder, name), bytes);
+      await (onDisk ? copyTrace(content.trace, to) : writeWhole(to, content));
       files[kind] = name;
     }
     const build: Build = {
@@ -101,21 +110,44 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
   }
 }
 
-async function readPiece(piece: ImportedPiece, nsys = () => 'nsys') {
+async function readPiece(piece: ImportedPiece) {
   const name = 'file' in piece ? basename(piece.file) : 'The pasted text';
-  const bytes =
-    'text' in piece
-      ? Buffer.from(piece.text)
-      : isTraceReport(piece.file)
-        ? await exportTrace(piece.file, nsys(), readWhole)
-        : await readWhole(piece.file);
-  const inspected = await inspectFile(bytesOf(bytes), { name });
+  const content = 'file' in piece ? await contentOf(piece.file) : Buffer.from(piece.text);
+  const inspected = await (content instanceof Uint8Array
+    ? inspectFile(bytesOf(content), { name })
+    : withFile(content.trace, inspectFile));
   const kind = kinds[inspected.kind];
-  if (kind !== undefined) return { name, bytes, inspected, kind };
+  if (kind !== undefined) return { name, content, inspected, kind };
   const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
   throw new UserError(
     `${name}: ${reason} Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, and traces of Nsight Systems.`,
   );
+}
+
+/** What a file contains, unpacked. A trace stays on disk: it may be larger than memory. */
+async function contentOf(path: string): Promise<Uint8Array | { trace: string }> {
+  const isTrace = await withFile(path, async (source) => SqliteFile.sniff(await source.read(0, 16)), { unpack: false });
+  return isTrace ? { trace: path } : readWhole(path);
+}
+
+async function withFile<T>(
+  path: string,
+  use: (source: ByteSource) => Promise<T>,
+  options?: Parameters<typeof openFile>[1],
+): Promise<T> {
+  const source = await openFile(path, options);
+  try {
+    return await use(source);
+  } finally {
+    await source.close();
+  }
+}
+
+/** Shares the blocks of the disk where the file system can. */
+async function copyTrace(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE).catch((error: unknown) => {
+    throw fileTrouble(to, error);
+  });
 }
 
 /** A log's last build. */

@@ -19,7 +19,7 @@ const keys: Partial<Record<Inspection['kind'], 'layers' | 'log' | 'profile'>> = 
 
 /** Names under which TensorRT's tools and their users save what a build leaves. */
 const likely =
-  /(?:layer|profile|engine_info|graph|build|trtexec|verbose)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$/i;
+  /(?:layer|profile|engine_info|graph|build|trtexec|verbose|trace)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$|\.sqlite$/i;
 /** Larger or more files than these are not tried. */
 const largest = 64 << 20;
 const mostTried = 24;

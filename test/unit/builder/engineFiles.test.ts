@@ -37,6 +37,15 @@ describe('the files of one build', () => {
     expect(names(await engineFilesOf(layers))).toEqual({ layers: 'layers.json' });
   });
 
+  it('are a trace and the layer info next to it', async () => {
+    const from = (name: string) => fixturePath(`traces/vit_tiny.fp16/${name}.gz`);
+    const [layers, trace] = [join(folder, 'layers.json.gz'), join(folder, 'run.sqlite')] as const;
+    await copyFile(from('layers.json'), layers);
+    await copyFile(from('plain.sqlite'), trace);
+    for (const path of [layers, trace])
+      expect(names(await engineFilesOf(path))).toEqual({ layers: 'layers.json.gz', profile: 'run.sqlite' });
+  });
+
   it('are of the kinds that describe layers', async () => {
     const notes = join(folder, 'layer-notes.txt');
     await writeFile(notes, 'buy milk\n');

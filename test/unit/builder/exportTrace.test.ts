@@ -59,9 +59,10 @@ test('without nsys, or with one that fails, the message says what to do', async 
 test('a trace is the profile of an imported build, as SQLite and as a report', async () => {
   const layers = fixturePath('traces/vit_tiny.fp16/layers.json.gz');
   const model = modelPath('vit_tiny');
-  for (const file of [fixturePath('traces/vit_tiny.fp16/plain.sqlite.gz'), report]) {
+  for (const file of [fixturePath('traces/vit_tiny.fp16/plain.sqlite.gz'), sqlite, report]) {
     // oxlint-disable-next-line no-await-in-loop -- one import after the other
     const build = await importBuild({ model, pieces: [{ file: layers }, { file }], cache: folder, nsys: () => nsys });
+    expect(readFileSync(join(build.folder, 'trace.sqlite')).equals(readFileSync(sqlite))).toBe(true);
     expect(build.manifest.files).toEqual({ log: null, layers: 'layers.json', profile: 'trace.sqlite', engine: null });
     // oxlint-disable-next-line no-await-in-loop -- as above
     const { report: joined } = await loadBuild(build);
