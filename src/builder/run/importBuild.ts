@@ -23,7 +23,7 @@ export type ImportedPiece = { file: string } | { text: string };
 export interface ImportOptions {
   /** The ONNX file that was built. It need not be there. */
   model: string;
-  /** Log, layer info and profile of one build, in any order: what each is, its content says. */
+  /** Log, layer info, profile and counters of one build, in any order: what each is, its content says. */
   pieces: ImportedPiece[];
   /** Parent of the build's folder. Default: `buildsFolder(model, cache)`. */
   folder?: string;
@@ -35,12 +35,13 @@ export interface ImportOptions {
 }
 
 /** Names inside the folder, as those of a build that ran here. */
-const names = { log: 'build.log', layers: 'layers.json', profile: 'profile.json' } as const;
+const names = { log: 'build.log', layers: 'layers.json', profile: 'profile.json', counters: 'ncu.csv' } as const;
 const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
   'build-log': 'log',
   'layer-info': 'layers',
   profile: 'profile',
   trace: 'profile',
+  counters: 'counters',
 };
 /** Of a trace, which is a database. */
 const traceName = 'trace.sqlite';
@@ -78,7 +79,7 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
       const onDisk = !(content instanceof Uint8Array);
       const name = onDisk || SqliteFile.sniff(content) ? traceName : names[kind];
       const to = join(folder, name);
-      // oxlint-disable-next-line no-await-in-loop -- three files at most
+      // oxlint-disable-next-line no-await-in-loop -- four files at most
       await (onDisk ? copyTrace(content.trace, to) : writeWhole(to, content));
       files[kind] = name;
     }
@@ -120,7 +121,7 @@ async function readPiece(piece: ImportedPiece) {
   if (kind !== undefined) return { name, content, inspected, kind };
   const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
   throw new UserError(
-    `${name}: ${reason} Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, and traces of Nsight Systems.`,
+    `${name}: ${reason} Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, traces of Nsight Systems, and the output of ncu --csv.`,
   );
 }
 

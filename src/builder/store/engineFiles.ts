@@ -10,40 +10,42 @@ import { UserError } from '../userError.ts';
 import { loadFiles } from './loadBuild.ts';
 import { type EngineFilesGiven, loadEngine } from './loadEngine.ts';
 
-const keys: Partial<Record<Inspection['kind'], 'layers' | 'log' | 'profile'>> = {
+type Piece = 'layers' | 'log' | 'profile' | 'ncu';
+const keys: Partial<Record<Inspection['kind'], Piece>> = {
   'layer-info': 'layers',
   'build-log': 'log',
   profile: 'profile',
   trace: 'profile',
+  counters: 'ncu',
 };
 
 /** Names under which TensorRT's tools and their users save what a build leaves. */
 const likely =
-  /(?:layer|profile|engine_info|graph|build|trtexec|verbose|trace)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$|\.sqlite$/i;
+  /(?:layer|profile|engine_info|graph|build|trtexec|verbose|trace)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$|\.sqlite$|ncu[^/]*\.csv$/i;
 /** Larger or more files than these are not tried. */
 const largest = 64 << 20;
 const mostTried = 24;
 
 /**
  * What a file of an engine is, with the files next to it that are of the same build: a profile whose rows are its
- * layers, layer info of the same layers, a log that lists them. Of several that fit, none is taken.
+ * layers, layer info of the same layers, a log that lists them, counters of its kernels. Of several that fit, none is taken.
  * @throws {UserError} if the file is of another kind, or cannot be opened
  */
 export async function engineFilesOf(path: string, files = new ParsedFiles()): Promise<EngineFilesGiven> {
   const key = await keyOf(path);
   if (key === undefined)
     throw new UserError(
-      `${basename(path)} is not a build log, layer info or a profile. Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, and traces of Nsight Systems.`,
+      `${basename(path)} is not a build log, layer info or a profile. Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, traces of Nsight Systems, and the output of ncu --csv.`,
     );
   let given: EngineFilesGiven = { [key]: path };
-  const found: Record<'layers' | 'profile' | 'log', string[]> = { layers: [], profile: [], log: [] };
+  const found: Record<Piece, string[]> = { layers: [], profile: [], log: [], ncu: [] };
   for (const other of await filesNear(path, (name) => likely.test(name))) {
     // oxlint-disable-next-line no-await-in-loop -- small files, one after the other
     const kind = await keyOf(other).catch(() => undefined);
     if (kind !== undefined && kind !== key) found[kind].push(other);
   }
   // Layer info first: a profile alone has only names.
-  for (const kind of ['layers', 'profile', 'log'] as const) {
+  for (const kind of ['layers', 'profile', 'log', 'ncu'] as const) {
     const fitting: string[] = [];
     for (const other of found[kind]) {
       // oxlint-disable-next-line no-await-in-loop -- what is found first decides what fits
@@ -57,7 +59,7 @@ export async function engineFilesOf(path: string, files = new ParsedFiles()): Pr
 async function isSameBuild(given: EngineFilesGiven, files: ParsedFiles): Promise<boolean> {
   try {
     const { report, layers } = await loadEngine(given, files);
-    const wrong = report.problems.some(({ code }) => code === 'profile-mismatch' || code === 'no-layers');
+    const wrong = report.problems.some(({ code }) => /^(?:profile-mismatch|counters-mismatch|no-layers)$/.test(code));
     if (wrong || layers.length === 0 || !fitsInputs(report)) return false;
     if (given.log !== undefined && (await files.log(given.log)).value.engineLayers.length === 0) return false;
     // Not every layer launches kernels, but every kernel of the engine belongs to one.
@@ -95,7 +97,7 @@ export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedF
 const describesNodes = (report: FusionReport): boolean =>
   fitsInputs(report) && report.layers.some(({ nodes }) => nodes.length > 0);
 
-async function keyOf(path: string): Promise<'layers' | 'log' | 'profile' | undefined> {
+async function keyOf(path: string): Promise<Piece | undefined> {
   if (isTraceReport(path)) return 'profile';
   const source = await openFile(path);
   try {

@@ -62,10 +62,10 @@ export async function loadBuild(
     files = new ParsedFiles(),
   }: { onnx?: string; files?: ParsedFiles } = {},
 ): Promise<LoadedBuild> {
-  const { log, layers, profile } = manifest.files;
+  const { log, layers, profile, counters = null } = manifest.files;
   const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
   const overrides = await readBuildOverrides(folder);
-  const given = { onnx, log: inside(log), layers: inside(layers), profile: inside(profile) };
+  const given = { onnx, log: inside(log), layers: inside(layers), profile: inside(profile), ncu: inside(counters) };
   const own = { added: overrides?.added, builtShapes: manifest.shapes && sizesOf(manifest.shapes) };
   return { ...(await joined(given, own, files)), overrides, manifest };
 }

@@ -17,7 +17,8 @@ export const inspect: Command = {
                      [--read] [--json]
 
 Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
-Nsight Systems, times, a tactic replay, recorded choices, a calibration or timing cache, an engine, precision overrides.
+Nsight Systems, counters of Nsight Compute, times, a tactic replay, recorded choices, a calibration or timing cache, an
+engine, precision overrides.
 For an engine it also reports the header, and whether another version, GPU or runtime can load it.
 
   --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1

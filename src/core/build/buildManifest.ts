@@ -31,8 +31,15 @@ export interface BuildManifest {
   result: 'passed' | 'failed' | 'cancelled' | 'running';
   /** One line for the user when it failed. */
   error: string | null;
-  /** File names inside the folder (the engine may be a path elsewhere). */
-  files: { log: string | null; layers: string | null; profile: string | null; engine: string | null; choices?: string };
+  /** File names inside the folder (the engine may be a path elsewhere); `counters`: the output of `ncu --csv`. */
+  files: {
+    log: string | null;
+    layers: string | null;
+    profile: string | null;
+    engine: string | null;
+    choices?: string;
+    counters?: string;
+  };
   /** Where the time went; not in manifests of imported builds. */
   timeLine?: TimeLine;
   /** For which shapes it was built: of every input, a list per optimization profile; absent: the model could not be read. */

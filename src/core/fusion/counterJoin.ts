@@ -16,8 +16,8 @@ export function joinCounters(
 ): { counters: (LayerCounters | undefined)[]; problems: Problem[] } {
   const byTactic = new Map<string, number[]>();
   layers.forEach(({ tactic }, index) => {
-    // Numbers are no names.
-    if (tactic !== null && !/^(?:0x)?[\da-f]+$/i.test(tactic)) addTo(byTactic, tactic, index);
+    // Numbers are no names, and every name begins with an empty one.
+    if (tactic !== null && !/^(?:(?:0x)?[\da-f]+)?$/i.test(tactic)) addTo(byTactic, tactic, index);
   });
   const tactics = [...byTactic.keys()].toSorted((a, b) => b.length - a.length);
   const found = new Map<string, KernelCounters[]>();

@@ -2,6 +2,7 @@ import type { Inspection } from './inspection.ts';
 import type { BuildLog, LogEvidence } from '../engine/buildLog.ts';
 import type { Problem } from '../text/problem.ts';
 import { inspection } from './inspection.ts';
+import { readNcu } from '../engine/readNcu.ts';
 import { decodeVersion } from '../engine/log/logFrame.ts';
 import { readOverrides } from '../precision/language/readOverrides.ts';
 import { counted } from '../text/numbers.ts';
@@ -12,6 +13,16 @@ const CALIBRATION_LINE = /^(.+): ([0-9a-fA-F]{8})$/;
 const HISTOGRAM_LINE = /^\d+ [0-9a-fA-F]{16}(?: |$)/;
 
 const MAY_BE_CALIBRATION = /^(?:TRT-\d+-\w+\r?(?:\n|$)|\d+ [0-9a-fA-F]{16}|[^\n]+: [0-9a-fA-F]{8}\r?(?:\n|$))/;
+
+/** What Nsight Compute measured; a text that only looks like it says why it has nothing. */
+export function inspectCounters(text: string): Inspection {
+  const { value, problems } = readNcu(text);
+  const kernels = value?.length ?? 0;
+  return inspection('counters', `Counters of Nsight Compute: ${counted(kernels, 'kernel')}`, {
+    counts: { kernels },
+    problems,
+  });
+}
 
 /** Recognises an INT8 calibration cache, with its header or without; null for other text. */
 export function inspectCalibration(text: string): Inspection | null {

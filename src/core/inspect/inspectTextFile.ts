@@ -3,7 +3,7 @@ import type { ByteSource } from '../text/byteSource.ts';
 import { BuildLogReader } from '../engine/readBuildLog.ts';
 import { Utf8Decoder } from '../text/utf8Decoder.ts';
 import { inspectJson } from './inspectJson.ts';
-import { inspectCalibration, inspectLog, inspectOverrides } from './inspectText.ts';
+import { inspectCalibration, inspectCounters, inspectLog, inspectOverrides } from './inspectText.ts';
 
 /** Enough of a text to recognise JSON. */
 const HEAD = 1 << 16;
@@ -20,6 +20,9 @@ export async function inspectTextFile(source: ByteSource): Promise<Inspection | 
     const found = inspectJson(await textOf(source, source.size), first);
     if (found !== null) return found;
   }
+  // ncu prints its messages, and those of the program, first.
+  if (source.size <= MAX_WHOLE && /^"ID",.*"Kernel Name"/m.test(first))
+    return inspectCounters(await textOf(source, source.size));
   if (source.size <= MAX_SMALL) {
     const text = source.size <= HEAD ? first : await textOf(source, source.size);
     const found = inspectCalibration(text) ?? inspectOverrides(text);

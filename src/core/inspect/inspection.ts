@@ -8,6 +8,7 @@ export type FileKind =
   | 'build-log'
   | 'profile'
   | 'trace'
+  | 'counters'
   | 'timing'
   | 'replay'
   | 'choices'

@@ -94,5 +94,5 @@ async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFil
 /** By its name, as the menu's condition in package.json. */
 const isCacheFile = (path: string): boolean => /\.(?:cache|calib|timingcache)$/i.test(path);
 
-const urisOf = ({ layers, log, profile }: EngineFilesGiven): vscode.Uri[] =>
-  [layers, log, profile].filter((path) => path !== undefined).map((path) => vscode.Uri.file(path));
+const urisOf = ({ layers, log, profile, ncu }: EngineFilesGiven): vscode.Uri[] =>
+  [layers, log, profile, ncu].filter((path) => path !== undefined).map((path) => vscode.Uri.file(path));

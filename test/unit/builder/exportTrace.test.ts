@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -81,4 +81,27 @@ test('a report finds the layer info next to it', async () => {
     new ParsedFiles({ exportTrace: exportingWith(() => nsys) }),
   );
   expect(given).toEqual({ profile: join(folder, 'run.nsys-rep'), layers: join(folder, 'layers.json') });
+});
+
+test('what Nsight Compute printed is part of an imported build, and is found next to its layer info', async () => {
+  const near = join(folder, 'ncu');
+  mkdirSync(near);
+  const layers = join(near, 'layers.json');
+  writeFileSync(layers, readFixture('traces/vit_tiny.fp16/layers.json.gz'));
+  const { Layers } = JSON.parse(readFileSync(layers, 'utf8')) as { Layers: { TacticName?: string }[] };
+  const tactics = Layers.flatMap(({ TacticName }) => TacticName ?? []);
+  const tactic = tactics.find((name) => tactics.filter((other) => other.startsWith(name)).length === 1)!;
+  const kernel = (name: string) => `"0","${name}_execute","37.5","12.25"`;
+  const columns = '"ID","Kernel Name","sm__throughput.avg.pct_of_peak_sustained_elapsed","gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"'; // prettier-ignore
+  const ncu = join(near, 'ncu.csv');
+  writeFileSync(ncu, ['==PROF== Connected to process 1', columns, '"","","%","%"', kernel(tactic)].join('\n'));
+  expect(await engineFilesOf(ncu)).toEqual({ layers, ncu });
+  expect(await engineFilesOf(layers)).toEqual({ layers, ncu });
+  const build = await importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }, { file: layers }], cache: folder }); // prettier-ignore
+  expect(build.manifest.files).toMatchObject({ layers: 'layers.json', counters: 'ncu.csv' });
+  const measured = (await loadBuild(build)).report.layers.flatMap(({ counters }) => counters ?? []);
+  expect(measured).toEqual([{ sm: 37.5, dram: 12.25, tensor: null, occupancy: null }]);
+  writeFileSync(ncu, [columns, '"","","%","%"', kernel('another')].join('\n'));
+  expect(await engineFilesOf(layers)).toEqual({ layers });
+  await expect(importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }], cache: folder })).rejects.toThrow(/Add the build log/); // prettier-ignore
 });

@@ -88,6 +88,7 @@ describe('kernels are put to layers', () => {
     handLayer(1, 'kernel', [], { tactic: 'sm80_xmma_gemm_a_long', averageMs: 1 }),
     handLayer(2, 'kernel', [], { tactic: 'sm80_xmma_gemm_a', averageMs: 1 }),
     handLayer(3, 'reformat', [], { tactic: '0x00000000000003e8', averageMs: 1 }),
+    handLayer(4, 'reformat', [], { tactic: '', averageMs: 1 }),
   ];
 
   test('by the longest name that they begin with, in turns, averaged over inferences', () => {
@@ -100,12 +101,12 @@ describe('kernels are put to layers', () => {
       kernel('sm80_xmma_gemm_a_execute_kernel_trt', 50),
     ]);
     expect(problems).toEqual([]);
-    expect(counters.map((one) => one?.dram)).toEqual([15, 20, 40, undefined]);
+    expect(counters.map((one) => one?.dram)).toEqual([15, 20, 40, undefined, undefined]);
   });
 
   test('not where some are missing, or none fits', () => {
     const some = joinCounters(layers, [kernel('sm80_xmma_gemm_a_x', 1), kernel('sm80_xmma_gemm_a_long', 2)]);
-    expect(some.counters.map((one) => one?.dram)).toEqual([undefined, 2, undefined, undefined]);
+    expect(some.counters.map((one) => one?.dram)).toEqual([undefined, 2, undefined, undefined, undefined]);
     expect(some.problems.map(({ code }) => code)).toEqual(['counters-order']);
     const none = joinCounters(layers, [kernel('0x00000000000003e8', 1)]);
     expect(none.problems.map(({ code }) => code)).toEqual(['counters-mismatch']);
