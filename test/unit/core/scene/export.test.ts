@@ -8,6 +8,7 @@ import type { ViewData } from '../../../../src/core/scene/panel/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
 import { reportWith } from '../diff/reportWith.ts';
+import { handLayer, handReport } from './handReport.ts';
 
 let vit: ViewData;
 let unnamed: ViewData;
@@ -100,6 +101,33 @@ describe('a build as a trace', () => {
     expect(chromeTrace(bare, null)).toBeNull();
     const manifest = buildManifest({ timeLine: { totalMs: 1, stages: [{ stage: 'parse', ms: 1 }], slowest: [] } });
     expect([...readTrace(JSON.stringify(chromeTrace(bare, manifest))).keys()]).toEqual(['Stages']);
+  });
+
+  it('of a trace has the median pass as it was recorded, with its gaps and what overlaps on other streams', () => {
+    const ran = (startMs: number, endMs: number, stream: number) => ({ averageMs: 9, ran: { startMs, endMs, stream } });
+    const report = handReport(
+      [],
+      [
+        handLayer(0, 'kernel', [], { foreignNode: 0, ...ran(0, 1, 23) }),
+        handLayer(1, 'kernel', [], { foreignNode: 0, ...ran(4, 7, 23) }),
+        handLayer(2, 'other', [], { averageMs: 0 }),
+        handLayer(3, 'kernel', [], { foreignNode: 1, ...ran(5, 8, 7) }),
+        handLayer(4, 'reformat', [], ran(2, 3, 23)),
+      ],
+    );
+    const trace = chromeTrace(report, null)!;
+    expect(trace.otherData['times']).toBe('the median pass of the trace');
+    const threads = readTrace(JSON.stringify(trace));
+    const of = (name: string) => threads.get(name)!.map(({ args, ts, dur }) => [args['layer'], ts, dur]);
+    expect(of('Kernels, stream 23')).toEqual([
+      [0, 0, 1000],
+      [4, 2000, 1000],
+      [1, 4000, 3000],
+    ]);
+    expect(of('Kernels, stream 7')).toEqual([[3, 5000, 3000]]);
+    expect(threads.get('Layers, stream 23')).toHaveLength(3);
+    expect(threads.get('Layers, stream 7')!.map(({ name }) => name)).toEqual(['ForeignNode 1']);
+    expect(threads.get('Kernels, stream 7')![0]!.args['averageMs']).toBe(9);
   });
 });
 
