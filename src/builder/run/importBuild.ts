@@ -34,6 +34,9 @@ export interface ImportOptions {
   known?: Partial<Pick<BuildManifest, 'origin' | 'backend' | 'gpu' | 'driver' | 'options' | 'command' | 'seconds'>>;
 }
 
+/** A file's bytes, unpacked; a trace stays where it is. */
+type Content = Uint8Array | { trace: string };
+
 /** Names inside the folder, as those of a build that ran here. */
 const names = { log: 'build.log', layers: 'layers.json', profile: 'profile.json', counters: 'ncu.csv' } as const;
 const kinds: Partial<Record<Inspection['kind'], keyof typeof names>> = {
@@ -51,13 +54,17 @@ const traceName = 'trace.sqlite';
  * manifest's `origin` is `imported`, its `started` the time of the import, and the rest what the log says.
  * @throws {UserError} if a piece is not one of these, two are of the same kind, or none describes layers
  */
-export async function importBuild(options: ImportOptions): Promise<Build> {
-  const report = options.pieces.find((piece) => 'file' in piece && isTraceReport(piece.file));
-  if (report !== undefined && 'file' in report)
-    return exportTrace(report.file, (options.nsys ?? (() => 'nsys'))(), (file) =>
-      importBuild({ ...options, pieces: options.pieces.map((piece) => (piece === report ? { file } : piece)) }),
-    );
-  const found = new Map<keyof typeof names, Uint8Array | { trace: string }>();
+export function importBuild(options: ImportOptions): Promise<Build> {
+  const { pieces, nsys = () => 'nsys' } = options;
+  const at = pieces.findIndex((piece) => 'file' in piece && isTraceReport(piece.file));
+  const report = pieces[at];
+  return report === undefined || 'text' in report
+    ? importPieces(options)
+    : exportTrace(report.file, nsys(), (file) => importBuild({ ...options, pieces: pieces.with(at, { file }) }));
+}
+
+async function importPieces(options: ImportOptions): Promise<Build> {
+  const found = new Map<keyof typeof names, Content>();
   let tensorrt: BuildManifest['tensorrt'] = { product: null, version: null };
   for (const piece of options.pieces) {
     // oxlint-disable-next-line no-await-in-loop -- a few files, which may be large: one after the other
@@ -74,15 +81,7 @@ export async function importBuild(options: ImportOptions): Promise<Build> {
   const parent = options.folder ?? buildsFolder(options.model, options.cache);
   const { id, folder } = await newBuildFolder(parent, started);
   try {
-    const files: BuildManifest['files'] = { log: null, layers: null, profile: null, engine: null };
-    for (const [kind, content] of found) {
-      const onDisk = !(content instanceof Uint8Array);
-      const name = onDisk || SqliteFile.sniff(content) ? traceName : names[kind];
-      const to = join(folder, name);
-      // oxlint-disable-next-line no-await-in-loop -- four files at most
-      await (onDisk ? copyTrace(content.trace, to) : writeWhole(to, content));
-      files[kind] = name;
-    }
+    const files = await writePieces(folder, found);
     const build: Build = {
       folder,
       manifest: {
@@ -126,7 +125,7 @@ async function readPiece(piece: ImportedPiece) {
 }
 
 /** What a file contains, unpacked. A trace stays on disk: it may be larger than memory. */
-async function contentOf(path: string): Promise<Uint8Array | { trace: string }> {
+async function contentOf(path: string): Promise<Content> {
   const isTrace = await withFile(path, async (source) => SqliteFile.sniff(await source.read(0, 16)), { unpack: false });
   return isTrace ? { trace: path } : readWhole(path);
 }
@@ -142,6 +141,20 @@ async function withFile<T>(
   } finally {
     await source.close();
   }
+}
+
+/** Gives the names of the files in the folder. */
+async function writePieces(folder: string, pieces: ReadonlyMap<keyof typeof names, Content>) {
+  const files: BuildManifest['files'] = { log: null, layers: null, profile: null, engine: null };
+  for (const [kind, content] of pieces) {
+    const onDisk = !(content instanceof Uint8Array);
+    const name = onDisk || SqliteFile.sniff(content) ? traceName : names[kind];
+    const to = join(folder, name);
+    // oxlint-disable-next-line no-await-in-loop -- four files at most
+    await (onDisk ? copyTrace(content.trace, to) : writeWhole(to, content));
+    files[kind] = name;
+  }
+  return files;
 }
 
 /** Shares the blocks of the disk where the file system can. */
