@@ -32,16 +32,16 @@ const mostTried = 24;
  * @throws {UserError} if the file is of another kind, or cannot be opened
  */
 export async function engineFilesOf(path: string, files = new ParsedFiles()): Promise<EngineFilesGiven> {
-  const key = await keyOf(path);
+  const { key, why } = await keyOf(path);
   if (key === undefined)
     throw new UserError(
-      `${basename(path)} is not a build log, layer info or a profile. Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, traces of Nsight Systems, and the output of ncu --csv.`,
+      `${basename(path)}: ${why} Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, traces of Nsight Systems, and the output of ncu --csv.`,
     );
   let given: EngineFilesGiven = { [key]: path };
   const found: Record<Piece, string[]> = { layers: [], profile: [], log: [], ncu: [] };
   for (const other of await filesNear(path, (name) => likely.test(name))) {
     // oxlint-disable-next-line no-await-in-loop -- small files, one after the other
-    const kind = await keyOf(other).catch(() => undefined);
+    const { key: kind } = await keyOf(other).catch(() => ({ key: undefined }));
     if (kind !== undefined && kind !== key) found[kind].push(other);
   }
   // Layer info first: a profile alone has only names.
@@ -97,11 +97,14 @@ export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedF
 const describesNodes = (report: FusionReport): boolean =>
   fitsInputs(report) && report.layers.some(({ nodes }) => nodes.length > 0);
 
-async function keyOf(path: string): Promise<Piece | undefined> {
-  if (isTraceReport(path)) return 'profile';
+/** What a file of an engine is; `why`: it is none, in a sentence. */
+async function keyOf(path: string): Promise<{ key: Piece; why?: never } | { key: undefined; why: string }> {
+  if (isTraceReport(path)) return { key: 'profile' };
   const source = await openFile(path);
   try {
-    return keys[(await inspectFile(source, { name: basename(path) })).kind];
+    const { kind, summary, problems } = await inspectFile(source, { name: basename(path) });
+    const key = keys[kind];
+    return key === undefined ? { key, why: problems[0]?.message ?? `${summary}.` } : { key };
   } finally {
     await source.close();
   }

@@ -25,7 +25,9 @@ export function platformCheck(engine: EngineKnowledge, target: EngineTarget): Po
   const source = built.exact ? 'by --runtimePlatform' : 'derived from the paths in the command';
   const known = `Built for ${names[built.name]} (build ${engine.origin!.build}, ${source}).`;
   if (wanted === null) return result('unknown', `${known} To compare, name the operating system that will run it.`);
-  if (wanted === built.name) return result('fits', known);
+  // Of Windows, TensorRT knows only AMD64.
+  if (wanted === built.name)
+    return result('fits', wanted === 'linux' ? `${known} The CPU must have the same architecture, too.` : known);
   return result(
     'no',
     wanted === 'windows'

@@ -49,7 +49,12 @@ describe('the files of one build', () => {
   it('are of the kinds that describe layers', async () => {
     const notes = join(folder, 'layer-notes.txt');
     await writeFile(notes, 'buy milk\n');
-    await expect(engineFilesOf(notes)).rejects.toThrow('layer-notes.txt is not a build log, layer info or a profile.');
+    await expect(engineFilesOf(notes)).rejects.toThrow('layer-notes.txt: The text is not a build log, layer info,');
+    // Why a trace cannot be read is what its user needs.
+    const wal = fixturePath('traces/wal.sqlite');
+    await expect(engineFilesOf(wal)).rejects.toThrow(
+      /^wal\.sqlite: The SQLite file uses a write-ahead log.*journal_mode=delete" first\. Supported/,
+    );
   });
 });
 

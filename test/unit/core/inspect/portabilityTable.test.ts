@@ -20,7 +20,7 @@ const sources = {
   rtx: 'TensorRT-RTX latest, "Engine Compatibility", tables 3 and 4, read 2026-11-22',
   cpu: 'TensorRT-RTX latest, "CPU-Only AOT and TensorRT-RTX Engines", read 2026-11-22',
   platform:
-    'NvInfer.h of TensorRT 11 in docs.rs trtx-sys, RuntimePlatform; help of trtexec 10.6, --runtimePlatform, read 2026-11-22',
+    'NvInfer.h of TensorRT 10.6, RuntimePlatform (system and CPU architecture), and the help of trtexec 10.6, read 2026-11-22',
   seen: 'TensorRT-RTX 1.7.1 without a GPU, and errors of TensorRT 10.6 and 11.2.1, seen 2026-11',
 } as const;
 
@@ -130,7 +130,7 @@ const rows: [check: string, source: keyof typeof sources, EngineKnowledge, Engin
   ['platform', 'matrix', plan('10.6.0', { reading: reading() }), on('10.6.0'), 'fits', /where TensorRT read it/],
   ['platform', 'matrix', plan('10.6.0', { reading: reading() }), on('10.6.0', { platform: 'linux' }), 'unknown', /does not name the operating system/],
   ['platform', 'matrix', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0'), 'unknown', /Linux \(build 20260101, derived.*name the operating system/],
-  ['platform', 'matrix', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0', { platform: 'linux' }), 'fits', /derived/],
+  ['platform', 'matrix', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0', { platform: 'linux' }), 'fits', /derived.*same architecture/],
   ['platform', 'platform', plan('10.6.0', { origin: origin({ platform: { name: 'linux', exact: false } }) }), on('10.6.0', { platform: 'windows' }), 'no', /--runtimePlatform=WindowsAMD64/],
   ['platform', 'platform', plan('10.6.0', { origin: origin({ platform: { name: 'windows', exact: true } }) }), on('10.6.0', { platform: 'windows' }), 'fits', /by --runtimePlatform/],
   ['platform', 'platform', plan('10.6.0', { origin: origin({ platform: { name: 'windows', exact: true } }) }), on('10.6.0', { platform: 'linux' }), 'no', /Build it on Linux/],
