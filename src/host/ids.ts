@@ -47,6 +47,7 @@ export const commands = {
   copyPrecisionFlags: 'tensorrtLens.copyPrecisionFlags',
   keepFp32: 'tensorrtLens.keepFp32',
   findCulprits: 'tensorrtLens.findCulprits',
+  comparePrecisions: 'tensorrtLens.comparePrecisions',
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
   addFix: 'tensorrtLens.addFix',
   runEngine: 'tensorrtLens.runEngine',

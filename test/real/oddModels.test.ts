@@ -67,6 +67,21 @@ test('open dimensions take the shape of the inputs; one tensor may have hundreds
   expect(fix).toMatchObject({ minimal: true, names: ['/sum'] });
 });
 
+test('what is rounded to the largest number is not an overflow; a node without a name has that of its rule', async () => {
+  const rounded = await judgeOdd('rounded');
+  const [add] = rounded.nodes;
+  expect(add).toMatchObject({ name: '', role: 'root', overflow: false });
+  expect(evidence(add!)).toMatch(/^local error \d\.\de-5, largest result 65,500; alone in FP16/);
+  expect(accuracyText(rounded)).toContain(`\n  ${rounded.fix!.names[0]} (Add): `);
+  const [first] = (await judgeOdd('ended')).nodes;
+  expect(evidence(first!)).toMatch(/^largest result 65,52\d, FP16 ends at 65,504; /);
+});
+
+test('an operator that ONNX Runtime does not have: its node, without names of the simulation', async () => {
+  const message = await judgeOdd('custom').then(String, String);
+  expect(message).toMatch(/ONNX Runtime cannot run node "\/fake" \(Fake\): No opset import for domain 'acme'$/);
+});
+
 test('the oldest operator set that is supported', async () => {
   expect((await judgeOdd('opset_9')).fix!.names).toEqual(['/exp']);
 });

@@ -65,6 +65,12 @@ save("unfit", [node("MatMul", ["x", "k"], ["y"], "/mul")], [value("x", ["n", "m"
 save("empty", open_shape, [value("x", ["n", 4])], [value("y", ["n", 4])], {"k": F(5)}, x=np.zeros((0, 4), F))
 save("dynamic", open_shape, [value("x", ["n", 4])], [value("y", ["n", 4])], {"k": F(20)}, x=np.ones((7, 4), F))
 
+# Half a step above the largest number of FP16 is infinity; below it, results are rounded to that number.
+end = [node("Add", ["x", "k"], ["a"]), node("Sub", ["a", "k"], ["y"])]
+save("rounded", end, [wide], [value("y", [1, 1000])], {"k": F(65504)}, x=x)
+save("ended", end, [wide], [value("y", [1, 1000])], {"k": F(65520)}, x=np.abs(x))
+save("custom", [node("Fake", ["a"], ["y"], "/fake", domain="acme"), scale][::-1], [wide], [value("y", None)], {"k": F(5)}, x=x)
+
 fan = [scale, *(node("Exp", ["a"], [f"e{i}"], f"/exp.{i}") for i in range(500)), node("Sum", [f"e{i}" for i in range(500)], ["y"], "/sum")]
 save("fan_out", fan, [wide], [value("y", [1, 1000])], {"k": F(2)}, x=x)
 

@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Ladder, type LadderPrecision, type MeasuredRung, type Rung, rungOf } from '../../core/accuracy/ladder.ts';
+import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
+import type { Calibrator } from '../quantisation/calibrate.ts';
 import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type AccuracyRequest, judgeAccuracy, type OtherRun, withReference } from './judgeAccuracy.ts';
@@ -20,6 +22,10 @@ export interface LadderRequest extends Omit<AccuracyRequest, 'low' | 'rules' | '
   calibration: string[];
   /** Stored outputs of engines, by precision. */
   measured: ReadonlyMap<LadderPrecision, string>;
+  /** The interpreter that makes the Q/DQ model; default: that of the simulation, if it has what is needed. */
+  calibrator?: Calibrator | undefined;
+  /** Takes each report that a rung is made of. */
+  judged?: ((report: AccuracyReport) => void) | undefined;
   /** Builds and runs an engine of each precision that has no stored outputs; undefined: none. */
   engines?: EngineRequest | undefined;
 }
@@ -38,7 +44,7 @@ export async function climbLadder(request: LadderRequest): Promise<Ladder> {
       const measured = await measure.rung(precision);
       if (precision === 'fp32') rungs.push({ ...blank(precision), predicted: run.exact, ...measured });
       else if (precision === 'int8') rungs.push({ ...(await quantisedRung(request, run)), ...measured });
-      else rungs.push({ ...rungOf(precision, await judgeAccuracy({ ...request, low: precision })), ...measured });
+      else rungs.push({ ...(await judgedRung(request, precision)), ...measured });
     }
   });
   return { tolerance: request.tolerance, samples, rungs };
@@ -94,6 +100,18 @@ const blank = (precision: LadderPrecision): Rung => ({
   reason: null,
 });
 
+/** FP16 and BF16; where the model cannot be simulated in one of them, why. */
+async function judgedRung(request: LadderRequest, precision: 'fp16' | 'bf16'): Promise<Rung> {
+  try {
+    const report = await judgeAccuracy({ ...request, low: precision });
+    request.judged?.(report);
+    return { ...notAsked, ...rungOf(precision, report) };
+  } catch (error) {
+    if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+    return { ...blank(precision), reason: `not run: ${error.message}` };
+  }
+}
+
 /** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
 async function quantisedRung(request: LadderRequest, run: OtherRun): Promise<Rung> {
   const { quantised, calibration } = request;
@@ -106,9 +124,10 @@ async function quantisedRung(request: LadderRequest, run: OtherRun): Promise<Run
   const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-int8-'));
   const out = join(folder, 'model.onnx');
   try {
-    const { model, runtime, signal } = request;
+    const { model, runtime, calibrator, signal } = request;
     const script = join(dirname(request.script), 'quantize.py');
-    await runPythonJob({ ...runtime, script, request: { model, out, files: calibration, inputs: run.inputs }, signal });
+    const job = { model, out, files: calibration, inputs: run.inputs, tool: calibrator?.tool ?? 'onnxruntime' };
+    await runPythonJob({ ...(calibrator ?? runtime), script, request: job, signal });
     return await compareQuantised(out, run);
   } catch (error) {
     if (!(error instanceof JobFailed)) throw error;

@@ -123,12 +123,18 @@ function pieces(segments: Chunk['segments']): (string | [number, number])[] {
   });
 }
 
+/** The id of the first node with an operator. */
+const idOf = (op: string, nodes: readonly OnnxNode[]): string => nodes.find((node) => node.op === op)?.id ?? '';
+
 /** ONNX Runtime's message without its codes, about the model's own nodes. */
 function inWords({ stage, message }: Refused, nodes: readonly OnnxNode[]): string {
   const text = modelNames(message)
     .replace(/^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : /, '')
     .trimEnd();
   if (stage === 'memory') return `Not enough memory for this model: ${text}`;
+  // Ahead of the reason, ONNX Runtime prints the node with tensors that the simulation has added.
+  const [, name, op, why] = /In Node, \("([^"]*)", ([^,]+), .* Error (.*)$/s.exec(text) ?? [];
+  if (why !== undefined) return `ONNX Runtime cannot run node "${name || idOf(op!, nodes)}" (${op}): ${why}`;
   if (stage !== 'operator') return text === message ? text : `ONNX Runtime cannot run this model: ${text}`;
   const [, unknown, other] = /No Op registered for (\S+)|([^\s:]+)\(-?\d+\)/.exec(text) ?? [];
   const user = nodes.find(({ op }) => op === (unknown ?? other));

@@ -7,7 +7,7 @@ import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
 import { fileTrouble } from '../../builder/userError.ts';
 import { accuracyPage } from '../../core/accuracy/accuracyPage.ts';
-import { accuracyText, passesTolerance } from '../../core/accuracy/accuracyText.ts';
+import { accuracyText, nodeLevel, passesTolerance } from '../../core/accuracy/accuracyText.ts';
 import { randomWarning } from '../../core/accuracy/randomInputs.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { counted } from '../../core/text/numbers.ts';
@@ -81,8 +81,7 @@ found. Writes only the rules and the page.
     if (values.html !== undefined) await writeText(values.html, accuracyPage(report, { title: basename(model) }));
     if (values.json) await printJson(terminal, report);
     else await terminal.out(accuracyText(report));
-    const basis = report.kernel ? { ...report, outputs: report.kernel.outputs } : report;
-    return passesTolerance(basis) ? exitCodes.done : exitCodes.checkFailed;
+    return passesTolerance(nodeLevel(report)) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
 

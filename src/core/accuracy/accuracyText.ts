@@ -1,7 +1,7 @@
 import { counted, percentText, thousands } from '../text/numbers.ts';
 import type { AccuracyFix, AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import type { JudgedNode } from './judgement.ts';
-import { largest } from './measures.ts';
+import { overflowFrom } from './measures.ts';
 import { worstError } from './outputErrors.ts';
 
 /** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. */
@@ -12,11 +12,20 @@ export function errorFigure(error: number | null): string {
 }
 
 /** A magnitude for the user: `8.48`, `710,000`, `4.4e+11`. */
-function magnitude(value: number): string {
+export function magnitude(value: number): string {
   if (value === 0) return '0';
   if (value >= 1e7 || value < 1e-3) return value.toExponential(1);
   const rounded = Number(value.toPrecision(3));
   return rounded >= 1000 ? thousands(Math.round(rounded)) : String(rounded);
+}
+
+/** The largest number of a type for the user; INT8 and FP8 have a scale instead. */
+export const endText = (type: JudgedNode['type']): string => (type === 'float16' ? '65,504' : '3.39e38');
+
+/** A magnitude that overflows, with as many digits as set it apart from the end of the type. */
+function aboveEnd(max: number, type: JudgedNode['type']): string {
+  if (max > 1.1 * overflowFrom[type]) return magnitude(max);
+  return type === 'float16' ? thousands(Math.round(max)) : max.toExponential(2);
 }
 
 const words = { float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' } as const;
@@ -34,16 +43,25 @@ export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
   if (notJudged !== undefined) return `${notJudged}${only}`;
   if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
-  if (max !== null && max > largest[type])
-    return `${result}, ${name} ends at ${type === 'float16' ? '65,504' : '3.4e38'}${only}`;
+  if (max !== null && max >= overflowFrom[type])
+    return `largest result ${aboveEnd(max, type)}, ${name} ends at ${endText(type)}${only}`;
   if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
   if (underflow) return `results become 0 in ${name}; ${result}${only}`;
   return `local error ${errorFigure(localError)}, ${result}${only}`;
 }
 
+/** What a node is called: its own name, otherwise the one that rules have for it, otherwise its id. */
+export function nodeTitle({ id, name }: Pick<JudgedNode, 'id' | 'name'>, { fix }: Pick<AccuracyReport, 'fix'>): string {
+  return name || fix?.names[fix.nodes.indexOf(id)] || `node ${id}`;
+}
+
 /** Whether every output that counts is within the tolerance. */
 export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean =>
   outputs.every(({ judged, finite, error }) => !judged || (finite && error !== null && error <= tolerance));
+
+/** The report with the outputs of the node level, on which verdict and fix are based. */
+export const nodeLevel = (report: AccuracyReport): AccuracyReport =>
+  report.kernel ? { ...report, outputs: report.kernel.outputs } : report;
 
 /** The result in one sentence. */
 export function accuracyVerdict(report: AccuracyReport): string {
@@ -95,7 +113,7 @@ export function accuracyText(report: AccuracyReport): string {
   const roots = nodes.filter(({ role }) => role === 'root');
   if (roots.length > 0) {
     lines.push(`${counted(roots.length, 'node')} to blame:`);
-    for (const node of roots) lines.push(`  ${node.name || `node ${node.id}`} (${node.op}): ${evidence(node)}`);
+    for (const node of roots) lines.push(`  ${nodeTitle(node, report)} (${node.op}): ${evidence(node)}`);
     lines.push('');
   }
   if (!fix) return [...lines, `No fix: ${reason ?? ''}`, ''].join('\n');

@@ -1,7 +1,7 @@
 import type { ModelGraph } from '../model/modelGraph.ts';
 import { lowMakers } from './lowMakers.ts';
 import type { LowModel, LowNode } from './lowNodes.ts';
-import { largest, type Measured, NOT_RUN } from './measures.ts';
+import { type Measured, NOT_RUN, overflowFrom } from './measures.ts';
 
 /** What is known of one low-precision node. Errors are max|difference| / max|reference|; null: not finite, or unknown. */
 export interface JudgedNode {
@@ -71,7 +71,7 @@ export function judgeNodes(
   const roles = low.map(({ index, type }): JudgedNode['role'] => {
     if (!alone.has(index)) return 'fine';
     // A result that does not fit is stored as infinity by whoever made it: this node cannot help it.
-    return makers[index]!.some((maker) => found[maker]!.max > largest[type]) ? 'victim' : 'root';
+    return makers[index]!.some((maker) => found[maker]!.max >= overflowFrom[type]) ? 'victim' : 'root';
   });
   const spoiled = roles.some((role) => role !== 'fine');
   return low.map((one) => {

@@ -28,10 +28,10 @@ export interface Measured {
 
 export const NOT_RUN = -1;
 
-/** From which magnitude on a low type has no finite number. */
-export const largest: Readonly<Record<LowNode['type'], number>> = {
-  float16: 65504,
-  bfloat16: 3.3895313892515355e38,
+/** From which magnitude on rounding to a low type gives infinity: half a step above its largest number. */
+export const overflowFrom: Readonly<Record<LowNode['type'], number>> = {
+  float16: 65520,
+  bfloat16: (2 - 2 ** -8) * 2 ** 127,
   // What is out of the range of a scale becomes its end, not infinity.
   int8: Infinity,
   float8: Infinity,

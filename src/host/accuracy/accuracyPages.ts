@@ -10,13 +10,13 @@ export class AccuracyPages implements vscode.Disposable {
   readonly #panels = new Map<string, vscode.WebviewPanel>();
 
   /** Shows what was found; a page that is open takes it in its place. `reveal`: it comes to the front. */
-  show({ model, report }: FoundAccuracy, reveal: boolean): void {
+  show({ model, report, ladder, inputs }: FoundAccuracy, reveal: boolean): void {
     const key = model.toString();
     let panel = this.#panels.get(key);
     if (panel === undefined && !reveal) return;
     if (panel === undefined) {
       panel = vscode.window.createWebviewPanel('tensorrtLens.accuracyPage', '', vscode.ViewColumn.Active, {
-        enableCommandUris: [commands.addFix, commands.revealInGraph],
+        enableCommandUris: [commands.addFix, commands.comparePrecisions, commands.revealInGraph],
         localResourceRoots: [],
       });
       this.#panels.set(key, panel);
@@ -26,11 +26,16 @@ export class AccuracyPages implements vscode.Disposable {
     panel.title = `Accuracy of ${title}`;
     const rules = report.fix?.without.length ?? 0;
     const add = { label: 'Add the Rules to the Override File', href: commandUri(commands.addFix, [key]) };
+    const compare = {
+      label: 'Compare Precisions',
+      href: commandUri(commands.comparePrecisions, [key, inputs]),
+    };
+    const links = [...(rules > 0 ? [add] : []), ...(ladder === undefined ? [compare] : [])];
     const nodeLink = (id: string) => {
       const selection: Selection = { kind: 'nodes', ids: [id] };
       return commandUri(commands.revealInGraph, [selection, key]);
     };
-    panel.webview.html = accuracyPage(report, { title, links: rules > 0 ? [add] : [], nodeLink });
+    panel.webview.html = accuracyPage(report, { title, links, ladder, nodeLink });
   }
 
   dispose(): void {

@@ -1,8 +1,12 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { type AccuracyProgress, judgeAccuracy } from '../../builder/accuracy/judgeAccuracy.ts';
+import { stampOf } from './stampOf.ts';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { loadBuild } from '../../builder/store/loadBuild.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
-import { passesTolerance, accuracyVerdict } from '../../core/accuracy/accuracyText.ts';
+import type { Ladder } from '../../core/accuracy/ladder.ts';
+import { accuracyVerdict, nodeLevel, passesTolerance } from '../../core/accuracy/accuracyText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
@@ -14,16 +18,24 @@ export interface AccuracySubject {
   model: vscode.Uri;
   /** The override file; undefined: the model alone. */
   rules: vscode.TextDocument | undefined;
+  /** A build of the model: judged with the rules that it was made with, and with what its kernels change. */
+  build?: Build | undefined;
 }
 
 /** What was found, and for which rules. */
 export interface FoundAccuracy extends AccuracySubject {
   report: AccuracyReport;
+  /** Paths of the input files; none: random values. */
+  inputs: string[];
+  /** The precisions compared on these inputs, without rules; undefined: they were not. */
+  ladder?: Ladder | undefined;
+  /** Of the model's file when it was read; see `stampOf`. */
+  stamp: string;
   /** The version of the rules that it is about. */
   version: number | undefined;
 }
 
-const limits = { tolerance: 0.01, maxRuns: 1000, maxSeconds: 120 };
+export const limits = { tolerance: 0.01, maxRuns: 1000, maxSeconds: 120 };
 
 /**
  * Asks for input values unless they are given, then judges a model with progress that can be cancelled. undefined: cancelled,
@@ -44,27 +56,30 @@ export async function findCulprits(
 
 async function judge(
   context: vscode.ExtensionContext,
-  { model, rules }: AccuracySubject,
+  { model, rules, build }: AccuracySubject,
   inputs: string[],
   signal: AbortSignal,
   say: (message: string) => void,
 ): Promise<FoundAccuracy> {
   const runtime = await runtimeOf(context, model, signal, say);
+  const stamp = await stampOf(model);
+  const loaded = build && (await loadBuild(build, { onnx: model.fsPath }));
   const report = await judgeAccuracy({
     ...limits,
     model: model.fsPath,
     inputs,
-    rules: rules?.getText(),
+    rules: rules?.getText() ?? loaded?.overrides?.rules,
+    build: loaded?.report.layers.length ? loaded.report : undefined,
     modelLine: `./${nameOf(model)}`,
     runtime,
     script: context.asAbsolutePath('dist/driver/simulate.py'),
     signal,
     progress: (now) => say(progressText(now)),
   });
-  return { model, rules, report, version: rules?.version };
+  return { model, rules, report, inputs, stamp, version: rules?.version };
 }
 
-function progressText({ stage, done, total }: AccuracyProgress): string {
+export function progressText({ stage, done, total }: AccuracyProgress): string {
   if (stage === 'searching') return `searching the smallest fix, ${counted(done, 'run')}`;
   return `${stage === 'judging' ? 'judging' : 'preparing'} nodes, ${done} of ${total ?? '?'}`;
 }
@@ -113,11 +128,8 @@ export async function askForInputs(
 }
 
 /** Says what was found, and what can be done now. */
-export async function tellFound(
-  { report }: FoundAccuracy,
-  show: () => void,
-  addRules: () => Promise<void>,
-): Promise<void> {
+export async function tellFound(found: FoundAccuracy, show: () => void, addRules: () => Promise<void>): Promise<void> {
+  const report = nodeLevel(found.report);
   const verdict = accuracyVerdict(report);
   const rules = report.fix?.without.length ?? 0;
   const add = `Add ${counted(rules, 'Rule')}`;

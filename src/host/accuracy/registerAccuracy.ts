@@ -14,6 +14,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { AccuracyPages } from './accuracyPages.ts';
 import { RuleErrorHints } from './ruleErrorHints.ts';
 import type { AccuracySubject, FoundAccuracy } from './findCulprits.ts';
+import { stampOf } from './stampOf.ts';
 
 /** What the feature needs of the extension. */
 interface AccuracyParts {
@@ -29,6 +30,21 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
   const pages = new AccuracyPages();
   const found = new Map<string, FoundAccuracy>();
   const hints = new RuleErrorHints(parts.features.feed);
+  const keep = (result: FoundAccuracy, reveal: boolean): void => {
+    found.set(result.model.toString(), result);
+    hints.add(result);
+    sessions.setAccuracy(result.model, result.report);
+    pages.show(result, reveal);
+  };
+  const compare = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
+    if (!mayRun()) return tellUntrusted().then(() => undefined);
+    const model = typeof argument === 'string' ? found.get(argument)?.model : await pickModel(argument, sessions);
+    if (model === undefined || !(await isOnDisk(model))) return undefined;
+    const { comparePrecisions } = await import('./comparePrecisions.ts');
+    const result = await comparePrecisions(context, model, log, isPaths(inputs) ? inputs : undefined);
+    if (result !== undefined) keep(result, true);
+    return result;
+  };
   const find = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
     const subject = await subjectOf(argument, parts);
@@ -36,10 +52,11 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     const { findCulprits, tellFound } = await import('./findCulprits.ts');
     const result = await findCulprits(context, subject, log, isPaths(inputs) ? inputs : undefined);
     if (result === undefined) return undefined;
-    found.set(subject.model.toString(), result);
-    hints.add(result);
-    sessions.setAccuracy(subject.model, result.report);
-    pages.show(result, false);
+    const last = found.get(subject.model.toString());
+    // The ladder is about the model without rules, so other rules leave it as it is.
+    const isSame = last?.stamp === result.stamp && String(last.inputs) === String(result.inputs);
+    if (isSame) result.ladder = last.ladder;
+    keep(result, false);
     void tellFound(
       result,
       () => pages.show(result, true),
@@ -50,7 +67,10 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
   const known = async (argument: unknown): Promise<FoundAccuracy | undefined> => {
     if (typeof argument === 'string') return found.get(argument);
     const model = await pickModel(argument, sessions);
-    return model && (found.get(model.toString()) ?? find(model));
+    if (model === undefined) return undefined;
+    const last = found.get(model.toString());
+    const stamp = await stampOf(model).then(undefined, () => undefined);
+    return last !== undefined && last.stamp === stamp ? last : find(model);
   };
   return vscode.Disposable.from(
     pages,
@@ -60,6 +80,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     }),
     registerCommands({
       [commands.findCulprits]: find,
+      [commands.comparePrecisions]: compare,
       [commands.openAccuracyPage]: async (argument) => {
         const result = await known(argument);
         if (result !== undefined) pages.show(result, true);
@@ -84,7 +105,7 @@ async function subjectOf(
   { sessions, features: { feed, language } }: AccuracyParts,
 ): Promise<AccuracySubject | undefined> {
   const build = buildOf(argument);
-  if (build !== undefined) return { model: vscode.Uri.file(build.manifest.model.file), rules: undefined };
+  if (build !== undefined) return { model: vscode.Uri.file(build.manifest.model.file), rules: undefined, build };
   const target = commandTarget(argument)?.uri;
   if (target?.path.toLowerCase().endsWith('.trtprec') !== true) {
     const model = await pickModel(argument, sessions);

@@ -1,5 +1,6 @@
 import { pieceSize } from '../../../src/core/layout/layoutTypes.ts';
-import { errorStep, paints } from '../../../src/core/scene/graph/overlay.ts';
+import { paints } from '../../../src/core/scene/graph/overlay.ts';
+import { errorStep } from '../../../src/core/scene/overlays/accuracyOverlay.ts';
 import { itemTitle } from '../../../src/core/scene/graph/scene.ts';
 import type { Brush } from './brush.ts';
 import { letterSize, onScreen } from './drawView.ts';

@@ -19,6 +19,7 @@ export const graphStrings = {
     time: 'Time',
     evidence: 'Evidence',
     accuracy: 'Error in low precision',
+    range: 'Range in low precision',
     comparison: 'Changes since build A',
     placement: 'Execution provider',
     none: 'None',

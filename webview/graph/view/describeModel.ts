@@ -22,7 +22,7 @@ export function describeModel(
   sentence.title = hints.title = `${sentence.textContent} ${hints.textContent}`.trim();
   legend.offer('overrides', model.asked.size > 0);
   legend.offer('evidence', report?.subject !== 'engine');
-  legend.offer('accuracy', model.judged.size > 0);
+  for (const kind of ['accuracy', 'range'] as const) legend.offer(kind, model.judged.size > 0);
   legend.offer('comparison', model.data.comparison !== undefined);
   legend.offer('placement', model.data.report?.placement !== undefined);
   showLegend(legend, model, palette);

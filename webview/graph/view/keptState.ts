@@ -44,8 +44,9 @@ export function overlayFor(
   last: GraphModel | null,
 ): OverlayKind {
   // What was just judged is what the user wants to see.
+  if (accuracy && chosen === 'range') return 'range';
   if (accuracy && (chosen === 'accuracy' || (last ? !last.data.accuracy : chosen === 'fusion'))) return 'accuracy';
-  if (chosen === 'accuracy') return report === null ? 'none' : 'fusion';
+  if (chosen === 'accuracy' || chosen === 'range') return report === null ? 'none' : 'fusion';
   if (report === null) return 'none';
   if (chosen === 'fusion' && last === null) return firstOf(report, comparison !== undefined);
   const isMissing: Partial<Record<OverlayKind, boolean>> = {

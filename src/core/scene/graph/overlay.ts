@@ -6,6 +6,7 @@ import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { builtPrecision } from './builtPrecision.ts';
 import type { AskedPrecision, NodeAccuracy } from '../panel/viewData.ts';
+import { paintErrors, paintRanges } from '../overlays/accuracyOverlay.ts';
 import { paintPlacement } from '../overlays/placementOverlay.ts';
 import { changeKey, comparisonKeys, comparisonPaints } from '../overlays/comparisonOverlay.ts';
 import { fateOrder, fateTooltip, fateWordsOf } from '../../report/fates.ts';
@@ -20,6 +21,7 @@ export const overlayKinds = [
   'time',
   'evidence',
   'accuracy',
+  'range',
   'comparison',
   'placement',
   'none',
@@ -70,7 +72,11 @@ export function buildOverlay(
   changed: ReadonlyMap<string, ChangeState> = new Map(),
 ): Overlay {
   const draft = new OverlayDraft(kind, graph);
-  if (kind === 'accuracy') return accuracyOverlay(draft, graph, judged);
+  if (kind === 'accuracy' || kind === 'range') {
+    const nodes = Array.from({ length: graph.nodes }, (_, point) => judged.get(graph.data.nodes[point]!.id));
+    const paint = kind === 'range' ? paintRanges : paintErrors;
+    return draft.finish(paint((...painting) => draft.put(...painting), nodes, paints));
+  }
   if (report === null || kind === 'none') {
     for (let point = 0; point < graph.nodes; point++) draft.put(point, 'plain', 'ONNX nodes', paints.plain, '');
     return draft.finish([]);
@@ -94,34 +100,6 @@ export function buildOverlay(
     case 'evidence':
       return evidenceOverlay(draft, graph, report, fusion);
   }
-}
-
-/** Upper ends of the steps of errors; above the last one, or not finite, is the seventh step. */
-const errorBounds = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 1e-1];
-
-/** The step of an error on the time scale; null: not finite. */
-export function errorStep(error: number | null): number {
-  const found = errorBounds.findIndex((bound) => (error ?? Infinity) <= bound);
-  return found < 0 ? errorBounds.length : found;
-}
-
-/** Local errors in low precision on the time scale's steps; culprits and what they spoiled have colours of their own. */
-function accuracyOverlay(draft: OverlayDraft, graph: GraphIndex, judged: ReadonlyMap<string, NodeAccuracy>): Overlay {
-  for (let point = 0; point < graph.nodes; point++) {
-    const node = judged.get(graph.data.nodes[point]!.id);
-    if (node === undefined) draft.put(point, 'exact', 'Not in low precision', paints.grey, 'stays as it is');
-    else if (node.role === 'root')
-      draft.put(point, 'root', 'To blame', 1, 'its loss alone makes an output miss the tolerance');
-    else if (node.role === 'victim')
-      draft.put(point, 'victim', 'Spoiled', paints.derived + 1, 'reads a value that overflowed or was spoiled before');
-    else {
-      const step = errorStep(node.localError);
-      const label = step === errorBounds.length ? `over ${errorBounds.at(-1)!}` : `up to ${errorBounds[step]!}`;
-      draft.put(point, `error:${step}`, label, paints.time + step, 'local error: what the node alone loses');
-    }
-  }
-  const steps = errorBounds.map((_, i) => `error:${i}`);
-  return draft.finish(['root', 'victim', `error:${errorBounds.length}`, ...steps.toReversed(), 'exact']);
 }
 
 /** What a point is: key of its category, label, paint, meaning, sign. */

@@ -55,6 +55,38 @@ test('the verdict, the culprit with its evidence, and what its rule buys', () =>
   expect(accuracyText(report())).toContain('/pow fp32  # without: not finite');
 });
 
+test('what kernels may change is a hypothesis of its own: verdict and outputs are those with every value rounded', () => {
+  const held = [{ tensor: 't', node: '0', name: '/pow', kernel: '<k>', culprit: true }];
+  const inKernels = [{ name: 'y', max: 2, error: 0.002, finite: true, judged: true, mean: 0.002 }];
+  const page = accuracyPage(
+    report({ level: 'kernel', outputs: inKernels, kernel: { outputs: report().outputs, held } }),
+    { title: 'm.onnx' },
+  );
+  const [node, kernel] = page.split("<h2>In this build's kernels</h2>");
+  expect(node).toContain('FP16 gives outputs that are not finite');
+  expect(node).toContain('<td class="n">not finite</td>');
+  expect(kernel).toContain('<td class="n">0.002</td>');
+  expect(kernel).toContain('hypothesis');
+  expect(kernel).toContain('/pow: inside of &#60;k&#62;');
+});
+
+test('the precisions are on the page once they were compared', () => {
+  const rung = { measured: null, milliseconds: null, notMeasured: null, culprits: [], fix: null };
+  const rungs = [{ ...rung, precision: 'int8' as const, predicted: null, lowNodes: null, reason: 'not run: why' }];
+  const page = accuracyPage(report(), { title: 'm.onnx', ladder: { tolerance: 0.01, samples: 1, rungs } });
+  expect(page).toContain('<h2>Precisions</h2>');
+  expect(page).toContain('not run: why');
+  expect(accuracyPage(report(), { title: 'm.onnx' })).not.toContain('<h2>Precisions</h2>');
+});
+
+test('the page states its inputs, a scale, and what is in low precision alone', () => {
+  const sensitivity = [{ kind: 'operator' as const, name: 'Pow', nodes: ['0'], error: 0.3 }];
+  const page = accuracyPage(report({ sensitivity }), { title: 'm.onnx' });
+  expect(page).toContain('Inputs: x 1 from files.');
+  expect(page).toContain('<td>operator</td><td>Pow</td><td class="n">1</td><td class="n">0.3</td>');
+  expect([...page.matchAll(/class="scale"[^>]*>([^<]*)</g)].map(([, text]) => text)).toEqual(['1', '1e-7', '0.01']);
+});
+
 test('nothing from the model becomes markup, and nothing on the page can run or load', () => {
   const evil = '</title><script>alert(1)</script>"\'';
   const page = accuracyPage(
