@@ -17,6 +17,7 @@ export async function gateSchema() {
     const table = {
       type: 'object',
       additionalProperties: other ?? false,
+      ...atLeastOne(words ? ['is'] : Object.keys(keys), other !== undefined),
       properties: {
         ...Object.fromEntries(limits),
         ...(words && { is: { description: about, enum: words } }),
@@ -72,6 +73,12 @@ export async function gateSchema() {
   };
   return [{ file: 'schemas/gate.schema.json', content: JSON.stringify(text, null, 2) }];
 }
+
+/** A rule needs a limit: `optional` alone checks nothing. */
+const atLeastOne = (keys, hasPatterns) =>
+  hasPatterns
+    ? { minProperties: 1, not: { required: ['optional'], maxProperties: 1 } }
+    : { anyOf: keys.map((key) => ({ required: [key] })) };
 
 /** Any word for a type, in any case; the usual ones are there for completion. */
 const typeSchema = (types, words) => ({

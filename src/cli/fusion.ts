@@ -1,5 +1,6 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
+import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
@@ -108,7 +109,8 @@ the three is enough: the report covers the engine's layers, and its nodes are un
 async function reportOf(values: BuildFileValues & { node?: string | undefined }): Promise<FusionReport> {
   const given = { ...values, ortLog: values['ort-log'], buildNumber: buildNumberOf(values['build-number']) };
   const files = filesWith(values);
-  if (values.onnx !== undefined) return (await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files)).report;
+  if (values.onnx !== undefined)
+    return withFigures(await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files));
   requireEngineFiles(values);
   if (values['ort-log'] !== undefined) throw new Usage('--ort-log needs --onnx MODEL.onnx: it names nodes');
   if (values.node !== undefined)

@@ -36,13 +36,10 @@ function judge(rule: string, ...args: string[]): [string, string] {
 }
 
 test('the model in FP16 misses the limit, and keeps it under the rules of the gate', () => {
-  expect(judge('{ error: 0.01, inputs: samples.npz, low: fp16 }')).toEqual([
-    'failed',
-    'error 1; at most error 0.01 is allowed.',
-  ]);
+  expect(judge('{ error: 0.01, inputs: samples.npz, low: fp16 }')).toEqual(['failed', 'error 1; the limit is 0.01.']);
   const [verdict, message] = judge('{ error: 0.01, inputs: samples.npz, low: fp16, rules: encoder.trtprec }');
   expect(verdict).toBe('passed');
-  expect(message).toMatch(/^error 0\.001\d*; at most error 0\.01 is allowed\.$/);
+  expect(message).toMatch(/^error 0\.001\d*; the limit is 0\.01\.$/);
 });
 
 test('what cannot be judged fails with the reason, unless it is optional', () => {
@@ -65,6 +62,6 @@ test('a result that is given is not computed again', () => {
   writeFileSync(join(folder, 'accuracy.json'), JSON.stringify({ outputs }));
   expect(judge('{ error: 0.01, inputs: none.npz }', '--accuracy', 'accuracy.json')).toEqual([
     'passed',
-    'error 0.004; at most error 0.01 is allowed.',
+    'error 0.004; the limit is 0.01.',
   ]);
 });

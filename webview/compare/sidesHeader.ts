@@ -1,7 +1,8 @@
 import { select } from 'd3-selection';
 import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
 import type { BuildComparison } from '../../src/core/diff/comparison.ts';
-import { deltaText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
+import type { PrecisionShare } from '../../src/core/report/precisionShare.ts';
+import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
 import { strings } from '../shared/strings.ts';
 
 const texts = strings.compare;
@@ -55,6 +56,7 @@ export function sidesHeader(parent: HTMLElement) {
     );
     const figures = [
       ...figuresOf(diff.totals),
+      ...requestedPrecision(diff.totals),
       ...facts.map(({ field, values: [a, b] }): Figure => ({ label: field, a: a || '–', b: b || '–', delta: '' })),
     ];
     const matched = diff.matched;
@@ -82,10 +84,25 @@ export function sidesHeader(parent: HTMLElement) {
   return { show };
 }
 
-const sideText = ({ model, product, version, gpu }: DiffSide): string =>
-  [model, version === null ? '' : `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version}`, gpu ?? '']
+const sideText = ({ model, product, version, gpu, planned }: DiffSide): string =>
+  [
+    model,
+    version === null ? '' : `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version}`,
+    gpu ?? '',
+    planned ? texts.plan : '',
+  ]
     .filter((part) => part !== '')
     .join(' · ');
+
+/** How much of the requested precision both sides have. */
+function requestedPrecision({ precision: { a, b } }: DiffTotals): Figure[] {
+  const text = (share: PrecisionShare | null) =>
+    share === null || share.requested === null || share.realised === null || share.tensors === 0
+      ? texts.unknown
+      : `${share.requested}: ${percentText((share.realised / share.tensors) * 100)}`;
+  const [before, after] = [text(a), text(b)];
+  return before === after ? [] : [{ label: texts.totals.requested, a: before, b: after, delta: '' }];
+}
 
 /** What both sides know and what differs. */
 function figuresOf(totals: DiffTotals): Figure[] {

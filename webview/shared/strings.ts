@@ -146,7 +146,9 @@ export const strings = {
       engineSize: 'Engine size',
       buildSeconds: 'Build time',
       warnings: 'Warnings in the log',
+      requested: 'Requested precision',
     },
+    plan: 'a plan of TensorRT, without a list of engine layers',
     tabs: { label: 'Views of the comparison', graph: 'Graph', table: 'Table' },
     table: { title: 'All changes with both sides', filterHint: 'Filter: name, kind or kernel' },
     list: {

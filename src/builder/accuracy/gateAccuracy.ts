@@ -31,7 +31,7 @@ export async function gateAccuracy(request: GateAccuracyRequest): Promise<GateSi
   const pathOf = (path: string) => join(dirname(gate), path);
   const model = request.model ?? build.made?.model;
   if (model === undefined) return { missing: 'The model is missing: pass it with --onnx' };
-  const low = lows.find((one) => one === (limit.low ?? build.made?.precision));
+  const low = lows.find((one) => one === (limit.low ?? build.requested));
   if (low === undefined)
     return { missing: 'Nothing says in which low precision the build computes: add `low: fp16` to the rule' };
   try {

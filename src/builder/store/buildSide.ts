@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { stat } from 'node:fs/promises';
 import type { GateSide } from '../../core/diff/gate/judgeGate.ts';
-import { type BuildFigures, markedTensors, networkOf } from '../../core/diff/diffInput.ts';
+import { markedTensors, networkOf } from '../../core/diff/diffInput.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
@@ -10,6 +10,7 @@ import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { readWhole } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
+import { buildFigures, readFigures } from './buildFigures.ts';
 import { type Build, requireBuild } from './buildFolder.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild, type LoadedBuild } from './loadBuild.ts';
@@ -21,7 +22,7 @@ export interface BuildSide extends GateSide {
   /** Path of the build log; null: a report alone, or a build without one. */
   logPath: string | null;
   /** What the build was made from; absent for a report alone. */
-  made?: { model: string; precision: string | null; rules: string | undefined };
+  made?: { model: string; rules: string | undefined };
   /** null: a report alone, without its model. */
   model: OnnxModel | null;
   /** null: a report alone. */
@@ -53,16 +54,16 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
   const loaded = await loadBuild(build, { onnx, files });
   const { index } = await files.indexed(onnx);
   const { log, engine } = manifest.files;
-  const engineSize = engine === null ? null : await sizeOf(resolve(folder, engine));
   return {
     source: folder,
     report: loaded.report,
     network: networkOf(loaded.model),
     types: { facts: buildFactsOf(loaded), index },
-    figures: figuresOf(loaded, engineSize),
+    figures: await buildFigures(loaded, engine === null ? null : resolve(folder, engine)),
     marked: markedTensors(loaded.model, bindingsOf(loaded), manifest.options),
     logPath: log === null ? null : resolve(folder, log),
-    made: { model: onnx, precision: requestedPrecision(loaded), rules: loaded.overrides?.rules },
+    requested: requestedPrecision(loaded),
+    made: { model: onnx, rules: loaded.overrides?.rules },
     model: loaded.model,
     manifest,
   };
@@ -71,26 +72,9 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
 const bindingsOf = ({ layers, log }: LoadedBuild): string[] =>
   layers && layers.bindings.length > 0 ? layers.bindings : (log?.bindings ?? []);
 
-const sizeOf = (path: string): Promise<number | null> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => null,
-  );
-
-function figuresOf({ log, manifest }: LoadedBuild, engineSize: number | null): BuildFigures {
-  return {
-    gpu: manifest?.gpu ?? log?.gpu ?? null,
-    activationMemory: log?.memory.activation ?? null,
-    weightsMemory: log?.memory.weights ?? null,
-    engineSize: engineSize ?? log?.memory.engine ?? null,
-    buildSeconds: manifest?.seconds ?? log?.seconds.build ?? null,
-    warnings: log?.messages.filter(({ severity }) => severity === 'warning').length ?? null,
-  };
-}
-
 async function ofReport(path: string, onnx: string | undefined, files: ParsedFiles): Promise<BuildSide> {
   const report = readReport(path, decodeUtf8(await readWhole(path)));
-  const side = { source: path, report, logPath: null, model: null, manifest: null };
+  const side = { source: path, report, figures: readFigures(report), logPath: null, model: null, manifest: null };
   if (onnx === undefined) return side;
   const { model, index } = await files.indexed(onnx);
   if (!reportsOn(report, model))

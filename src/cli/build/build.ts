@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { withFigures } from '../../builder/store/buildFigures.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { type LoadedBuild, loadBuild } from '../../builder/store/loadBuild.ts';
@@ -63,14 +64,21 @@ ${buildHelp()}
 };
 
 async function printResult(
-  { manifest }: Build,
+  { folder, manifest }: Build,
   read: LoadedBuild | null,
   json: boolean,
   terminal: Terminal,
 ): Promise<void> {
   const precision = read && realisedPrecision(read);
   const sentence = precision ? precisionSentence(precision) : '';
-  if (json) await printJson(terminal, { build: manifest, fusion: read?.report ?? null, precision });
+  const { engine } = manifest.files;
+  const enginePath = engine === null ? null : resolve(folder, engine);
+  if (json)
+    await printJson(terminal, {
+      build: manifest,
+      fusion: read ? await withFigures(read, enginePath) : null,
+      precision,
+    });
   else if (read) await terminal.out(`${formatReport(read.report)}${sentence && `\n${sentence}\n`}`);
   if (precision?.realised === 0) terminal.note(`warning: ${sentence}`);
 }

@@ -14,7 +14,7 @@ import type { GateResult } from '../../core/diff/gate/gateResult.ts';
 import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
 import { readGate } from '../../core/diff/gate/readGate.ts';
 import { gateCodeQuality, gateSarif, type SarifPaths } from '../../core/diff/output/gateSarif.ts';
-import { gateJunit, gateMarkdown, gateText, type Unbuilt, unbuiltText } from '../../core/diff/output/gateText.ts';
+import { gateJunit, gateMarkdown, gateText, matrixText, type Unbuilt } from '../../core/diff/output/gateText.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
@@ -73,10 +73,7 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
     if (values.init) return init(path, onlySource(sources), values.onnx, terminal);
     const file = await readGateFile(path);
     if (values.update) return update(path, file, onlySource(sources), values.onnx, terminal);
-    if (sources.length === 0 && values.matrix === undefined)
-      throw new Usage('--build FOLDER or --report FILE is missing');
-    if (sources.length > 0 && values.matrix !== undefined)
-      throw new Usage('--matrix cannot be combined with --build or --report');
+    checkSources(sources, values.matrix);
 
     const baselinePath = values.baseline ?? (file.baseline === null ? undefined : join(dirname(path), file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
@@ -97,11 +94,18 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
     }));
     await writeOutputs(judged, unbuilt, values, [path, ...sources]);
     const results = judged.map(({ result }) => result);
-    if (values.json) await printJson(terminal, values.matrix === undefined ? results[0]! : { results, unbuilt });
-    else await terminal.out([...results.map(gateText), unbuiltText(unbuilt)].filter((text) => text !== '').join('\n'));
+    const [only] = values.matrix === undefined ? results : [];
+    if (values.json) await printJson(terminal, only ?? { results, unbuilt });
+    else await terminal.out(only ? gateText(only) : matrixText(results, unbuilt));
     return unbuilt.length === 0 && results.every(({ passed }) => passed) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+function checkSources(sources: readonly string[], matrix: string | undefined): void {
+  if (sources.length === 0 && matrix === undefined) throw new Usage('--build FOLDER or --report FILE is missing');
+  if (sources.length > 0 && matrix !== undefined)
+    throw new Usage('--matrix cannot be combined with --build or --report');
+}
 
 /** @throws {UserError} with file:line:column of the first mistake, and how many more there are */
 async function readGateFile(path: string): Promise<GateFile> {
@@ -276,4 +280,5 @@ async function update(
   return exitCodes.done;
 }
 
-const reportText = ({ report }: BuildSide): string => `${JSON.stringify(report)}\n`;
+const reportText = ({ report, figures }: BuildSide): string =>
+  `${JSON.stringify({ ...report, ...(figures && { figures }) })}\n`;

@@ -2,6 +2,7 @@ import type { ReportLayer } from '../fusion/fusionReport.ts';
 import type { Change } from './buildDiff.ts';
 import { delta } from './changeWords.ts';
 import { tacticOf } from './groups.ts';
+import { isSameTime } from '../text/numbers.ts';
 import { withoutMyelinNumbers } from '../model/layerNameParts.ts';
 
 /** Something about the layers of one cluster that differs between two builds. */
@@ -19,12 +20,17 @@ export interface Aspect {
  */
 export function aspectsOf(a: readonly ReportLayer[], b: readonly ReportLayer[], grouping: boolean): Aspect[] {
   const found: Aspect[] = [];
-  const add = (kind: Aspect['kind'], before: string | null, after: string | null, what: string) => {
+  const add = (kind: Aspect['kind'], before: string | null, after: string | null, what: string, rest = '') => {
     if (before === null || after === null || before === after) return;
-    found.push({ kind, a: before, b: after, message: `${what} changed from ${before} to ${after}` });
+    found.push({ kind, a: before, b: after, message: `${what} changed from ${before} to ${after}${rest}` });
   };
   // A ForeignNode without a list of its kernels has the types of its border, one with a list those of the kernels.
   if (isOpaque(a) !== isOpaque(b)) return found;
+  if (isOpaque(a)) {
+    // The types of its border say nothing about the types inside.
+    add('format', types(a), types(b), 'output type of the ForeignNode', ', the types inside are unknown');
+    return found;
+  }
   add('precision', types(a), types(b), 'type');
   if (!grouping) return found;
   if (comparableKernels(a, b)) add('kernel', kernels(a), kernels(b), 'kernel');
@@ -67,9 +73,10 @@ function emptyLayerChange(
   const deltaMs = timed ? (after?.averageMs ?? 0) - (before?.averageMs ?? 0) : null;
   const stays = before !== undefined && after !== undefined;
   const layer = after ?? before;
-  if (layer === undefined || (stays && !deltaMs)) return undefined;
+  if (layer === undefined || (stays && (deltaMs === null || isSameTime(deltaMs)))) return undefined;
   const reformat = layer.kind === 'reformat';
-  const what = `${reformat ? 'Reformat layer' : 'Layer without nodes'} ${layer.name}`;
+  const noun = reformat ? 'Reformat layer' : layer.kind === 'kernel' ? 'Kernel without nodes' : 'Layer without nodes';
+  const what = `${noun} ${layer.name}`;
   const event = stays ? 'takes a different time' : before ? 'was removed' : 'was added';
   return {
     kind: stays ? 'time' : reformat ? 'format' : 'kernel',

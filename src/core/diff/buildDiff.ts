@@ -1,4 +1,5 @@
 import type { Accounting } from '../fusion/fusionReport.ts';
+import type { PrecisionShare } from '../report/precisionShare.ts';
 
 /** What changed between two builds: `trtlens diff A B --json`. Fields may be added; these keep their names and meaning. */
 export interface BuildDiff {
@@ -76,6 +77,8 @@ export interface DiffSide {
   version: string | null;
   /** null: not known. */
   gpu: string | null;
+  /** There is no list of engine layers: those compared are TensorRT's plan, without reformats and kernels. */
+  planned: boolean;
 }
 
 export interface MatchedNodes {
@@ -181,12 +184,14 @@ export interface DiffTotals {
   layers: Both;
   /** Layers and kernels; null where a ForeignNode does not list its kernels. */
   kernels: Both;
-  /** ForeignNodes of the engine. */
+  /** ForeignNodes of the engine; null where its layers are not known. */
   foreignNodes: Both;
-  /** Reformat layers. */
+  /** Reformat layers; null where the engine's layers are not known. */
   reformats: Both;
   /** Nodes by fate, of both reports. */
   accounting: { a: Accounting; b: Accounting };
+  /** How much of the requested precision each engine has; null: its layers show no types. */
+  precision: { a: PrecisionShare | null; b: PrecisionShare | null };
   /** Bytes. */
   activationMemory: Both;
   /** Bytes. */

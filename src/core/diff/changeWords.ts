@@ -1,4 +1,4 @@
-import { deltaText } from '../text/numbers.ts';
+import { deltaText, isSameTime } from '../text/numbers.ts';
 import type { ReportNode } from '../fusion/fusionReport.ts';
 import type { ChangeKind } from './buildDiff.ts';
 import type { Cluster } from './clusters.ts';
@@ -25,21 +25,30 @@ function groupWords(groups: readonly Group[]): string {
 
 /** A change of time behind a sentence: `: +41.0 µs`; '' if there is none. */
 export function delta(ms: number | null): string {
-  if (ms === null || ms === 0) return '';
+  if (ms === null || isSameTime(ms)) return '';
   return `: ${deltaText(ms)}`;
 }
 
 /**
  * The sentence of a change of grouping or fate.
+ * @param count how many nodes it concerns
  * @param where for what moved with all that is computed with it: ` into a ForeignNode,`
  */
-export function words(kind: ChangeKind, label: string, a: string, b: string, ms: number | null, where = ''): string {
+export function words(
+  kind: ChangeKind,
+  label: string,
+  count: number,
+  [a, b]: readonly [string, string],
+  ms: number | null,
+  where = '',
+): string {
+  const together = count === 1 ? '' : 'together ';
   const time = delta(ms);
   switch (kind) {
     case 'split':
-      return `${label}: computed together by ${a}, now split into ${b}${time}.`;
+      return `${label}: computed ${together}by ${a}, now split into ${b}${time}.`;
     case 'merged':
-      return `${label}: computed by ${a}, now together by ${b}${time}.`;
+      return `${label}: computed by ${a}, now ${together}by ${b}${time}.`;
     case 'moved':
       if (a === '') return `${label}: now also computed by ${b}${time}.`;
       if (b === '') return `${label}: no longer also computed by ${a}${time}.`;

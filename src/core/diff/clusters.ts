@@ -36,9 +36,9 @@ export function clusters(
   for (const list of bySet.values()) {
     const [ofA, ofB] = [list.filter(({ side }) => side === 'a'), list.filter(({ side }) => side === 'b')];
     if (list[0]!.nodes.length === 0) for (const entry of list) found.push(cluster([entry], false));
-    else if (ofA.length === ofB.length) {
-      ofA.forEach((entry, index) => found.push(cluster([entry, ofB[index]!], true)));
-    } else rest.push(...list);
+    // Which of several kernels of the same nodes became which is not known.
+    else if (ofA.length === ofB.length) found.push(cluster(list, true));
+    else rest.push(...list);
   }
   // Union of what is left through shared nodes.
   const parent = new Map<number, number>();

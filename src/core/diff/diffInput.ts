@@ -1,4 +1,5 @@
 import { expandFunctions } from '../model/expandFunctions.ts';
+import type { BuildFigures } from '../fusion/buildFigures.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { MarkedTensors } from './buildDiff.ts';
 import type { OnnxAttribute, OnnxModel, OnnxTensor } from '../onnx/onnxModel.ts';
@@ -11,6 +12,8 @@ export interface DiffInput {
   /** Nodes with their edges, in the order of `report.nodes`; absent where only the report is there. */
   network?: NetworkNode[] | undefined;
   figures?: BuildFigures | undefined;
+  /** The precision that the build was requested: `fp16`. Absent or null: none, any, or not known. */
+  requested?: string | null | undefined;
   /** Absent: not known. */
   marked?: MarkedTensors | undefined;
 }
@@ -39,19 +42,6 @@ export function markedTensors(
 }
 
 const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
-
-/** Figures of a build that its report does not hold. null: not known. */
-export interface BuildFigures {
-  gpu: string | null;
-  /** Bytes. */
-  activationMemory: number | null;
-  /** Bytes. */
-  weightsMemory: number | null;
-  /** Bytes. */
-  engineSize: number | null;
-  buildSeconds: number | null;
-  warnings: number | null;
-}
 
 /** A node as far as matching needs it. */
 export interface NetworkNode {

@@ -8,6 +8,9 @@ import { comparableGroups, type Group, timeOf } from './groups.ts';
 import { matchNodes, type NodeMatch } from './matchNodes.ts';
 import { clusterWords, delta, nodeWords, words } from './changeWords.ts';
 import { conversions } from './structure.ts';
+import { isPlanned } from '../report/layers.ts';
+import { isSameTime } from '../text/numbers.ts';
+import { precisionShare } from '../report/precisionShare.ts';
 
 /**
  * Compares two builds node by node. What one side cannot know (kernels, times, types) is never a change.
@@ -62,6 +65,7 @@ const sideOf = ({ source, report, figures }: DiffInput): DiffSide => ({
   product: report.tensorrt.product,
   version: report.tensorrt.version,
   gpu: figures?.gpu ?? null,
+  planned: isPlanned(report),
 });
 
 function totalsOf(a: DiffInput, b: DiffInput) {
@@ -69,16 +73,18 @@ function totalsOf(a: DiffInput, b: DiffInput) {
     a: value(a) ?? null,
     b: value(b) ?? null,
   });
-  const known = ({ layers }: FusionReport, count: (layer: ReportLayer) => boolean) =>
-    layers.length === 0 ? null : layers.filter(count).length;
+  // A plan has neither the reformats nor the kernels of the engine, and need not be the last.
+  const known = (report: FusionReport, count: (layer: ReportLayer) => boolean) =>
+    listsEngine(report) ? report.layers.filter(count).length : null;
   return {
     nodes: both(({ report }) => report.nodes.length),
     layers: both(({ report }) => known(report, () => true)),
     // An opaque ForeignNode has kernels that no one listed.
     kernels: both(({ report }) => (report.layers.some(isOpaque) ? null : known(report, () => true))),
-    foreignNodes: both(({ report }) => report.foreignNodes.length),
+    foreignNodes: both(({ report }) => (listsEngine(report) ? report.foreignNodes.length : null)),
     reformats: both(({ report }) => known(report, ({ kind }) => kind === 'reformat')),
     accounting: { a: a.report.accounting, b: b.report.accounting },
+    precision: { a: precisionShare(a.report, a.requested ?? null), b: precisionShare(b.report, b.requested ?? null) },
     activationMemory: both(({ figures }) => figures?.activationMemory),
     weightsMemory: both(({ figures }) => figures?.weightsMemory),
     engineSize: both(({ figures }) => figures?.engineSize),
@@ -86,6 +92,9 @@ function totalsOf(a: DiffInput, b: DiffInput) {
     warnings: both(({ figures }) => figures?.warnings),
   };
 }
+
+/** The layers are those of an engine. */
+const listsEngine = (report: FusionReport): boolean => report.layers.length > 0 && !isPlanned(report);
 
 const isOpaque = ({ kind }: ReportLayer): boolean => kind === 'foreign';
 
@@ -182,7 +191,10 @@ class Comparison {
       this.states[now] += 1;
     });
     this.comparedBy.kernels += [...state.keys()].length;
-    return [...changes, ...this.#fateChanges(pairs, alone), ...emptyLayerChanges(left.empty, right.empty, this.#timed)];
+    // Only an engine's list says which reformats and other layers without nodes there are.
+    const comparable = this.#timed || (listsEngine(this.#a) && listsEngine(this.#b));
+    const empty = comparable ? emptyLayerChanges(left.empty, right.empty, this.#timed) : [];
+    return [...changes, ...this.#fateChanges(pairs, alone), ...empty];
   }
 
   #clusterChanges(cluster: Cluster, kind: Change['kind'] | 'same'): Change[] {
@@ -208,12 +220,12 @@ class Comparison {
     if (kind !== 'same') {
       const [before, after] = clusterWords(cluster);
       const crossed = !cluster.alike ? '' : ` ${cluster.b[0]!.foreign ? 'into' : 'out of'} a ForeignNode,`;
-      add({ kind, a: before, b: after, message: words(kind, label, before, after, deltaMs, crossed) });
+      add({ kind, a: before, b: after, message: words(kind, label, nodesA.length, [before, after], deltaMs, crossed) });
     }
     const isWhole = [...cluster.a, ...cluster.b].some(({ whole }) => whole);
     for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same' && !isWhole))
       add({ kind: aspect, a, b, message: `${label}: ${message}${delta(deltaMs)}.` });
-    if (changes.length === 0 && deltaMs !== null && deltaMs !== 0) {
+    if (changes.length === 0 && deltaMs !== null && !isSameTime(deltaMs)) {
       const before = timeOf(layersA)!;
       const after = timeOf(layersB)!;
       add({
@@ -251,7 +263,8 @@ class Comparison {
       const deltaMs = lost ? this.#delta(layers, []) : this.#delta([], layers);
       const a = fateWords(nodesA);
       const b = fateWords(nodesB);
-      const message = words(kind, nodeWords(nodesA.length > 0 ? nodesA : nodesB), a, b, deltaMs);
+      const nodes = nodesA.length > 0 ? nodesA : nodesB;
+      const message = words(kind, nodeWords(nodes), nodes.length, [a, b], deltaMs);
       changes.push({
         kind,
         nodesA: nodesA.map(({ id }) => id),
@@ -285,7 +298,7 @@ class Comparison {
       if (layersA.length + layersB.length === 0) continue;
       for (const layer of [...layersA, ...layersB]) told.add(layer);
       const deltaMs = this.#delta(layersA, layersB);
-      if (deltaMs === null || deltaMs === 0) continue;
+      if (deltaMs === null || isSameTime(deltaMs)) continue;
       const nodesA = a.flatMap(({ nodes }) => nodes.map((node) => this.#a.nodes[node]!));
       const nodesB = b.flatMap(({ nodes }) => nodes.map((node) => this.#b.nodes[node]!));
       changes.push({

@@ -1,3 +1,4 @@
+import type { BuildFigures } from './buildFigures.ts';
 import type { Problem } from '../text/problem.ts';
 import type { EngineTensor } from '../engine/engineLayer.ts';
 import type { MemoryOperations, TracedGpu } from '../engine/profile.ts';
@@ -41,6 +42,8 @@ export interface FusionReport {
   findings?: TimeFinding[];
   /** What fusion saved in each group of several nodes; omitted without a model. */
   savings?: FusionSaving[];
+  /** Memory, sizes and times of the build; omitted in reports that stay with their build. */
+  figures?: BuildFigures;
   /** What is wrong with the inputs, and what the report therefore cannot say. */
   problems: Problem[];
 }

@@ -38,9 +38,12 @@ export const withoutKernelPlace = (name: string): string => name.replace(/_myl\d
 /** A kernel's name without its number in the region: `__myl_Add_myl2` of `__myl_Add_myl2_14`. */
 export const withoutKernelNumber = (name: string): string => name.replace(/(_myl\d+)_\d+$/, '$1');
 
-/** A name without what Myelin numbers again in every build: `_myl7_12`, `__mye141996_0`. */
+/** A name without what Myelin numbers again in every build: `_myl7_12`, `__mye141996_0`, `hvar^65561i64`. */
 export const withoutMyelinNumbers = (name: string): string =>
-  name.replace(/_myl\w*$/, '').replace(/__mye\d+_?\w*$/, '');
+  name
+    .replace(/_myl\d+(?:_\d+)?$/, '')
+    .replaceAll(/__mye\d+(?:_\d+)?/g, '__mye')
+    .replaceAll(/hvar\^\d+/g, 'hvar');
 
 /** A kernel that Myelin made up: its name carries operations, no node. */
 export const isMadeUpKernel = (name: string): boolean => name.startsWith('__myl_');

@@ -66,8 +66,12 @@ export function countLayers(report: FusionReport): LayerCounts {
   }
   kinds.foreign += report.foreignNodes.length;
   const total = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-  return { total, kinds, kernels, planned: report.problems.some(({ code }) => code === 'planned-layers') };
+  return { total, kinds, kernels, planned: isPlanned(report) };
 }
+
+/** The layers are TensorRT's plan, without the reformats and kernels of an engine. */
+export const isPlanned = ({ problems }: Pick<FusionReport, 'problems'>): boolean =>
+  problems.some(({ code }) => code === 'planned-layers');
 
 /** A layer by its id, which is its position unless a report was put together by hand. */
 export function layerOf(report: FusionReport, id: number): ReportLayer | undefined {

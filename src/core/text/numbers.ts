@@ -33,8 +33,12 @@ export function timeText(ms: number): string {
   return ms < 59_950 ? `${significant(ms / 1000)} s` : durationText(ms);
 }
 
-/** A change in milliseconds, with its sign: `+12.4 µs`, `−0.352 ms`, `0 ms`. */
-export const deltaText = (ms: number): string => `${ms > 0 ? '+' : ms < 0 ? '−' : ''}${timeText(Math.abs(ms))}`;
+/** A change in milliseconds, with its sign: `+12.4 µs`, `−0.352 ms`; `0 ms` for what no profiler resolves. */
+export const deltaText = (ms: number): string =>
+  isSameTime(ms) ? '0 ms' : `${ms > 0 ? '+' : '−'}${timeText(Math.abs(ms))}`;
+
+/** Less than a nanosecond is rounding. */
+export const isSameTime = (ms: number): boolean => Math.abs(ms) < 1e-6;
 
 /** Milliseconds in whole seconds, for a clock that runs: `34 s`, `2 min 5 s`, `1 h 3 min`. */
 export function durationText(ms: number): string {

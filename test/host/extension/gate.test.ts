@@ -84,7 +84,7 @@ describe('gate files', () => {
     value.model.file = model.fsPath;
     writeFileSync(manifest, JSON.stringify(value));
     assert.equal((await lenses())[0], '$(error) Build recorded-vit_tiny: 1 of 2 checks failed');
-    assert.deepEqual(await diagnosed(1), ['4: 1 ForeignNode; at most 0 ForeignNodes is allowed.']);
+    assert.deepEqual(await diagnosed(1), ['4: 1 ForeignNode; the limit is 0.']);
 
     await vscode.commands.executeCommand('tensorrtLens.judgeGate', gate);
     const { document: shown } = await activeEditor(({ isUntitled }) => isUntitled);

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import { gate } from '../../../src/cli/diff/gate.ts';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
@@ -12,18 +13,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string) => join(folder, name);
 
 /** A build folder of the example, by another version. */
-function build(name: string, version: string): string {
+function build(name: string, version: string, gpu: string | null = null): string {
   cpSync(join(examples, 'recorded/vit_tiny'), file(name), { recursive: true });
   const path = join(file(name), 'manifest.json');
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as BuildManifest;
   const model = { ...manifest.model, file: join(examples, 'vit_tiny.onnx'), sha256: null };
-  writeFileSync(path, JSON.stringify({ ...manifest, model, tensorrt: { ...manifest.tensorrt, version } }));
+  writeFileSync(path, JSON.stringify({ ...manifest, model, gpu, tensorrt: { ...manifest.tensorrt, version } }));
   return file(name);
 }
 
 const jobs = [
   { name: 'vit fp16 rtx-1.7', folder: build('a', '1.7.1'), result: 'passed' },
-  { name: 'vit fp16 rtx-1.8', folder: build('b', '1.8.0'), result: 'passed' },
+  { name: 'vit fp16 rtx-1.8', folder: build('b', '1.8.0', 'NVIDIA L40S'), result: 'passed' },
 ];
 const failed = { name: 'vit fp16 rtx-2.0', folder: null, result: 'failed', error: 'Could not find any implementation' };
 
@@ -45,6 +46,28 @@ it('judges every build of a matrix; a job without a build fails, and says why in
   expect(readFileSync(file('s.xml'), 'utf8').match(/<failure /g)).toHaveLength(1);
   const json = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'), '--json');
   expect(JSON.parse(json.out)).toMatchObject({ results: [{ passed: true }, {}], unbuilt: [{ result: 'failed' }] });
+});
+
+it('shows a matrix with versions and GPUs, one line a build', async () => {
+  writeFileSync(file('vit.gate.yaml'), 'rules:\n  foreignNodes: 1\n  nodes: { unknown: 0 }\n');
+  const { out } = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'));
+  expect(out.trimEnd().split('\n').slice(-3)).toEqual([
+    `✓ ${file('a')}  vit_tiny.onnx, TensorRT-RTX 1.7.1: 2 checks passed`,
+    `✓ ${file('b')}  vit_tiny.onnx, TensorRT-RTX 1.7.1, NVIDIA L40S: 2 checks passed`,
+    expect.stringContaining('✗ vit fp16 rtx-2.0: not judged'),
+  ]);
+});
+
+it('writes a gate that the same build passes, its memory included', async () => {
+  const folder_ = build('memory', '1.7.1');
+  const manifest = JSON.parse(readFileSync(join(folder_, 'manifest.json'), 'utf8')) as BuildManifest;
+  const log = join(folder_, manifest.files.log!);
+  const line = '[11/22/2026-07:31:01] [I] [TRT] Total Activation Memory: 1048576 bytes\n';
+  writeFileSync(log, Buffer.concat([readFileSync(log), gzipSync(line)]));
+  expect((await runCommand(gate, file('new.gate.yaml'), '--init', '--build', folder_)).code).toBe(0);
+  expect(readFileSync(file('new.gate.yaml'), 'utf8')).toContain("memory: { activation: '+10%' }");
+  const { code, out } = await runCommand(gate, file('new.gate.yaml'), '--build', folder_);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('✓ memory.activation') as string });
 });
 
 it('without a build that passed cannot judge', async () => {

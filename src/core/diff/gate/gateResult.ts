@@ -15,6 +15,8 @@ export interface GateResult {
   model: string;
   /** What the build was made with. */
   tensorrt: FusionReport['tensorrt'];
+  /** GPU that it was made on; null: not known. */
+  gpu: string | null;
   /** The report or build folder of the baseline; null: none. */
   baseline: string | null;
   /** No check failed. */

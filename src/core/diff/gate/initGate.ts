@@ -1,5 +1,6 @@
 import type { NetworkNode } from '../diffInput.ts';
 import { timeOf } from '../groups.ts';
+import { isPlanned } from '../../report/layers.ts';
 import { attentions } from '../../model/attentions.ts';
 import { judgeAttention } from './judgeAttention.ts';
 import type { GateSide } from './judgeGate.ts';
@@ -19,13 +20,13 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
     if (kept === true) add('attention: fused', 'each attention is one kernel');
     else add('# attention: fused', kept === false ? 'not the case in this build' : 'this build does not list kernels');
   }
-  if (layers.length > 0) {
+  if (layers.length > 0 && !isPlanned(report)) {
     add(`foreignNodes: { max: ${foreignNodes.length} }`, 'Myelin regions');
     if (layers.every(({ kind }) => kind !== 'foreign'))
       add('kernels: { max: +5% }', `${layers.length} in the baseline`);
     add(`reformats: { max: ${layers.filter(({ kind }) => kind === 'reformat').length} }`, 'layers that only copy');
   }
-  add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes with an unknown fate');
+  if (!isPlanned(report)) add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes with an unknown fate');
   if (nodes.some(({ op }) => op === 'QuantizeLinear'))
     add('quantised: { unfused: 0, optional: true }', 'Q/DQ nodes with kernels of their own');
   if (timeOf(layers) !== null) add("time: { total: '+10%' }", 'pass several profiles if times vary');

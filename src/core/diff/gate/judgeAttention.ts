@@ -1,6 +1,7 @@
 import type { ReportNode } from '../../fusion/fusionReport.ts';
 import { counted } from '../../text/numbers.ts';
 import { attentions } from '../../model/attentions.ts';
+import { isPlanned } from '../../report/layers.ts';
 import { opaqueForeignNodes } from '../groups.ts';
 import type { GateFinding, GateSide } from './judgeGate.ts';
 
@@ -9,6 +10,8 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
   if (!network) return { kept: null, message: 'This rule needs the graph: pass the model with --onnx.' };
   const found = attentions(network);
   if (found.length === 0) return { kept: null, message: 'The model has no attention: no Softmax between two MatMuls.' };
+  if (isPlanned(report))
+    return { kept: null, message: 'The kernels are unknown: the log does not list the engine layers.' };
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
   const opaque = opaqueForeignNodes(report);
   const broken: ReportNode[] = [];

@@ -44,6 +44,7 @@ export function judgeGate(gate: string, file: GateFile, build: GateSide, baselin
     source: build.source,
     model: build.report.model.file,
     tensorrt: build.report.tensorrt,
+    gpu: build.figures?.gpu ?? null,
     baseline: baseline?.source ?? null,
     passed: counts.failed === 0,
     counts,

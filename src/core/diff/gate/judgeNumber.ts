@@ -1,6 +1,7 @@
 import { compileGlob, matchesGlob } from '../../precision/language/glob.ts';
 import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import { counted, timeText, sizeText, thousands } from '../../text/numbers.ts';
+import { isPlanned } from '../../report/layers.ts';
 import { opaqueForeignNodes, timeOf } from '../groups.ts';
 import type { Check, Limit, RuleName } from './gateFile.ts';
 import type { GateFinding, GateSide } from './judgeGate.ts';
@@ -22,8 +23,8 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
   const details = { value, ...(nodes && { nodes }), ...(logLine !== undefined && { logLine }) };
   if (limit.kind === 'max' || limit.kind === 'accuracy' || limit.kind === 'min') {
     const kept = limit.kind === 'min' ? value >= limit.value : value <= limit.value;
-    const bound = limit.kind === 'min' ? 'at least' : 'at most';
-    const message = `${text}; ${bound} ${textOf(check, limit.value)} is allowed.`;
+    const bound = limit.kind === 'min' ? 'minimum' : 'limit';
+    const message = `${text}; the ${bound} is ${limitText(check, limit.value)}.`;
     return { kept, message: message + straddleText(check, found.spread, limit.value), ...details };
   }
   if (limit.kind !== 'percent' && limit.kind !== 'difference')
@@ -31,12 +32,12 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
   if (baseline === null)
     return { kept: null, message: `${limit.text} needs a baseline: add \`baseline:\`, or pass --baseline.` };
   const before = measure(check, baseline);
-  if ('missing' in before) return { kept: null, message: `The baseline lacks this value: ${before.missing}.` };
+  if ('missing' in before) return { kept: null, message: `In the baseline: ${before.missing}.` };
   const most = limit.kind === 'percent' ? before.value * (1 + limit.value / 100) : before.value + limit.value;
   // A hair above the limit is rounding of sums.
   const kept = value <= most + Math.abs(most) * 1e-9;
   const change = before.value === 0 ? '' : `, ${signed(((value - before.value) / before.value) * 100)}`;
-  const message = `${text} (baseline ${textOf(check, before.value)}${change}); ${limit.text} is allowed.`;
+  const message = `${text} (baseline ${textOf(check, before.value)}${change}); the limit is ${limit.text}.`;
   return { kept, message: message + noiseText(found, before, limit), baseline: before.value, ...details };
 }
 
@@ -76,13 +77,20 @@ function textOf({ rule, key }: Check, value: number): string {
   return Number.isInteger(value) ? counted(value, one, many) : `${thousands(Math.floor(value))} ${many}`;
 }
 
-const noLayers = 'The engine layers are unknown: pass layer info, or a verbose log that ends with them';
+/** Without the noun, which the value has. */
+function limitText(check: Check, value: number): string {
+  const isMeasured = ['memory', 'time'].includes(check.rule) || check.key === 'microseconds';
+  return isMeasured ? textOf(check, value) : thousands(value);
+}
+
+const noLayers =
+  'The engine layers are unknown: pass the layer info, or a verbose log of a complete build that lists them';
 
 /** A rule that needs to know the engine's layers. */
 const onLayers =
   (count: (check: Check, report: FusionReport) => Measured) =>
   (check: Check, { report }: GateSide): Measured =>
-    report.layers.length === 0 ? { missing: noLayers } : count(check, report);
+    report.layers.length === 0 || isPlanned(report) ? { missing: noLayers } : count(check, report);
 
 const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measured>> = {
   foreignNodes: onLayers((_, { foreignNodes }) => ({
@@ -94,8 +102,8 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
   ),
   layers: onLayers((_, report) => ({ value: engineLayers(report) })),
   reformats: onLayers((check, { layers }) => reformats(check, layers)),
-  nodes: (check, { report }) => nodesWithFate(check, report),
-  quantised: (_, { report }) => quantised(report),
+  nodes: (check, { report }) => (isPlanned(report) ? { missing: noLayers } : nodesWithFate(check, report)),
+  quantised: onLayers((_, report) => quantised(report)),
   memory,
   time,
   accuracy: (_, side) => accuracy(side),
@@ -153,9 +161,15 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
   const bytes = { activation: figures?.activationMemory, weights: figures?.weightsMemory, engine: figures?.engineSize }[
     key
   ];
+  const what =
+    key === 'engine'
+      ? 'The size of the engine'
+      : key === 'weights'
+        ? 'The memory of the weights'
+        : 'The activation memory';
   return typeof bytes === 'number'
     ? { value: bytes }
-    : { missing: `The ${key} memory is unknown: pass the build folder or its verbose log` };
+    : { missing: `${what} is unknown: pass a build folder, or a report that was made with the verbose build log` };
 }
 
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {

@@ -1,6 +1,6 @@
 import { judgeLayers } from '../../precision/verify/judgeLayers.ts';
 import { resolveOverrides } from '../../precision/language/resolveOverrides.ts';
-import { readOverrides } from '../../precision/language/readOverrides.ts';
+import { readSelector } from './gateSelector.ts';
 import { planPrecision } from '../../precision/plan/precisionPlan.ts';
 import { counted } from '../../text/numbers.ts';
 import type { Check } from './gateFile.ts';
@@ -11,9 +11,7 @@ export function judgePrecision({ key, limit }: Check, { types }: GateSide): Gate
   if (limit.kind !== 'type') return { kept: null, message: 'This limit is not a type.' };
   if (!types) return { kept: null, message: 'This rule needs the nodes: pass the model with --onnx.' };
   const { facts, index } = types;
-  const file = readOverrides(`${selector(key)} ${limit.type}\n`);
-  const problem = file.problems.find(({ severity }) => severity === 'error');
-  if (problem) return { kept: null, message: `'${key}' is not a selector: ${problem.message}` };
+  const file = readSelector(key, limit.type);
   const { nodes } = planPrecision(file, index, resolveOverrides(file, index, facts));
   if (nodes.length === 0) return { kept: null, message: `${key} selects no node that accepts a precision.` };
   const judged = nodes.map((node) => ({ node, ...judgeLayers(node, facts, index.nodes[node.position]?.weight) }));
@@ -37,6 +35,3 @@ export function judgePrecision({ key, limit }: Check, { types }: GateSide): Gate
   const note = probably > 0 ? ` (${probably} of them probably, as verify says)` : '';
   return { kept: true, message: `${total} computed in ${limit.type}${note}.`, value: 0 };
 }
-
-/** A name is no glob in quotes; here it may be either, as in a .trtprec file, and YAML has its own quotes. */
-const selector = (key: string): string => (/^[^\s,"#]+$/.test(key) ? key : JSON.stringify(key));

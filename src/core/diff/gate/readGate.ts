@@ -1,6 +1,17 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import {
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
 import { closestWords } from '../../precision/language/closestWords.ts';
 import type { Problem, Read } from '../../text/problem.ts';
+import { selectorProblem } from './gateSelector.ts';
 import { precisionType, precisionTypes } from '../../precision/language/precisionType.ts';
 import type { Check, GateFile, Limit, Permission, RuleName } from './gateFile.ts';
 import type { Place } from './gateResult.ts';
@@ -27,6 +38,16 @@ export function readGate(text: string, today: string): Read<GateFile> {
 
 const noRules = 'The file has no rules. Add `rules:`';
 
+/** UTF-16 code units: comparing the keys of a table takes time quadratic in their number. */
+const mostText = 2 ** 18;
+
+/** Where the parser speaks to programmers. */
+const yamlWords: Partial<Record<ErrorCode, string>> = {
+  DUPLICATE_KEY: 'This key occurs twice in the table',
+  RESOURCE_EXHAUSTION: 'The tables are nested too deeply',
+  MULTIPLE_DOCS: 'The file contains several YAML documents: keep one',
+};
+
 class GateReader {
   readonly problems: Problem[] = [];
   readonly #lines = new LineCounter();
@@ -40,23 +61,32 @@ class GateReader {
   }
 
   read(): GateFile | undefined {
+    if (this.#text.length > mostText) {
+      this.#problem('gate-value', 'The file is larger than 256 KiB, which is too large for a gate', this.#place(0, 1));
+      return undefined;
+    }
     const document = parseDocument(this.#text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true });
-    for (const { message, pos } of document.errors)
-      this.#problem('yaml', message.split('\n')[0]!, this.#place(pos[0], pos[1]));
+    for (const { code, message, pos } of document.errors)
+      this.#problem('yaml', yamlWords[code] ?? message.split('\n')[0]!, this.#place(pos[0], pos[1]));
+    // What is not YAML need not mean what it seems to.
+    if (document.errors.length > 0) return undefined;
     const root: unknown = document.contents;
     if (!isMap(root)) {
-      if (document.errors.length === 0) this.#problem('yaml', noRules, this.#place(0, 1));
+      this.#problem('yaml', noRules, this.#place(0, 1));
       return undefined;
     }
     const file: GateFile = { model: null, baseline: null, checks: this.#checks, allow: [] };
+    // Permissions name checks, which can come later in the file.
+    let allow: { value: unknown; pair: Pair } | undefined;
     for (const { key, value, pair } of this.#entries(root, gateKeys, 'key')) {
       if (key === 'rules') this.#rules(value, pair);
-      else if (key === 'allow') file.allow = this.#permissions(value, pair);
+      else if (key === 'allow') allow = { value, pair };
       else {
         const path = this.#string(value, key, pair);
         if (path !== null) file[key as 'model' | 'baseline'] = path;
       }
     }
+    if (allow) file.allow = this.#permissions(allow.value, allow.pair);
     if (this.#checks.length === 0 && this.problems.length === 0)
       this.#problem('gate-value', noRules, this.#place(0, 1));
     return file;
@@ -80,6 +110,7 @@ class GateReader {
     }
     const optional = this.#optional(value);
     const known = { ...grammar.keys, ...grammar.settings, ...commonKeys, ...(grammar.words && { is: '' }) };
+    const [checks, problems] = [this.#checks.length, this.problems.length];
     const entries = this.#entries(value, known, `key of ${rule}`, grammar.patterns !== undefined);
     for (const { key, value: limit, pair } of entries) {
       if (key === 'optional' || Object.hasOwn(grammar.settings ?? {}, key)) continue;
@@ -88,6 +119,8 @@ class GateReader {
       if (key === 'is' && grammar.words) this.#word(rule, grammar, text, limit, optional);
       else this.#add(rule, key, this.#limit(grammar, key, text), optional, pair.key, limit);
     }
+    if (this.#checks.length === checks && this.problems.length === problems)
+      this.#problem('gate-value', `${rule} has no limit; ${limitWords(grammar)}`, this.#placeOf(at.key));
     if (grammar.settings) this.#settings(rule, grammar.settings, value);
   }
 
@@ -95,11 +128,7 @@ class GateReader {
   #shortRule(rule: RuleName, grammar: RuleGrammar, text: string, at: unknown): void {
     if (grammar.words) this.#word(rule, grammar, text, at, false);
     else if (grammar.short === undefined)
-      this.#problem(
-        'gate-value',
-        `${rule}: expected a table, with ${listed(Object.keys(grammar.keys ?? {}))}`,
-        this.#placeOf(at),
-      );
+      this.#problem('gate-value', `${rule}: expected a table; ${limitWords(grammar)}`, this.#placeOf(at));
     else this.#add(rule, grammar.short, this.#limit(grammar, grammar.short, text), false, at, at);
   }
 
@@ -123,6 +152,8 @@ class GateReader {
     if (fixed) return readLimit(text, fixed.unit, fixed);
     if (grammar.patterns === 'ms') return readLimit(text, 'ms');
     const type = precisionType(text);
+    const wrong = selectorProblem(key);
+    if (wrong !== null) return `'${key}' is not a selector: ${wrong}`;
     return type === null
       ? `'${text}' is not a type; types are ${listed(precisionTypes)}`
       : { kind: 'type', type, text };
@@ -186,17 +217,20 @@ class GateReader {
     }
     const [rule, until, why] = [found['rule']!, found['until']!, found['why']!];
     const until_ = this.#placeOf(item.get('until', true));
-    if (!/^\d{4}-\d\d-\d\d$/.test(until))
-      this.#problem('gate-value', `until: '${until}' is not a date like 2027-03-01`, until_);
+    if (!isDay(until)) this.#problem('gate-value', `until: '${until}' is not a date like 2027-03-01`, until_);
     else if (until < this.#today)
       this.#problem(
         'gate-expired',
         `The permission for ${rule} expired on ${until}: fix the rule, or extend it with a reason`,
         until_,
       );
-    const name = rule.split('.')[0]!;
-    if (!Object.hasOwn(gateRules, name))
-      this.#problem('gate-key', unknown('rule', rule, Object.keys(gateRules)), this.#placeOf(item.get('rule', true)));
+    const fixed = Object.entries(gateRules).flatMap(([name, { keys = {} }]) => [
+      name,
+      ...Object.keys(keys).map((key) => `${name}.${key}`),
+    ]);
+    const names = [...new Set([...fixed, ...this.#checks.map(({ id }) => id)])];
+    if (!names.includes(rule))
+      this.#problem('gate-key', unknownCheck(rule, names), this.#placeOf(item.get('rule', true)));
     return { rule, until, why, place };
   }
 
@@ -204,8 +238,9 @@ class GateReader {
   #entries(map: YAMLMap, known: object, what: string, open = false): { key: string; value: unknown; pair: Pair }[] {
     const names = Object.keys(known);
     return map.items.flatMap((pair) => {
-      const key = isScalar(pair.key) ? String(pair.key.value) : '';
-      if (open || names.includes(key)) return [{ key, value: pair.value, pair }];
+      const name = isScalar(pair.key) ? pair.key.value : null;
+      const key = typeof name === 'string' || typeof name === 'number' || typeof name === 'boolean' ? String(name) : '';
+      if ((open && key !== '') || names.includes(key)) return [{ key, value: pair.value, pair }];
       this.#problem('gate-key', unknown(what, key, names), this.#placeOf(pair.key));
       return [];
     });
@@ -217,7 +252,11 @@ class GateReader {
       const written = value.source ?? String(value.value);
       return typeof value.value === 'string' ? value.value : written;
     }
-    const why = isAlias(value) ? 'is an alias: write the value itself' : 'has no value';
+    const why = isAlias(value)
+      ? 'is an alias: write the value itself'
+      : isMap(value) || isSeq(value)
+        ? 'is a table or a list: expected a single value'
+        : 'has no value';
     this.#problem('gate-value', `${what} ${why}`, this.#placeOf(value ?? pair.key));
     return null;
   }
@@ -247,4 +286,24 @@ function unknown(what: string, word: string, known: readonly string[]): string {
   return `'${word}' is not a ${what}; ${near ? `did you mean '${near}'? ` : ''}Known: ${listed(known)}`;
 }
 
+function unknownCheck(word: string, known: readonly string[]): string {
+  const [near] = closestWords(word, known, 1);
+  return `'${word}' is not a rule or check of this file${near ? `; did you mean '${near}'?` : ''}`;
+}
+
 const listed = (words: readonly string[]): string => words.join(', ');
+
+const limitWords = ({ keys = {}, patterns, words }: RuleGrammar): string =>
+  words
+    ? `write 'is: ${words[0]}'`
+    : `keys are ${listed([...Object.keys(keys), ...(patterns ? ['patterns of node names'] : [])])}`;
+
+/** A day of the calendar: `2027-02-30` is none. */
+function isDay(text: string): boolean {
+  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  if (!found) return false;
+  const [year, month, day] = found.slice(1).map(Number) as [number, number, number];
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+  return day >= 1 && day <= days;
+}

@@ -30,6 +30,8 @@ export function readLimit(
   if (!found) return `'${text}' is not a limit: write ${examples[unit]}`;
   const [, sign, digits, suffix] = found as unknown as [string, string, string, string];
   const number = Number(digits) * (sign === '-' ? -1 : 1);
+  // Finite in every unit.
+  if (Math.abs(number) > 1e200) return `'${text}' is too large`;
   if (sign !== '' && absolute)
     return `'${text}' compares with the baseline, which this key does not support: write ${digits}`;
   if (suffix === '%')

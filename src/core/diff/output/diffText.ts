@@ -1,5 +1,6 @@
-import { counted, deltaText, timeText } from '../../text/numbers.ts';
-import type { Both, BuildDiff, Change, DiffSide } from '../buildDiff.ts';
+import { counted, deltaText, isSameTime, sizeText, thousands, timeText } from '../../text/numbers.ts';
+import type { Both, BuildDiff, Change, DiffSide, DiffTotals } from '../buildDiff.ts';
+import { precisionSentence } from '../../report/precisionShare.ts';
 import { markedSentences } from '../compareMarked.ts';
 import { escapeCell } from './escapes.ts';
 
@@ -13,7 +14,7 @@ interface Alike {
 export function alikeChanges(changes: readonly Change[]): Alike[] {
   const groups = new Map<string, Alike>();
   for (const change of changes) {
-    const key = `${change.kind} ${plain(change.message)}`;
+    const key = `${change.kind} ${change.exact} ${plain(change.message)}`;
     const group = groups.get(key);
     if (!group) groups.set(key, { changes: [change], deltaMs: change.deltaMs });
     else {
@@ -36,10 +37,39 @@ const sideText = ({ source, model, product, version, gpu }: DiffSide): string =>
     .filter(Boolean)
     .join(', ');
 
-const bothText = ({ a, b }: Both): string => `${a ?? 'unknown'} → ${b ?? 'unknown'}`;
+const bothText = ({ a, b }: Both, textOf: (value: number) => string = thousands): string =>
+  `${a === null ? 'unknown' : textOf(a)} → ${b === null ? 'unknown' : textOf(b)}`;
+
+/** What a build's figures are called; those that neither side knows are left out. */
+function figuresText(totals: DiffTotals): string[] {
+  const figures: [string, Both, (value: number) => string][] = [
+    ['Activation memory', totals.activationMemory, sizeText],
+    ['weights', totals.weightsMemory, sizeText],
+    ['engine', totals.engineSize, sizeText],
+    ['build time', totals.buildSeconds, (seconds) => timeText(seconds * 1000)],
+    ['warnings', totals.warnings, thousands],
+  ];
+  const known = figures.filter(([, { a, b }]) => a !== null || b !== null);
+  if (known.length === 0) return [];
+  const text = known.map(([name, both, textOf]) => `${name} ${bothText(both, textOf)}`).join(', ');
+  return [text[0]!.toUpperCase() + text.slice(1)];
+}
+
+/** What each side lacks, and how much of its requested precision it has. */
+const sideLines = ({ a, b, totals }: BuildDiff): string[] =>
+  (
+    [
+      ['A', a, totals.precision.a],
+      ['B', b, totals.precision.b],
+    ] as const
+  ).flatMap(([name, { planned }, share]) => [
+    ...(planned ? [`${name} has no list of engine layers: compared is TensorRT's plan at the end of its log.`] : []),
+    ...(share !== null && share.requested !== null ? [`${name}: ${precisionSentence(share)}`] : []),
+  ]);
 
 /** The lines above the changes: how nodes were matched, what happened to them, and the times. */
-function headLines({ matched, totals, time, marked }: BuildDiff): string[] {
+function headLines(diff: BuildDiff): string[] {
+  const { matched, totals, time, marked } = diff;
   const { byName, byStructure, onlyA, onlyB } = matched;
   const states = Object.entries(totals.states).filter(([, count]) => count > 0);
   const words: Record<string, string> = { notComparable: 'not comparable', onlyA: 'only in A', onlyB: 'only in B' };
@@ -52,6 +82,8 @@ function headLines({ matched, totals, time, marked }: BuildDiff): string[] {
     time.aMs !== null && time.bMs !== null
       ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${deltaText(time.bMs - time.aMs)})`
       : 'Time: not comparable, because at least one side has no profile',
+    ...figuresText(totals),
+    ...sideLines(diff),
     ...(marked ? markedSentences(marked) : []),
   ];
 }
@@ -76,13 +108,16 @@ export function diffText(diff: BuildDiff, most = 30): string {
 }
 
 const sign = ({ deltaMs }: Alike): string =>
-  deltaMs === null || deltaMs === 0 ? '        ' : deltaText(deltaMs).padStart(8);
+  deltaMs === null || isSameTime(deltaMs) ? '        ' : deltaText(deltaMs).padStart(8);
 
 function groupText({ changes }: Alike): string {
   const [first] = changes;
   const times = changes.length > 1 ? `${changes.length} × ` : '';
-  return `${times}${first!.kind}: ${first!.message}${changes.length > 1 ? ` (and ${counted(changes.length - 1, 'other')} alike)` : ''}`;
+  return `${times}${kindText(first!)}: ${first!.message}${changes.length > 1 ? ` (and ${counted(changes.length - 1, 'other')} alike)` : ''}`;
 }
+
+/** Which nodes TensorRT itself did not name, the report derived. */
+const kindText = ({ kind, exact }: Change): string => (exact || kind === 'unknown' ? kind : `${kind} (derived)`);
 
 /** The same for a comment on a pull request. */
 export function diffMarkdown(diff: BuildDiff, most = 20): string {
@@ -91,7 +126,7 @@ export function diffMarkdown(diff: BuildDiff, most = 20): string {
     .slice(0, most)
     .map(
       ({ changes, deltaMs }) =>
-        `| ${deltaMs === null || deltaMs === 0 ? '' : deltaText(deltaMs)} | ${changes[0]!.kind} | ${changes.length} | ${escapeCell(changes[0]!.message)} |`,
+        `| ${deltaMs === null || isSameTime(deltaMs) ? '' : deltaText(deltaMs)} | ${kindText(changes[0]!)} | ${changes.length} | ${escapeCell(changes[0]!.message)} |`,
     );
   const table =
     rows.length === 0

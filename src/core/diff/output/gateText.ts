@@ -11,7 +11,7 @@ export function gateSummary({ checks, counts }: GateResult): string {
     counts.allowed > 0 && `${counts.allowed} allowed to fail`,
     counts.skipped > 0 && `${counts.skipped} not judged (optional)`,
   ].filter(Boolean);
-  const head = counts.failed > 0 ? `${counts.failed} of ${total} failed` : `${total} passed`;
+  const head = counts.failed > 0 ? `${counts.failed} of ${total} failed` : `${counted(counts.passed, 'check')} passed`;
   return rest.length > 0 ? `${head}, ${rest.join(', ')}` : head;
 }
 
@@ -29,8 +29,8 @@ export function gateText(result: GateResult): string {
 const allowedText = ({ permission }: CheckResult): string =>
   permission ? ` Allowed until ${permission.until}: ${permission.why}.` : '';
 
-const builtWith = ({ tensorrt: { product, version } }: GateResult): string =>
-  `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? '(version unknown)'}`;
+const builtWith = ({ tensorrt: { product, version }, gpu }: GateResult): string =>
+  `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? '(version unknown)'}${gpu === null ? '' : `, ${gpu}`}`;
 
 function someNames({ names }: CheckResult): string {
   const shown = names.slice(0, 5).join(', ');
@@ -47,9 +47,18 @@ export interface Unbuilt {
   error: string | null;
 }
 
-/** For a terminal: a line a job that was not built; '' for none. */
-export const unbuiltText = (unbuilt: readonly Unbuilt[]): string =>
-  unbuilt.map((job) => `✗ ${job.name}: ${reasonOf(job)}\n`).join('');
+/** For a terminal: every build of a matrix with its checks, then one line each, those that were not built last. */
+export function matrixText(results: readonly GateResult[], unbuilt: readonly Unbuilt[]): string {
+  const width = Math.max(...results.map(({ source }) => source.length));
+  const lines = [
+    ...results.map(
+      (result) =>
+        `${signs[result.passed ? 'passed' : 'failed']} ${result.source.padEnd(width)}  ${result.model}, ${builtWith(result)}: ${gateSummary(result)}`,
+    ),
+    ...unbuilt.map((job) => `${signs.failed} ${job.name}: ${reasonOf(job)}`),
+  ];
+  return `${results.map(gateText).join('\n')}\n${lines.join('\n')}\n`;
+}
 
 const reasonOf = ({ result, error }: Unbuilt): string => {
   const what = { failed: 'the build failed', cancelled: 'the build was cancelled' }[result] ?? 'it was not built';
@@ -62,7 +71,7 @@ function overview(results: readonly GateResult[], unbuilt: readonly Unbuilt[]): 
   const rows = [
     ...results.map(
       (result) =>
-        `| ${result.passed ? '✓' : '✗'} | ${escapeCell(result.source)} | ${escapeCell(result.model)}, ${builtWith(result)} | ${gateSummary(result)} |`,
+        `| ${result.passed ? '✓' : '✗'} | ${escapeCell(result.source)} | ${escapeCell(`${result.model}, ${builtWith(result)}`)} | ${gateSummary(result)} |`,
     ),
     ...unbuilt.map((job) => `| ✗ | ${escapeCell(job.name)} | | ${escapeCell(reasonOf(job))} |`),
   ];
@@ -77,7 +86,7 @@ export function gateMarkdown(results: readonly GateResult[], unbuilt: readonly U
         (check) =>
           `| ${signs[check.verdict]} | ${escapeCell(check.check)} | ${escapeCell(check.message + allowedText(check))}${check.verdict === 'failed' && check.names.length > 0 ? `<br>${escapeCell(someNames(check))}` : ''} |`,
       );
-      const title = `### ${result.passed ? '✅' : '❌'} ${escapeCell(result.model)}, ${builtWith(result)}: ${gateSummary(result)}`;
+      const title = `### ${result.passed ? '✅' : '❌'} ${escapeCell(`${result.model}, ${builtWith(result)}`)}: ${gateSummary(result)}`;
       return `${title}\n\n| | check | result |\n|---|---|---|\n${rows.join('\n')}\n`;
     })
     .join('\n');

@@ -37,7 +37,7 @@ describe('over every capture', () => {
       const { totals, time } = diffReports(a, b);
       const counted = Object.values(totals.states).reduce((sum, count) => sum + count, 0);
       expect(counted, `${a.source} ${b.source}`).toBe(a.report.nodes.length + totals.states.onlyB);
-      if (time.attributedMs !== null) expect(time.attributedMs).toBeCloseTo(time.bMs! - time.aMs!, 9);
+      if (time.attributedMs !== null) expect(time.attributedMs).toBeCloseTo(time.bMs! - time.aMs!, 4);
     }
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { diffReports } from '../../../../src/core/diff/diffReports.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import { diffText } from '../../../../src/core/diff/output/diffText.ts';
 import { randomFrom } from '../fusion/randomEngine.ts';
 import { type LayerSketch, reportWith } from './reportWith.ts';
 
@@ -107,6 +108,42 @@ describe('what one side cannot know', () => {
     expect(totals).toMatchObject({ states: { same: 5 }, comparedBy: { foreignNodes: 5, kernels: 0 } });
   });
 
+  test('the types at the border of an opaque ForeignNode are not those of its nodes', () => {
+    const output = (type: string) => [{ name: 'y', dims: [1], type, format: 'Row major linear' }];
+    const half: LayerSketch[] = [{ ...opaque[0]!, outputs: output('Half') }];
+    const { changes } = diff(reportWith(names, [{ ...opaque[0]!, outputs: output('Float') }]), reportWith(names, half));
+    expect(changes.map(({ kind, message }) => [kind, message])).toEqual([
+      [
+        'format',
+        'MatMul1 … Add5 (5 nodes): output type of the ForeignNode changed from Float to Half, the types inside are unknown.',
+      ],
+    ]);
+  });
+
+  test('a plan is not an engine: nothing in it was removed, and it counts nothing', () => {
+    const plan = {
+      ...reportWith(names, attention),
+      problems: [{ severity: 'warning', code: 'planned-layers', message: '' }],
+    };
+    const untimed = (report: FusionReport) => ({
+      ...report,
+      layers: report.layers.map((layer) => ({ ...layer, averageMs: null })),
+    });
+    const engine = reportWith(names, [...attention, { nodes: [] }]);
+    for (const [a, b] of [
+      [engine, plan],
+      [plan, engine],
+    ] as [FusionReport, FusionReport][]) {
+      const result = diff(untimed(a), untimed(b));
+      expect(result.changes).toEqual([]);
+      expect([result.a.planned, result.b.planned]).toEqual([a === plan, b === plan]);
+      const side = a === plan ? 'a' : 'b';
+      for (const total of ['layers', 'kernels', 'foreignNodes', 'reformats'] as const)
+        expect(result.totals[total][side]).toBe(null);
+      expect(diffText(result)).toContain(`${side.toUpperCase()} has no list of engine layers`);
+    }
+  });
+
   test('the number of a tactic is no other kernel than a name, and nothing is said to be the same', () => {
     const with_ = (tactic: string, averageMs = 1) => reportWith(['Conv1'], [{ nodes: ['Conv1'], tactic, averageMs }]);
     const { changes } = diff(with_('0x112767cf498572ea'), with_('sm80_xmma', 2));
@@ -161,6 +198,59 @@ describe('what differs beside the grouping', () => {
       ['kernel', 'kernel_Conv1', 'h', null],
       ['format', 'Row major linear FP32', 'Row major linear FP16', null],
     ]);
+  });
+
+  test('kernels that Myelin generated differ by their operations, not by their hashes', () => {
+    const kernel = (tactic: string) => one({ tactic });
+    const [a, b] = ['__myl_AddMul_0x45758f32c66a2be5cfd53a3e25683f2', '__myl_AddSub_0x045758f32c66a2be5cfd53a3e25683f'];
+    expect(diff(kernel(a!), kernel(b!)).changes.map(({ kind, a: before, b: after }) => [kind, before, after])).toEqual([
+      ['kernel', '__myl_AddMul', '__myl_AddSub'],
+    ]);
+    expect(diff(kernel(a!), kernel(a!.replace('45758', '99999'))).changes).toEqual([]);
+  });
+
+  test('kernels without nodes are the same in spite of their numbers, and other kernels are not', () => {
+    const with_ = (name: string) => reportWith(['Conv1'], [{ nodes: ['Conv1'] }, { nodes: [], kind: 'kernel', name }]);
+    for (const [a, b] of [
+      ['cast_hvar^65561i64_myl1_30', 'cast_hvar^71315i64_myl1_103'],
+      ['dummy_shape_call__mye143289_0_myl3_0', 'dummy_shape_call__mye47562_0_myl0_0'],
+      ['__myl_Res_myl0_244', '__myl_Res_myl0_66'],
+    ])
+      expect(diff(with_(a!), with_(b!)).changes).toEqual([]);
+    expect(diff(with_('__myl_Res_myl0_1'), with_('__myl_Move_myl0_1')).changes.map(({ message }) => message)).toEqual([
+      'Kernel without nodes __myl_Res_myl0_1 was removed: −1.00 ms.',
+      'Kernel without nodes __myl_Move_myl0_1 was added: +1.00 ms.',
+    ]);
+  });
+
+  test('which of several kernels of one node became which is not guessed', () => {
+    const with_ = (...tactics: string[]) =>
+      reportWith(
+        ['LSTM1'],
+        tactics.map((tactic) => ({ nodes: ['LSTM1'], tactic })),
+      );
+    expect(diff(with_('a', 'b', 'c'), with_('c', 'a', 'b')).changes).toEqual([]);
+    expect(diff(with_('a', 'b'), with_('b', 'd')).changes.map(({ kind, a, b }) => [kind, a, b])).toEqual([
+      ['kernel', 'a, b', 'b, d'],
+    ]);
+  });
+
+  test('one node is not computed together with itself', () => {
+    const with_ = (...tactics: string[]) =>
+      reportWith(
+        ['Gemm1'],
+        tactics.map((tactic) => ({ nodes: ['Gemm1'], tactic })),
+      );
+    expect(diff(with_('a'), with_('a', 'b')).changes[0]!.message).toBe(
+      'Gemm1: computed by layer a, now split into layer a and layer b: +1.00 ms.',
+    );
+    expect(diff(with_('a', 'b'), with_('a')).changes[0]!.message).toBe(
+      'Gemm1: computed by layer a and layer b, now by layer a: −1.00 ms.',
+    );
+  });
+
+  test('less than a nanosecond is no change', () => {
+    expect(diff(one({}), one({ averageMs: 1 + 2e-7 })).changes).toEqual([]);
   });
 
   test('only the time', () => {

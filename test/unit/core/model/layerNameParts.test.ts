@@ -25,7 +25,11 @@ it('profile and place are read at the end of a name only', () => {
   ]);
   expect(withoutKernelPlace('__myl_Add_myl3_14')).toBe('__myl_Add');
   expect(withoutKernelNumber('__myl_Add_myl3_14')).toBe('__myl_Add_myl3');
-  expect(withoutMyelinNumbers('__mye141996_0')).toBe('');
+  expect(
+    ['__mye141996_0_myl2_0', '__myl_AddMul_myl0_14', '__myl_AddMul_vec', 'cast_hvar^65561i64_myl1_30'].map(
+      withoutMyelinNumbers,
+    ),
+  ).toEqual(['__mye', '__myl_AddMul', '__myl_AddMul_vec', 'cast_hvari64']);
   expect(isNumberedKernel('x_myl2')).toBe(false);
 });
 

@@ -79,11 +79,11 @@ describe('numbers', () => {
         report,
       }),
     ).toEqual([
-      'passed: 3 kernels; at most 3 kernels is allowed.',
-      'failed: 1 reformat layer; at most 0 reformat layers is allowed.',
-      'failed: 30.0 µs; at most 20.0 µs is allowed.',
-      'failed: 1 unknown node; at most 0 unknown nodes is allowed.',
-      'passed: 0.780 ms; at most 1.00 ms is allowed.',
+      'passed: 3 kernels; the limit is 3.',
+      'failed: 1 reformat layer; the limit is 0.',
+      'failed: 30.0 µs; the limit is 20.0 µs.',
+      'failed: 1 unknown node; the limit is 0.',
+      'passed: 0.780 ms; the limit is 1.00 ms.',
     ]);
   });
 
@@ -91,9 +91,9 @@ describe('numbers', () => {
     const before = { report: reportWith(['Conv1', 'Relu2', 'Add3'], layers.slice(0, 2)) };
     const rules = "{ kernels: { max: +5% }, time: { total: +50%, 'Conv*': +3% } }";
     expect(judge(rules, { report }, before)).toEqual([
-      'failed: 3 kernels (baseline 2 kernels, +50.0 %); +5% is allowed.',
-      'passed: 0.780 ms (baseline 0.530 ms, +47.2 %); +50% is allowed.',
-      'passed: 0.500 ms (baseline 0.500 ms, +0.0 %); +3% is allowed.',
+      'failed: 3 kernels (baseline 2 kernels, +50.0 %); the limit is +5%.',
+      'passed: 0.780 ms (baseline 0.530 ms, +47.2 %); the limit is +50%.',
+      'passed: 0.500 ms (baseline 0.500 ms, +0.0 %); the limit is +3%.',
     ]);
     expect(judge('kernels: { max: +5% }', { report })).toEqual([
       'failed: +5% needs a baseline: add `baseline:`, or pass --baseline.',
@@ -112,16 +112,28 @@ describe('numbers', () => {
     ).toEqual([
       'failed: The times are unknown: pass a profile.',
       'failed: This TensorRT does not list the kernels inside a ForeignNode.',
-      'failed: The activation memory is unknown: pass the build folder or its verbose log.',
+      'failed: The activation memory is unknown: pass a build folder, or a report that was made with the verbose build log.',
       'failed: The model has no QuantizeLinear or DequantizeLinear node.',
       'failed: No accuracy result: add `inputs:`, or pass --accuracy with the JSON of `trtlens accuracy`.',
     ]);
   });
 
+  test('the plan of a build that made no engine passes no rule', () => {
+    const plan = {
+      ...reportWith(['Conv1'], [{ nodes: ['Conv1'] }]),
+      problems: [{ severity: 'warning' as const, code: 'planned-layers', message: '' }],
+    };
+    const verdicts = judge(
+      '{ foreignNodes: 3, kernels: 3, layers: 3, reformats: 3, nodes: { unknown: 3 }, quantised: 3, attention: fused }',
+      { report: plan, network: chain(['MatMul1', 'Softmax2', 'MatMul3']) },
+    );
+    for (const verdict of verdicts) expect(verdict).toMatch(/^failed: The (engine layers|kernels) are unknown/);
+  });
+
   test('the largest error of an output, or why it is not known', () => {
     const with_ = (accuracy: GateSide['accuracy']) => judge('accuracy: 0.01', { accuracy });
-    expect(with_({ error: 0.00512 })).toEqual(['passed: error 0.0051; at most error 0.01 is allowed.']);
-    expect(with_({ error: null })).toEqual(['failed: not finite; at most error 0.01 is allowed.']);
+    expect(with_({ error: 0.00512 })).toEqual(['passed: error 0.0051; the limit is 0.01.']);
+    expect(with_({ error: null })).toEqual(['failed: not finite; the limit is 0.01.']);
     expect(with_({ missing: 'The model is missing' })).toEqual(['failed: The model is missing.']);
   });
 
@@ -129,7 +141,7 @@ describe('numbers', () => {
     const at = (ms: number) => reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: ms }]);
     const [text] = judge('time: { total: +3% }', { report: at(1), repeats: [at(1.1), at(1.3)] }, { report: at(1.1) });
     expect(text).toBe(
-      'passed: 1.10 ms (baseline 1.10 ms, +0.0 %); +3% is allowed. The profiles differ by 27.3 %, which is more than the limit. Profile longer, or raise the limit.',
+      'passed: 1.10 ms (baseline 1.10 ms, +0.0 %); the limit is +3%. The profiles differ by 27.3 %, which is more than the limit. Profile longer, or raise the limit.',
     );
   });
 
@@ -148,7 +160,7 @@ describe('numbers', () => {
     const names = ['/a/Conv1', '/b/Relu2'];
     const report = reportWith(names, [{ nodes: names, kind: 'foreign', foreignNode: 0, averageMs: 3 }]);
     expect(judge("time: { '/a': 5 ms }", { report })[0]).toMatch(/^failed: The build does not list what the kernels/);
-    expect(judge("time: { '/*': 5 ms }", { report })[0]).toBe('passed: 3.00 ms; at most 5.00 ms is allowed.');
+    expect(judge("time: { '/*': 5 ms }", { report })[0]).toBe('passed: 3.00 ms; the limit is 5.00 ms.');
   });
 
   test('a Q/DQ node alone in a kernel is not fused', () => {
@@ -159,9 +171,7 @@ describe('numbers', () => {
         'quantised: { unfused: 0 }',
         build([{ nodes: ['QuantizeLinear1'] }, { nodes: ['DequantizeLinear2', 'Conv3'] }]),
       ),
-    ).toEqual([
-      'failed: 1 Q/DQ node with a kernel of its own; at most 0 Q/DQ nodes with kernels of their own is allowed.',
-    ]);
+    ).toEqual(['failed: 1 Q/DQ node with a kernel of its own; the limit is 0.']);
     expect(judge('quantised: 0', build([{ nodes: names }]))[0]).toMatch(/^passed/);
   });
 });

@@ -85,6 +85,50 @@ describe('a gate file', () => {
     ]);
   });
 
+  test('a rule without a limit checks nothing, which is a mistake', () => {
+    expect(
+      problems(
+        'rules:\n  kernels: {}\n  precision: { optional: true }\n  accuracy: { inputs: a.npz }\n  attention: {}\n',
+      ),
+    ).toEqual([
+      '2:3: kernels has no limit; keys are max, min',
+      '3:3: precision has no limit; keys are patterns of node names',
+      '4:3: accuracy has no limit; keys are error',
+      "5:3: attention has no limit; write 'is: fused'",
+    ]);
+  });
+
+  test('limits that nothing exceeds, days that the calendar lacks, and selectors that select nothing', () => {
+    expect(
+      problems(
+        "rules:\n  memory: { engine: 1e999 B }\n  kernels: { max: '+1e999%' }\n  precision: { 'op:': fp32 }\nallow:\n  - { rule: kernels, until: 2027-02-30, why: x }\n  - { rule: kernels, until: 9999-99-99, why: x }\n  - { rule: kernels.mx, until: 2028-02-29, why: x }\n",
+      ),
+    ).toEqual([
+      "2:21: memory.engine: '1e999 B' is too large",
+      "3:19: kernels.max: '+1e999%' is too large",
+      expect.stringMatching(/^4:23: precision\.op:: 'op:' is not a selector: /),
+      "6:29: until: '2027-02-30' is not a date like 2027-03-01",
+      "7:29: until: '9999-99-99' is not a date like 2027-03-01",
+      expect.stringMatching(/^8:13: 'kernels.mx' is not a rule or check of this file; did you mean 'kernels.max'\?$/),
+    ]);
+  });
+
+  test('permissions may come before the rules', () => {
+    expect(
+      problems('allow: [{ rule: time.total, until: 2027-01-01, why: x }]\nrules: { time: { total: 1 ms } }'),
+    ).toEqual([]);
+  });
+
+  test('a file that is not YAML has no other problems, and a large one is not read', () => {
+    expect(problems('rules:\n\tkernels: 3\n')).toEqual(['2:1: Tabs are not allowed as indentation']);
+    expect(problems('rules:\n  kernels: 1\n  kernels: 2\n')).toEqual(['3:3: This key occurs twice in the table']);
+    expect(problems('rules: { kernels: 1 }\n---\na: 1\n')[0]).toMatch(/several YAML documents: keep one$/);
+    expect(problems(`rules:\n  kernels: 1 # ${'x'.repeat(2 ** 18)}`)).toEqual([
+      '1:1: The file is larger than 256 KiB, which is too large for a gate',
+    ]);
+    expect(problems(`rules: ${'['.repeat(5000)}`)[0]).toMatch(/nested too deeply|Flow/);
+  });
+
   test('settings of the rule accuracy', () => {
     const rule = '{ error: 0.01, inputs: samples, rules: m.trtprec, low: bf16 }';
     expect(readGate(`rules: { accuracy: ${rule} }`, today).value!.checks[0]!.limit).toMatchObject({
@@ -105,7 +149,7 @@ describe('a gate file', () => {
       ),
     ).toEqual([
       '3:29: The permission for kernels expired on 2026-11-21: fix the rule, or extend it with a reason',
-      expect.stringContaining("4:13: 'kernls' is not a rule; did you mean 'kernels'?"),
+      expect.stringContaining("4:13: 'kernls' is not a rule or check of this file; did you mean 'kernels'?"),
       "4:28: until: 'tomorrow' is not a date like 2027-03-01",
       '5:5: allow: until, why are missing',
     ]);

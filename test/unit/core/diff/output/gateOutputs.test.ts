@@ -5,7 +5,7 @@ import type { CheckResult, GateResult } from '../../../../../src/core/diff/gate/
 import { type GateSide, judgeGate } from '../../../../../src/core/diff/gate/judgeGate.ts';
 import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
 import { gateCodeQuality, gateSarif } from '../../../../../src/core/diff/output/gateSarif.ts';
-import { gateJunit, gateMarkdown } from '../../../../../src/core/diff/output/gateText.ts';
+import { gateJunit, gateMarkdown, gateText } from '../../../../../src/core/diff/output/gateText.ts';
 import { type JsonSchema, readSchema, schemaViolations, withoutOtherFields } from '../../../../support/jsonSchema.ts';
 import { reportWith } from '../reportWith.ts';
 
@@ -59,6 +59,11 @@ test('verdicts fit their schema', () => {
   const schema = withoutOtherFields(readSchema('gate-result'));
   expect(schemaViolations(JSON.parse(JSON.stringify(judged)), schema)).toEqual([]);
   expect(schemaViolations({ ...judged, passed: 'no', more: 1 }, schema)).toEqual(['.passed', '.more']);
+});
+
+test('what was not judged did not pass', () => {
+  const { value } = readGate('rules: { memory: { engine: 1 MiB, optional: true } }', '2026-11-22');
+  expect(gateText(judgeGate('g', value!, after, null))).toMatch(/\n0 checks passed, 1 not judged \(optional\)\.\n$/);
 });
 
 test('SARIF fits the official schema', () => {
