@@ -57,6 +57,7 @@ export function sidesHeader(parent: HTMLElement) {
     const figures = [
       ...figuresOf(diff.totals),
       ...requestedPrecision(diff.totals),
+      ...diff.shapes.map(({ input, a, b }): Figure => ({ label: texts.totals.shape(input), a, b, delta: '' })),
       ...facts.map(({ field, values: [a, b] }): Figure => ({ label: field, a: a || '–', b: b || '–', delta: '' })),
     ];
     const matched = diff.matched;

@@ -147,6 +147,7 @@ export const strings = {
       buildSeconds: 'Build time',
       warnings: 'Warnings in the log',
       requested: 'Requested precision',
+      shape: (input: string) => `Shape of ${input}`,
     },
     plan: 'a plan of TensorRT, without a list of engine layers',
     tabs: { label: 'Views of the comparison', graph: 'Graph', table: 'Table' },

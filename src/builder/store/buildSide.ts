@@ -5,6 +5,7 @@ import { markedTensors, networkOf } from '../../core/diff/diffInput.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { expandFunctions } from '../../core/model/expandFunctions.ts';
 import { buildFacts } from '../../core/precision/check/buildFacts.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { readWhole } from '../files/fileSource.ts';
@@ -25,6 +26,8 @@ export interface BuildSide extends GateSide {
   made?: { model: string; rules: string | undefined };
   /** null: a report alone, without its model. */
   model: OnnxModel | null;
+  /** Path of the model; null: a report alone. */
+  modelPath: string | null;
   /** null: a report alone. */
   manifest: BuildManifest | null;
 }
@@ -65,6 +68,7 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
     requested: requestedPrecision(loaded),
     made: { model: onnx, rules: loaded.overrides?.rules },
     model: loaded.model,
+    modelPath: onnx,
     manifest,
   };
 }
@@ -74,12 +78,26 @@ const bindingsOf = ({ layers, log }: LoadedBuild): string[] =>
 
 async function ofReport(path: string, onnx: string | undefined, files: ParsedFiles): Promise<BuildSide> {
   const report = readReport(path, decodeUtf8(await readWhole(path)));
-  const side = { source: path, report, figures: readFigures(report), logPath: null, model: null, manifest: null };
+  const side = {
+    source: path,
+    report,
+    figures: readFigures(report),
+    logPath: null,
+    model: null,
+    modelPath: null,
+    manifest: null,
+  };
   if (onnx === undefined) return side;
   const { model, index } = await files.indexed(onnx);
   if (!reportsOn(report, model))
     throw new UserError(`${path} reports on another model than ${basename(onnx)}: their nodes differ`);
-  return { ...side, model, network: networkOf(model), types: { facts: buildFacts(report, null), index } };
+  return {
+    ...side,
+    model,
+    modelPath: onnx,
+    network: networkOf(model),
+    types: { facts: buildFacts(report, null), index },
+  };
 }
 
 /** @throws {UserError} if the text is no fusion report */
@@ -99,5 +117,8 @@ function readReport(path: string, text: string): FusionReport {
   return value as FusionReport;
 }
 
-const reportsOn = ({ nodes }: FusionReport, model: OnnxModel): boolean =>
-  nodes.length === model.nodes.length && nodes.every(({ op }, index) => model.nodes[index]!.op === op);
+/** A report counts the nodes of local functions, too. */
+function reportsOn({ nodes }: FusionReport, model: OnnxModel): boolean {
+  const own = expandFunctions(model).nodes;
+  return nodes.length === own.length && nodes.every(({ op }, index) => own[index]!.op === op);
+}

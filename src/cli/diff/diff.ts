@@ -2,6 +2,7 @@ import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
+import { withWeights } from '../../builder/store/weightDigests.ts';
 import { toComparison } from '../../builder/store/comparison.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
 import { diffMarkdown, diffText } from '../../core/diff/output/diffText.ts';
@@ -41,7 +42,7 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     const onnxB = values['onnx-b'] ?? values.onnx;
     // A model that both have in common is read once.
     const files = new ParsedFiles();
-    const sides = await Promise.all([readBuildSide(a, values.onnx, files), readBuildSide(b, onnxB, files)]);
+    const sides = await withWeights(await readBuildSide(a, values.onnx, files), await readBuildSide(b, onnxB, files));
     const result = diffReports(...sides);
     if (values.markdown !== undefined) {
       await checkOutput(values.markdown, [a, b, values.onnx, onnxB]);

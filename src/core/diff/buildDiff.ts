@@ -13,6 +13,8 @@ export interface BuildDiff {
   matched: MatchedNodes;
   /** What changed, the largest change of time first, then by kind and position. Empty: nothing that both sides know differs. */
   changes: Change[];
+  /** Inputs for which the engines were built with other shapes: their times are not of the same work. */
+  shapes: InputShapes[];
   /** Times of all layers. */
   time: DiffTime;
   /** Counts and figures of both sides. */
@@ -65,6 +67,16 @@ export interface DissolvedFusion {
   kernels: number;
 }
 
+/** Shapes of one input: `4×64`, or the smallest, usual and largest of each optimization profile. */
+export interface InputShapes {
+  /** Name of the input. */
+  input: string;
+  /** Shapes of A. */
+  a: string;
+  /** Shapes of B. */
+  b: string;
+}
+
 /** One of the two builds. */
 export interface DiffSide {
   /** The build folder or report file, as given. */
@@ -84,7 +96,7 @@ export interface DiffSide {
 export interface MatchedNodes {
   /** Pairs found by name (node or output tensor). */
   byName: number;
-  /** Pairs found by operator, attributes and neighbours. */
+  /** Pairs found by weights, or by operator, attributes and neighbours. */
   byStructure: number;
   /** The ids of these pairs; all other pairs were found by name. */
   structure: { a: string; b: string }[];

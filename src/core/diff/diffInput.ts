@@ -56,10 +56,15 @@ export interface NetworkNode {
   attributes: string;
   /** Shapes of the inputs that are initializers, by position, as text: `[64,3,7,7]`. */
   constants: string[];
+  /** Digests of these inputs' values, as one text; absent or '': not known. */
+  weights?: string;
 }
 
-/** The nodes of a model, in the order of a report on it. */
-export function networkOf(model: OnnxModel): NetworkNode[] {
+/**
+ * The nodes of a model, in the order of a report on it.
+ * @param digests of the values of initializers, by name
+ */
+export function networkOf(model: OnnxModel, digests?: ReadonlyMap<string, string>): NetworkNode[] {
   const { nodes, graph } = expandFunctions(model);
   const shapes = new Map<string, string>();
   const addAll = (tensors: readonly OnnxTensor[]) => {
@@ -75,6 +80,7 @@ export function networkOf(model: OnnxModel): NetworkNode[] {
     outputs,
     attributes: attributes.map(attributeText).toSorted().join(';'),
     constants: inputs.map((input) => shapes.get(input) ?? ''),
+    ...(digests && { weights: inputs.map((input) => digests.get(input) ?? '').join('') }),
   }));
 }
 

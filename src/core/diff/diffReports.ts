@@ -8,6 +8,7 @@ import { comparableGroups, type Group, timeOf } from './groups.ts';
 import { matchNodes, type NodeMatch } from './matchNodes.ts';
 import { clusterWords, delta, nodeWords, words } from './changeWords.ts';
 import { conversions } from './structure.ts';
+import { otherShapes } from './otherShapes.ts';
 import { isPlanned } from '../report/layers.ts';
 import { isSameTime } from '../text/numbers.ts';
 import { precisionShare } from '../report/precisionShare.ts';
@@ -39,6 +40,7 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
       conversions: { a: onlyA.filter(isConversion).length, b: onlyB.filter(isConversion).length },
     },
     changes: changes.toSorted(byWeight),
+    shapes: otherShapes(a.report, b.report),
     time: {
       aMs,
       bMs,
@@ -163,8 +165,11 @@ class Comparison {
       return other === -1 ? undefined : pairState(fate, this.#b.nodes[other]!.fate);
     });
     const [left, right] = comparableGroups(this.#a, this.#b, this.#match);
-    const sharedOf = (positions: (number | undefined)[]) =>
-      positions.filter((at) => at !== undefined && pairs[at] === 'both').toSorted((x, y) => x! - y!) as number[];
+    // What computes a node is compared only where both sides say it: a member of a ForeignNode can be in no known kernel.
+    const grouped = [left, right].map(({ groups }) => new Set(groups.flatMap(({ nodes }) => nodes)));
+    const isComparable = (at: number | undefined): at is number =>
+      at !== undefined && pairs[at] === 'both' && grouped[0]!.has(at) && grouped[1]!.has(this.#match.toB[at]!);
+    const sharedOf = (positions: (number | undefined)[]) => positions.filter(isComparable).toSorted((x, y) => x - y);
     const found = clusters(left, right, {
       a: ({ nodes }) => sharedOf(nodes),
       b: ({ nodes }) => sharedOf(nodes.map((node) => (this.#toA[node] === -1 ? undefined : this.#toA[node]))),

@@ -11,21 +11,27 @@ export interface NodeMatch {
 }
 
 /**
- * Matches the nodes of two networks: by name (of the node, else of its first output) where the structure does not
- * contradict, then by structure: what is alike from the inputs to the outputs, then outwards from what is matched.
+ * Matches the nodes of two networks: by name (of the node, else of its first output) where weights and structure do not
+ * contradict, then by weights and by structure: what is alike from the inputs to the outputs, then outwards from what is matched.
  * Linear in nodes and edges. Nodes without a counterpart stay unmatched.
  */
 export function matchNodes(a: readonly NetworkNode[], b: readonly NetworkNode[]): NodeMatch {
   const match = new Matching(a.length, b.length);
   if (isSameNetwork(a, b)) {
     for (let index = 0; index < a.length; index += 1) match.pair(index, index);
-    return match.result(a.length);
+    return match.result(0, a.length);
   }
   const [left, right] = [new Structure(a), new Structure(b)];
   const hasEdges = left.edges > 0 && right.edges > 0;
   const whole = hasEdges ? ([left.wholeHashes(), right.wholeHashes()] as const) : null;
+  // Names that the weights contradict: the twins around them go along.
+  const twins = matchWeights(a, b);
+  const isRenamed = (one: number, other: number) => nameOf(a[one]!) !== nameOf(b[other]!);
+  for (const [index, other] of twins) if (isRenamed(index, other)) match.pair(index, other);
+  if (whole) spread(left, right, match, 0, (x, y) => whole[0][x] === whole[1][y] && isRenamed(x, y));
+  const beforeNames = match.count;
   matchNames(a, b, match, whole);
-  const byName = match.count;
+  const afterNames = match.count;
   if (whole) {
     matchClasses(whole[0], whole[1], match, left, right);
     let before = -1;
@@ -35,10 +41,11 @@ export function matchNodes(a: readonly NetworkNode[], b: readonly NetworkNode[])
       matchAlike(left.hashesAround(match.labelsA()), right.hashesAround(match.labelsB()), match);
     }
   }
-  return match.result(byName);
+  return match.result(beforeNames, afterNames);
 }
 
-const isSameNetwork = (a: readonly NetworkNode[], b: readonly NetworkNode[]): boolean =>
+/** The same nodes in the same order, by their names: most builds that are compared are of one model. */
+export const isSameNetwork = (a: readonly NetworkNode[], b: readonly NetworkNode[]): boolean =>
   a.length === b.length &&
   a.every(({ id, name, op, outputs }, index) => {
     const other = b[index]!;
@@ -85,12 +92,25 @@ class Matching {
     return this.toA;
   }
 
-  result(byName: number): NodeMatch {
-    return { toB: this.toB, byName, byStructure: this.found.slice(byName) };
+  /** @param from @param to the pairs that names made are those between */
+  result(from: number, to: number): NodeMatch {
+    return { toB: this.toB, byName: to - from, byStructure: [...this.found.slice(0, from), ...this.found.slice(to)] };
   }
 }
 
 type Hashes = readonly [readonly number[], readonly number[]];
+
+/** Which node of A has the weights of which node of B: those that one node of its kind has on either side. */
+function matchWeights(a: readonly NetworkNode[], b: readonly NetworkNode[]): Map<number, number> {
+  const keyOf = ({ op, weights = '' }: NetworkNode) => (weights === '' ? '' : `${op} ${weights}`);
+  const others = positions(b.map(keyOf));
+  const found = new Map<number, number>();
+  for (const [key, these] of positions(a.map(keyOf))) {
+    const those = others.get(key);
+    if (key !== '' && these.length === 1 && those?.length === 1) found.set(these[0]!, those[0]!);
+  }
+  return found;
+}
 
 /** Pairs nodes with the same operator and name, in order where a name is used as often on both sides. */
 function matchNames(a: readonly NetworkNode[], b: readonly NetworkNode[], match: Matching, whole: Hashes | null): void {

@@ -108,11 +108,15 @@ export class ComparisonPages {
   }
 
   async #read(older: Build, newer: Build): Promise<ViewData> {
-    const [{ readBuildSide }, { toComparison }] = await Promise.all([
+    const [{ readBuildSide }, { toComparison }, { withWeights }] = await Promise.all([
       import('../../builder/store/buildSide.ts'),
       import('../../builder/store/comparison.ts'),
+      import('../../builder/store/weightDigests.ts'),
     ]);
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));
-    return toComparison(a!, b!, { a: buildLabel(older.manifest), b: buildLabel(newer.manifest) });
+    return toComparison(...(await withWeights(a!, b!)), {
+      a: buildLabel(older.manifest),
+      b: buildLabel(newer.manifest),
+    });
   }
 }

@@ -17,5 +17,13 @@ export async function comparisonData(model: string, a: string, b: string, modelB
 async function sideOf(file: string, source: string): Promise<BuildSide> {
   const { value: model } = await readModel(bytesOf(readFileSync(modelPath(file))));
   const { report, build: manifest } = await captureData(file, source);
-  return { source, report: report!, network: networkOf(model!), logPath: null, model: model!, manifest };
+  return {
+    source,
+    report: report!,
+    network: networkOf(model!),
+    logPath: null,
+    model: model!,
+    modelPath: modelPath(file),
+    manifest,
+  };
 }

@@ -55,6 +55,14 @@ function figuresText(totals: DiffTotals): string[] {
   return [text[0]!.toUpperCase() + text.slice(1)];
 }
 
+/** The times of other shapes are of other work. */
+function shapesText({ shapes }: BuildDiff): string[] {
+  if (shapes.length === 0) return [];
+  const texts = shapes.slice(0, 4).map(({ input, a, b }) => `${input} ${a} → ${b}`);
+  const rest = shapes.length > 4 ? `, and ${counted(shapes.length - 4, 'other input')}` : '';
+  return [`Built for other shapes, so the times are not of the same work: ${texts.join(', ')}${rest}`];
+}
+
 /** What each side lacks, and how much of its requested precision it has. */
 const sideLines = ({ a, b, totals }: BuildDiff): string[] =>
   (
@@ -82,6 +90,7 @@ function headLines(diff: BuildDiff): string[] {
     time.aMs !== null && time.bMs !== null
       ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${deltaText(time.bMs - time.aMs)})`
       : 'Time: not comparable, because at least one side has no profile',
+    ...shapesText(diff),
     ...figuresText(totals),
     ...sideLines(diff),
     ...(marked ? markedSentences(marked) : []),

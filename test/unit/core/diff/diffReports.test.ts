@@ -120,6 +120,50 @@ describe('what one side cannot know', () => {
     ]);
   });
 
+  test('a node in no known kernel does not move the nodes of its group', () => {
+    const kernel = { kind: 'kernel', foreignNode: 0 } as const;
+    const a = reportWith(names, [
+      { nodes: names.slice(0, 3), ...kernel },
+      { nodes: names.slice(3), ...kernel },
+    ]);
+    const b = reportWith(names, [
+      { nodes: ['MatMul1'], ...kernel },
+      { nodes: names.slice(3), ...kernel, averageMs: 3 },
+    ]);
+    for (const at of [1, 2]) Object.assign(b.nodes[at]!, { fate: 'foreign', foreignNode: 0 });
+    const { changes, totals, time } = diff(a, b);
+    expect(changes.map(({ kind, message }) => [kind, message])).toEqual([
+      ['time', 'MatMul4 and Add5: computed in the same way: +2.00 ms.'],
+    ]);
+    expect(totals.states).toMatchObject({ same: 5, moved: 0 });
+    expect(time.attributedMs).toBe(2);
+  });
+
+  test('times of other shapes are of other work, which is said', () => {
+    const tensor = (name: string, shape: (number | string)[], producer: string | null = null) => ({
+      name,
+      producer,
+      consumers: [],
+      type: 'float',
+      shape,
+      layers: [],
+    });
+    const with_ = (batch: number, ids: number) => ({
+      ...reportWith(names, attention),
+      tensors: [tensor('x', [batch, 64]), tensor('ids', ['seq']), tensor('y', [batch], '4')],
+      builtShapes: [{ input: 'ids', profile: 0, min: [1], opt: [ids], max: [ids] }],
+    });
+    expect(diff(with_(4, 8), with_(4, 8)).shapes).toEqual([]);
+    const found = diff(with_(4, 8), with_(9, 16));
+    expect(found.shapes).toEqual([
+      { input: 'x', a: '4×64', b: '9×64' },
+      { input: 'ids', a: '1 … 8', b: '1 … 16' },
+    ]);
+    expect(diffText(found)).toContain(
+      'Built for other shapes, so the times are not of the same work: x 4×64 → 9×64, ids 1 … 8 → 1 … 16\n',
+    );
+  });
+
   test('a plan is not an engine: nothing in it was removed, and it counts nothing', () => {
     const plan = {
       ...reportWith(names, attention),
