@@ -1,11 +1,15 @@
 // What a workspace that nobody trusts can do: be looked at, and nothing else.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { standInEngine } from '../../support/standInTensorrt.ts';
 import { windows } from './windows.mjs';
 
-const { open } = windows({ files: ['fp16_overflow.onnx'], askTrust: true });
+const { open, folder } = windows({ files: ['fp16_overflow.onnx'], askTrust: true });
 
 test('an untrusted workspace shows models and builds nothing', async () => {
+  writeFileSync(join(folder, 'net.engine'), standInEngine());
   const w = await open();
   const question = w.dialog('Do you trust the authors');
   await question.waitFor();
@@ -24,4 +28,8 @@ test('an untrusted workspace shows models and builds nothing', async () => {
   await w.showSideBar();
   await w.page.locator('.sidebar', { hasText: 'need a trusted workspace' }).waitFor();
   await w.shot('untrusted');
+  await w.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
+  await w.row('net.engine').dblclick();
+  await w.view.getByText('Read with TensorRT', { exact: true }).click();
+  await w.toast('Reading an engine runs programs, so it needs a trusted workspace.').waitFor();
 });
