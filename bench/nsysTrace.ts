@@ -61,7 +61,7 @@ try {
         },
       ],
       notes: [
-        `\`trtlens fusion\` in a fresh process of Node ${version}. Fastest of three runs, largest memory of three. Compared with sql.js 1.16.0 (SQLite as WebAssembly), which only joins kernels with their calls and adds up by name; its fastest and smallest run of three, in turn with ours.`,
+        `\`trtlens fusion\` in a fresh process of Node ${version}. Fastest of three runs, largest memory of three. Compared with sql.js 1.16.0 (SQLite as WebAssembly), which only joins kernels with their calls and adds up kernels and ranges by name, without putting one to the other; its fastest and smallest run of three, in turn with ours.`,
       ],
     })}\n`,
   );
