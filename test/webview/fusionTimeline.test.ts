@@ -69,6 +69,9 @@ describe('the timeline of kernels', () => {
     const opened = await openTimeline(await traced('vit_tiny.fp16/plain'));
     const { page } = opened;
     await page.waitForSelector('text=The median pass of the trace, with its gaps.');
+    // What belongs to no layer, while nothing is selected.
+    await page.waitForSelector('text=A pass through the engine, of 3 in the trace');
+    await page.waitForSelector('text=5 copies to the device, 12.7 MiB');
     // The layers take 0.3 ms, the pass with its gaps 0.9 ms.
     const last = await page.locator('svg.timeline .axis text').last().textContent();
     expect(Number.parseFloat(last!)).toBeGreaterThan(0.7);

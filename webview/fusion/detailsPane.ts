@@ -19,6 +19,7 @@ import { findingTitle } from '../../src/core/report/findingText.ts';
 import { fateTooltip, fateWordsOf, nounOf } from '../../src/core/report/fates.ts';
 import { layerLabel, nodeLabel } from '../../src/core/report/labels.ts';
 import { totalMs } from '../../src/core/report/times.ts';
+import { passSection, restSection, type TraceSection } from '../../src/core/report/traceText.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
@@ -54,7 +55,9 @@ export function detailsPane(parent: HTMLElement, host: ViewHost, onSelect: (sele
     if (content === null) {
       pane.append('h2').attr('class', 'spoken').text(texts.title);
       pane.append('p').attr('class', 'muted').text(texts.none);
+      drawTrace(pane, passSection(report));
       for (const { title, lines } of overview(report)) drawList(pane, title, lines, onSelect);
+      drawTrace(pane, restSection(report));
       return;
     }
     const head = pane.append('div').attr('class', 'details-head');
@@ -90,6 +93,16 @@ function drawFacts(pane: Pane, facts: Fact[]): void {
   for (const { name, value } of facts) {
     list.append('dt').text(name);
     list.append('dd').text(value);
+  }
+}
+
+function drawTrace(pane: Pane, section: TraceSection | null): void {
+  if (section === null) return;
+  pane.append('h3').text(section.title);
+  for (const { ms, text } of section.rows) {
+    const row = pane.append('p');
+    row.append('b').text(timeText(ms));
+    row.append('span').text(` ${text}`);
   }
 }
 

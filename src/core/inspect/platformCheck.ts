@@ -20,7 +20,7 @@ export function platformCheck(engine: EngineKnowledge, target: EngineTarget): Po
       ? result('fits', 'It loads on the operating system where TensorRT read it, and only there.')
       : result(
           'unknown',
-          `The header does not name the operating system${engine.origin === null ? '' : `, and its build (${engine.origin.build}) does not either`}. An engine that was built on Linux does not load on Windows, nor the other way round.`,
+          `The header does not name the operating system${engine.origin === null ? '' : `, and its build (${engine.origin.build}) does not either`}. An engine loads only on the one for which it was built.`,
         );
   const source = built.exact ? 'by --runtimePlatform' : 'derived from the paths in the command';
   const known = `Built for ${names[built.name]} (build ${engine.origin!.build}, ${source}).`;

@@ -1,5 +1,4 @@
 import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
-import type { MemoryOperations } from '../engine/profile.ts';
 import { addTo } from '../text/addTo.ts';
 import { counted, percentText, sizeText, thousands, timeText } from '../text/numbers.ts';
 import { oneLine, shorten } from '../text/oneLine.ts';
@@ -11,6 +10,7 @@ import { headerLines } from './headerLines.ts';
 import { summarySentence } from './summary.ts';
 import { width, wrap } from './textLines.ts';
 import { shareOf, totalMs } from './times.ts';
+import { passSection, restSection, type TraceSection } from './traceText.ts';
 
 /** Groups, operators and unknown nodes beyond these are counted, not listed. */
 const mostGroups = 40;
@@ -36,10 +36,10 @@ export function formatReport(report: FusionReport): string {
     isVoid ? problems : [],
     funnelLines(report),
     groupLines(report),
-    passLines(report),
+    traceLines(passSection(report)),
     findingLines(report),
     savingLines(report),
-    traceLines(report),
+    traceLines(restSection(report)),
     placementLines(report),
     notComputedLines(report),
     unknownLines(report),
@@ -124,42 +124,10 @@ function rowsOf(report: FusionReport): Row[] {
   return rows;
 }
 
-const memoryNouns: Readonly<Record<MemoryOperations['kind'], readonly [one: string, many: string]>> = {
-  'host-to-device': ['copy to the device', 'copies to the device'],
-  'device-to-host': ['copy to the host', 'copies to the host'],
-  'device-to-device': ['copy within the device', 'copies within the device'],
-  'other-copy': ['other copy', 'other copies'],
-  set: ['memset', 'memsets'],
-};
-
-/** What a trace says of whole passes. */
-function passLines({ profile }: FusionReport): string[] {
-  const { pass, launches, passes = 0 } = profile ?? {};
-  if (pass === undefined) return [];
-  const { averageMs, p50, p90, p99, gapMs } = pass;
-  const gap = `no kernel runs for ${timeText(gapMs)} of the median pass (${percentText((100 * gapMs) / p50)})`;
-  return [
-    `A pass through the engine, of ${thousands(passes)} in the trace`,
-    `  ${timeText(averageMs).padStart(8)}  on average on the GPU (p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}); ${gap}`,
-    ...(launches === undefined
-      ? []
-      : [
-          `  ${timeText(launches.ms / launches.calls).padStart(8)}  of the host for each of ${counted(launches.calls, 'launch', 'launches')}, ${timeText(launches.ms)} altogether`,
-        ]),
-  ];
-}
-
-/** What a trace recorded next to the layers, in all its passes and outside them. */
-function traceLines({ profile }: FusionReport): string[] {
-  if (profile === undefined) return [];
-  const rest = profile.kernels - profile.attributed;
-  const lines = (profile.memory ?? []).map(
-    ({ kind, count, ms, bytes }) =>
-      `  ${timeText(ms).padStart(8)}  ${counted(count, ...memoryNouns[kind])}, ${sizeText(bytes)}`,
-  );
-  if (rest > 0) lines.unshift(`  ${timeText(profile.otherMs).padStart(8)}  ${counted(rest, 'kernel')} of no layer`);
-  return lines.length === 0 ? [] : ['In the whole trace, next to the layers', ...lines];
-}
+const traceLines = (section: TraceSection | null): string[] =>
+  section === null
+    ? []
+    : [section.title, ...section.rows.map(({ ms, text }) => `  ${timeText(ms).padStart(8)}  ${text}`)];
 
 /** Where time goes that need not. */
 function findingLines({ findings = [] }: FusionReport): string[] {
