@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
+import type { MarkedComparison } from '../../src/core/diff/buildDiff.ts';
 import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { openPage } from './support/browserPage.ts';
@@ -79,6 +80,24 @@ describe('the page of two builds', () => {
     expect(deltas).toEqual(deltas.toSorted((a, b) => b - a));
     await page.click('.compare-figures > summary');
     expect(await page.textContent('.compare-figures table')).toMatch(/Kernels\s*\d+/);
+
+    // Of a change that marks outputs, the page says which fusions it cost.
+    const marked: MarkedComparison = {
+      side: 'b',
+      outputs: ['x'],
+      debug: [],
+      all: false,
+      survived: 8,
+      dissolved: [{ kernel: 'k', nodes: ['1', '2'], kernels: 2 }],
+      unknown: 0,
+      fused: 8,
+      example: null,
+      deltaMs: null,
+    };
+    const diff = { ...vit.comparison!.diff, marked };
+    views.server.setData({ ...vit, comparison: { ...vit.comparison!, diff } });
+    await opened.showData();
+    await page.locator('.compare-sentence', { hasText: '8 survived, 1 dissolved' }).waitFor();
   });
 
   test('the graph shows the changes in colour and sign, and is linked with list, timeline and table', async () => {

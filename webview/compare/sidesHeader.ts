@@ -1,5 +1,6 @@
 import { select } from 'd3-selection';
 import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
+import { markedSentences } from '../../src/core/diff/compareMarked.ts';
 import type { BuildComparison } from '../../src/core/diff/comparison.ts';
 import type { PrecisionShare } from '../../src/core/report/precisionShare.ts';
 import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
@@ -49,11 +50,11 @@ export function sidesHeader(parent: HTMLElement) {
         side.select('small').text(about!);
       });
     const { aMs, bMs } = diff.time;
-    sentence.text(
+    const times =
       aMs === null || bMs === null
         ? texts.noTimes(diff.changes.length)
-        : texts.times(timeText(aMs), timeText(bMs), deltaText(bMs - aMs), diff.changes.length),
-    );
+        : texts.times(timeText(aMs), timeText(bMs), deltaText(bMs - aMs), diff.changes.length);
+    sentence.text([times, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
     const figures = [
       ...figuresOf(diff.totals),
       ...requestedPrecision(diff.totals),

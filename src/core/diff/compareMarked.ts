@@ -81,7 +81,8 @@ export function markedSentences(marked: MarkedComparison): string[] {
   const what = [
     all
       ? 'all tensors marked as outputs'
-      : outputs.length > 0 && `${counted(outputs.length, 'tensor')} marked as outputs`,
+      : outputs.length > 0 &&
+        `${counted(outputs.length, 'tensor')} marked as ${outputs.length === 1 ? 'an output' : 'outputs'}`,
     debug.length > 0 && `${counted(debug.length, 'tensor')} marked for debugging`,
   ].filter((text) => text !== false);
   const total = survived + dissolved.length + unknown;

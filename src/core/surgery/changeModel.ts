@@ -141,6 +141,8 @@ function declared(graph: ModelGraph, { types, shapes }: InferredTensors, tensor:
   const { name } = graph.tensors[tensor]!;
   const type = types[tensor] ?? null;
   if (type === null) return { reason: `The type of "${name}" is unknown. Pick another tensor` };
+  if (dataTypeNumber(type) === undefined)
+    return { reason: `"${name}" has the type ${type}, not that of a tensor. Pick another one` };
   const shape = shapes[tensor] ?? null;
   return { name, newType: type, ...(shape && { shape }) };
 }

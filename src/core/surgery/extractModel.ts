@@ -71,10 +71,15 @@ export function extractModel(
   const inputs = border(piece.inputs);
   const outputs = border(piece.outputs);
   const unknown = [...inputs, ...outputs].find((tensor) => typeof tensor === 'string');
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
+    const type = inferred.types[graph.byName.get(unknown) ?? -1] ?? null;
     return {
-      reason: `The type of tensor "${unknown}" is unknown. Cut elsewhere, or pass a verbose build log of the model`,
+      reason:
+        type === null
+          ? `The type of tensor "${unknown}" is unknown. Cut elsewhere, or pass a verbose build log of the model`
+          : `"${unknown}" has the type ${type}, and a part can begin and end only at tensors. Cut elsewhere`,
     };
+  }
   const external = new ExternalData('location' in weights ? weights.location : '');
   const byName = new Map(model.graph.initializers.map((tensor) => [tensor.name, tensor]));
   const initializers = piece.initializers.flatMap((tensor) => {

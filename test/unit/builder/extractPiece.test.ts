@@ -10,26 +10,27 @@ import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();
 
+const value = (name: string, elemType: number, dims: string[] | null) => ({
+  name,
+  type: { tensorType: { elemType, ...(dims && { shape: { dim: dims.map((dimParam) => ({ dimParam })) } }) } },
+});
+
+function write(name: string, graph: onnx.IGraphProto): string {
+  const path = join(folder, name);
+  const model = { irVersion: 9, opsetImport: [{ domain: '', version: 17 }], graph: { name: 'g', ...graph } };
+  writeFileSync(path, onnx.ModelProto.encode(model as onnx.IModelProto).finish());
+  return path;
+}
+
 test('a part begins and ends at tensors whose number of dimensions is known, or that the model itself leaves open', async () => {
-  const value = (name: string, elemType: number, dims: string[] | null) => ({
-    name,
-    type: { tensorType: { elemType, ...(dims && { shape: { dim: dims.map((dimParam) => ({ dimParam })) } }) } },
+  const path = write('open.onnx', {
+    node: [
+      { name: 'reshape', opType: 'Reshape', input: ['x', 'dims'], output: ['y'] },
+      { name: 'relu', opType: 'Relu', input: ['y'], output: ['z'] },
+    ],
+    input: [value('x', 1, ['n']), value('dims', 7, ['rank'])],
+    output: [value('z', 1, null)],
   });
-  const path = join(folder, 'open.onnx');
-  const model = onnx.ModelProto.encode({
-    irVersion: 9,
-    opsetImport: [{ version: 17 }],
-    graph: {
-      name: 'g',
-      node: [
-        { name: 'reshape', opType: 'Reshape', input: ['x', 'dims'], output: ['y'] },
-        { name: 'relu', opType: 'Relu', input: ['y'], output: ['z'] },
-      ],
-      input: [value('x', 1, ['n']), value('dims', 7, ['rank'])],
-      output: [value('z', 1, null)],
-    },
-  } as onnx.IModelProto).finish();
-  writeFileSync(path, model);
   const extract = (ids: string[], name: string, more: { anyRank?: boolean } = {}) =>
     extractPiece({ path, pick: (graph) => pieceOfNodes(graph, ids), out: join(folder, name), ...more });
   await expect(extract(['1'], 'behind.onnx')).rejects.toThrow(
@@ -41,4 +42,23 @@ test('a part begins and ends at tensors whose number of dimensions is known, or 
   await extract(['1'], 'any.onnx', { anyRank: true });
   const { value: any } = await readModel(bytesOf(readFileSync(join(folder, 'any.onnx'))));
   expect(any!.graph.inputs).toMatchObject([{ name: 'y', type: 'float', shape: null }]);
+});
+
+test('a part does not begin or end at a sequence', async () => {
+  const path = write('sequence.onnx', {
+    node: [
+      { name: 'split', opType: 'SplitToSequence', input: ['x'], output: ['all'] },
+      { name: 'at', opType: 'SequenceAt', input: ['all', 'i'], output: ['y'] },
+    ],
+    input: [value('x', 1, ['n', 'm']), value('i', 7, [])],
+    output: [value('y', 1, ['k', 'm'])],
+  });
+  const extract = (...ids: string[]) =>
+    extractPiece({ path, pick: (graph) => pieceOfNodes(graph, ids), out: join(folder, 'taken.onnx') });
+  for (const id of ['0', '1'])
+    // oxlint-disable-next-line no-await-in-loop -- two small models
+    await expect(extract(id)).rejects.toThrow(
+      'sequence.onnx: "all" has the type seq(float), and a part can begin and end only at tensors. Cut elsewhere',
+    );
+  expect((await extract('0', '1')).nodes).toEqual(['0', '1']);
 });

@@ -41,7 +41,7 @@ test('a fusion survives where its nodes are still together, also with others or 
   expect(found!.dissolved).toEqual([{ kernel: 'Conv0 + Relu1', nodes: ['0', '1'], kernels: 2 }]);
   expect(found!.deltaMs).toBeCloseTo(0.4);
   expect(markedSentences(found!)).toEqual([
-    'B has 1 tensor marked as outputs: of 3 fusions in A, 2 survived, 1 dissolved; it takes 0.400 ms more.',
+    'B has 1 tensor marked as an output: of 3 fusions in A, 2 survived, 1 dissolved; it takes 0.400 ms more.',
     'B is not the engine of A: its values and times can differ from the engine that you ship.',
   ]);
 });

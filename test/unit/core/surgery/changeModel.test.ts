@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
 import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
 import { editsFor, type ModelChange } from '../../../../src/core/surgery/changeModel.ts';
+import { buildModel } from '../fusion/buildModel.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 
 async function edits(model: string, change: ModelChange) {
@@ -34,6 +35,19 @@ test('what cannot be cut says why', async () => {
   });
   expect(await edits('vit_tiny', { cuts: [model.graph.outputs[0]!.name] })).toMatchObject({
     reason: expect.stringMatching(/^No node reads/) as string,
+  });
+  const sequences = createModelGraph(
+    buildModel({
+      inputs: { x: [4, 8] },
+      outputs: ['y'],
+      nodes: [
+        ['split', 'SplitToSequence', ['x'], ['all']],
+        ['at', 'SequenceAt', ['all', 'i'], ['y']],
+      ],
+    }),
+  );
+  expect(editsFor(sequences, inferTensors(sequences), { cuts: ['all'] })).toEqual({
+    reason: '"all" has the type seq(float), not that of a tensor. Pick another one',
   });
 });
 
