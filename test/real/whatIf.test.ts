@@ -36,7 +36,7 @@ test('an output inside an attention dissolves just this one', async () => {
     change: { outputs: ['/layers.1/attn/qk/MatMul_output_0'] },
     base,
   });
-  expect(diff.b).toMatchObject({ product: 'tensorrt-rtx' });
+  expect(diff.b).toMatchObject({ model: 'fp16_overflow_fp16.onnx', product: 'tensorrt-rtx' });
   expect(diff.totals.states).toMatchObject({ split: 4, merged: 0, moved: 0, same: diff.matched.byName - 4 });
   expect(diff.marked).toMatchObject({ side: 'b', dissolved: [expect.objectContaining({ kernels: 3 })] });
   const [split] = diff.changes.filter(({ kind }) => kind === 'split');

@@ -69,7 +69,9 @@ export async function whatIf(
     // Outputs of the copy that the model does not have.
     const outputs = change && 'outputs' in change ? [...change.outputs] : [];
     const marked = outputs.length > 0 ? { marked: { outputs, debug: [], all: false } } : {};
-    const sides = { a: { ...a, source: names.a }, b: { ...b, source: names.b, ...marked } };
+    // The copy is temporary, and so is its name.
+    const report = { ...b.report, model: { ...b.report.model, file: a.report.model.file } };
+    const sides = { a: { ...a, source: names.a }, b: { ...b, report, source: names.b, ...marked } };
     return { diff: diffReports(sides.a, sides.b), sides, seconds: after.manifest.seconds };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -11,16 +11,23 @@ import { pieceOf } from '../../../src/core/surgery/pieceOf.ts';
 import { windows } from './windows.mjs';
 import { DOWNLOAD } from './workbench.mjs';
 
-const { open, install, folder, cache } = windows({ files: ['yolo_like.onnx'] });
-const yolo = fileURLToPath(new URL('../../fixtures/models/yolo_like.onnx', import.meta.url));
+const { open, install, folder, cache } = windows({ files: ['yolo_like.onnx', 'bert_base.onnx'] });
+/** Small models that are built; the others only lose parts. */
+const built = ['yolo_like.onnx', 'fp16_overflow_fp16.onnx'];
 
 before(async () => {
   install();
   // With weights, which the models of the tests lack.
-  const own = join(folder, 'yolo_like.onnx');
   const everything = (graph) => pieceOf(graph, graph.nodes.keys(), null);
-  await extractPiece({ path: await fillWeights(yolo, cache), pick: everything, out: own, weights: 'embed' });
-  writeFileSync(join(folder, 'yolo_broken.onnx'), misspelt(readFileSync(own), 'Sigmoid', 'Sigmoyd'));
+  for (const file of built) {
+    const fixture = fileURLToPath(new URL(`../../fixtures/models/${file}`, import.meta.url));
+    // oxlint-disable-next-line no-await-in-loop -- two small models
+    const path = await fillWeights(fixture, cache);
+    // oxlint-disable-next-line no-await-in-loop
+    await extractPiece({ path, pick: everything, out: join(folder, file), weights: 'embed' });
+  }
+  const broken = misspelt(readFileSync(join(folder, 'yolo_like.onnx')), 'Sigmoid', 'Sigmoyd');
+  writeFileSync(join(folder, 'yolo_broken.onnx'), broken);
 });
 
 /** A model of which one node in the middle has an operator that no one knows. */
@@ -131,4 +138,43 @@ test('a build that fails for an operator offers a plugin and the smallest part t
   await w.quickPick('Replace by Plugin').waitFor();
   await w.shot('change-6-fixes');
   await w.page.keyboard.press('Escape');
+});
+
+test('nodes in a rectangle of a language model become a model', async () => {
+  const w = await open();
+  await openGraph(w, 'bert_base.onnx');
+  await find(w, 'name:layer.3/attention/self/Softmax');
+  await w.graphAtRest();
+  const { x, y, width, height } = await w.view.getByRole('treeitem', { selected: true }).first().boundingBox();
+  await w.page.mouse.move(x - 20, y - 10);
+  await w.page.keyboard.down('Shift');
+  await w.page.mouse.down();
+  await w.page.mouse.move(x + width + 60, y + height + 110, { steps: 4 });
+  await w.shot('change-9-rectangle');
+  await w.page.mouse.up();
+  await w.page.keyboard.up('Shift');
+  await w.view.getByText(/^\d+ nodes in the rectangle$/).waitFor();
+  await w.runCommand('TensorRT: Extract Selected Nodes');
+  await acceptPath(w, /Extract \d+ nodes/);
+  await w.tab('bert_base-part.onnx').waitFor();
+  await w.viewWith('#root > *');
+  await w.shot('change-10-part');
+  assert.deepEqual(w.violations, []);
+});
+
+test('an output within an attention dissolves this one', async () => {
+  const w = await open();
+  await openGraph(w, 'fp16_overflow_fp16.onnx');
+  await find(w, 'name:layers.1/attn/qk/MatMul');
+  await w.runCommand('TensorRT: What If…');
+  await w.quickPick('Mark as Output').waitFor();
+  await w.shot('change-11-what-if');
+  await w.quickPick('Mark as Output').click();
+  await w.toast('nodes split').waitFor({ timeout: DOWNLOAD });
+  await w.tab('What If: Output').waitFor();
+  const page = await w.viewWith('.change-list li');
+  await page.getByText('1 dissolved').first().waitFor();
+  await page.getByText('Two builds of fp16_overflow_fp16.onnx').waitFor();
+  await w.shot('change-12-what-if-result');
+  assert.deepEqual(w.violations, []);
 });
