@@ -160,7 +160,7 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
       for (const change of comparison.diff.changes)
         for (const id of idsInGraph(change)) ofNode.set(id, [...(ofNode.get(id) ?? []), change]);
       selected = new Set();
-      header.show(next.title, comparison);
+      header.show(comparison);
       list.show(comparison, report);
       table.show(toChangeRows(report, comparison));
       forGraph = () => graph.show(next, message);

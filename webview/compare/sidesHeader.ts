@@ -28,8 +28,8 @@ export function sidesHeader(parent: HTMLElement) {
   for (const text of ['', 'A', 'B', texts.delta]) heads.append('th').attr('scope', 'col').text(text);
   const rows = table.append('tbody');
 
-  const show = (model: string, { diff, names, facts }: BuildComparison) => {
-    title.text(texts.title(model));
+  const show = ({ diff, names, facts }: BuildComparison) => {
+    title.text(texts.title(diff.a.model, diff.b.model));
     sides
       .selectAll('span')
       .data([
@@ -54,7 +54,9 @@ export function sidesHeader(parent: HTMLElement) {
       aMs === null || bMs === null
         ? texts.noTimes(diff.changes.length)
         : texts.times(timeText(aMs), timeText(bMs), deltaText(bMs - aMs), diff.changes.length);
-    sentence.text([times, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
+    const inputs = diff.shapes.map(({ input }) => input);
+    const shapes = inputs.length === 0 ? [] : [texts.otherShapes(inputs)];
+    sentence.text([times, ...shapes, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
     const figures = [
       ...figuresOf(diff.totals),
       ...requestedPrecision(diff.totals),

@@ -126,15 +126,17 @@ export const strings = {
     whole: 'Whole Axis',
   },
   compare: {
-    title: (model: string) => `Two builds of ${model}`,
+    title: (a: string, b: string) => (a === b ? `Two builds of ${b}` : `Builds of ${a} and ${b}`),
     delta: 'Delta',
     unknown: 'unknown',
     times: (a: string, b: string, delta: string, changes: number) =>
       `${a} → ${b} (${delta}), ${counted(changes, 'change')}.`,
+    otherShapes: (inputs: readonly string[]) =>
+      `The engines are built for other shapes of ${inputs.slice(0, 3).join(', ')}, so the times are not of the same work.`,
     noTimes: (changes: number) =>
       `${counted(changes, 'change')}. At least one build has no profile, so times are unknown.`,
     figures: (figures: number, byName: number, byStructure: number, onlyA: number, onlyB: number) =>
-      `${counted(figures, 'figure')} differ · ${counted(byName, 'node')} matched by name, ${thousands(byStructure)} by structure, ${thousands(onlyA)} only in A, ${thousands(onlyB)} only in B`,
+      `${counted(figures, 'figure')} ${figures === 1 ? 'differs' : 'differ'} · ${counted(byName, 'node')} matched by name, ${thousands(byStructure)} by structure, ${thousands(onlyA)} only in A, ${thousands(onlyB)} only in B`,
     totals: {
       nodes: 'Nodes',
       layers: 'Layers and kernels listed',

@@ -70,6 +70,13 @@ it('writes a gate that the same build passes, its memory included', async () => 
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('✓ memory.activation') as string });
 });
 
+it('a pattern that fits nothing fails with the reason', async () => {
+  writeFileSync(file('none.gate.yaml'), "rules:\n  precision: { '/nothing/**': fp16, 'op:Shape': fp16 }\n");
+  const { out } = await runCommand(gate, file('none.gate.yaml'), '--build', build('none', '1.7.1'));
+  expect(out).toContain('/nothing/** selects no node.\n');
+  expect(out).toMatch(/op:Shape selects no node(?: that accepts a precision)?\.\n/);
+});
+
 it('without a build that passed cannot judge', async () => {
   for (const text of ['no JSON', '{}', JSON.stringify({ jobs: [failed] })]) {
     writeFileSync(file('none.json'), text);

@@ -174,7 +174,7 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
 
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
   const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
-  if (nodes?.length === 0) return { missing: `No node or module is named ${key}` };
+  if (nodes?.length === 0) return { missing: `No node or module matches ${key}` };
   const ids = nodes && new Set(nodes.map(({ id }) => id));
   const opaque = opaqueForeignNodes(report);
   const isTorn = ({ id, nodes: members }: FusionReport['foreignNodes'][number]) =>

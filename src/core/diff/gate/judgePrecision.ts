@@ -12,7 +12,10 @@ export function judgePrecision({ key, limit }: Check, { types }: GateSide): Gate
   if (!types) return { kept: null, message: 'This rule needs the nodes: pass the model with --onnx.' };
   const { facts, index } = types;
   const file = readSelector(key, limit.type);
-  const { nodes } = planPrecision(file, index, resolveOverrides(file, index, facts));
+  const resolved = resolveOverrides(file, index, facts);
+  if (resolved.matches.every((match) => match.nodes.length === 0))
+    return { kept: null, message: `${key} selects no node.` };
+  const { nodes } = planPrecision(file, index, resolved);
   if (nodes.length === 0) return { kept: null, message: `${key} selects no node that accepts a precision.` };
   const judged = nodes.map((node) => ({ node, ...judgeLayers(node, facts, index.nodes[node.position]?.weight) }));
   const wrong = judged.filter(({ verdict }) => verdict === 'disobeyed');

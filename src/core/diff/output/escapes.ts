@@ -20,4 +20,4 @@ export const escapeCell = (text: string): string =>
     .replaceAll(/[\u0000-\u001f\u007f]+/g, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
-    .replaceAll(/[\\`*_[\]|~#@]/g, '\\$&');
+    .replaceAll(/[\\`*_[\]|~#@$]/g, '\\$&');

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { CheckResult, GateResult } from '../../../../../src/core/diff/gate/gateResult.ts';
 import { type GateSide, judgeGate } from '../../../../../src/core/diff/gate/judgeGate.ts';
 import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
+import { escapeCell } from '../../../../../src/core/diff/output/escapes.ts';
 import { gateCodeQuality, gateSarif } from '../../../../../src/core/diff/output/gateSarif.ts';
 import { gateJunit, gateMarkdown, gateText } from '../../../../../src/core/diff/output/gateText.ts';
 import { type JsonSchema, readSchema, schemaViolations, withoutOtherFields } from '../../../../support/jsonSchema.ts';
@@ -169,4 +170,6 @@ test('JUnit and Markdown: names of nodes are text, never markup', () => {
   expect(markdown).toContain('### ❌ m.onnx, TensorRT 10.6.0: 4 of 7 checks failed, 1 allowed to fail, 1 not judged');
   expect(markdown).toContain('/a "b"&lt;c>&amp;\\|\\`d\\` \\*e\\* , Relu2 |');
   expect(markdown.trimEnd().split('\n')).toHaveLength(4 + 7);
+  // GitHub takes what is between two $$ for a formula.
+  expect(escapeCell('$$myelin$$(Unnamed Loop)')).toBe('\\$\\$myelin\\$\\$(Unnamed Loop)');
 });
