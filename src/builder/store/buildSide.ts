@@ -16,6 +16,7 @@ import { type Build, requireBuild } from './buildFolder.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild, type LoadedBuild } from './loadBuild.ts';
 import { modelChanged } from './modelChanged.ts';
+import { readReport } from './readReport.ts';
 import { requestedPrecision } from './realisedPrecision.ts';
 
 /** One side of a comparison, and where its files are. */
@@ -98,23 +99,6 @@ async function ofReport(path: string, onnx: string | undefined, files: ParsedFil
     network: networkOf(model),
     types: { facts: buildFacts(report, null), index },
   };
-}
-
-/** @throws {UserError} if the text is no fusion report */
-function readReport(path: string, text: string): FusionReport {
-  let value: Partial<FusionReport> | null;
-  try {
-    const parsed = JSON.parse(text) as
-      (Partial<FusionReport> & { fusion?: FusionReport; report?: FusionReport }) | null;
-    // What `trtlens build --json` and `trtlens report -o x.json` write holds the report, too.
-    value = parsed?.fusion ?? parsed?.report ?? parsed;
-  } catch {
-    throw new UserError(`${path} is not JSON: pass a build folder, or what \`trtlens fusion --json\` wrote`);
-  }
-  const lists = value && [value.nodes, value.layers, value.foreignNodes];
-  if (value?.schema !== 1 || !lists?.every(Array.isArray) || !value.model || !value.tensorrt || !value.accounting)
-    throw new UserError(`${path} is not a fusion report: pass a build folder, or what \`trtlens fusion --json\` wrote`);
-  return value as FusionReport;
 }
 
 /** A report counts the nodes of local functions, too. */

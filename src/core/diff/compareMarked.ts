@@ -1,16 +1,21 @@
 import { counted, timeText } from '../text/numbers.ts';
-import type { DiffTime, MarkedComparison, MarkedTensors } from './buildDiff.ts';
+import type { DiffTime, MarkedComparison } from './buildDiff.ts';
 import { nodeWords } from './changeWords.ts';
 import type { DiffInput } from './diffInput.ts';
 import { comparableGroups, type Group } from './groups.ts';
+import { isPlanned } from '../report/layers.ts';
 import type { NodeMatch } from './matchNodes.ts';
 
-const isMarked = (marked: MarkedTensors | undefined): boolean =>
+const isMarked = ({ marked }: DiffInput): boolean =>
   marked !== undefined && marked.outputs.length + marked.debug.length > 0;
+
+/** Exactly one side has marked tensors, and both have an engine. */
+const isComparable = (a: DiffInput, b: DiffInput): boolean =>
+  isMarked(a) !== isMarked(b) && !isPlanned(a.report) && !isPlanned(b.report);
 
 /**
  * Which fusions a build with marked tensors shares with the build without them.
- * @returns undefined unless exactly one side has marked tensors
+ * @returns undefined unless exactly one side has marked tensors, and both have an engine
  */
 export function compareMarked(
   a: DiffInput,
@@ -18,8 +23,8 @@ export function compareMarked(
   match: NodeMatch,
   { aMs, bMs }: DiffTime,
 ): MarkedComparison | undefined {
-  if (isMarked(a.marked) === isMarked(b.marked)) return undefined;
-  const side = isMarked(a.marked) ? 'a' : 'b';
+  if (!isComparable(a, b)) return undefined;
+  const side = isMarked(a) ? 'a' : 'b';
   const [groupsA, groupsB] = comparableGroups(a.report, b.report, match);
   const [plain, marked] = side === 'b' ? [groupsA, groupsB] : [groupsB, groupsA];
   const other = side === 'b' ? match.toB : reversed(match, b.report.nodes.length);
@@ -44,7 +49,9 @@ export function compareMarked(
       const isTogether = [...kernels].some((kernel) =>
         own.every((index) => homes.get(index)?.includes(kernel) ?? true),
       );
-      if (isTogether || kernels.size === 0) found.survived += 1;
+      // Members of a ForeignNode that no kernel names: together or not, nothing says.
+      if (kernels.size === 0 && own.some((index) => nodes[index]!.fate === 'foreign')) found.unknown += 1;
+      else if (isTogether || kernels.size === 0) found.survived += 1;
       else {
         const ids = own.map((index) => nodes[index]!.id);
         found.dissolved.push({ nodes: ids, kernel: group.layers[0]?.name ?? '', kernels: kernels.size });

@@ -39,3 +39,25 @@ it('does not judge a build by another model than it was made from', async () => 
   }
   expect((await readBuildSide(build, kept)).report.accounting.unknown).toBe(0);
 });
+
+it('refuses a damaged report, whatever is missing', async () => {
+  const path = join(folder, 'report.json');
+  const { report } = await readBuildSide(join(folder, 'build'), join(folder, 'kept.onnx'));
+  await writeFile(path, JSON.stringify(report));
+  expect((await readBuildSide(path)).report.nodes).toHaveLength(report.nodes.length);
+  for (const damaged of [
+    '[]',
+    'null',
+    '{"fusion": null, "schema": 1}',
+    ...['schema', 'model', 'tensorrt', 'accounting', 'nodes', 'layers', 'foreignNodes', 'problems'].map((key) =>
+      JSON.stringify({ ...report, [key]: undefined }),
+    ),
+    JSON.stringify({ ...report, nodes: [{}] }),
+    JSON.stringify({ ...report, layers: [{ name: 'a', kind: 'single', nodes: [] }] }),
+  ]) {
+    // oxlint-disable-next-line no-await-in-loop -- a file after the other
+    await writeFile(path, damaged);
+    // oxlint-disable-next-line no-await-in-loop -- a file after the other
+    await expect(readBuildSide(path)).rejects.toThrow('is not a fusion report');
+  }
+});

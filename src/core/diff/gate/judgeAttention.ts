@@ -23,7 +23,10 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
       ReportNode,
     ];
     const shared = first.layers.filter((id) => middle.layers.includes(id) && last.layers.includes(id));
-    const unknown = [first, middle, last].some(({ fate }) => fate === 'unknown');
+    // A member of a ForeignNode can be in no known kernel.
+    const unknown = [first, middle, last].some(
+      ({ fate, layers: own }) => fate === 'unknown' || (fate === 'foreign' && own.length === 0),
+    );
     if (shared.some((id) => layers.get(id)?.kind !== 'foreign')) continue;
     if (shared.length > 0 || unknown || [first, middle, last].some((node) => opaque.has(node.foreignNode ?? -1)))
       hidden.push(middle);

@@ -46,6 +46,17 @@ test('a fusion survives where its nodes are still together, also with others or 
   ]);
 });
 
+test('members of a ForeignNode in no known kernel are unknown, and a plan is not compared', () => {
+  expect(compared(plain.slice(0, 2), marks(), { Exp4: 'foreign', Div5: 'foreign' })).toMatchObject({
+    survived: 2,
+    unknown: 1,
+  });
+  const problems = [{ severity: 'warning' as const, code: 'planned-layers', message: '' }];
+  const [report, plan] = [reportWith(names, plain), { ...reportWith(names, plain), problems }];
+  const diff = diffReports({ source: 'a', report }, { source: 'b', report: plan, marked: marks() });
+  expect(diff.marked).toBeUndefined();
+});
+
 test('what the marked side does not know is unknown, and marks on both sides or none are not compared', () => {
   expect(compared(plain.slice(0, 2), marks(), { Exp4: 'unknown', Div5: 'unknown' })).toMatchObject({
     survived: 2,

@@ -59,6 +59,16 @@ describe('attention: fused', () => {
     expect(judge('attention: fused', { report, network })[0]).toMatch(/^failed: The kernels of 1 of 1 attention are/);
   });
 
+  test('a node in no known kernel is not split off', () => {
+    const kernel = { kind: 'kernel', foreignNode: 0 } as const;
+    const report = reportWith(names, [
+      { nodes: names.slice(0, 3), ...kernel },
+      { nodes: ['MatMul5'], ...kernel },
+    ]);
+    Object.assign(report.nodes[3]!, { fate: 'foreign', foreignNode: 0 });
+    expect(judge('attention: fused', { report, network })[0]).toMatch(/^failed: The kernels of 1 of 1 attention are/);
+  });
+
   test('a Softmax that is the right factor, or is read by something else only, is no attention', () => {
     const reader = chain(names, { MatMul5: ['y', 'Softmax4_out'] });
     expect(with_([{ nodes: names }], reader)[0]).toMatch(/no attention/);
