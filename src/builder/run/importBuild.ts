@@ -5,12 +5,13 @@ import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
 import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
-import type { Inspection } from '../../core/inspect/inspection.ts';
+import { type Inspection, inspection } from '../../core/inspect/inspection.ts';
 import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { openFile, readWhole } from '../files/fileSource.ts';
+import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import { isTraceReport } from '../files/parsedFiles.ts';
 import { exportTrace } from '../tools/exportTrace.ts';
@@ -115,13 +116,19 @@ async function readPiece(piece: ImportedPiece) {
   const content = 'file' in piece ? await contentOf(piece.file) : Buffer.from(piece.text);
   const inspected = await (content instanceof Uint8Array
     ? inspectFile(bytesOf(content), { name })
-    : withFile(content.trace, inspectFile));
+    : withFile(content.trace, inspectTrace));
   const kind = kinds[inspected.kind];
   if (kind !== undefined) return { name, content, inspected, kind };
   const reason = inspected.problems[0]?.message ?? `${inspected.summary}.`;
   throw new UserError(
     `${name}: ${reason} Supported are the output of trtexec --verbose, the files of --exportLayerInfo and --exportProfile, traces of Nsight Systems, and the output of ncu --csv.`,
   );
+}
+
+/** Without reading its rows: that takes seconds, and the views do it anyway. */
+async function inspectTrace(source: ByteSource): Promise<Inspection> {
+  const { value, problems } = await openNsysTrace(source);
+  return inspection(value === undefined ? 'unknown' : 'trace', 'An SQLite file', { problems });
 }
 
 /** What a file contains, unpacked. A trace stays on disk: it may be larger than memory. */

@@ -2,6 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
+import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { openFile } from '../files/fileSource.ts';
@@ -102,6 +104,11 @@ async function keyOf(path: string): Promise<{ key: Piece; why?: never } | { key:
   if (isTraceReport(path)) return { key: 'profile' };
   const source = await openFile(path);
   try {
+    // Of a trace it is read only once what it is for is known: it may be larger than memory.
+    if (SqliteFile.sniff(await source.read(0, 16))) {
+      const { value, problems } = await openNsysTrace(source);
+      return value === undefined ? { key: undefined, why: problems[0]!.message } : { key: 'profile' };
+    }
     const { kind, summary, problems } = await inspectFile(source, { name: basename(path) });
     const key = keys[kind];
     return key === undefined ? { key, why: problems[0]?.message ?? `${summary}.` } : { key };

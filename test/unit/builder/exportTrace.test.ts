@@ -105,3 +105,12 @@ test('what Nsight Compute printed is part of an imported build, and is found nex
   expect(await engineFilesOf(layers)).toEqual({ layers });
   await expect(importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }], cache: folder })).rejects.toThrow(/Add the build log/); // prettier-ignore
 });
+
+test('a trace that cannot be read is refused with the reason', async () => {
+  const pieces = (name: string) => [{ file: fixturePath('traces/vit_tiny.fp16/layers.json.gz') }, { file: fixturePath(`traces/${name}.sqlite`) }]; // prettier-ignore
+  const attempt = (name: string) => importBuild({ model: modelPath('vit_tiny'), pieces: pieces(name), cache: folder });
+  await expect(attempt('wal')).rejects.toThrow(/^wal\.sqlite: The SQLite file uses a write-ahead log/);
+  await expect(attempt('renamed')).rejects.toThrow(
+    /^renamed\.sqlite: The table CUPTI_ACTIVITY_KIND_KERNEL, .*has no column/,
+  );
+});

@@ -25,12 +25,9 @@ import { SqliteFile } from './sqliteFile.ts';
  * or has no kernels.
  */
 export async function readNsysTrace(source: ByteSource): Promise<Read<Profile>> {
-  const { value: file, problems } = await SqliteFile.open(source);
-  if (file === undefined) return { value: undefined, problems };
-  if (!file.has(kernelTable)) return { value: undefined, problems: [...problems, noKernels(file)] };
-  const version = await readVersion(file);
-  const strange = missingColumns(file, version);
-  if (strange.some(({ severity }) => severity === 'error')) return { value: undefined, problems: strange };
+  const { value: opened, problems: strange } = await openNsysTrace(source);
+  if (opened === undefined) return { value: undefined, problems: strange };
+  const { file, version } = opened;
   const names = await readNames(file);
   const shared = { keys: new CallKeys(file), threads: new Threads(), memory: new ColumnMemory() };
   const calls = await readCalls(file, names, shared);
@@ -51,6 +48,20 @@ export async function readNsysTrace(source: ByteSource): Promise<Read<Profile>> 
     value: { iterations: trace.passes, rows: [], trace: whole },
     problems: [...file.problems(), ...missing, ...strange, ...unmatched],
   };
+}
+
+/**
+ * Opens such a file without reading its rows; `value` is undefined, with the reason, if it is another one. `version` is
+ * that of the Nsight Systems that wrote it, null if it does not say.
+ */
+export async function openNsysTrace(source: ByteSource): Promise<Read<{ file: SqliteFile; version: string | null }>> {
+  const { value: file, problems } = await SqliteFile.open(source);
+  if (file === undefined) return { value: undefined, problems };
+  if (!file.has(kernelTable)) return { value: undefined, problems: [...problems, noKernels(file)] };
+  const version = await readVersion(file);
+  const strange = missingColumns(file, version);
+  const isOther = strange.some(({ severity }) => severity === 'error');
+  return { value: isOther ? undefined : { file, version }, problems: strange };
 }
 
 const noKernels = (file: SqliteFile): Problem => ({
