@@ -7,7 +7,8 @@ import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { ModelGraph } from '../../core/model/modelGraph.ts';
 import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
-import { nodesAround, type Piece, pieceBetween, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
+import { nodesAround, type Piece, pieceBetween, type Unfit } from '../../core/surgery/pieceOf.ts';
+import { pieceWithSizes } from '../../core/surgery/pieceWithSizes.ts';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { counted, sizeText } from '../../core/text/numbers.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
@@ -131,7 +132,7 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
       : await membersOf(group, values.build, model);
   return (graph) => {
     const chosen = ids ?? namedNodes(graph, names);
-    return pieceOfNodes(graph, around > 0 ? nodesAround(graph, chosen, around) : chosen);
+    return pieceWithSizes(graph, around > 0 ? nodesAround(graph, chosen, around) : chosen);
   };
 }
 

@@ -7,7 +7,8 @@ import { splitFile } from '../../builder/surgery/splitFile.ts';
 import { writePlugin } from '../../builder/surgery/writePlugin.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
-import { nodesAround, pieceOfNodes } from '../../core/surgery/pieceOf.ts';
+import { nodesAround } from '../../core/surgery/pieceOf.ts';
+import { pieceWithSizes } from '../../core/surgery/pieceWithSizes.ts';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { counted } from '../../core/text/numbers.ts';
 import type { ComparisonPages } from '../history/comparisonPages.ts';
@@ -89,7 +90,7 @@ async function extractNodes({ log }: SurgeryParts, { model, nodes }: ChosenNodes
     extractPiece({
       path: model.fsPath,
       // With what is between them, since a part has no holes.
-      pick: (graph) => pieceOfNodes(graph, nodesAround(graph, nodes, 0)),
+      pick: (graph) => pieceWithSizes(graph, nodesAround(graph, nodes, 0)),
       out: out.fsPath,
       signal,
     }),
