@@ -1,6 +1,7 @@
 import { select } from 'd3-selection';
 import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
 import { markedSentences } from '../../src/core/diff/compareMarked.ts';
+import { otherMethods } from '../../src/core/diff/changeWords.ts';
 import type { BuildComparison } from '../../src/core/diff/comparison.ts';
 import type { PrecisionShare } from '../../src/core/report/precisionShare.ts';
 import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
@@ -56,7 +57,9 @@ export function sidesHeader(parent: HTMLElement) {
         : texts.times(timeText(aMs), timeText(bMs), deltaText(bMs - aMs), diff.changes.length);
     const inputs = diff.shapes.map(({ input }) => input);
     const shapes = inputs.length === 0 ? [] : [texts.otherShapes(inputs)];
-    sentence.text([times, ...shapes, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
+    const methods =
+      aMs !== null && bMs !== null && diff.a.traced !== diff.b.traced ? [otherMethods(diff.a.traced)] : [];
+    sentence.text([times, ...methods, ...shapes, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
     const figures = [
       ...figuresOf(diff.totals),
       ...requestedPrecision(diff.totals),

@@ -91,6 +91,8 @@ export interface DiffSide {
   gpu: string | null;
   /** There is no list of engine layers: those compared are TensorRT's plan, without reformats and kernels. */
   planned: boolean;
+  /** The times are those of kernels in a trace of Nsight Systems, without what a profiler of layers adds. */
+  traced: boolean;
 }
 
 export interface MatchedNodes {

@@ -23,6 +23,12 @@ function groupWords(groups: readonly Group[]): string {
   return `${names.length} ${groups.every(({ foreign }) => foreign) ? 'kernels' : 'layers'}, first ${names[0]}`;
 }
 
+/** Where the times of two builds were not measured in the same way. */
+export const otherMethods = (isTracedA: boolean): string => {
+  const [trace, profile] = isTracedA ? ['A', 'B'] : ['B', 'A'];
+  return `The times of ${trace} are from a trace of the GPU, those of ${profile} from a profile of layers, which adds to each.`;
+};
+
 /** A change of time behind a sentence: `: +41.0 µs`; '' if there is none. */
 export function delta(ms: number | null): string {
   if (ms === null || isSameTime(ms)) return '';

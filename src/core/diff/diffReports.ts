@@ -68,6 +68,7 @@ const sideOf = ({ source, report, figures }: DiffInput): DiffSide => ({
   version: report.tensorrt.version,
   gpu: figures?.gpu ?? null,
   planned: isPlanned(report),
+  traced: report.profile !== undefined,
 });
 
 function totalsOf(a: DiffInput, b: DiffInput) {

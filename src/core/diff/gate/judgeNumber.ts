@@ -33,6 +33,11 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
     return { kept: null, message: `${limit.text} needs a baseline: add \`baseline:\`, or pass --baseline.` };
   const before = measure(check, baseline);
   if ('missing' in before) return { kept: null, message: `In the baseline: ${before.missing}.` };
+  if (isTime(check) && (build.report.profile === undefined) !== (baseline.report.profile === undefined))
+    return {
+      kept: null,
+      message: 'The times are not comparable: one is from a trace of the GPU, the other from a profile.',
+    };
   const most = limit.kind === 'percent' ? before.value * (1 + limit.value / 100) : before.value + limit.value;
   // A hair above the limit is rounding of sums.
   const kept = value <= most + Math.abs(most) * 1e-9;
@@ -40,6 +45,8 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
   const message = `${text} (baseline ${textOf(check, before.value)}${change}); the limit is ${limit.text}.`;
   return { kept, message: message + noiseText(found, before, limit), baseline: before.value, ...details };
 }
+
+const isTime = ({ rule, key }: Pick<Check, 'rule' | 'key'>): boolean => rule === 'time' || key === 'microseconds';
 
 const signed = (percent: number): string => `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
 
@@ -63,7 +70,7 @@ function straddleText(check: Check, spread: Spread | undefined, limit: number): 
 
 function textOf({ rule, key }: Check, value: number): string {
   if (rule === 'memory') return sizeText(value);
-  if (rule === 'time' || key === 'microseconds') return timeText(value);
+  if (isTime({ rule, key })) return timeText(value);
   if (rule === 'accuracy') return value === Infinity ? 'not finite' : `error ${Number(value.toPrecision(2))}`;
   const names: Record<string, [string, string]> = {
     foreignNodes: ['ForeignNode', 'ForeignNodes'],
@@ -79,8 +86,7 @@ function textOf({ rule, key }: Check, value: number): string {
 
 /** Without the noun, which the value has. */
 function limitText(check: Check, value: number): string {
-  const isMeasured = ['memory', 'time'].includes(check.rule) || check.key === 'microseconds';
-  return isMeasured ? textOf(check, value) : thousands(value);
+  return check.rule === 'memory' || isTime(check) ? textOf(check, value) : thousands(value);
 }
 
 const noLayers =

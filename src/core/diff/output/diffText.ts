@@ -1,6 +1,7 @@
 import { counted, deltaText, isSameTime, sizeText, thousands, timeText } from '../../text/numbers.ts';
 import type { Both, BuildDiff, Change, DiffSide, DiffTotals } from '../buildDiff.ts';
 import { precisionSentence } from '../../report/precisionShare.ts';
+import { otherMethods } from '../changeWords.ts';
 import { markedSentences } from '../compareMarked.ts';
 import { escapeCell } from './escapes.ts';
 
@@ -55,6 +56,12 @@ function figuresText(totals: DiffTotals): string[] {
   return [text[0]!.toUpperCase() + text.slice(1)];
 }
 
+/** A profiler of layers adds to the time of each, a trace does not. */
+function methodText({ a, b, time }: BuildDiff): string[] {
+  if (a.traced === b.traced || time.aMs === null || time.bMs === null) return [];
+  return [`${otherMethods(a.traced)} The difference includes that.`];
+}
+
 /** The times of other shapes are of other work. */
 function shapesText({ shapes }: BuildDiff): string[] {
   if (shapes.length === 0) return [];
@@ -90,6 +97,7 @@ function headLines(diff: BuildDiff): string[] {
     time.aMs !== null && time.bMs !== null
       ? `Time: ${timeText(time.aMs)} → ${timeText(time.bMs)} (${deltaText(time.bMs - time.aMs)})`
       : 'Time: not comparable, because at least one side has no profile',
+    ...methodText(diff),
     ...shapesText(diff),
     ...figuresText(totals),
     ...sideLines(diff),

@@ -164,6 +164,14 @@ describe('what one side cannot know', () => {
     );
   });
 
+  test('times of a trace and of a profile are not measured in the same way, which is said', () => {
+    const report = reportWith(names, attention);
+    const traced = { ...report, profile: { source: 'nsys' } as never };
+    const sentence = 'The times of B are from a trace of the GPU, those of A from a profile of layers';
+    expect(diffText(diff(report, traced))).toContain(sentence);
+    expect(diffText(diff(traced, traced))).not.toContain('trace of the GPU');
+  });
+
   test('a plan is not an engine: nothing in it was removed, and it counts nothing', () => {
     const plan = {
       ...reportWith(names, attention),

@@ -147,6 +147,17 @@ describe('numbers', () => {
     expect(with_({ missing: 'The model is missing' })).toEqual(['failed: The model is missing.']);
   });
 
+  test('times of a trace are not compared with those of a profile', () => {
+    const traced = { ...report, profile: { source: 'nsys' } as never };
+    const rules = '{ time: { total: +5%, Conv1: 9 ms }, reformats: { microseconds: +5% } }';
+    expect(judge(rules, { report: traced }, { report }).map((text) => text.slice(0, 40))).toEqual([
+      'failed: The times are not comparable: on',
+      'passed: 0.500 ms; the limit is 9.00 ms.',
+      'failed: The times are not comparable: on',
+    ]);
+    expect(judge(rules, { report: traced }, { report: traced }).every((text) => text.startsWith('passed'))).toBe(true);
+  });
+
   test('several profiles: the median, and noise above the limit is said', () => {
     const at = (ms: number) => reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: ms }]);
     const [text] = judge('time: { total: +3% }', { report: at(1), repeats: [at(1.1), at(1.3)] }, { report: at(1.1) });
