@@ -2,8 +2,9 @@
 """Quantise a model to INT8 with Q/DQ nodes, with ONNX Runtime's quantize_static or NVIDIA's ModelOpt.
 
 Needs NumPy, the package onnx, and ONNX Runtime or ModelOpt. A job (`job.py`). Request: {"model", "out", "files", "inputs",
-"tool"}, where files and inputs are as `tensor_files.model_samples` takes them; tool is "onnxruntime" (the default) or
-"modelopt". Result: {"by"}, the tool with its version. `out` is written.
+"tool", "pairs"}, where files and inputs are as `tensor_files.model_samples` takes them; tool is "onnxruntime" (the default)
+or "modelopt". pairs: ONNX Runtime leaves weights in floating point, with Q/DQ pairs of their own. Result: {"by"}, the
+tool with its version. `out` is written.
 """
 
 import os
@@ -52,7 +53,10 @@ def with_onnxruntime(request, samples, stop):
     quantize_static(
         request["model"], request["out"], Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8,
         weight_type=QuantType.QInt8, per_channel=True,
-        extra_options={"ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False},
+        extra_options={
+            "ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False,
+            "AddQDQPairToWeight": request.get("pairs", False),
+        },
     )  # fmt: skip
     return f"ONNX Runtime {onnxruntime.__version__}"
 

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import re
+import zipfile
+import zlib
 
 import numpy as np
 
@@ -20,6 +22,11 @@ DTYPES = {
 RAW_TYPES = {
     "fp32": "float", "float32": "float", "fp16": "float16", "half": "float16", "fp64": "double", "boolean": "bool",
 }  # fmt: skip
+
+
+# What NumPy, zipfile and json raise for damaged files; RuntimeError: encrypted, MemoryError: sizes
+# that nothing has.
+DAMAGES = (OSError, ValueError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 
 
 class Unfit(Exception):
@@ -41,7 +48,7 @@ def read_samples(path):
             return [dict([read_raw(path)])]
         if lower.endswith(".json"):
             return read_json(path)
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except DAMAGES as error:
         if isinstance(error, FileNotFoundError):
             raise Unfit(f"{path}: no such file or folder") from None
         raise Unfit(f"{path}: cannot be read: {error}") from None
@@ -127,7 +134,10 @@ def runner_names(path):
 
 def load_json(path):
     with open(path, encoding="utf-8") as file:
-        return json.loads(strict_json(file.read()))
+        try:
+            return json.loads(strict_json(file.read()))
+        except RecursionError:
+            raise ValueError("lists or objects are nested too deeply") from None
 
 
 def runners(content):
@@ -228,7 +238,7 @@ def fitted(declared, sample, inputs):
     value = sample.get(name, sample.get("") if len(inputs) == 1 else None)
     if value is None:
         names = ", ".join(one or "a tensor without a name" for one in list(sample)[:8])
-        raise Unfit(f"input '{name}' is missing in the given files, which hold {names}")
+        raise Unfit(f"input '{name}' is missing in the given files, which hold {names or 'no tensor'}")
     if isinstance(value, Range):
         raise Unfit(f"input '{name}' is given by its minimum and maximum only")
     fits = shape is None or (

@@ -53,6 +53,11 @@ json.dump({"polygraphy_class": "AccuracyResults", "lst": 7}, open(f"{folder}/acc
 np.savez(f"{folder}/nan.npz", **{"/net/y:0": runs["c"], "n": np.int64([1, 2, 3, 5])})
 open(f"{folder}/odd.json", "w").write('{"lst": 7')
 open(f"{folder}/odd.npz", "w").write("no archive")
+whole = bytearray(open(f"{folder}/a.npz", "rb").read())
+open(f"{folder}/cut.npz", "wb").write(whole[:200])
+whole[192] ^= 255
+open(f"{folder}/damaged.npz", "wb").write(whole)
+open(f"{folder}/deep.json", "w").write("[" * 100000)
 np.save(f"{folder}/object.npy", np.array([{}], object))
 `;
 
@@ -115,6 +120,9 @@ test.each([
   ['missing.npz', 'no such file or folder'],
   ['odd.npz', 'cannot be read'],
   ['odd.json', 'cannot be read'],
+  ['cut.npz', /cut\.npz: cannot be read: File is not a zip file/],
+  ['damaged.npz', /damaged\.npz: cannot be read: /],
+  ['deep.json', /deep\.json: cannot be read: /],
   ['object.npy', 'cannot be read'],
   ['accuracy.odd.json', ': '],
 ])('%s: one sentence says what is wrong', async (file, words) => {

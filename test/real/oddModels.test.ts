@@ -82,6 +82,11 @@ test('an operator that ONNX Runtime does not have: its node, without names of th
   expect(message).toMatch(/ONNX Runtime cannot run node "\/fake" \(Fake\): No opset import for domain 'acme'$/);
 });
 
+test('a file without tensors', async () => {
+  const judged = judge(join(folder, 'dynamic.onnx'), [join(folder, 'nothing.npz')]);
+  await expect(judged).rejects.toThrow(/^input 'x' is missing in the given files, which hold no tensor$/);
+});
+
 test('the oldest operator set that is supported', async () => {
   expect((await judgeOdd('opset_9')).fix!.names).toEqual(['/exp']);
 });

@@ -71,6 +71,8 @@ save("rounded", end, [wide], [value("y", [1, 1000])], {"k": F(65504)}, x=x)
 save("ended", end, [wide], [value("y", [1, 1000])], {"k": F(65520)}, x=np.abs(x))
 save("custom", [node("Fake", ["a"], ["y"], "/fake", domain="acme"), scale][::-1], [wide], [value("y", None)], {"k": F(5)}, x=x)
 
+np.savez(f"{folder}/nothing.npz")
+
 fan = [scale, *(node("Exp", ["a"], [f"e{i}"], f"/exp.{i}") for i in range(500)), node("Sum", [f"e{i}" for i in range(500)], ["y"], "/sum")]
 save("fan_out", fan, [wide], [value("y", [1, 1000])], {"k": F(2)}, x=x)
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Ladder, type LadderPrecision, type MeasuredRung, type Rung, rungOf } from '../../core/accuracy/ladder.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
+import { worstError } from '../../core/accuracy/outputErrors.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
@@ -11,7 +12,7 @@ import { refuseErrors } from '../files/refuseErrors.ts';
 import type { Calibrator } from '../quantisation/calibrate.ts';
 import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
 import { Cancelled, UserError } from '../userError.ts';
-import { type AccuracyRequest, judgeAccuracy, type OtherRun, withReference } from './judgeAccuracy.ts';
+import { type AccuracyRequest, judgeAccuracy, NothingLow, type OtherRun, withReference } from './judgeAccuracy.ts';
 import { CannotRun, type EngineRequest, measureEngine } from './measureEngine.ts';
 
 export interface LadderRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
@@ -115,7 +116,8 @@ async function judgedRung(request: LadderRequest, precision: 'fp16' | 'bf16'): P
 /** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
 async function quantisedRung(request: LadderRequest, run: OtherRun): Promise<Rung> {
   const { quantised, calibration } = request;
-  if (quantised !== undefined) return compareQuantised(quantised, run);
+  if (quantised !== undefined)
+    return compareQuantised(quantised, { ...request, modelLine: `./${basename(quantised)}` }, run);
   if (calibration.length === 0)
     return {
       ...blank('int8'),
@@ -126,9 +128,16 @@ async function quantisedRung(request: LadderRequest, run: OtherRun): Promise<Run
   try {
     const { model, runtime, calibrator, signal } = request;
     const script = join(dirname(request.script), 'quantize.py');
-    const job = { model, out, files: calibration, inputs: run.inputs, tool: calibrator?.tool ?? 'onnxruntime' };
+    const job = {
+      model,
+      out,
+      files: calibration,
+      inputs: run.inputs,
+      tool: calibrator?.tool ?? 'onnxruntime',
+      pairs: true,
+    };
     await runPythonJob({ ...(calibrator ?? runtime), script, request: job, signal });
-    return await compareQuantised(out, run);
+    return await compareQuantised(out, request, run);
   } catch (error) {
     if (!(error instanceof JobFailed)) throw error;
     return { ...blank('int8'), reason: `not run: ${error.message}` };
@@ -137,7 +146,17 @@ async function quantisedRung(request: LadderRequest, run: OtherRun): Promise<Run
   }
 }
 
-async function compareQuantised(path: string, run: OtherRun): Promise<Rung> {
+/** Q/DQ nodes of another type, or on weights alone: no node can be judged. */
+function nothingLow(error: unknown): null {
+  if (error instanceof NothingLow) return null;
+  throw error;
+}
+
+/**
+ * The outputs of a Q/DQ model against the FP32 model, and which of its nodes are to blame. What repairs it is known only
+ * where all weights are in floating point: weights that are stored quantised keep their error.
+ */
+async function compareQuantised(path: string, request: LadderRequest, run: OtherRun): Promise<Rung> {
   const source = await openFile(path);
   try {
     const { value: model, problems } = await readModel(source);
@@ -150,7 +169,16 @@ async function compareQuantised(path: string, run: OtherRun): Promise<Rung> {
     );
     if (made.size === 0)
       throw new UserError(`${basename(path)} has no DequantizeLinear node, so nothing in it is INT8`);
-    return { ...blank('int8'), predicted: await run.other(path), lowNodes: low.length };
+    const predicted = await run.other(path);
+    const rung = { ...blank('int8'), predicted, lowNodes: low.length };
+    const worst = worstError(predicted);
+    if (worst !== null && worst <= request.tolerance) return rung;
+    const report = await judgeAccuracy({ ...request, model: path, low: 'int8' }).catch(nothingLow);
+    if (report === null) return rung;
+    const { culprits, fix } = rungOf('int8', report);
+    const constants = new Set(model.graph.initializers.map(({ name }) => name));
+    const stored = model.nodes.some(({ op, inputs }) => op === 'DequantizeLinear' && constants.has(inputs[0]!));
+    return { ...rung, culprits, fix: stored ? null : fix };
   } finally {
     await source.close();
   }

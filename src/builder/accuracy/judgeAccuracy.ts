@@ -123,6 +123,9 @@ async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) 
   }
 }
 
+/** No node of the model is in the low precision. */
+export class NothingLow extends UserError {}
+
 /** The model under its rules. */
 interface Subject {
   model: OnnxModel;
@@ -164,7 +167,7 @@ async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, 
   }
   const low = findQuantisedNodes(model, types, base === 'int8' ? 'int8' : 'float8');
   if (low.low.length === 0)
-    throw new UserError(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
+    throw new NothingLow(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
   return { ...subject, low };
 }
 

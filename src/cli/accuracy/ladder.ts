@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { climbLadder } from '../../builder/accuracy/climbLadder.ts';
+import { findCalibrator } from '../../builder/quantisation/calibrate.ts';
 import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
 import { type Ladder, type LadderPrecision, ladderPrecisions, ladderText } from '../../core/accuracy/ladder.ts';
 import { worstError } from '../../core/accuracy/outputErrors.ts';
@@ -36,7 +37,8 @@ it. Exit status 1: a precision misses the tolerance.
   --shapes INPUT:1x128[,…]   shapes of random inputs
   --precisions LIST     the precisions, separated by commas (default fp32,fp16,bf16,int8)
   --int8 MODEL          a Q/DQ model for INT8
-  --calibration FILE    calibration data: ONNX Runtime's quantize_static makes the Q/DQ model (needs Python's onnx)
+  --calibration FILE    calibration data: ModelOpt or ONNX Runtime's quantize_static makes the Q/DQ model, whichever the
+                        Python interpreter has (quantize_static also needs onnx)
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
   --build               build an engine in each precision, run it on the GPU, and give its error and time; needs --inputs.
                         Without a GPU, the table says so
@@ -58,6 +60,7 @@ it. Exit status 1: a precision misses the tolerance.
       precisions: precisionsOf(values.precisions),
       quantised: values.int8,
       calibration: values.calibration ?? [],
+      calibrator: values.calibration && (await findCalibrator(values.python).catch(() => undefined)),
       measured: measuredOf(values.measured ?? []),
       modelLine: modelLine(model, undefined),
       ...(await simulationRequest(model, values, terminal)),

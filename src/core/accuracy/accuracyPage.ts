@@ -250,6 +250,7 @@ function moduleRuns(nodes: readonly JudgedNode[], depth: number): { module: stri
 
 const style = `${pageStyle}
 .verdict { font-size: 1.1em; font-weight: 600; } .good { color: var(--vscode-testing-iconPassed, var(--good)); }
+table + table { margin-top: 1em; } td.repaired { white-space: nowrap; }
 svg { width: 100%; height: auto; }
 rect { fill: var(--vscode-charts-blue, var(--bar)); } rect.root { fill: var(--vscode-errorForeground, var(--bad)); }
 circle { fill: var(--vscode-errorForeground, var(--bad)); stroke: var(--vscode-editor-background, var(--page)); } polyline { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 1.5; }

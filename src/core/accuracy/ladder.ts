@@ -77,7 +77,11 @@ export function ladderText({ rungs, tolerance, samples }: Ladder): string {
 const header = ['precision', 'predicted', 'measured', 'time', 'low nodes', 'repaired', 'to blame'];
 
 const predictedText = ({ predicted }: Rung): string =>
-  predicted === null ? 'not run' : errorFigure(worstError(predicted));
+  predicted === null
+    ? 'not run'
+    : predicted.some(({ judged }) => judged)
+      ? errorFigure(worstError(predicted))
+      : 'none judged';
 
 const measuredText = ({ measured, notMeasured }: Rung): string =>
   measured !== null ? errorFigure(worstError(measured)) : notMeasured !== null ? 'not run' : '-';
@@ -128,7 +132,7 @@ export function ladderHtml({ rungs, tolerance, samples }: Ladder): string {
     const error = predicted && worstError(predicted);
     const fails = predicted !== null && (error === null || error > tolerance);
     const blame = reason ?? (culprits.length > 6 ? [...culprits.slice(0, 6), '…'] : culprits).join(', ');
-    return `<tr><td>${precision.toUpperCase()}</td><td class="n${fails ? ' bad' : ''}">${predictedText(rung)}</td>${engineCells(rung)}<td class="n">${lowNodes ?? '-'}</td><td>${repairedText(rung)}</td><td>${escaped(blame)}</td></tr>`;
+    return `<tr><td>${precision.toUpperCase()}</td><td class="n${fails ? ' bad' : ''}">${predictedText(rung)}</td>${engineCells(rung)}<td class="n">${lowNodes ?? '-'}</td><td class="repaired">${repairedText(rung)}</td><td>${escaped(blame)}</td></tr>`;
   });
   const outputs = outputRows(rungs);
   const each = outputs.map(

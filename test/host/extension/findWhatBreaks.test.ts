@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../../src/core/accuracy/accuracyReport.ts';
-import { closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
+import type { Ladder } from '../../../src/core/accuracy/ladder.ts';
+import { activeTab, closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
 
 const model = inWorkspace('ln_pow.onnx');
 const rules = inWorkspace('ln_pow.trtprec');
@@ -104,5 +105,26 @@ describe('accuracy', () => {
   it('judges the model of an override file that was never opened, as the menu of the explorer does', async () => {
     writeFileSync(closed.fsPath, 'model ./ln_pow.onnx\nbase fp16\n');
     assert.equal((await find(closed)).fix!.nodes.length, 6);
+  });
+
+  it('compares the precisions in one table; a search on the same inputs keeps it, another model drops it', async () => {
+    type Found = { report: AccuracyReport; ladder?: Ladder };
+    const run = (command: string) => vscode.commands.executeCommand<Found>(`tensorrtLens.${command}`, model, [inputs]);
+    const { ladder, report } = await run('comparePrecisions');
+    assert.deepEqual(
+      ladder!.rungs.map(({ precision }) => precision),
+      ['fp32', 'fp16', 'bf16', 'int8'],
+    );
+    assert.equal(ladder!.rungs[1]!.fix!.nodes, 6);
+    assert.equal(report.fix!.nodes.length, 6);
+    // Run, or with the reason why not: this depends on the Python of the machine.
+    const int8 = ladder!.rungs[3]!;
+    assert.ok(int8.predicted !== null || int8.reason!.startsWith('not run: '), JSON.stringify(int8));
+    assert.equal((await activeTab(({ label }) => label === 'Accuracy of ln_pow.onnx')).isActive, true);
+    assert.deepEqual((await run('findCulprits')).ladder, ladder);
+    const bytes = readFileSync(model.fsPath);
+    // A field that no reader knows: another file, the same model.
+    writeFileSync(model.fsPath, Buffer.concat([bytes, Buffer.from([0xfa, 0x3f, 0])]));
+    assert.equal((await run('findCulprits')).ladder, undefined);
   });
 });

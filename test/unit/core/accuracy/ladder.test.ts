@@ -50,6 +50,12 @@ test('each precision has a row; with several outputs, each output has one, too; 
   expect(ladderText(ladder({ rungs: [fp32!, fp16!] }))).not.toContain('predicted error of');
 });
 
+test('where no output is judged, there is no error', () => {
+  const rungs = [rung('fp16', { predicted: [output('ids', 0, false)], lowNodes: 1 })];
+  expect(ladderText(ladder({ rungs }))).toMatch(/^FP16 +none judged /m);
+  expect(ladderHtml(ladder({ rungs }))).toContain('<td class="n">none judged</td>');
+});
+
 test('the same on a page, escaped; the columns of engines only where one was to be run', () => {
   const page = ladderHtml(ladder());
   expect(page).toContain('<td class="n bad">not finite</td>');
