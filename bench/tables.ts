@@ -45,8 +45,7 @@ const scrollTime = (page: Page): Promise<number> =>
 const [browser, server] = [await openBrowser(), await startViewServer()];
 try {
   const view = await openPage(browser, `${server.url}/editor/fusion?theme=vscode-light`, { width: 1280, height: 800 });
-  server.setData(manyLayers(25_000));
-  await view.showData();
+  await view.post('show', manyLayers(25_000), '');
   await view.page.click('#tab-table');
   await view.page.waitForSelector('.table-row');
   await view.still();

@@ -63,8 +63,7 @@ type Task = keyof typeof tasks;
 
 async function shown(browser: Browser, server: ViewServer, view: 'graph' | 'fusion', data: ViewData): Promise<User> {
   const opened = await openPage(browser, `${server.url}/editor/${view}?theme=vscode-light`);
-  server.setData(data);
-  await opened.showData();
+  await opened.post('show', data, '');
   await opened.still();
   return new User(opened.page);
 }

@@ -23,8 +23,7 @@ beforeAll(async () => {
 /** The page of two builds in an editor; checked at the end for faults. */
 async function openComparison(data: ViewData, theme = 'vscode-light', width = 1280, height = 900): Promise<OpenPage> {
   const opened = await openInEditor(views, 'compare', theme, { width, height });
-  views.server.setData(data);
-  await opened.showData();
+  await opened.post('show', data, '');
   await opened.page.waitForSelector('.change-list li');
   await opened.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
   await opened.still();
@@ -95,8 +94,7 @@ describe('the page of two builds', () => {
       deltaMs: null,
     };
     const diff = { ...vit.comparison!.diff, marked };
-    views.server.setData({ ...vit, comparison: { ...vit.comparison!, diff } });
-    await opened.showData();
+    await opened.post('show', { ...vit, comparison: { ...vit.comparison!, diff } }, '');
     await page.locator('.compare-sentence', { hasText: '8 survived, 1 dissolved' }).waitFor();
   });
 

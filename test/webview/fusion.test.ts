@@ -16,9 +16,7 @@ beforeAll(async () => {
 /** The page as an editor opens it, with data; checked at the end for faults. */
 async function openFusion(data: ViewData | null, theme = 'vscode-light', width = 1200): Promise<OpenPage> {
   const opened = await openInEditor(views, 'fusion', theme, { width, height: 1100 });
-  views.server.setData(data);
-  if (data === null) await opened.post('show', null, 'No build yet.');
-  else await opened.showData();
+  await opened.post('show', data, data === null ? 'No build yet.' : '');
   await opened.page.waitForSelector(data === null ? '.blank h1' : '.flow .block');
   await opened.still();
   return opened;
@@ -93,8 +91,7 @@ describe('the fusion page in an editor', () => {
         [hidden, how === 'hidden'] as const,
       );
     await room(true);
-    views.server.setData(vit);
-    await opened.showData();
+    await opened.post('show', vit, '');
     await opened.page.waitForFunction(() => document.querySelector('.fusion-body:not([hidden])') !== null);
     expect(await opened.page.locator('.flow .block').count()).toBe(0);
     await room(false);

@@ -16,8 +16,7 @@ beforeAll(async () => {
 /** The table of a fusion page in an editor; checked at the end for faults. */
 async function openTable(data: ViewData, theme = 'vscode-light', width = 1200, height = 800): Promise<OpenPage> {
   const opened = await openInEditor(views, 'fusion', theme, { width, height });
-  views.server.setData(data);
-  await opened.showData();
+  await opened.post('show', data, '');
   await opened.page.click('#tab-table');
   await opened.page.waitForSelector('.table-row');
   await opened.still();

@@ -36,8 +36,7 @@ async function traced(name: string): Promise<ViewData> {
 /** A fusion page in an editor with its timeline in view; checked at the end for faults. */
 async function openTimeline(data: ViewData, theme = 'vscode-light', width = 1200, height = 900): Promise<OpenPage> {
   const opened = await openInEditor(views, 'fusion', theme, { width, height });
-  views.server.setData(data);
-  await opened.showData();
+  await opened.post('show', data, '');
   await opened.page.locator('svg.timeline .bar').first().scrollIntoViewIfNeeded();
   await opened.still();
   return opened;

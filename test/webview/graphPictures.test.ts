@@ -36,8 +36,7 @@ it.each<[picture: string, model: string, look: Look]>([
     height,
   });
   await view.still();
-  views.server.setData(await models[model]!());
-  await view.showData();
+  await view.post('show', await models[model]!(), '');
   await view.page.waitForFunction(() => performance.getEntriesByName('graph-painted').length > 0);
   await view.still();
   const { share, browsers } = await differenceFrom(views.browser, picture, await view.page.screenshot());

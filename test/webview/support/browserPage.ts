@@ -35,8 +35,6 @@ export interface OpenPage {
   sent(): Promise<Message[]>;
   /** Posts a message to the view as an editor does; resolves when the view has taken it. */
   post(method: string, ...args: unknown[]): Promise<void>;
-  /** The same for `show` with what the server's /data.json holds: quicker for large data. */
-  showData(message?: string): Promise<void>;
   /** Resolves when the view is done with what it was told: no frame, timer or layout is under way. */
   still(): Promise<void>;
   /** Writes test/shots/<name>.png, and gives its path. */
@@ -149,23 +147,16 @@ export async function openPage(
     faults: async () => [...errors, ...(await page.evaluate(() => (window as unknown as TestWindow).violations))],
     sent: () => page.evaluate(() => (window as unknown as TestWindow).sent ?? []),
     post: (method, ...args) =>
+      // As text, which is what an editor sends, too: an object would be walked value by value on its way to the page.
       page.evaluate(
         (message) =>
           new Promise<void>((resolve) => {
             // The view listened first, so it hears first.
             window.addEventListener('message', () => resolve(), { once: true });
-            window.postMessage(message, '*');
+            window.postMessage(JSON.parse(message), '*');
           }),
-        { method, args },
+        JSON.stringify({ method, args }),
       ),
-    showData: (message = '') =>
-      page.evaluate(async (said) => {
-        const data: unknown = await (await fetch('/data.json')).json();
-        await new Promise<void>((resolve) => {
-          window.addEventListener('message', () => resolve(), { once: true });
-          window.postMessage({ method: 'show', args: [data, said] }, '*');
-        });
-      }, message),
     still: async () => {
       // What has another size is seen in the next frame, and drawn in the one after it.
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
