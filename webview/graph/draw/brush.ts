@@ -1,5 +1,6 @@
 import type { Outline } from '../../../src/core/scene/graph/outline.ts';
 import type { Camera } from './drawView.ts';
+import { visibleRuns } from './visibleRuns.ts';
 
 /** A fill: a colour, or stripes of a colour over another. */
 export type Fill = string | { stripes: string; over: string };
@@ -36,7 +37,7 @@ export interface Brush {
 }
 
 /** A rounded corner: the sides end at x0, y0 and x1, y1, between them a curve with its control point at x, y. */
-interface Corner {
+export interface Corner {
   x0: number;
   y0: number;
   x: number;
@@ -69,6 +70,8 @@ export function roundedCorners(loop: readonly number[], { k, x: dx, y: dy }: Cam
 export class CanvasBrush implements Brush {
   readonly #context: CanvasRenderingContext2D;
   readonly #family: string;
+  /** Of the canvas, in CSS pixels. */
+  readonly #size: { width: number; height: number };
   readonly #patterns = new Map<string, CanvasPattern | null>();
   #lines = 0;
   #lineWidth = 1;
@@ -78,6 +81,8 @@ export class CanvasBrush implements Brush {
   constructor(context: CanvasRenderingContext2D, family: string) {
     this.#context = context;
     this.#family = family;
+    const { a: ratio } = context.getTransform();
+    this.#size = { width: context.canvas.width / ratio, height: context.canvas.height / ratio };
     context.textBaseline = 'middle';
     // Letters of any size are as wide as their size says.
     context.textRendering = 'geometricPrecision';
@@ -107,21 +112,34 @@ export class CanvasBrush implements Brush {
 
   shape(loops: Outline, camera: Camera, { fill, stroke, lineWidth, dashed, radius }: BoxStyle): void {
     const context = this.#context;
-    context.beginPath();
-    for (const loop of loops) {
-      const corners = roundedCorners(loop, camera, radius ?? 0);
-      corners.forEach(({ x0, y0, x, y, x1, y1 }, i) => {
-        if (i === 0) context.moveTo(x0, y0);
-        else context.lineTo(x0, y0);
-        context.quadraticCurveTo(x, y, x1, y1);
-      });
-      context.closePath();
-    }
+    const outlines = loops.map((loop) => roundedCorners(loop, camera, radius ?? 0));
     if (fill !== undefined) {
+      context.beginPath();
+      for (const corners of outlines) {
+        corners.forEach(({ x0, y0, x, y, x1, y1 }, i) => {
+          if (i === 0) context.moveTo(x0, y0);
+          else context.lineTo(x0, y0);
+          context.quadraticCurveTo(x, y, x1, y1);
+        });
+        context.closePath();
+      }
       context.fillStyle = this.#paint(fill);
       context.fill('evenodd');
     }
-    if (stroke !== undefined) this.#outline(stroke, lineWidth, dashed);
+    if (stroke === undefined) return;
+    for (const corners of outlines) {
+      for (const { x, y, steps, from, closed } of visibleRuns(corners, this.#size, (lineWidth ?? 1) + 2)) {
+        context.beginPath();
+        context.moveTo(x, y);
+        for (const [a, b, c, d] of steps as [number, number, number?, number?][])
+          if (c === undefined || d === undefined) context.lineTo(a, b);
+          else context.quadraticCurveTo(a, b, c, d);
+        if (closed) context.closePath();
+        context.lineDashOffset = from;
+        this.#outline(stroke, lineWidth, dashed);
+      }
+    }
+    context.lineDashOffset = 0;
   }
 
   #paint(fill: Fill): string | CanvasPattern {
