@@ -166,7 +166,7 @@ describe('the action for GitHub', () => {
     );
     const failed = runAction('failed', { ...inputs, report: 'after.json', baseline: 'action.report.json' });
     expect(failed.status).toBe(1);
-    expect(failed.summary).toMatch(/3 of 6 checks failed[^]*### .*: what changed[^]*\| \+18\.1 µs \| split \|/);
+    expect(failed.summary).toMatch(/4 of 7 checks failed[^]*### .*: what changed[^]*\| \+18\.1 µs \| split \|/);
     expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
     expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}] }] });
     const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });
