@@ -1,0 +1,90 @@
+// Traces of Nsight Systems in the installed package: one that is opened, and one that is recorded of a build. nsys is a
+// stand-in that exports a recorded trace.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { writeManifest } from '../../../src/builder/store/buildFolder.ts';
+import { fakeTool } from '../../support/fakeTool.ts';
+import { playerTool } from '../../support/playerTool.ts';
+import { windows } from './windows.mjs';
+
+const recorded = 'test/fixtures/traces/vit_tiny.fp16';
+const tools = mkdtempSync(join(tmpdir(), 'tensorrt-lens-nsys-'));
+after(() => rmSync(tools, { recursive: true, force: true }));
+const unpack = (name, to) => writeFileSync(to, gunzipSync(readFileSync(join(recorded, name))));
+unpack('graph.sqlite.gz', join(tools, 'graph.sqlite'));
+const calls = join(tools, 'calls.jsonl');
+const flags = '--trace= --cuda-graph-trace=<granularity> --sample= --cpuctxsw= --output= --force-overwrite=';
+const nsys = fakeTool(
+  tools,
+  'nsys',
+  `const fs = require('node:fs');
+   if (args[1] === '--help') { console.log(${JSON.stringify(flags)}); process.exit(0); }
+   fs.appendFileSync(${JSON.stringify(calls)}, JSON.stringify(args) + '\\n');
+   const output = args.find((one) => one.startsWith('--output=')).slice('--output='.length);
+   if (args[0] === 'export') fs.copyFileSync(${JSON.stringify(join(tools, 'graph.sqlite'))}, output);
+   else fs.writeFileSync(output + '.nsys-rep', 'report');`,
+);
+const trtexec = playerTool(tools, 'trtexec', { capture: 'tensorrt-10.6.0/vit_tiny.fp16' });
+const { open, folder, cache } = windows({
+  files: ['vit_tiny.onnx', 'fusion_zoo.onnx'],
+  settings: { 'tensorrtLens.nsys.path': nsys, 'tensorrtLens.trtexec.path': trtexec },
+});
+
+test('a trace opens with the layer info next to it, and its findings lead to the nodes', async () => {
+  unpack('layers.json.gz', join(folder, 'layers.json'));
+  unpack('plain.sqlite.gz', join(folder, 'run.sqlite'));
+  const w = await open();
+  await w.untilExtensionKnown('run.sqlite', 'Open with TensorRT Lens');
+  await w.pickInMenu('run.sqlite', 'Open with TensorRT Lens');
+  const finding = w.group('Launch-bound');
+  await w.expand(w.group('Where time goes'));
+  await finding.waitFor();
+  await w.view.locator('canvas').first().waitFor();
+  await finding.click();
+  await w.view
+    .getByText(/nodes selected/)
+    .first()
+    .waitFor();
+  await w.shot('profilers-1-finding');
+  await w.runCommand('TensorRT: Open Fusion Page');
+  // The finding is selected there, too; what belongs to no layer shows without a selection.
+  await w.view.getByRole('heading', { name: '88 layers of the engine' }).waitFor();
+  await w.view.getByRole('button', { name: 'Clear', exact: true }).click();
+  await w.view.getByText('5 copies to the device, 12.7 MiB').waitFor();
+  await w.shot('profilers-2-page');
+});
+
+test('a build is profiled with nsys, and the trace becomes its profile', async () => {
+  const model = join(folder, 'vit_tiny.onnx');
+  const layers = join(tools, 'layers.json');
+  unpack('layers.json.gz', layers);
+  const build = await importBuild({ model, pieces: [{ file: layers }], cache });
+  copyFileSync(layers, join(build.folder, 'model.engine'));
+  await writeManifest({ ...build, manifest: { ...build.manifest, files: { ...build.manifest.files, engine: 'model.engine' } } }); // prettier-ignore
+  const w = await open();
+  await w.untilExtensionKnown('vit_tiny.onnx');
+  await w.row('vit_tiny.onnx').dblclick();
+  await w.graphAtRest();
+  await w.showSideBar();
+  await w.group('ForeignNode 0').waitFor();
+  const shown = w.page.locator('.sidebar .monaco-list-row[aria-label*=", shown, "]');
+  // Again, where something that took the focus closed the menu.
+  const picked = async () => {
+    await shown.click({ button: 'right' });
+    return w.pickMenuItem('Profile with nsys', 5000).then(() => true, () => false); // prettier-ignore
+  };
+  for (let tries = 0; !(await picked()); tries += 1) assert.ok(tries < 4, 'The menu of the build does not stay open');
+  const timeline = w.view.getByText(/The median pass of the trace, with its gaps/);
+  await timeline.scrollIntoViewIfNeeded();
+  await w.shot('profilers-3-profiled');
+  const [profile, exported] = readFileSync(calls, 'utf8').trim().split('\n').map((line) => JSON.parse(line)); // prettier-ignore
+  assert.deepEqual(profile.slice(0, 5), ['profile', '--trace=cuda,nvtx', '--cuda-graph-trace=node', '--sample=none', '--cpuctxsw=none']); // prettier-ignore
+  assert.ok(profile.includes('--profilingVerbosity=detailed'));
+  assert.deepEqual(exported.slice(0, 2), ['export', '--type=sqlite']);
+  assert.deepEqual(w.violations, []);
+});
