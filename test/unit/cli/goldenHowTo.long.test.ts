@@ -168,10 +168,10 @@ describe('the action for GitHub', () => {
     expect(failed.status).toBe(1);
     expect(failed.summary).toMatch(/4 of 7 checks failed[^]*### .*: what changed[^]*\| \+18\.1 µs \| split \|/);
     expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
-    expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}] }] });
+    expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}] }] });
     const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });
     expect(passed.status).toBe(0);
-    expect(passed.summary).toContain('6 checks passed');
+    expect(passed.summary).toContain('7 checks passed');
   });
 
   test('a gate file that cannot be read fails with the reason and no summary', () => {

@@ -1,6 +1,7 @@
 import { gateRules } from '../gate/gateRules.ts';
 import type { RuleName } from '../gate/gateFile.ts';
 import type { CheckResult, GateResult } from '../gate/gateResult.ts';
+import { builtWith } from './gateText.ts';
 
 /** Files as a code host shows them: relative to the repository's root, with `/`. */
 export interface SarifPaths {
@@ -77,7 +78,7 @@ export function gateSarif(
 
 function sarifResult({ check, result, paths, fingerprint }: Shown): object {
   const { line, column, endColumn } = check.place;
-  const name = `${result.model}, TensorRT ${result.tensorrt.version ?? ''}`.trim();
+  const name = `${result.model}, ${builtWith(result)}`;
   return {
     ruleId: check.rule,
     ruleIndex: Object.keys(gateRules).indexOf(check.rule as RuleName),

@@ -29,7 +29,8 @@ export function gateText(result: GateResult): string {
 const allowedText = ({ permission }: CheckResult): string =>
   permission ? ` Allowed until ${permission.until}: ${permission.why}.` : '';
 
-const builtWith = ({ tensorrt: { product, version }, gpu }: GateResult): string =>
+/** `TensorRT 10.6.0, NVIDIA H200` */
+export const builtWith = ({ tensorrt: { product, version }, gpu }: GateResult): string =>
   `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? '(version unknown)'}${gpu === null ? '' : `, ${gpu}`}`;
 
 function someNames({ names }: CheckResult): string {

@@ -62,6 +62,11 @@ test('verdicts fit their schema', () => {
   expect(schemaViolations({ ...judged, passed: 'no', more: 1 }, schema)).toEqual(['.passed', '.more']);
 });
 
+test('SARIF names the product and the GPU', () => {
+  const rtx = { ...judged, tensorrt: { product: 'tensorrt-rtx' as const, version: '1.7.1' }, gpu: 'NVIDIA L40S' };
+  expect(JSON.stringify(sarifOf([rtx]))).toContain('(m.onnx, TensorRT-RTX 1.7.1, NVIDIA L40S)');
+});
+
 test('what was not judged did not pass', () => {
   const { value } = readGate('rules: { memory: { engine: 1 MiB, optional: true } }', '2026-11-22');
   expect(gateText(judgeGate('g', value!, after, null))).toMatch(/\n0 checks passed, 1 not judged \(optional\)\.\n$/);
