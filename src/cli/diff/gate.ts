@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
@@ -220,7 +220,8 @@ async function withAccuracy(
 function pathsOf(gatePath: string, { logPath }: BuildSide): SarifPaths {
   const inside = (path: string) => {
     const found = relative(process.cwd(), resolve(path)).replaceAll('\\', '/');
-    return found.startsWith('../') ? null : found;
+    // On Windows a path on another drive has no relative form.
+    return found.startsWith('../') || isAbsolute(found) ? null : found;
   };
   return { gate: inside(gatePath) ?? basename(gatePath), log: logPath === null ? null : inside(logPath) };
 }
@@ -236,10 +237,10 @@ async function writeOutputs(
   const results = judged.map(({ result }) => result);
   const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
   const outputs: [string | undefined, () => string][] = [
-    [sarif, () => json(gateSarif(judged, version, hash))],
+    [sarif, () => json(gateSarif(judged, version, hash, unbuilt))],
     [junit, () => gateJunit(results, unbuilt)],
     [markdown, () => gateMarkdown(results, unbuilt)],
-    [gitlab, () => json(gateCodeQuality(judged, hash))],
+    [gitlab, () => json(gateCodeQuality(judged, hash, judged[0]?.paths.gate, unbuilt))],
   ];
   for (const [path, content] of outputs) {
     if (path === undefined) continue;

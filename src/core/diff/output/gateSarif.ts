@@ -1,7 +1,7 @@
 import { gateRules } from '../gate/gateRules.ts';
 import type { RuleName } from '../gate/gateFile.ts';
 import type { CheckResult, GateResult } from '../gate/gateResult.ts';
-import { builtWith } from './gateText.ts';
+import { builtWith, reasonOf, type Unbuilt } from './gateText.ts';
 
 /** Files as a code host shows them: relative to the repository's root, with `/`. */
 export interface SarifPaths {
@@ -43,6 +43,7 @@ function shown(results: readonly { result: GateResult; paths: SarifPaths }[], ha
 /**
  * SARIF 2.1.0 of what failed or was allowed to fail: the rule's line in the gate file, the nodes as logical locations, the log's
  * line as a related one. Fingerprints do not change with line numbers or values.
+ * @param unbuilt jobs of a matrix without a build: they fail the run, and belong to no rule
  * @param version of trtlens
  * @param hash gives a short text the same hexadecimal hash everywhere
  */
@@ -50,6 +51,7 @@ export function gateSarif(
   results: readonly { result: GateResult; paths: SarifPaths }[],
   version: string,
   hash: (text: string) => string,
+  unbuilt: readonly Unbuilt[] = [],
 ): object {
   const rules = Object.entries(gateRules).map(([id, { about }]) => ({
     id,
@@ -57,7 +59,20 @@ export function gateSarif(
     defaultConfiguration: { level: 'error' },
   }));
   const all = shown(results, hash);
-  const text = `${all.length - mostResults} of ${all.length} results are omitted: GitHub accepts ${mostResults} of a run`;
+  const omitted = all.length - mostResults;
+  const notes = [
+    ...unbuilt.map((job) => ({ level: 'error', message: { text: `${job.name}: ${reasonOf(job)}` } })),
+    ...(omitted > 0
+      ? [
+          {
+            level: 'warning',
+            message: {
+              text: `${omitted} of ${all.length} results are omitted: GitHub accepts ${mostResults} of a run`,
+            },
+          },
+        ]
+      : []),
+  ];
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -65,10 +80,8 @@ export function gateSarif(
       {
         tool: { driver: { name: 'trtlens gate', version, rules } },
         columnKind: 'utf16CodeUnits',
-        ...(all.length > mostResults && {
-          invocations: [
-            { executionSuccessful: true, toolExecutionNotifications: [{ level: 'warning', message: { text } }] },
-          ],
+        ...(notes.length > 0 && {
+          invocations: [{ executionSuccessful: unbuilt.length === 0, toolExecutionNotifications: notes }],
         }),
         results: all.slice(0, mostResults).map(sarifResult),
       },
@@ -121,16 +134,29 @@ function sarifResult({ check, result, paths, fingerprint }: Shown): object {
 /** A path as a relative URI reference. */
 const uriOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
-/** GitLab's code quality report (a subset of Code Climate's): a list of issues. */
+/**
+ * GitLab's code quality report (a subset of Code Climate's): a list of issues.
+ * @param gate path of the gate file, where jobs of a matrix without a build are reported
+ */
 export function gateCodeQuality(
   results: readonly { result: GateResult; paths: SarifPaths }[],
   hash: (text: string) => string,
+  gate = '',
+  unbuilt: readonly Unbuilt[] = [],
 ): object[] {
-  return shown(results, hash).map(({ check, result, paths, fingerprint }) => ({
+  const jobs = unbuilt.map((job) => ({
+    description: `${job.name}: ${reasonOf(job)}`,
+    check_name: 'trtlens-build',
+    fingerprint: hash(`${gate}\n${job.name}\nbuild`),
+    severity: 'major',
+    location: { path: gate, lines: { begin: 1 } },
+  }));
+  const checks = shown(results, hash).map(({ check, result, paths, fingerprint }) => ({
     description: `${check.check} (${result.model}): ${check.message}`,
     check_name: `trtlens-${check.rule}`,
     fingerprint,
     severity: check.verdict === 'failed' ? 'major' : 'info',
     location: { path: paths.gate, lines: { begin: check.place.line } },
   }));
+  return [...checks, ...jobs];
 }

@@ -61,7 +61,8 @@ export function matrixText(results: readonly GateResult[], unbuilt: readonly Unb
   return `${results.map(gateText).join('\n')}\n${lines.join('\n')}\n`;
 }
 
-const reasonOf = ({ result, error }: Unbuilt): string => {
+/** Why a job was not judged. */
+export const reasonOf = ({ result, error }: Unbuilt): string => {
   const what = { failed: 'the build failed', cancelled: 'the build was cancelled' }[result] ?? 'it was not built';
   return `not judged, because ${what}${error === null ? '' : `: ${error}`}`;
 };

@@ -62,6 +62,19 @@ test('verdicts fit their schema', () => {
   expect(schemaViolations({ ...judged, passed: 'no', more: 1 }, schema)).toEqual(['.passed', '.more']);
 });
 
+test('jobs of a matrix without a build are in SARIF and in the code quality report', () => {
+  const unbuilt = [{ name: 'vit fp16 rtx-2.0', result: 'failed', error: 'out of memory' }];
+  const text = 'vit fp16 rtx-2.0: not judged, because the build failed: out of memory';
+  const sarif = gateSarif([{ result: judged, paths }], '0.1.0', hash, unbuilt);
+  expect(schemaViolations(sarif, sarifSchema)).toEqual([]);
+  expect((sarif as { runs: [SarifRun] }).runs[0].invocations).toEqual([
+    { executionSuccessful: false, toolExecutionNotifications: [{ level: 'error', message: { text } }] },
+  ]);
+  const issues = gateCodeQuality([{ result: judged, paths }], hash, paths.gate, unbuilt) as { fingerprint: string }[];
+  expect(issues.at(-1)).toMatchObject({ description: text, severity: 'major', location: { path: paths.gate } });
+  expect(new Set(issues.map(({ fingerprint }) => fingerprint)).size).toBe(issues.length);
+});
+
 test('SARIF names the product and the GPU', () => {
   const rtx = { ...judged, tensorrt: { product: 'tensorrt-rtx' as const, version: '1.7.1' }, gpu: 'NVIDIA L40S' };
   expect(JSON.stringify(sarifOf([rtx]))).toContain('(m.onnx, TensorRT-RTX 1.7.1, NVIDIA L40S)');
