@@ -132,8 +132,8 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
   const radius = 5 * scale;
   brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
   if (paint < paints.grey || paint === paints.unknown) {
-    // Stripes need room to be seen.
-    const band = (dashed ? 9 : 4) * scale;
+    // Stripes need room to be seen, but the name begins next to them.
+    const band = (dashed ? 6 : 4) * scale;
     brush.box(x + 1, y + 1, band, height - 2, { fill: palette.solid(paint), radius: radius * 0.6 });
   }
   const band = 6 * camera.k;
