@@ -6,6 +6,7 @@ import { convertElements, elementBytes, isRealElement } from '../../core/onnx/co
 import type { DataType, OnnxTensor } from '../../core/onnx/onnxModel.ts';
 import { borderTensor, type BorderTensor, extractModel, type KnownTensors } from '../../core/surgery/extractModel.ts';
 import { type Piece, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
+import { withNamedSizes } from '../../core/surgery/plugin/namedSizes.ts';
 import { kernelHeader, kernelSource } from '../../core/surgery/plugin/kernelSource.ts';
 import { pluginModel, replacedModel, replacedPiece } from '../../core/surgery/plugin/pluginModels.ts';
 import { type PluginPlan, planPlugin } from '../../core/surgery/plugin/pluginPlan.ts';
@@ -75,7 +76,7 @@ export async function writePlugin({
   };
   try {
     const piece = fit<Piece>(pieceOfNodes(graph, nodes));
-    const inferred = inferTensors(graph);
+    const inferred = withNamedSizes(graph, inferTensors(graph), piece);
     const scalars = await readScalars(graph, piece, source);
     const known = await givenTypes(graph, inferred, piece, isLike);
     const plan = fit<PluginPlan>(planPlugin(graph, inferred, piece, scalars, { name, domain }, known));
