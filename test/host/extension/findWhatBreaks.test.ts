@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../../src/core/accuracy/accuracyReport.ts';
 import type { Ladder } from '../../../src/core/accuracy/ladder.ts';
+import { writeBuildOverrides } from '../../../src/builder/store/overridesRecord.ts';
 import { activeTab, closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
 
 const model = inWorkspace('ln_pow.onnx');
@@ -126,5 +129,33 @@ describe('accuracy', () => {
     // A field that no reader knows: another file, the same model.
     writeFileSync(model.fsPath, Buffer.concat([bytes, Buffer.from([0xfa, 0x3f, 0])]));
     assert.equal((await run('findCulprits')).ladder, undefined);
+  });
+
+  it('judges a build of the history under its rules, with its kernels as a second opinion', async () => {
+    const layers = inRepository('test/fixtures/faults/ln_pow_outlier/h200.fixed.layers.json.gz');
+    const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
+    copyFileSync(layers, join(folder, 'layers.json'));
+    await writeBuildOverrides(folder, { schema: 1, rules: 'base fp16\n/norm/* fp32\n', way: 'model' });
+    const build = {
+      folder,
+      manifest: {
+        model: { file: model.fsPath },
+        files: { log: null, layers: 'layers.json', profile: null, engine: null },
+      },
+    };
+    const found = await vscode.commands.executeCommand<{ report: AccuracyReport }>(
+      'tensorrtLens.findCulprits',
+      { build },
+      [inputs],
+    );
+    assert.equal(found.report.level, 'kernel');
+    assert.ok(found.report.kernel!.held.length > 0);
+    // The rules of the build keep the last norm in FP32 already.
+    assert.equal(found.report.nodes.filter(({ name }) => name.startsWith('/norm/')).length, 0);
+    assert.ok(
+      found.report.fix!.names.every((name) => name.startsWith('/layers.2/')),
+      found.report.fix!.names.join(),
+    );
+    rmSync(folder, { recursive: true });
   });
 });
