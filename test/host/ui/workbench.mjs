@@ -353,8 +353,11 @@ export class Workbench {
    */
   async shot(name, { docs, toasts = !docs } = {}) {
     mkdirSync(shots, { recursive: true });
-    const style = toasts ? '' : '.notifications-toasts { display: none !important }';
-    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled', style });
+    // In the window alone: the screenshot's own `style` goes into the webviews, too, whose policy refuses it.
+    const content = '.notifications-toasts { display: none !important }';
+    const hidden = toasts ? null : await this.page.addStyleTag({ content });
+    await this.page.screenshot({ path: `${shots}/${name}.png`, animations: 'disabled' });
+    await hidden?.evaluate((tag) => tag.remove());
     if (!docs || !process.env.UPDATE_DOCS) return;
     mkdirSync(images, { recursive: true });
     copyFileSync(`${shots}/${name}.png`, `${images}/${docs}.png`);
