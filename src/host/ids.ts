@@ -54,6 +54,7 @@ export const commands = {
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantisationPage: 'tensorrtLens.openQuantisationPage',
   calibrate: 'tensorrtLens.calibrate',
+  measureClipping: 'tensorrtLens.measureClipping',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   recordReplay: 'tensorrtLens.recordReplay',
   pinLayer: 'tensorrtLens.pinLayer',

@@ -31,9 +31,10 @@ test('quantize_static writes a new model, whose scales are those of the samples'
   expect(made).toEqual({ by: expect.stringMatching(/^ONNX Runtime \d/), model: out });
   expect(readdirSync(dirname(out))).toEqual(['int8.onnx']);
   expect(readFileSync(fault('model.onnx')).equals(before)).toBe(true);
-  const { tensors, pairs } = await readQuantisation({ path: out });
+  const { tensors, pairs, misplaced } = await readQuantisation({ path: out });
   expect(pairs.length).toBeGreaterThan(2);
   expect(new Set(tensors.map(({ type }) => type))).toEqual(new Set(['int8']));
+  expect(misplaced).toEqual([]);
   const again = { model: out, inputs: [fault('inputs.npz')], out: join(folder, 'again.onnx'), calibrator, script };
   await expect(calibrate(again)).rejects.toThrow('has Q/DQ nodes already');
   await expect(calibrate({ ...again, model: fault('model.onnx'), out: fault('model.onnx') })).rejects.toThrow(

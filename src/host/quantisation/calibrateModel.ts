@@ -41,7 +41,8 @@ export async function calibrateModel(
   if (answer === page) await vscode.commands.executeCommand(commands.openQuantisationPage, out);
 }
 
-const isPaths = (value: unknown): value is string[] =>
+/** Samples that a caller gives. */
+export const isPaths = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 
 function askForTarget(model: vscode.Uri): Thenable<vscode.Uri | undefined> {

@@ -35,7 +35,7 @@ export class QuantisationPages implements vscode.Disposable {
     this.#sessions.setCurrent(uri);
     const title = `Quantization of ${session.title}`;
     const panel = vscode.window.createWebviewPanel('tensorrtLens.quantisationPage', title, vscode.ViewColumn.Active, {
-      enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache],
+      enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache, commands.measureClipping],
       localResourceRoots: [],
     });
     this.#pages.set(session.key, { panel, html: '' });
@@ -71,7 +71,10 @@ function pageOf({ key, title, calibrationCache, state }: Session): string {
     cache: calibrationCache,
     nameOf: (id) => nodes.get(id)?.name || `${nodes.get(id)?.op ?? 'node'} (node ${id})`,
     nodeLink: (ids) => commandUri(languageCommands.showNodes, [{ uri: key, nodes: ids }]),
-    links: [{ label: 'Use a Calibration Cache…', href: commandUri(commands.useCalibrationCache, [key]) }],
+    links: [
+      { label: 'Use a Calibration Cache…', href: commandUri(commands.useCalibrationCache, [key]) },
+      { label: 'Measure Clipping…', href: commandUri(commands.measureClipping, [key]) },
+    ],
   });
 }
 

@@ -34,6 +34,13 @@ export function registerQuantisation(
         const { calibrateModel } = await import('./calibrateModel.ts');
         await calibrateModel(context, model, log, { inputs, target });
       },
+      [commands.measureClipping]: async (argument, inputs) => {
+        const model = await modelOf(argument, sessions);
+        if (model === undefined || !(await isOnDisk(model))) return;
+        if (!mayRun()) return tellUntrusted();
+        const { measureClipping } = await import('./measureClipping.ts');
+        if (await measureClipping(context, sessions, model, log, inputs)) pages.open(model);
+      },
       [commands.useCalibrationCache]: async (argument, file) => {
         const model = await modelOf(argument, sessions);
         if (model !== undefined && (await isOnDisk(model))) await useCache(sessions, model, file);

@@ -81,6 +81,8 @@ export class Session {
   chosenBuild: string | null = null;
   /** Path of the calibration cache whose scales are shown; null: none. */
   calibrationCache: string | null = null;
+  /** The scales of this file with what samples hold; null: nothing was measured. */
+  measured: Quantisation | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { Quantisation } from '../../core/quantisation/quantisation.ts';
+import { type Quantisation, withMeasured } from '../../core/quantisation/quantisation.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { Session } from './session.ts';
@@ -130,6 +130,12 @@ export class Sessions implements vscode.Disposable {
     await this.reloadBuild(uri);
   }
 
+  /** Shows what samples hold of the tensors that a model quantizes, in all its views; it becomes the current one. */
+  async setMeasured(uri: vscode.Uri, measured: Quantisation): Promise<void> {
+    this.setCurrent(uri).measured = measured;
+    await this.reloadBuild(uri);
+  }
+
   /** Reads the model and its newest build again. Resolves when the views have been told. */
   async reload(uri: vscode.Uri): Promise<void> {
     await this.#load(uri, true);
@@ -190,11 +196,12 @@ export class Sessions implements vscode.Disposable {
       this.#source.readNewestBuild(session.uri, session.chosenBuild),
     ]);
     const graph = model === undefined ? session.state.graph : model.graph;
-    const quantisation = await this.#source.readQuantisation(session.uri, {
+    const read = await this.#source.readQuantisation(session.uri, {
       graph,
       report: newest?.report ?? null,
       cache: session.calibrationCache,
     });
+    const quantisation = read && withMeasured(read, session.measured);
     // Read before the editor has told that the file is gone.
     const gone = model?.graph === null && session.state.graph !== null && !(await isThere(session.uri));
     if (generation !== session.generation || this.find(session.uri) !== session) return;
@@ -230,6 +237,7 @@ export class Sessions implements vscode.Disposable {
       if (held === undefined) return;
       // It was found out about another file.
       held.session.accuracy = null;
+      held.session.measured = null;
       this.#timers.stop(held.settle);
       held.settle = this.#timers.start(() => void this.reload(uri), settleMs);
     };

@@ -1,7 +1,10 @@
 import type { OnnxGraph, OnnxNode } from '../../onnx/onnxModel.ts';
 import { isCheap } from '../plan/opTyping.ts';
 
-/** Operators next to the cheap ones that TensorRT runs within the kernel of the quantised product before them. */
+/**
+ * Operators next to the cheap ones that TensorRT runs within the kernel of the quantised product before them: of a
+ * maximum, it makes no difference whether it is quantised before or after.
+ */
 const epilogues: ReadonlySet<string> = new Set([
   'BatchNormalization',
   'Elu',
@@ -10,6 +13,7 @@ const epilogues: ReadonlySet<string> = new Set([
   'HardSigmoid',
   'HardSwish',
   'LeakyRelu',
+  'MaxPool',
   'Mish',
   'PRelu',
   'Selu',

@@ -8,6 +8,7 @@ import { quantisedNodes } from '../../../../src/core/precision/check/quantisedNo
 import { floatIslands } from '../../../../src/core/quantisation/floatIslands.ts';
 import { scalesAlong } from '../../../../src/core/quantisation/migrateCalibration.ts';
 import { misplaced } from '../../../../src/core/quantisation/misplaced.ts';
+import { type TensorScale, withMeasured } from '../../../../src/core/quantisation/quantisation.ts';
 import { quantisedPairs } from '../../../../src/core/quantisation/pairs.ts';
 import { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
@@ -25,6 +26,7 @@ interface Planted {
   floatWeights?: boolean;
   floatInput?: boolean;
   island?: boolean;
+  pool?: boolean;
 }
 
 /** Conv, Relu, Conv, Add with the first Relu; Q/DQ pairs where TensorRT wants them, but for what is planted. */
@@ -66,7 +68,8 @@ async function network(planted: Planted = {}): Promise<QuantisedGraph> {
   const bias = planted.bias ? add('DequantizeLinear', ['bi', 's'], 'bias_dq') : 'b';
   const first = add('Conv', [x, planted.floatWeights ? 'fw' : weights('w1', planted.axis), bias], 'c1');
   const act = add('Relu', [planted.beforeActivation ? pair(first) : first], 'r1');
-  const middle = planted.island ? add('Softmax', [pair(act)], 'soft') : act;
+  const before = planted.pool ? add('MaxPool', [act], 'pool') : act;
+  const middle = planted.island ? add('Softmax', [pair(before)], 'soft') : before;
   const last = planted.island ? add('Erf', [add('Softmax', [middle], 'soft2')], 'erf') : middle;
   const second = add('Conv', [pair(last), weights('w2'), 'b'], 'c2');
   add('Add', [pair(second), planted.oneSide ? act : `${last}_dq`], 'sum');
@@ -119,6 +122,33 @@ test('an island in floating point, with the bytes that go in and out', async () 
   // The first Softmax reads dequantized values itself.
   expect(names).toEqual([['Softmax', 'Erf']]);
   expect(found[0]!.bytes).toBe(2 * 4 * 4 * 8 * 8);
+});
+
+test('a MaxPool between a product and a pair is no island: TensorRT quantizes before it', async () => {
+  const pooled = await network({ pool: true });
+  expect(floatIslands(pooled, quantisedNodes(pooled.graph.model.graph), inferTensors(pooled.graph), null)).toEqual([]);
+});
+
+test('what was measured stays with scales that are the same', () => {
+  const tensor = (name: string, scale: number): TensorScale => ({
+    tensor: name,
+    scale,
+    count: 1,
+    source: 'cache',
+    nodes: [],
+    type: 'int8',
+    range: [-128 * scale, 127 * scale],
+  });
+  const observed = { values: 8, clipped: 2, clippedShare: 0.25, largest: 9 };
+  const rest = { pairs: [], misplaced: [], islands: [] };
+  const measured = { ...rest, samples: 3, tensors: [{ ...tensor('a', 0.5), observed }, tensor('b', 1)] };
+  const found = { ...rest, tensors: [tensor('b', 1), tensor('a', 0.5), tensor('a', 0.25)] };
+  expect(withMeasured(found, null)).toBe(found);
+  expect(withMeasured(found, measured)).toEqual({
+    ...rest,
+    samples: 3,
+    tensors: [tensor('b', 1), { ...tensor('a', 0.5), observed }, tensor('a', 0.25)],
+  });
 });
 
 test('without a build, fates are unknown; the weights are pairs, too', async () => {
