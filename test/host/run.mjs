@@ -77,8 +77,8 @@ async function runUi() {
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
-  // One window after the other: they share two cores, and a loaded machine makes every wait longer.
-  const args = ['--test', '--test-concurrency=1', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
+  // Two windows at a time: each waits often, for a timer or for another process, while the other one goes on.
+  const args = ['--test', '--test-concurrency=2', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
   const env = { EXTENSIONS: extensions, PACKAGES: keptPackages(['tensorrt-rtx', 'onnxruntime']) };
   const status = await runAside(node, args, env);
   const tap = existsSync(results) ? readFileSync(results, 'utf8') : '';

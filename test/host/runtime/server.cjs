@@ -74,7 +74,7 @@ async function startServer({ extensions, testDriver = false, askTrust = false, s
   return server;
 }
 
-/** Installs a packaged extension in a folder, which servers that run one after the other may share. */
+/** Installs a packaged extension in a folder, which servers may share: they only read it. */
 function installExtension(vsix, extensions) {
   const profile = createProfile({});
   const args = codeServerArgs(profile, extensions, '--install-extension', vsix);

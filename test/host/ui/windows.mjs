@@ -1,6 +1,6 @@
 // A browser, servers and windows for the tests of one file; each test gets a window of its own, so that one failure
 // does not bring down the tests after it.
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before } from 'node:test';
@@ -46,10 +46,18 @@ export function windows({ files, ...options }) {
   });
   afterEach(async (t) => {
     await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
-    if (t.error) console.error(workbench?.errors.join('\n'));
+    if (t.error && workbench)
+      console.error([...workbench.errors, await workbench.situation(), extensionLog()].join('\n'));
     await workbench?.page.context().close();
     workbench = undefined;
   });
+  /** The end of what the extension host of the last window logged. */
+  const extensionLog = () => {
+    const logs = join(server.logs, 'data/logs');
+    const all = readdirSync(logs, { recursive: true }).filter((name) => name.endsWith('remoteexthost.log'));
+    const last = all.toSorted().at(-1);
+    return last === undefined ? '' : readFileSync(join(logs, last), 'utf8').split('\n').slice(-20).join('\n');
+  };
   const open = async (browserOptions) => {
     workbench = new Workbench(await newPage(browser, browserOptions));
     await workbench.open(server, folder);

@@ -23,7 +23,7 @@ export class Workbench {
     page.setDefaultTimeout(STEP);
     page.on('pageerror', (error) => this.errors.push(String(error)));
     page.on('console', (message) => {
-      if (message.type() === 'error') this.errors.push(message.text());
+      if (message.type() === 'error') this.errors.push(`${message.text()} (${message.location().url})`);
       if (/Content Security Policy/i.test(message.text()) && !/frame-ancestors|report-only/i.test(message.text()))
         this.violations.push(`${message.text()} (${message.location().url})`);
     });
@@ -348,6 +348,25 @@ export class Workbench {
   }
 
   /**
+   * What is open, for the account of a test that failed: tabs, notifications, and of each webview whether its page has
+   * loaded and which service worker it loads from. VS Code's page waits for that worker before it shows anything.
+   */
+  async situation() {
+    const texts = async (selector) =>
+      (await this.page.locator(selector).allInnerTexts()).join(' | ').replaceAll('\n', '');
+    const outer = this.page.frames().filter((frame) => frame.url().includes('/webview/browser/pre/index.html'));
+    const webviews = outer.map(async (frame) => {
+      const state = await frame.waitForFunction(webviewState, undefined, { timeout: STEP / 12 }).catch(String);
+      return `Webview: ${typeof state === 'string' ? state : await state.jsonValue()}`;
+    });
+    return [
+      `Tabs: ${await texts('.tabs-container .tab')}`,
+      `Notifications: ${await texts('.notification-toast, .monaco-dialog-box')}`,
+      ...(await Promise.all(webviews)),
+    ].join('\n');
+  }
+
+  /**
    * Saves a picture to test/shots; with `docs`, and UPDATE_DOCS set, it also becomes docs/images/<docs>.png, where no
    * notification covers what the picture is about, except with `toasts`.
    */
@@ -362,4 +381,13 @@ export class Workbench {
     mkdirSync(images, { recursive: true });
     copyFileSync(`${shots}/${name}.png`, `${images}/${docs}.png`);
   }
+}
+
+/** Runs in the outer frame of a webview. */
+async function webviewState() {
+  const { controller } = navigator.serviceWorker;
+  const own = await navigator.serviceWorker.getRegistration();
+  const states = ['installing', 'waiting', 'active'].map((name) => `${name} ${own?.[name]?.state ?? 'none'}`);
+  const frames = [...document.querySelectorAll('iframe')].map(({ id }) => id);
+  return `controlled by ${controller?.scriptURL ?? 'none'}; ${states.join(', ')}; frames: ${frames.join(', ') || 'none'}`;
 }
