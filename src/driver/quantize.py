@@ -3,7 +3,8 @@
 
 Needs NumPy, the package onnx, and ONNX Runtime or ModelOpt. A job (`job.py`). Request: {"model", "out", "files", "inputs",
 "tool", "pairs"}, where files and inputs are as `tensor_files.model_samples` takes them; tool is "onnxruntime" (the default)
-or "modelopt". pairs: ONNX Runtime leaves weights in floating point, with Q/DQ pairs of their own. Result: {"by"}, the
+or "modelopt". pairs: ONNX Runtime quantises every operator
+that it can, and leaves weights in floating point, with Q/DQ pairs of their own. Result: {"by"}, the
 tool with its version. `out` is written.
 """
 
@@ -59,16 +60,21 @@ def with_onnxruntime(request, samples, stop):
             stop.check()
             return next(self.rest, None)
 
-    # Symmetric, with the bias in FP32, and with pairs only at the inputs of what TensorRT computes in INT8: a pair at an
-    # output would separate a product from its activation.
+    # Symmetric, and with the bias in FP32, as TensorRT wants it.
+    extra = {"ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False}
+    if request.get("pairs", False):
+        # To be judged, not to be built: every operator that ONNX Runtime quantises.
+        placed = {}
+        extra["AddQDQPairToWeight"] = True
+    else:
+        # Only at the inputs of what TensorRT computes in INT8: a pair at an output would separate a product from its
+        # activation.
+        graph = onnx.load(request["model"], load_external_data=False).graph
+        placed = {"op_types_to_quantize": QUANTIZED, "nodes_to_exclude": biases(graph)}
+        extra["OpTypesToExcludeOutputQuantization"] = QUANTIZED
     quantize_static(
         request["model"], request["out"], Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8,
-        weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=QUANTIZED,
-        nodes_to_exclude=biases(onnx.load(request["model"], load_external_data=False).graph),
-        extra_options={
-            "ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False,
-            "OpTypesToExcludeOutputQuantization": QUANTIZED, "AddQDQPairToWeight": request.get("pairs", False),
-        },
+        weight_type=QuantType.QInt8, per_channel=True, extra_options=extra, **placed,
     )  # fmt: skip
     return f"ONNX Runtime {onnxruntime.__version__}"
 
