@@ -4,7 +4,7 @@ import { type CalibrationCache, readCalibrationCache } from '../../core/quantisa
 import { timeText } from '../../core/text/numbers.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import type { Terminal } from '../terminal.ts';
-import { type InspectValues, placeOf } from './inspectOptions.ts';
+import { type InspectValues, tensorrtPlace } from './inspectOptions.ts';
 
 /** What `inspect` adds to a calibration cache: fields for --json, and lines. */
 export async function inspectCalibrationCache(path: string): Promise<{ fields: object; lines: string[] }> {
@@ -32,7 +32,7 @@ export async function inspectTimingCache(
   values: InspectValues,
   terminal: Terminal,
 ): Promise<{ fields: { timingCache: TimingCacheReading }; lines: string[] }> {
-  const reading = await useTimingCaches({ caches: [path], ...(await placeOf(values, terminal)) });
+  const reading = await useTimingCaches({ caches: [path], ...(await tensorrtPlace(values, terminal)) });
   const { entries, version, gpu, messages } = reading;
   const lines = [
     `read by TensorRT ${version} on ${gpu}`,

@@ -8,7 +8,7 @@ import type { Inspection } from '../../core/inspect/inspection.ts';
 import { judgeEngine } from '../../core/inspect/portability.ts';
 import { exitCodes } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
-import { type InspectValues, placeOf } from './inspectOptions.ts';
+import { type InspectValues, tensorrtPlace } from './inspectOptions.ts';
 
 /** What `inspect` finds out about an engine besides its header. */
 export interface InspectedEngine {
@@ -34,7 +34,7 @@ export async function inspectEngine(
           product: header.tensorrt.product,
           plugins: values.plugin,
           allowHostCode: values['allow-host-code'],
-          ...(await placeOf(values, terminal)),
+          ...(await tensorrtPlace(values, terminal)),
         })
       : null;
   const found = judgeEngine(header, target, { origin: build && engineOriginOf(build.manifest), reading });

@@ -43,7 +43,7 @@ function oneOf<T extends string>(option: string, text: string | undefined, known
 const productOf = async (version: string) => (await import('../readTarget.ts')).readTarget(version).product;
 
 /** Where TensorRT's Python module runs. */
-export async function placeOf({ python, launcher }: InspectValues, terminal: Terminal): Promise<TensorrtPlace> {
+export async function tensorrtPlace({ python, launcher }: InspectValues, terminal: Terminal): Promise<TensorrtPlace> {
   return {
     scripts: `${import.meta.dirname}/driver`,
     python,

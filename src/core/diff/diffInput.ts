@@ -1,5 +1,5 @@
 import { expandFunctions } from '../model/expandFunctions.ts';
-import type { BuildFigures } from '../fusion/buildFigures.ts';
+import type { BuildFigures } from '../engine/buildFigures.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { MarkedTensors } from './buildDiff.ts';
 import type { OnnxAttribute, OnnxModel, OnnxTensor } from '../onnx/onnxModel.ts';

@@ -1,4 +1,4 @@
-import type { BuildFigures } from './buildFigures.ts';
+import type { BuildFigures } from '../engine/buildFigures.ts';
 import type { Problem } from '../text/problem.ts';
 import type { EngineTensor } from '../engine/engineLayer.ts';
 import type { MemoryOperations, TracedGpu } from '../engine/profile.ts';
