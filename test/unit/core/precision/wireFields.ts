@@ -37,10 +37,17 @@ const messages: Readonly<Record<string, string>> = {
 
 const nameField: Readonly<Record<string, number>> = { N: 3, T: 8, V: 1, A: 1 };
 
-/** The fields of a model file in order, but for those of the nodes with the names in `without`. */
-export function wireFields(bytes: Uint8Array, without: ReadonlySet<string> = new Set()): WireField[] {
+interface Difference {
+  /** Names of nodes to pass over, which the other file does not have. */
+  added?: ReadonlySet<string>;
+  /** Ids of nodes that only the other file has: the ids here are those of that file. */
+  removed?: ReadonlySet<string>;
+}
+
+/** The fields of a model file in order, with the ids of nodes that another file gives them. */
+export function wireFields(bytes: Uint8Array, difference: Difference = {}): WireField[] {
   const found: WireField[] = [];
-  walk(bytes, 'M', { graph: '', node: '', owner: '' }, without, found);
+  walk(bytes, 'M', { graph: '', node: '', owner: '' }, difference, found);
   return found;
 }
 
@@ -50,7 +57,7 @@ interface Where {
   owner: string;
 }
 
-function walk(bytes: Uint8Array, kind: string, where: Where, without: ReadonlySet<string>, found: WireField[]): void {
+function walk(bytes: Uint8Array, kind: string, where: Where, difference: Difference, found: WireField[]): void {
   const fields = fieldsOf(bytes);
   const own = nameOf(kind, fields) ?? where.owner;
   let nodes = 0;
@@ -60,12 +67,13 @@ function walk(bytes: Uint8Array, kind: string, where: Where, without: ReadonlySe
     if (inner === undefined) {
       found.push({ place, bytes: `${key}:${Buffer.from(content).toString('hex')}`, node: where.node, owner: own });
     } else if (inner === 'N') {
-      if (without.has(nameOf('N', fieldsOf(content)) ?? '')) continue;
-      walk(content, inner, { ...where, node: `${where.graph}${nodes++}`, owner: '' }, without, found);
+      if (difference.added?.has(nameOf('N', fieldsOf(content)) ?? '') === true) continue;
+      while (difference.removed?.has(`${where.graph}${nodes}`) === true) nodes++;
+      walk(content, inner, { ...where, node: `${where.graph}${nodes++}`, owner: '' }, difference, found);
     } else if (inner === 'G' && kind === 'A') {
-      walk(content, inner, { graph: `${where.node}/${own}/`, node: '', owner: '' }, without, found);
+      walk(content, inner, { graph: `${where.node}/${own}/`, node: '', owner: '' }, difference, found);
     } else {
-      walk(content, inner, { ...where, owner: own }, without, found);
+      walk(content, inner, { ...where, owner: own }, difference, found);
     }
   }
 }
