@@ -74,6 +74,8 @@ test('a build can be followed in the side bar, the status bar and on the graph',
     .toast('Building resnet18.onnx')
     .getByText(/timing tactics/)
     .waitFor();
+  await w.view.getByRole('button', { name: 'Fit', exact: true }).click();
+  await w.graphAtRest();
   await w.shot('history-1-running', { docs: 'build-running', toasts: true });
   rmSync(hold);
   await w.message.getByText(/resnet18\.onnx · TensorRT 10\.6\.0\. /).waitFor();
