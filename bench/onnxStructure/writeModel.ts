@@ -52,6 +52,8 @@ export async function writeModel(path: string): Promise<{ nodes: number; tensors
   };
   const repeated = (input: string): string =>
     add('Reshape', [add('Expand', [add('Unsqueeze', [input, 'two']), 'groups']), 'heads']);
+  /** Tensors with a declared type. */
+  const declared: string[] = [];
   let last = 'input';
   for (let layer = 0; layer < LAYERS; layer++) {
     const linear = (name: string, input: string, rows: number, columns: number): string =>
@@ -64,7 +66,9 @@ export async function writeModel(path: string): Promise<{ nodes: number; tensors
     const scores = add('Add', [add('Mul', [add('MatMul', [query, turned]), 'scale']), 'mask']);
     const mixed = add('MatMul', [add('Softmax', [scores], ints('axis', -1)), value]);
     const joined = add('Reshape', [add('Transpose', [mixed], ints('perm', 0, 2, 1, 3)), 'hidden']);
-    const attended = add('Add', [last, linear('self_attn.o_proj', joined, WIDTH, WIDTH)]);
+    const projected = linear('self_attn.o_proj', joined, WIDTH, WIDTH);
+    declared.push(joined, projected);
+    const attended = add('Add', [last, projected]);
     const second = norm(`model.layers.${layer}.post_attention_layernorm.weight`, attended);
     const gate = linear('mlp.gate_proj', second, WIDTH, HIDDEN);
     const wide = add('Mul', [add('Mul', [gate, add('Sigmoid', [gate])]), linear('mlp.up_proj', second, WIDTH, HIDDEN)]);
@@ -72,17 +76,19 @@ export async function writeModel(path: string): Promise<{ nodes: number; tensors
     while (nodes.length < (layer + 1) * NODES_PER_LAYER) last = add('Identity', [last]);
   }
   while (nodes.length < 10_000) last = add('Identity', [last]);
-  return writePieces(path, nodes, tensors, last);
+  return writePieces(path, nodes, tensors, declared, last);
 }
 
 async function writePieces(
   path: string,
   nodes: Bytes[],
   tensors: Piece[],
+  declared: readonly string[],
   output: string,
 ): Promise<{ nodes: number; tensors: number; bytes: number }> {
   const type = len(2, len(1, int(1, 1), len(2, len(1, int(1, 1)), len(1, len(2, 'tokens')), len(1, int(1, WIDTH)))));
-  const after = concat(len(11, len(1, 'input'), type), len(12, len(1, output), type));
+  const values = declared.map((name) => len(13, len(1, name), type));
+  const after = concat(len(11, len(1, 'input'), type), len(12, len(1, output), type), ...values);
   const begin = concat(...nodes, len(2, 'main'));
   const inTensors = tensors.reduce((sum, { bytes, hole }) => sum + bytes.length + hole, 0);
   const head = concat(
