@@ -8,6 +8,7 @@ import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { Ladder } from '../../core/accuracy/ladder.ts';
 import { accuracyVerdict, nodeLevel, passesTolerance } from '../../core/accuracy/accuracyText.ts';
 import { counted } from '../../core/text/numbers.ts';
+import { pickItem } from '../platform/askUser.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { withProgress } from '../platform/withProgress.ts';
@@ -112,7 +113,7 @@ export async function askForInputs(
   };
   const random = { label: '$(question) Random Values', description: 'can miss faults: real inputs reach other values' };
   const items = [...(last.length > 0 ? [again] : []), choose, folder, ...(offerRandom ? [random] : [])];
-  const answer = await vscode.window.showQuickPick(items, { placeHolder: 'Select the input values to judge with' });
+  const answer = await pickItem(items, { placeHolder: 'Select the input values to judge with' });
   if (answer === undefined || answer === again) return answer && last;
   if (answer === random) return [];
   const files = await vscode.window.showOpenDialog({

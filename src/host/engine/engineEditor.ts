@@ -4,6 +4,7 @@ import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { type EngineTarget, unknownTarget } from '../../core/inspect/engineKnowledge.ts';
 import { engineOriginOf } from '../../core/inspect/engineOrigin.ts';
 import { commands } from '../ids.ts';
+import { enterText, pickItem } from '../platform/askUser.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { enginePage } from './enginePage.ts';
 import type { EngineReadings } from './engineReadings.ts';
@@ -34,14 +35,14 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
 
   /** Asks what the engines are to run on, and shows the verdicts again. */
   async compare(): Promise<void> {
-    const version = await vscode.window.showInputBox({
+    const version = await enterText({
       title: 'Compare with a Version of TensorRT',
       prompt: 'The version that is to run the engine, for TensorRT-RTX with rtx- before it',
       placeHolder: '10.6.0 or rtx-1.7.1',
       validateInput: (text) => (versionForm.test(text) ? undefined : 'Write a version such as 10.6.0 or rtx-1.7.1'),
     });
     if (version === undefined) return;
-    const computeCapability = await vscode.window.showInputBox({
+    const computeCapability = await enterText({
       title: 'Compare with a GPU',
       prompt: 'The compute capability of the GPU; empty: not known',
       placeHolder: '8.9',
@@ -105,7 +106,7 @@ async function askForRuntime(): Promise<EngineTarget['runtime'] | undefined> {
     { label: 'Lean', description: 'libnvinfer_lean, for version-compatible engines', runtime: 'lean' as const },
     { label: 'Dispatch', description: 'libnvinfer_dispatch, loads lean runtimes', runtime: 'dispatch' as const },
   ];
-  const picked = await vscode.window.showQuickPick(items, { title: 'Select the Runtime Library' });
+  const picked = await pickItem(items, { title: 'Select the Runtime Library' });
   return picked?.runtime;
 }
 
@@ -115,7 +116,7 @@ async function askForPlatform(): Promise<EngineTarget['platform'] | undefined> {
     { label: 'Windows', platform: 'windows' as const },
     { label: 'Not Known', platform: null },
   ];
-  const picked = await vscode.window.showQuickPick(items, { title: 'Select the Operating System' });
+  const picked = await pickItem(items, { title: 'Select the Operating System' });
   return picked?.platform;
 }
 

@@ -1,5 +1,5 @@
-import * as vscode from 'vscode';
 import type { PanelSort } from '../../core/scene/panel/fusionPanel.ts';
+import { pickItem } from '../platform/askUser.ts';
 import type { FusionTree } from './fusionTree.ts';
 
 /** Asks how the groups of the tree should be sorted. */
@@ -10,6 +10,6 @@ export async function sortPanel(tree: FusionTree): Promise<void> {
     { sort: 'order', label: 'Order', description: 'execution order' },
   ];
   const items = orders.map((order) => ({ ...order, picked: order.sort === tree.sort }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Select how to sort fusion groups' });
+  const picked = await pickItem(items, { placeHolder: 'Select how to sort fusion groups' });
   if (picked !== undefined) tree.setSort(picked.sort);
 }

@@ -23,6 +23,7 @@ import type { HistoryTree } from './historyTree.ts';
 import { rerunOptions } from './rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
 import { shell } from '../../builder/tools/shell.ts';
+import { pickItem } from '../platform/askUser.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
 export function historyCommands(
@@ -155,7 +156,7 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
     })),
   ];
   const placeHolder = 'Select a build to compare with';
-  return (await vscode.window.showQuickPick(items, { placeHolder }))?.build;
+  return (await pickItem(items, { placeHolder }))?.build;
 }
 
 /** Builds that passed of the models next to that of a build: they may be exports of one network. */

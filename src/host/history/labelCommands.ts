@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { labelBuild, listBuilds } from '../../builder/store/buildHistory.ts';
 import { commands } from '../ids.ts';
+import { enterText } from '../platform/askUser.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { HistoryTree } from './historyTree.ts';
 
@@ -22,7 +23,7 @@ export function labelCommands(
   };
   return {
     [commands.nameBuild]: one(async (build) => {
-      const name = await vscode.window.showInputBox({
+      const name = await enterText({
         title: 'Name Build',
         prompt: 'A name for this build; leave it empty for none',
         value: build.manifest.name ?? '',

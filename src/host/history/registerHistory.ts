@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { commands } from '../ids.ts';
+import { pickItem } from '../platform/askUser.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
 import { attach, pasteLog } from './attach.ts';
@@ -41,7 +42,7 @@ export function registerHistory(
 /** Offers what may help against a problem of a build. */
 async function fixProblem(diagnostics: BuildDiagnostics, model: string, place: number): Promise<void> {
   const items = diagnostics.fixesOf(model, place).map(({ title, command }) => ({ label: title, command }));
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await pickItem(items, {
     title: 'Fix the Build Problem',
     placeHolder: 'Select what to do',
   });

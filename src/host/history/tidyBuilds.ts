@@ -7,6 +7,7 @@ import { plainText } from '../platform/plainText.ts';
 import { overLimit } from './overLimit.ts';
 import type { SizedBuild } from './overLimit.ts';
 import { counted, sizeText } from '../../core/text/numbers.ts';
+import { pickItem } from '../platform/askUser.ts';
 
 /**
  * Deletes the oldest builds of all models until they take no more than `limit` MiB; pinned ones and the newest of each model stay.
@@ -37,7 +38,7 @@ export async function tidyBuilds(): Promise<boolean> {
     return false;
   }
   const items = choices.map(({ label, builds }) => ({ label, description: describe(builds), builds }));
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await pickItem(items, {
     placeHolder: `Select builds to delete (all models: ${describe(all)})`,
   });
   if (picked === undefined) return false;

@@ -13,6 +13,7 @@ import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
 import { ruleErrors } from './ruleErrors.ts';
 import { shell } from '../../builder/tools/shell.ts';
+import { pickItem } from '../platform/askUser.ts';
 
 /**
  * Copies the rules of an override file as flags of a program; says what they cannot express. `to`, one of
@@ -73,7 +74,7 @@ async function askForProgram(target: TensorrtTarget): Promise<PrecisionProgram |
     },
   ];
   const placeHolder = 'Select a program';
-  return (await vscode.window.showQuickPick(items, { placeHolder }))?.program;
+  return (await pickItem(items, { placeHolder }))?.program;
 }
 
 /** All remarks are also in the extension's output: a message has room for a few. */

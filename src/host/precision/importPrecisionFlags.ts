@@ -10,6 +10,7 @@ import { overrideLanguageId } from '../../protocol/language.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import { plainText } from '../platform/plainText.ts';
 import { shell } from '../../builder/tools/shell.ts';
+import { enterText } from '../platform/askUser.ts';
 import { addLines } from './addLines.ts';
 
 /** Longer texts on the clipboard are no command lines: Linux and Windows pass none of this length. */
@@ -32,12 +33,11 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
 
   const copied = await vscode.env.clipboard.readText();
   const offered = copied.length > longestCommand ? undefined : found(copied)?.command;
-  const pasted = await vscode.window.showInputBox({
+  const pasted = await enterText({
     title: 'Import Precision Flags',
     prompt: 'Enter a command line of trtexec, Polygraphy or ModelOpt AutoCast, or only its precision flags',
     placeHolder: 'trtexec --precisionConstraints=obey --layerPrecisions=…',
     value: offered ? quoteCommand(offered, shell) : '',
-    ignoreFocusOut: true,
     validateInput: (text) => (text.trim() === '' ? undefined : whyNothing(found(text)?.rules)),
   });
   const rules = found(pasted ?? '')?.rules;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageService } from '../language/languageService.ts';
+import { pickItem } from '../platform/askUser.ts';
 import { verdictIcon, verdictWord } from './verdictWords.ts';
 
 /** Lists what happened to each rule in the last build; the one that is picked is shown in the file. */
@@ -23,7 +24,7 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
     return { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line };
   });
   const placeHolder = 'Result of each rule in the last build';
-  const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });
+  const picked = await pickItem(items, { placeHolder, matchOnDetail: true });
   if (picked === undefined) return;
   await vscode.window.showTextDocument(document, {
     selection: new vscode.Range(picked.line, 0, picked.line, 0),

@@ -3,6 +3,7 @@ import { errorText } from '../../core/text/errorText.ts';
 import { counted } from '../../core/text/numbers.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
 import { commands } from '../ids.ts';
+import { pickWord } from '../platform/askUser.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
@@ -85,7 +86,7 @@ async function askForCache(current: string | null): Promise<vscode.Uri | null | 
   if (current !== null) {
     const stop = `Stop Using ${nameOf(vscode.Uri.file(current))}`;
     const other = 'Use Another Cache…';
-    const picked = await vscode.window.showQuickPick([other, stop], { placeHolder: 'Select a calibration cache' });
+    const picked = await pickWord([other, stop], 'Select a calibration cache');
     if (picked !== other) return picked === stop ? null : undefined;
   }
   return pickFile({

@@ -1,7 +1,7 @@
-import * as vscode from 'vscode';
 import { removeEntry } from '../../core/replay/editReplay.ts';
 import type { ReplayEntry, SpanEdit } from '../../core/replay/replayFile.ts';
 import { commandTarget, editorOf } from '../language/commandTarget.ts';
+import { pickWord } from '../platform/askUser.ts';
 import { applySpans } from './applySpans.ts';
 import { openReplay } from './openReplay.ts';
 import type { OpenReplay } from './openReplay.ts';
@@ -17,9 +17,8 @@ export async function freeLayer(argument: unknown): Promise<void> {
     await applySpans(document, (now) => without(now, entryAtCursor(now)));
     return;
   }
-  const placeHolder = 'Select a layer to unpin';
   const layers = file.entries.map(({ layer }) => layer);
-  const picked = await vscode.window.showQuickPick(layers, { placeHolder });
+  const picked = await pickWord(layers, 'Select a layer to unpin');
   const now = picked === undefined ? undefined : await openReplay(target.uri);
   const picks = ({ layer }: ReplayEntry) => layer === picked;
   if (now?.file.entries.some(picks))

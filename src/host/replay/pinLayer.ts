@@ -5,6 +5,7 @@ import { titleOf } from '../../core/replay/describeChoice.ts';
 import { addEntry } from '../../core/replay/editReplay.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { pickItem } from '../platform/askUser.ts';
 import { applySpans } from './applySpans.ts';
 import { openReplay } from './openReplay.ts';
 import type { OpenReplay } from './openReplay.ts';
@@ -32,7 +33,7 @@ export async function pinLayer(feed: FactsFeed, argument: unknown): Promise<void
     return;
   }
   const placeHolder = 'Select a layer to pin';
-  const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
+  const picked = await pickItem(items, { placeHolder, matchOnDescription: true });
   if (picked === undefined) return;
   const now = await openReplay(target.uri);
   const { layer, algorithm } = picked.free;

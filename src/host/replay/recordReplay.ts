@@ -6,6 +6,7 @@ import type { BuildParts } from '../tasks/startBuild.ts';
 import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import { buildOfReplay } from '../language/replayBuild.ts';
+import { pickItem } from '../platform/askUser.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /**
@@ -51,7 +52,7 @@ async function askForPrecision(): Promise<PrecisionMode | undefined> {
     { label: 'BF16', description: 'and FP32', mode: 'bf16' },
   ];
   const placeHolder = 'Select the types that TensorRT may use (TensorRT 10 and earlier record replays)';
-  return (await vscode.window.showQuickPick(modes, { placeHolder }))?.mode;
+  return (await pickItem(modes, { placeHolder }))?.mode;
 }
 
 async function mayReplace(file: vscode.Uri): Promise<boolean> {

@@ -6,6 +6,7 @@ import { writeName } from '../../core/precision/language/quoteName.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import { addable } from '../../core/surgery/changeModel.ts';
 import type { SearchKind } from '../../core/surgery/search/searchGoal.ts';
+import { enterText, pickItem, pickWord } from '../platform/askUser.ts';
 import { back } from '../platform/quickSteps.ts';
 import { chooseShapes, shapeQuestion } from '../tasks/askShapes.ts';
 import type { ChosenNodes } from './chosenNodes.ts';
@@ -50,7 +51,7 @@ export async function askChange(
   const known = offers.find(({ name }) => name !== undefined && name === given);
   const picked =
     known ??
-    (await vscode.window.showQuickPick(offers, {
+    (await pickItem(offers, {
       title: 'What If',
       placeHolder: 'Select a change to build with, or what a change is to reach',
       matchOnDescription: true,
@@ -95,7 +96,7 @@ function atTensor({ nodes, tensor }: ChosenNodes, graph: GraphData | null): Offe
       label: '$(add) Add a Node…',
       description: 'between the tensor and the nodes that read it',
       ask: async () => {
-        const add = await vscode.window.showQuickPick([...addable], { placeHolder: 'Select what to add' });
+        const add = await pickWord([...addable], 'Select what to add');
         return add === undefined ? undefined : trial(`${add} behind ${name}`, { add, at: name });
       },
     },
@@ -127,7 +128,7 @@ function atNodes({ nodes }: ChosenNodes, graph: GraphData | null): Offer[] {
       label: '$(symbol-numeric) Compute in Another Type…',
       description: 'as a rule of an override file does',
       ask: async () => {
-        const type = await vscode.window.showQuickPick(['fp32', 'fp16', 'bf16'], { placeHolder: 'Select a type' });
+        const type = await pickWord(['fp32', 'fp16', 'bf16'], 'Select a type');
         return type === undefined
           ? undefined
           : trial(`${several} in ${type}`, null, { rules: `${names.join(', ')}  ${type}` });
@@ -144,7 +145,7 @@ function ofModel(model: vscode.Uri, script: string): Offer[] {
       label: '$(versions) Convert to Another Opset…',
       description: 'needs a Python with the package onnx',
       ask: async () => {
-        const text = await vscode.window.showInputBox({
+        const text = await enterText({
           title: 'What If: Opset',
           prompt: "Version of ONNX's operators",
           value: '19',
@@ -169,7 +170,7 @@ function ofModel(model: vscode.Uri, script: string): Offer[] {
       label: '$(circuit-board) Build for Another GPU…',
       description: 'TensorRT-RTX only',
       ask: async () => {
-        const text = await vscode.window.showInputBox({
+        const text = await enterText({
           title: 'What If: GPU',
           prompt: 'Compute capability of the GPU',
           value: '12.0',

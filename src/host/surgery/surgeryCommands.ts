@@ -13,6 +13,7 @@ import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { counted } from '../../core/text/numbers.ts';
 import type { ComparisonPages } from '../history/comparisonPages.ts';
 import { commands, graphViewType } from '../ids.ts';
+import { enterText } from '../platform/askUser.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { CommandHandlers } from '../platform/registerCommands.ts';
@@ -129,7 +130,7 @@ async function replaceByPlugin(
   { model, nodes }: ChosenNodes,
   target: unknown,
 ): Promise<unknown> {
-  const name = await vscode.window.showInputBox({
+  const name = await enterText({
     title: 'Replace by Plugin',
     prompt: plainText('Name of the operator and the plugin'),
     value: await operatorOf(model, nodes),

@@ -16,6 +16,7 @@ import type { Candidate } from '../../core/surgery/search/candidates.ts';
 import type { SearchKind } from '../../core/surgery/search/searchGoal.ts';
 import { changeText, costText, versionNote } from '../../core/surgery/search/searchText.ts';
 import { counted } from '../../core/text/numbers.ts';
+import { pickItem } from '../platform/askUser.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { withProgress } from '../platform/withProgress.ts';
@@ -135,10 +136,9 @@ async function searchAndShow(
     return found;
   }
   const items = works.map((one) => ({ label: changeText(one), detail: costText(one), one }));
-  const show = vscode.window.showQuickPick(items, {
+  const show = pickItem(items, {
     title: plainText(summary),
     placeHolder: 'Select a change to see what it does',
-    ignoreFocusOut: true,
     matchOnDetail: true,
   });
   // Whoever searched has the result; the user may take their time.

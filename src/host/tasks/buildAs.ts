@@ -93,6 +93,7 @@ async function pickWay(parts: BuildParts, uri: vscode.Uri): Promise<Way | undefi
   picker.placeholder = 'Select a build preset';
   picker.matchOnDetail = true;
   picker.busy = true;
+  picker.ignoreFocusOut = true;
   const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy the Command Instead' };
   const item = (way: Way, buttons: vscode.QuickInputButton[]) => ({
     label: way.label,

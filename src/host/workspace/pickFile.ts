@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { pickItem } from '../platform/askUser.ts';
 
 /** Which files of the workspace are offered, and what any other file is requested with. */
 export interface FileQuestion {
@@ -18,7 +19,7 @@ export async function pickFile({ glob, placeHolder, dialog, except }: FileQuesti
     .toSorted((a, b) => a.label.localeCompare(b.label));
   if (files.length > 0) {
     const other = { label: 'Other File…', iconPath: new vscode.ThemeIcon('folder-opened') };
-    const picked = await vscode.window.showQuickPick<vscode.QuickPickItem & { uri?: vscode.Uri }>([...files, other], {
+    const picked = await pickItem<vscode.QuickPickItem & { uri?: vscode.Uri }>([...files, other], {
       placeHolder,
     });
     if (picked === undefined || picked.uri !== undefined) return picked?.uri;

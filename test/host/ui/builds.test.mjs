@@ -35,10 +35,9 @@ test('a model without its weights can be built with random ones, and is searched
   await w.shot('builds-2-vit');
 
   await w.runCommand('TensorRT: Search Fusion Groups');
-  await w.page.locator('.quick-input-widget', { hasText: 'Filter by name, operator or layer' }).waitFor();
-  await w.page.keyboard.type('Softmax');
+  await w.box('Filter by name, operator or layer').locator('input.input').fill('Softmax');
   await w.message.getByText(/“Softmax”: 1\d nodes/).waitFor();
-  await w.page.keyboard.press('Enter');
+  await w.enter('Filter by name');
   await w.group('ForeignNode 0').click();
   await w.shot('builds-3-search');
   await w.runCommand('TensorRT: Clear Search');

@@ -56,13 +56,13 @@ test('an engine opens with its header, and says whether it loads in a version an
   await w.view.getByText('Compare with a Version and GPU…').click();
   const box = w.page.locator('.quick-input-widget input');
   await box.fill('rtx-1.7.1');
-  await w.page.keyboard.press('Enter');
+  await w.enter();
   await w.page
     .locator('.quick-input-widget')
     .getByText(/compute capability of the GPU/)
     .waitFor();
   await box.fill('12.0');
-  await w.page.keyboard.press('Enter');
+  await w.enter();
   await w.view.getByRole('cell', { name: 'Does not load', exact: true }).waitFor();
   await w.shot('engine-3-header');
 });

@@ -47,8 +47,7 @@ test('the graph has search, isolation and a way back', async () => {
   assert.equal(await last.innerText(), 'Concat');
   await keyboard.press('Control+f');
   await w.view.locator('input:focus').waitFor();
-  await field.fill('op:Resize');
-  await keyboard.press('Enter');
+  await w.searchGraph('op:Resize');
   await w.view.getByText(/^1 of \d+$/).waitFor();
   await keyboard.press('Escape');
   await w.view.locator('.crumbs > li:last-child', { hasNotText: 'Concat' }).waitFor();

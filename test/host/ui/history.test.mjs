@@ -220,10 +220,8 @@ test('a build is named and pinned, and the one that is shown is compared with it
   const older = builds.and(w.page.locator('[data-index="1"]'));
   await older.click({ button: 'right' });
   await w.pickMenuItem('Name Build');
-  const box = w.page.locator('.quick-input-widget input');
-  await box.waitFor();
-  await box.fill('baseline');
-  await w.page.keyboard.press('Enter');
+  await w.box('A name for this build').locator('input.input').fill('baseline');
+  await w.enter('A name for this build');
   const named = w.group('baseline');
   await named.click({ button: 'right' });
   await w.pickMenuItem('Pin Build');

@@ -65,8 +65,8 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
 
   // By keyboard: the same group by a search.
   await w.page.keyboard.press('Control+f');
-  await w.view.locator('input:focus').fill(`group:"${name}" op:Erf`);
-  await w.page.keyboard.press('Enter');
+  await w.view.locator('input:focus').waitFor();
+  await w.searchGraph(`group:"${name}" op:Erf`);
   await w.view.getByText(/^1 of \d+$/).waitFor();
   await w.page.keyboard.press('Escape');
 
@@ -89,8 +89,8 @@ test('deep_encoder_11k: from the search to one node of 14,163, its neighbours an
   await w.view.getByText(/Of 14,163 nodes/).waitFor();
   await w.view.getByRole('treeitem', { name: /^Graph input/ }).click();
   await w.page.keyboard.press('Control+f');
-  await w.view.locator('input:focus').fill('op:Softmax layers.117');
-  await w.page.keyboard.press('Enter');
+  await w.view.locator('input:focus').waitFor();
+  await w.searchGraph('op:Softmax layers.117');
   await w.view.getByText(/^1 of \d+$/).waitFor();
   await w.page.keyboard.press('Escape');
   const node = w.view.getByRole('treeitem', { name: /^Softmax/, selected: true });
@@ -134,8 +134,8 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
 
   // The node's name in another line: hover, and from there to the layer.
   await w.page.keyboard.press('Control+g');
-  await w.page.locator('.quick-input-widget input').fill(':522');
-  await w.page.keyboard.press('Enter');
+  await w.box().locator('input.input').fill(':522');
+  await w.enter();
   const timed = w.line(/90\.4\s+stem\/matmul_myl0_6/).first();
   const word = timed.locator('span', { hasText: 'stem/matmul' }).last();
   const { x, y, width, height } = await word.boundingBox();

@@ -104,7 +104,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   const box = w.page.locator('.quick-input-widget');
   await w.runCommand('TensorRT: Apply Precision Overrides to the Model…');
   await box.getByText('Write Typed Model').waitFor();
-  await w.page.keyboard.press('Enter');
+  await w.enter();
   const written = w.toast('Wrote fp16_overflow.typed.onnx');
   await written.waitFor();
   assert.match(await written.innerText(), /Line 4 is ignored: "\[fp23\]\u200b\(command:undo\)" is not a type/);
@@ -119,7 +119,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await w.runCommand('TensorRT: Import Precision Flags');
   await box.getByText('Enter a command line of trtexec').waitFor();
   await w.shot('flags-4-import');
-  await w.page.keyboard.press('Enter');
+  await w.enter('Enter a command line');
   await w.line(/^head fp32/).waitFor();
   await w.line(/^# "x:fp23" has no type of override files/).waitFor();
   await w.shot('flags-5-imported');

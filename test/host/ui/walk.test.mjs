@@ -54,8 +54,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.shot('walk-6-boundary', { docs: 'foreign-node' });
 
   // And a node that is found in the graph is found in the side bar.
-  await w.view.getByLabel('Search nodes').fill('/layers.2/attn/softmax/Softmax');
-  await w.page.keyboard.press('Enter');
+  await w.searchGraph('/layers.2/attn/softmax/Softmax');
   await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, ...selected }).waitFor();
   await w.selectedRow('Softmax').waitFor();
   await w.shot('walk-7-found');

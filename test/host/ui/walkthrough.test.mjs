@@ -38,9 +38,8 @@ test('a group has the colour of the graph in the side bar, and a search shows wh
   const group = w.group('ForeignNode 0');
   await group.locator('.custom-view-tree-node-item-icon[style*="data:image/svg"]').waitFor();
   await w.runCommand('TensorRT: Search Fusion Groups');
-  await w.page.locator('.quick-input-widget', { hasText: 'Filter by name, operator or layer' }).waitFor();
-  await w.page.keyboard.type('Softmax');
-  await w.page.keyboard.press('Enter');
+  await w.box('Filter by name, operator or layer').locator('input.input').fill('Softmax');
+  await w.enter('Filter by name');
   // The node itself, without a click.
   await w.group('Softmax').first().waitFor();
   await w.shot('walkthrough-4-search');

@@ -85,13 +85,7 @@ export class Workbench {
   }
 
   async runCommand(name) {
-    await this.page.keyboard.press('F1');
-    const box = this.page.locator('.quick-input-widget input');
-    await box.waitFor();
-    await box.fill(`>${name}`);
-    // Not any line: the list may still be the one from before, of which Enter would take the first.
-    await this.#pickable(name).waitFor();
-    await this.page.keyboard.press('Enter');
+    await this.openQuickly(`> ${name}`);
     // The next key must not come while the list still closes; a command may show another one in its place.
     await this.page.waitForFunction(() => {
       const widget = document.querySelector('.quick-input-widget');
@@ -101,17 +95,33 @@ export class Workbench {
 
   /** Picks what the box for files, commands and tasks finds first: `task build`. */
   async openQuickly(text) {
-    await this.page.keyboard.press('F1');
-    const box = this.page.locator('.quick-input-widget input');
-    await box.waitFor();
-    await box.fill(text);
-    await this.#pickable(text.slice(text.indexOf(' ') + 1)).waitFor();
-    await this.page.keyboard.press('Enter');
+    const box = this.box().locator('input.input');
+    const line = this.page.locator('.quick-input-list .monaco-list-row.focused', {
+      hasText: text.slice(text.indexOf(' ') + 1),
+    });
+    const picked = await this.#again(async () => {
+      await this.page.keyboard.press('F1');
+      await box.fill(text, { timeout: STEP / 4 }).catch(() => {});
+    }, line);
+    assert.ok(picked, `VS Code's box does not find "${text}"`);
+    await box.press('Enter');
   }
 
-  /** The line that Enter takes. */
-  #pickable(hasText) {
-    return this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText });
+  /** VS Code's box for texts and choices, by what it shows. */
+  box(hasText = '') {
+    return this.page.locator('.quick-input-widget', { hasText });
+  }
+
+  /** Presses Enter in VS Code's box; a key that is sent to the page goes to what has the focus, which may be another. */
+  async enter(hasText) {
+    await this.box(hasText).locator('input.input').press('Enter');
+  }
+
+  /** Searches the graph and presses Enter, which selects what is found. */
+  async searchGraph(text) {
+    const field = this.view.getByLabel('Search nodes');
+    await field.fill(text);
+    await field.press('Enter');
   }
 
   /** Until it is gone, a menu would be closed by what gets the focus then. */
