@@ -76,7 +76,7 @@ test('the fusion page shows the build, and a click there selects in the side bar
 test('a page whose script gets lost on its way is loaded again', async () => {
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.row('vit_tiny.onnx').dblclick();
+  await w.openFile('vit_tiny.onnx');
   await w.view.locator('canvas').first().waitFor();
   // As when VS Code's service worker is replaced meanwhile: no answer ever comes.
   const workers = w.page.context().serviceWorkers();
@@ -101,7 +101,7 @@ test('a file that is no model says what it is, and where it breaks off', async (
   writeFileSync(join(folder, 'broken.onnx'), 'this is no model\n');
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.row('broken.onnx').dblclick();
+  await w.openFile('broken.onnx');
   await w.view
     .getByText(/text file/)
     .first()

@@ -41,7 +41,7 @@ function misspelt(model, operator, wrong) {
 
 async function openGraph(w, file) {
   await w.untilExtensionKnown(file, 'Build TensorRT Engine');
-  await w.row(file).dblclick();
+  await w.openFile(file);
   await w.view.getByRole('tree').getByRole('treeitem').first().waitFor();
 }
 

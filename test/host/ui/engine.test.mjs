@@ -51,7 +51,7 @@ test('an engine opens with its header, and says whether it loads in a version an
   writeFileSync(join(folder, 'vit.engine'), header);
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
-  await w.row('vit.engine').dblclick();
+  await w.openFile('vit.engine');
   await w.view.getByText('8.0, 8.9', { exact: true }).waitFor();
   await w.view.getByText('Compare with a Version and GPU…').click();
   const box = w.page.locator('.quick-input-widget input');
@@ -71,7 +71,7 @@ test('an engine is read with TensorRT, and its layers open as a graph', async ()
   writeFileSync(join(folder, 'net.engine'), standInEngine({}, [10, 8, 0, 43]));
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
-  await w.row('net.engine').dblclick();
+  await w.openFile('net.engine');
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByText('Channel major FP16 format where channel % 8 == 0 (kHWC8)').waitFor();
   await w.view.getByText('1x3x8x8 … 8x3x8x8, best 4x3x8x8').waitFor();
@@ -92,10 +92,10 @@ test('calibration and timing caches open as pages', async () => {
   writeFileSync(join(folder, 'timing.cache'), standInTimingCache({ [key]: [0xabc, 0.25] }));
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
-  await w.row('calibration.cache').dblclick();
+  await w.openFile('calibration.cache');
   await w.view.getByRole('cell', { name: '0.00787594', exact: true }).waitFor();
   await w.shot('engine-6-calibration');
-  await w.row('timing.cache').dblclick();
+  await w.openFile('timing.cache');
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByRole('rowheader', { name: key, exact: true }).waitFor();
   await w.shot('engine-7-timing');

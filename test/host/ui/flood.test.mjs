@@ -49,7 +49,7 @@ test('typing is not held up by a log of 20,000 lines a second', async () => {
   writeFileSync(join(folder, 'notes.txt'), '');
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Build TensorRT Engine');
-  await w.row('notes.txt').dblclick();
+  await w.openFile('notes.txt');
   await w.tab('notes.txt').waitFor();
   // Until the editor has the focus, taking it closes every menu.
   await w.page.locator('.editor-instance .view-lines').click();

@@ -8,7 +8,7 @@ const { open } = windows({ files: ['yolo_like.onnx'] });
 test('the graph has search, isolation and a way back', async () => {
   const w = await open();
   await w.untilExtensionKnown('yolo_like.onnx');
-  await w.row('yolo_like.onnx').dblclick();
+  await w.openFile('yolo_like.onnx');
   const { keyboard } = w.page;
   const boxes = w.view.getByRole('tree').getByRole('treeitem');
   await boxes.first().waitFor();

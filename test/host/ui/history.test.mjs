@@ -61,7 +61,7 @@ test('a build can be followed in the side bar, the status bar and on the graph',
   recorded('resnet18.fp32', { hold });
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx', 'Build TensorRT Engine');
-  await w.row('resnet18.onnx').dblclick();
+  await w.openFile('resnet18.onnx');
   await w.view.locator('#root > *').first().waitFor();
   await buildOf(w, 'resnet18.onnx');
   await w.showSideBar();
@@ -101,7 +101,7 @@ test('a build that fails says why on the model, and shows the node', async () =>
   recorded('unsupported_op.fp32');
   const w = await open();
   await w.untilExtensionKnown('unsupported_op.onnx', 'Build TensorRT Engine');
-  await w.row('unsupported_op.onnx').dblclick();
+  await w.openFile('unsupported_op.onnx');
   await w.view.locator('#root > *').first().waitFor();
   await buildOf(w, 'unsupported_op.onnx');
   const failure = w.toast('Could not build unsupported_op.onnx');
@@ -213,7 +213,7 @@ test('builds are compared, run again and deleted', async () => {
 test('a build is named and pinned, and the one that is shown is compared with it', async () => {
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.row('vit_tiny.onnx').dblclick();
+  await w.openFile('vit_tiny.onnx');
   await w.view.locator('canvas').first().waitFor();
   await w.showSideBar();
   const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });

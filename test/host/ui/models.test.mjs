@@ -30,7 +30,7 @@ await imported('loop_if.onnx', captured('loop_if.fp32', 'log.txt', 'layers.json'
 
 async function openGraph(w, file) {
   await w.untilExtensionKnown(file);
-  await w.row(file).dblclick();
+  await w.openFile(file);
   await w.view.getByRole('treeitem').first().waitFor();
   await w.showSideBar();
   await w.graphAtRest();

@@ -79,7 +79,7 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   );
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Edit Precision Overrides');
-  await w.row(file).dblclick();
+  await w.openFile(file);
   await w.page.locator('.squiggly-error').first().waitFor();
 
   await w.runCommand('TensorRT: Copy as Precision Flags');

@@ -68,7 +68,7 @@ test('a build is profiled with nsys, and the trace becomes its profile', async (
   await writeManifest({ ...build, manifest: { ...build.manifest, files: { ...build.manifest.files, engine: 'model.engine' } } }); // prettier-ignore
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx');
-  await w.row('vit_tiny.onnx').dblclick();
+  await w.openFile('vit_tiny.onnx');
   await w.graphAtRest();
   await w.showSideBar();
   await w.group('ForeignNode 0').waitFor();

@@ -9,7 +9,7 @@ const { open, folder } = windows({ files: ['resnet18_qdq.onnx', 'resnet18.onnx']
 test('the page lists pairs and placements, and leads to the nodes in the graph', async () => {
   const w = await open();
   await w.untilExtensionKnown('resnet18_qdq.onnx');
-  await w.row('resnet18_qdq.onnx').dblclick();
+  await w.openFile('resnet18_qdq.onnx');
   await w.view.locator('canvas').first().waitFor();
   await w.runCommand('TensorRT: Show Quantization');
   await w.view.getByText("9 placements against TensorRT's rules.").waitFor();
@@ -25,7 +25,7 @@ test('the scales of a calibration cache are on the page and on the graph', async
   writeFileSync(join(folder, 'resnet18.cache'), 'TRT-100600-EntropyCalibration2\ninput: 3d000000\n');
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
-  await w.row('resnet18.onnx').dblclick();
+  await w.openFile('resnet18.onnx');
   await w.view.locator('canvas').first().waitFor();
   await w.runCommand('TensorRT: Use a Calibration Cache');
   await w.quickPick('resnet18.cache').click();

@@ -28,7 +28,7 @@ writeFileSync(replay, [first.replaceAll('HALF', 'FLOAT'), ...rest].join('"{Forei
 test('an edited type fails by the real message, and a quick fix changes the whole entry', async () => {
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.row('vit_tiny.replay.json').dblclick();
+  await w.openFile('vit_tiny.replay.json');
   await w.tab('vit_tiny.replay.json').waitFor();
   await w.lens('Build with this replay').waitFor();
   await w.page.locator('.squiggly-info').first().waitFor(); // The ForeignNode's note.

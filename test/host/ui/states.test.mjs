@@ -34,7 +34,7 @@ const badShape = () =>
 
 async function openModel(w, file) {
   await w.untilExtensionKnown(file, 'Build TensorRT Engine');
-  await w.row(file).dblclick();
+  await w.openFile(file);
   await w.view.locator('canvas').first().waitFor();
 }
 const build = (w, file) => w.pickInMenu(file, /^Build TensorRT Engine$/);

@@ -21,7 +21,7 @@ test('an untrusted workspace shows models and builds nothing', async () => {
   assert.equal(await w.menuItem('Build TensorRT Engine').isVisible(), false);
   await w.page.keyboard.press('Escape');
 
-  await w.row('fp16_overflow.onnx').dblclick();
+  await w.openFile('fp16_overflow.onnx');
   await w.tab('fp16_overflow.onnx').waitFor();
   await w.view.locator('#root > *').first().waitFor();
   await w.runCommand('TensorRT: Open Graph');
@@ -29,7 +29,7 @@ test('an untrusted workspace shows models and builds nothing', async () => {
   await w.page.locator('.sidebar', { hasText: 'need a trusted workspace' }).waitFor();
   await w.shot('untrusted');
   await w.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
-  await w.row('net.engine').dblclick();
+  await w.openFile('net.engine');
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.toast('Reading an engine runs programs, so it needs a trusted workspace.').waitFor();
 });

@@ -47,7 +47,7 @@ export function windows({ files, ...options }) {
   afterEach(async (t) => {
     await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
     if (t.error && workbench)
-      console.error([...workbench.errors, await workbench.situation(), extensionLog()].join('\n'));
+      console.error([extensionLog(), ...workbench.errors, await workbench.situation()].join('\n'));
     await workbench?.page.context().close();
     workbench = undefined;
   });
@@ -56,7 +56,9 @@ export function windows({ files, ...options }) {
     const logs = join(server.logs, 'data/logs');
     const all = readdirSync(logs, { recursive: true }).filter((name) => name.endsWith('remoteexthost.log'));
     const last = all.toSorted().at(-1);
-    return last === undefined ? '' : readFileSync(join(logs, last), 'utf8').split('\n').slice(-20).join('\n');
+    if (last === undefined) return '';
+    const lines = readFileSync(join(logs, last), 'utf8').split('\n').slice(-20);
+    return lines.map((line) => line.slice(0, 300)).join('\n');
   };
   const open = async (browserOptions) => {
     workbench = new Workbench(await newPage(browser, browserOptions));

@@ -38,6 +38,12 @@ export class Workbench {
     return this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);
   }
 
+  /** Opens a file by a double click; again, where the explorer was filled anew between its two clicks and lost them. */
+  async openFile(name) {
+    const opened = await this.#again(() => this.row(name).dblclick(), this.tab(name));
+    assert.ok(opened, `A double click on ${name} opened no tab`);
+  }
+
   menuItem(text) {
     return this.page.locator('.monaco-menu .action-item', { hasText: text }).first();
   }
