@@ -8,49 +8,59 @@ import type { Frame, LabelSpace } from './drawView.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { errorLabel, judgedPoint } from '../panels/accuracyDetails.ts';
 import { tensorCard } from '../panels/tensorDetails.ts';
+import type { Picture } from '../view/graphModel.ts';
 
 /** Lines of edges; where the colors show errors, in the color of the error that they carry. */
 export function drawEdges(brush: Brush, frame: Frame): void {
   const { palette, camera, model } = frame;
   const width = camera.k > 0.4 ? 1.2 : camera.k > 0.15 ? 0.8 : 0.5;
-  if (model.overlay.kind !== 'accuracy') return drawPieces(brush, frame, palette.theme.strong, width, () => true);
-  const steps = errorSteps(frame);
-  drawPieces(brush, frame, palette.theme.strong, width, (piece) => steps[piece]! < 0);
-  for (let step = 0; step < paints.timeSteps; step++)
-    if (steps.includes(step))
-      drawPieces(brush, frame, palette.strong(paints.time + step), 2 * width, (piece) => steps[piece] === step);
+  if (model.overlay.kind !== 'accuracy') return drawPieces(brush, frame, palette.theme.strong, width, null);
+  const { plain, steps } = piecesByError(frame);
+  drawPieces(brush, frame, palette.theme.strong, width, plain);
+  for (const [step, pieces] of steps.entries())
+    if (pieces.length > 0) drawPieces(brush, frame, palette.strong(paints.time + step), 2 * width, pieces);
 }
 
-/** Of each piece of an edge the step of the largest error that it carries; -1: none that is known. */
-function errorSteps({ picture, model }: Frame): Int8Array {
+/** Pieces of edges: those that carry no known error, and those of each step of errors. */
+interface PiecesByError {
+  plain: number[];
+  steps: number[][];
+}
+
+/** Errors are those of the picture's model, so they do not depend on where one looks. */
+const byError = new WeakMap<Picture, PiecesByError>();
+
+/** Of each piece, the step is that of the largest error that it carries. */
+function piecesByError({ picture, model }: Frame): PiecesByError {
+  const known = byError.get(picture);
+  if (known !== undefined) return known;
   const { scene, layout } = picture;
-  const steps = new Int8Array(layout.pieces.length / pieceSize).fill(-1);
+  const stepOf = new Int8Array(layout.pieces.length / pieceSize).fill(-1);
   for (let edge = 0; edge < scene.from.length; edge++) {
     const node = judgedPoint(model, model.tensors.ofEdge(scene.edge[edge]!).producer);
     if (node === null) continue;
     const step = errorStep(node.propagatedError);
     for (let i = layout.edgeStart[edge]!; i < layout.edgeStart[edge + 1]!; i++) {
       const piece = layout.edgePieces[i]!;
-      steps[piece] = Math.max(steps[piece]!, step);
+      stepOf[piece] = Math.max(stepOf[piece]!, step);
     }
   }
-  return steps;
+  const found: PiecesByError = { plain: [], steps: Array.from({ length: paints.timeSteps }, () => []) };
+  for (const [piece, step] of stepOf.entries()) (step < 0 ? found.plain : found.steps[step]!).push(piece);
+  byError.set(picture, found);
+  return found;
 }
 
-function drawPieces(
-  brush: Brush,
-  frame: Frame,
-  colour: string,
-  width: number,
-  isDrawn: (piece: number) => boolean,
-): void {
+/** @param only the pieces to draw, in ascending order; null: all */
+function drawPieces(brush: Brush, frame: Frame, colour: string, width: number, only: readonly number[] | null): void {
   const { picture, camera } = frame;
   const { pieces } = picture.layout;
   const { k, x, y } = camera;
   const heads: number[] = [];
   brush.beginLines(colour, width, false);
-  for (let piece = 0; piece < pieces.length / pieceSize; piece++) {
-    if (!isDrawn(piece)) continue;
+  const count = only?.length ?? pieces.length / pieceSize;
+  for (let i = 0; i < count; i++) {
+    const piece = only?.[i] ?? i;
     const at = piece * pieceSize;
     const y0 = pieces[at + 1]!;
     const y2 = pieces[at + 4]!;
