@@ -5,6 +5,7 @@ import type { HistoryItem } from '../history/historyItem.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { LanguageFeatures } from '../language/languageFeatures.ts';
+import { isPaths } from '../platform/isPaths.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
@@ -69,7 +70,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     const model = await pickModel(argument, sessions);
     if (model === undefined) return undefined;
     const last = found.get(model.toString());
-    const stamp = await stampOf(model).then(undefined, () => undefined);
+    const stamp = await stampOf(model).catch(() => undefined);
     return last !== undefined && last.stamp === stamp ? last : find(model);
   };
   return vscode.Disposable.from(
@@ -121,10 +122,6 @@ async function subjectOf(
   await vscode.window.showErrorMessage(plainText(text));
   return undefined;
 }
-
-/** Input files that a task or a keybinding names; none: random values. */
-const isPaths = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 /** The build of a line of the build history. */
 const buildOf = (argument: unknown): Build | undefined =>

@@ -2,11 +2,11 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { runEngine } from '../../builder/accuracy/runEngine.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { Cancelled, UserError } from '../../builder/userError.ts';
 import { counted, timeText } from '../../core/text/numbers.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
+import { withProgress } from '../platform/withProgress.ts';
 import { askForInputs } from './findCulprits.ts';
 
 /**
@@ -23,29 +23,19 @@ export async function runBuildEngine(
   const inputs = await askForInputs(model, context.workspaceState, false);
   if (inputs === undefined) return;
   const out = join(build.folder, 'outputs.npz');
-  const options = { location: vscode.ProgressLocation.Notification, title: 'Running the engine', cancellable: true };
-  await vscode.window.withProgress(options, async (_, token) => {
-    const abort = new AbortController();
-    const stop = token.onCancellationRequested(() => abort.abort());
-    try {
-      const { tools } = toolsOf(context, model, {});
-      const { python, launcher, driver } = tools;
-      const scripts = dirname(driver);
-      const output = (line: string) => log.info(line);
-      const run = await runEngine({ build, inputs, out, scripts, python, launcher, signal: abort.signal, output });
-      const time = run.milliseconds === null ? '' : `, ${timeText(run.milliseconds)} a run`;
-      const reveal = 'Reveal Outputs';
-      const answer = await vscode.window.showInformationMessage(
-        plainText(`${run.gpu}: ${counted(run.outputs.length, 'output')} kept in outputs.npz${time}.`),
-        reveal,
-      );
-      if (answer === reveal) await vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(out));
-    } catch (error) {
-      if (error instanceof Cancelled) return;
-      if (!(error instanceof UserError)) log.error(error instanceof Error ? error : String(error));
-      await vscode.window.showErrorMessage(plainText(error instanceof Error ? error.message : String(error)));
-    } finally {
-      stop.dispose();
-    }
+  const run = await withProgress('Running the engine', log, async (signal) => {
+    const { tools } = toolsOf(context, model, {});
+    const { python, launcher, driver } = tools;
+    const scripts = dirname(driver);
+    const output = (line: string) => log.info(line);
+    return runEngine({ build, inputs, out, scripts, python, launcher, signal, output });
   });
+  if (run === undefined) return;
+  const time = run.milliseconds === null ? '' : `, ${timeText(run.milliseconds)} a run`;
+  const reveal = 'Reveal Outputs';
+  const answer = await vscode.window.showInformationMessage(
+    plainText(`${run.gpu}: ${counted(run.outputs.length, 'output')} kept in outputs.npz${time}.`),
+    reveal,
+  );
+  if (answer === reveal) await vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(out));
 }

@@ -27,7 +27,9 @@ export function precisionCommands({ features, building, files, log }: PrecisionP
   const { sessions } = building;
   return {
     [commands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
-    [commands.applyOverrides]: served((target, to) => writeTypedCopy(building.context, feed, files, target, to)),
+    [commands.applyOverrides]: served((target, to) =>
+      writeTypedCopy(building.context, feed, { files, log }, target, to),
+    ),
     [commands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
     [commands.openOverrides]: async (argument) => {
       const model = await pickModel(argument, sessions);

@@ -7,22 +7,22 @@ import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import { planPrecision, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
 import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
 import { namedScales } from '../../builder/quantisation/namedScales.ts';
-import { Cancelled } from '../../builder/userError.ts';
 import { runtimeOf } from '../platform/runtimeConsent.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
 import type { FactsFeed } from '../language/factsFeed.ts';
+import { modelToWrite } from '../platform/modelToWrite.ts';
 import { plainText } from '../platform/plainText.ts';
+import { withProgress } from '../platform/withProgress.ts';
 import { ruleErrors } from './ruleErrors.ts';
-import { errorText } from '../../core/text/errorText.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
 export async function writeTypedCopy(
   context: vscode.ExtensionContext,
   feed: FactsFeed,
-  files: ParsedFiles,
+  { files, log }: { files: ParsedFiles; log: vscode.LogOutputChannel },
   argument: unknown,
   to?: unknown,
 ): Promise<void> {
@@ -37,45 +37,35 @@ export async function writeTypedCopy(
     );
     return;
   }
-  const out = to instanceof vscode.Uri ? to : await askForTarget(model);
+  const out = await modelToWrite(to, model, { title: 'Write Typed Model', ending: '.typed.onnx', label: 'Write' });
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
   const rules = readOverrides(document.getText());
   const rulesPath = target.uri.fsPath;
   const script = context.asAbsolutePath('dist/driver/simulate.py');
   const { build, target: other } = feed.paramsOf(target.uri) ?? {};
-  const title = plainText(`Applying ${nameOf(target.uri)}`);
-  const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  try {
-    const { rewrite, quantised, lossNotes, problems } = await vscode.window.withProgress(shown, async (_, token) => {
-      const cancel = new AbortController();
-      token.onCancellationRequested(() => cancel.abort());
-      const read = await files.indexed(model.fsPath, { spans: true });
-      const target = targetOfBuild(other ?? build ?? null);
-      const named = scalesOf(rules);
-      const path = named === null ? null : resolve(dirname(rulesPath), named);
-      const cache = path === null ? null : await namedScales(path);
-      const known = path === null ? null : { tensors: cache && new Set(cache.scales.keys()) };
-      const { problems: found, resolution } = checkOverrides(rules, read.index, build ?? null, target, known);
-      const plan = planPrecision(rules, read.index, resolution!);
-      const scales =
-        path === null ? undefined : { path, runtime: () => runtimeOf(context, model, cancel.signal), script };
-      return {
-        ...(await rewriteModel({ model: read, plan, out: out.fsPath, scales, signal: cancel.signal })),
-        problems: found,
-      };
-    });
-    const { byType, casts } = rewrite.counts;
-    const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
-    void tellWritten(
-      out,
-      `Wrote ${nameOf(out)}: ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16,${quantised.size === 0 ? '' : ` ${quantised.size} in INT8,`} ${casts} Casts added.`,
-      [...ruleErrors(rules, problems), ...warnings.map(({ message }) => message)],
-    );
-  } catch (error) {
-    if (error instanceof Cancelled) return;
-    await vscode.window.showErrorMessage(plainText(errorText(error)));
-  }
+  const made = await withProgress(`Applying ${nameOf(target.uri)}`, log, async (signal) => {
+    const read = await files.indexed(model.fsPath, { spans: true });
+    const target = targetOfBuild(other ?? build ?? null);
+    const named = scalesOf(rules);
+    const path = named === null ? null : resolve(dirname(rulesPath), named);
+    const cache = path === null ? null : await namedScales(path);
+    const known = path === null ? null : { tensors: cache && new Set(cache.scales.keys()) };
+    const { problems, resolution } = checkOverrides(rules, read.index, build ?? null, target, known);
+    const plan = planPrecision(rules, read.index, resolution!);
+    const scales = path === null ? undefined : { path, runtime: () => runtimeOf(context, model, signal), script };
+    const written = await rewriteModel({ model: read, plan, out: out.fsPath, scales, signal });
+    return { ...written, found: problems };
+  });
+  if (made === undefined) return;
+  const { rewrite, quantised, lossNotes, found } = made;
+  const { byType, casts } = rewrite.counts;
+  const warnings = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
+  void tellWritten(
+    out,
+    `Wrote ${nameOf(out)}: ${byType.float} nodes in FP32, ${byType.float16} in FP16, ${byType.bfloat16} in BF16,${quantised.size === 0 ? '' : ` ${quantised.size} in INT8,`} ${casts} Casts added.`,
+    [...ruleErrors(rules, found), ...warnings.map(({ message }) => message)],
+  );
 }
 
 async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): Promise<void> {
@@ -86,14 +76,4 @@ async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): P
   const answer = await show(plainText([text, ...warnings.slice(0, 3), ...more].join(' ')), graph, build);
   if (answer === graph) await openGraph(out);
   if (answer === build) await vscode.commands.executeCommand(commands.build, out);
-}
-
-function askForTarget(model: vscode.Uri): Thenable<vscode.Uri | undefined> {
-  const path = model.path.replace(/\.onnx(?:\.gz)?$/i, '');
-  return vscode.window.showSaveDialog({
-    title: 'Write Typed Model',
-    defaultUri: model.with({ path: `${path}.typed.onnx` }),
-    filters: { ONNX: ['onnx'] },
-    saveLabel: 'Write',
-  });
 }

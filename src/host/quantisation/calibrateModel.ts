@@ -4,6 +4,8 @@ import { calibrate, findCalibrator } from '../../builder/quantisation/calibrate.
 import { askForInputs } from '../accuracy/findCulprits.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
+import { isPaths } from '../platform/isPaths.ts';
+import { modelToWrite } from '../platform/modelToWrite.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import { readSettings } from '../platform/settings.ts';
@@ -19,9 +21,14 @@ export async function calibrateModel(
   log: vscode.LogOutputChannel,
   given: { inputs: unknown; target: unknown },
 ): Promise<void> {
-  const inputs = isPaths(given.inputs) ? given.inputs : await askForInputs(model, context.workspaceState, false);
+  const samples = isPaths(given.inputs) && given.inputs.length > 0 ? given.inputs : undefined;
+  const inputs = samples ?? (await askForInputs(model, context.workspaceState, false));
   if (inputs === undefined) return;
-  const out = given.target instanceof vscode.Uri ? given.target : await askForTarget(model);
+  const out = await modelToWrite(given.target, model, {
+    title: 'Write Calibrated Model',
+    ending: '.int8.onnx',
+    label: 'Write',
+  });
   if (out === undefined) return;
   const made = await withProgress(`Calibrating ${nameOf(model)}`, log, async (signal, say) => {
     const calibrator = await findCalibrator(readSettings(model).pythonPath || undefined);
@@ -39,18 +46,4 @@ export async function calibrateModel(
   );
   if (answer === graph) await openGraph(out);
   if (answer === page) await vscode.commands.executeCommand(commands.openQuantisationPage, out);
-}
-
-/** Samples that a caller gives. */
-export const isPaths = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
-
-function askForTarget(model: vscode.Uri): Thenable<vscode.Uri | undefined> {
-  const path = model.path.replace(/\.onnx(?:\.gz)?$/i, '');
-  return vscode.window.showSaveDialog({
-    title: 'Write Calibrated Model',
-    defaultUri: model.with({ path: `${path}.int8.onnx` }),
-    filters: { ONNX: ['onnx'] },
-    saveLabel: 'Write',
-  });
 }

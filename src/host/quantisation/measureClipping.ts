@@ -4,11 +4,11 @@ import { readQuantisation } from '../../builder/store/readQuantisation.ts';
 import { UserError } from '../../builder/userError.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { askForInputs } from '../accuracy/findCulprits.ts';
+import { isPaths } from '../platform/isPaths.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { runtimeOf } from '../platform/runtimeConsent.ts';
 import { withProgress } from '../platform/withProgress.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { isPaths } from './calibrateModel.ts';
 
 /**
  * Runs a model on samples and shows the share of each tensor's values that its scale clips.
@@ -22,7 +22,7 @@ export async function measureClipping(
   log: vscode.LogOutputChannel,
   given: unknown,
 ): Promise<boolean> {
-  const inputs = isPaths(given) ? given : await askForInputs(model, context.workspaceState, false);
+  const inputs = isPaths(given) && given.length > 0 ? given : await askForInputs(model, context.workspaceState, false);
   if (inputs === undefined) return false;
   const measured = await withProgress(`Measuring clipped values of ${nameOf(model)}`, log, async (signal, say) => {
     const cache = sessions.find(model)?.calibrationCache ?? null;

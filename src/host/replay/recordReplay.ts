@@ -7,6 +7,7 @@ import { plainText } from '../platform/plainText.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import { buildOfReplay } from '../language/replayBuild.ts';
 import { pickItem } from '../platform/askUser.ts';
+import { besideModel } from '../platform/modelFile.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function recordReplay(
   if (model === undefined || !(await mayBuild(parts, model))) return;
   const precision = await askForPrecision();
   if (precision === undefined) return;
-  const replay = model.with({ path: `${model.path.replace(/\.onnx(?:\.gz)?$/i, '')}.replay.json` });
+  const replay = besideModel(model, '.replay.json');
   if (!(await mayReplace(replay))) return;
   const listener = parts.builds.onDidEnd(({ build }) => {
     if (buildOfReplay([build], '--save-tactics', replay) === undefined) return;

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { extractPiece } from '../../builder/surgery/extractPiece.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
@@ -14,6 +14,8 @@ import { counted } from '../../core/text/numbers.ts';
 import type { ComparisonPages } from '../history/comparisonPages.ts';
 import { commands, graphViewType } from '../ids.ts';
 import { enterText } from '../platform/askUser.ts';
+import { besideModel } from '../platform/modelFile.ts';
+import { modelToWrite } from '../platform/modelToWrite.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { CommandHandlers } from '../platform/registerCommands.ts';
@@ -77,15 +79,8 @@ function newestOf({ sessions }: SurgeryParts, model: vscode.Uri): BuildManifest 
 }
 
 async function extractNodes({ log }: SurgeryParts, { model, nodes }: ChosenNodes, target: unknown): Promise<unknown> {
-  const out =
-    target instanceof vscode.Uri
-      ? target
-      : await vscode.window.showSaveDialog({
-          defaultUri: vscode.Uri.file(`${stemOf(model)}-part.onnx`),
-          filters: { ONNX: ['onnx'] },
-          saveLabel: 'Extract',
-          title: plainText(`Extract ${counted(nodes.length, 'node')}`),
-        });
+  const title = `Extract ${counted(nodes.length, 'node')}`;
+  const out = await modelToWrite(target, model, { title, ending: '-part.onnx', label: 'Extract' });
   if (out === undefined) return undefined;
   const made = await withProgress(`Extracting from ${nameOf(model)}`, log, (signal) =>
     extractPiece({
@@ -170,18 +165,17 @@ async function isLike(output: string, { name, type, shape }: BorderTensor): Prom
 /** A new folder next to the model; the user picks the one that it is made in. */
 async function folderFor(model: vscode.Uri, what: string, target: unknown): Promise<string | undefined> {
   if (target instanceof vscode.Uri) return target.fsPath;
+  const name = nameOf(besideModel(model, `-${what}`));
   const [parent] =
     (await vscode.window.showOpenDialog({
       canSelectFiles: false,
       canSelectFolders: true,
       defaultUri: vscode.Uri.file(dirname(model.fsPath)),
       openLabel: 'Write Here',
-      title: plainText(`Folder for ${basename(stemOf(model))}-${what}`),
+      title: plainText(`Folder for ${name}`),
     })) ?? [];
-  return parent && join(parent.fsPath, `${basename(stemOf(model))}-${what}`);
+  return parent && join(parent.fsPath, name);
 }
-
-const stemOf = (model: vscode.Uri): string => model.fsPath.replace(/\.onnx(?:\.gz)?$/i, '');
 
 const showBeside = (uri: vscode.Uri): Thenable<unknown> =>
   vscode.commands.executeCommand('vscode.openWith', uri, graphViewType, vscode.ViewColumn.Beside);
