@@ -1,5 +1,7 @@
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import type { TimedKernels, KernelTrace } from '../engine/profile.ts';
+import { timeDistribution } from '../engine/timeDistribution.ts';
+import { addTo } from '../text/addTo.ts';
 import { counted } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
 import type { ProfileJoin, TracedTimes } from './profileJoin.ts';
@@ -62,15 +64,10 @@ export function joinTrace(layers: readonly EngineLayer[], trace: KernelTrace): P
 
 function layersByName(layers: readonly EngineLayer[]): Map<string, number[]> {
   const byName = new Map<string, number[]>();
-  const add = (name: string, index: number): void => {
-    const known = byName.get(name);
-    if (known) known.push(index);
-    else byName.set(name, [index]);
-  };
   layers.forEach(({ name }, index) => {
-    add(name, index);
+    addTo(byName, name, index);
     const short = withoutPlace(name);
-    if (short !== name) add(short, index);
+    if (short !== name) addTo(byName, short, index);
   });
   return byName;
 }
@@ -89,7 +86,7 @@ function profileOf({ kernels, passes, groups, memory, recorder, gpu, spansNs }: 
     kernels,
     ...(memory && { memory }),
     passes,
-    ...(spansNs && passes > 0 && { pass: { ...distribution(spansNs), gapMs: rounded(gapNs / 1e6) } }),
+    ...(spansNs && passes > 0 && { pass: { ...timeDistribution(spansNs, 1e6), gapMs: rounded(gapNs / 1e6) } }),
     ...(calls > 0 && { launches: { calls, ms: rounded(callNs / 1e6) } }),
   };
 }
@@ -110,7 +107,7 @@ function timesOf(groups: readonly TimedKernels[], sums: Float64Array): { average
   }
   const ns = Float64Array.from(seen, (pass) => sums[pass]!);
   for (const pass of seen) sums[pass] = 0;
-  const { averageMs, ...percentiles } = distribution(ns);
+  const { averageMs, ...percentiles } = timeDistribution(ns, 1e6);
   const ran = groups.flatMap((group) => group.ran ?? []);
   const first = ran.toSorted((a, b) => b.endNs - b.startNs - (a.endNs - a.startNs))[0];
   const traced: TracedTimes = {
@@ -128,15 +125,6 @@ function timesOf(groups: readonly TimedKernels[], sums: Float64Array): { average
   };
   return { averageMs, traced };
 }
-
-/** Percentiles by the nearest rank. Sorts the times. */
-function distribution(ns: Float64Array): { averageMs: number; p50: number; p90: number; p99: number } {
-  const sorted = ns.toSorted();
-  const at = (percent: number): number => sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]! / 1e6;
-  return { averageMs: meanMs(sorted), p50: at(50), p90: at(90), p99: at(99) };
-}
-
-const meanMs = (ns: Float64Array): number => ns.reduce((sum, time) => sum + time, 0) / ns.length / 1e6;
 
 /** Nine digits after the point: without the noise of binary fractions. */
 const rounded = (ms: number): number => Math.round(ms * 1e9) / 1e9;
