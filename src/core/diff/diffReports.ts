@@ -9,9 +9,10 @@ import { matchNodes, type NodeMatch } from './matchNodes.ts';
 import { clusterWords, delta, nodeWords, words } from './changeWords.ts';
 import { conversions } from './structure.ts';
 import { otherShapes } from './otherShapes.ts';
-import { isPlanned } from '../report/layers.ts';
+import { isPlanned, listsEngine } from '../report/layers.ts';
 import { isSameTime } from '../text/numbers.ts';
 import { precisionShare } from '../report/precisionShare.ts';
+import { addTo } from '../text/addTo.ts';
 
 /**
  * Compares two builds node by node. What one side cannot know (kernels, times, types) is never a change.
@@ -95,9 +96,6 @@ function totalsOf(a: DiffInput, b: DiffInput) {
     warnings: both(({ figures }) => figures?.warnings),
   };
 }
-
-/** The layers are those of an engine. */
-const listsEngine = (report: FusionReport): boolean => report.layers.length > 0 && !isPlanned(report);
 
 const isOpaque = ({ kind }: ReportLayer): boolean => kind === 'foreign';
 
@@ -249,8 +247,7 @@ class Comparison {
     const ofNode = (side: 'a' | 'b') => {
       const groups = new Map<number, Group[]>();
       for (const cluster of alone)
-        for (const group of cluster[side])
-          for (const node of group.nodes) groups.set(node, [...(groups.get(node) ?? []), group]);
+        for (const group of cluster[side]) for (const node of group.nodes) addTo(groups, node, group);
       return groups;
     };
     const groupsA = ofNode('a');

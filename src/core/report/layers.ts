@@ -73,6 +73,10 @@ export function countLayers(report: FusionReport): LayerCounts {
 export const isPlanned = ({ problems }: Pick<FusionReport, 'problems'>): boolean =>
   problems.some(({ code }) => code === 'planned-layers');
 
+/** The layers are known, and those of an engine. */
+export const listsEngine = (report: Pick<FusionReport, 'layers' | 'problems'>): boolean =>
+  report.layers.length > 0 && !isPlanned(report);
+
 /** A layer by its id, which is its position unless a report was put together by hand. */
 export function layerOf(report: FusionReport, id: number): ReportLayer | undefined {
   const layer = report.layers[id];

@@ -1,6 +1,6 @@
 import type { NetworkNode } from '../diffInput.ts';
 import { timeOf } from '../groups.ts';
-import { isPlanned } from '../../report/layers.ts';
+import { isPlanned, listsEngine } from '../../report/layers.ts';
 import { attentions } from '../../model/attentions.ts';
 import { judgeAttention } from './judgeAttention.ts';
 import type { GateSide } from './judgeGate.ts';
@@ -20,7 +20,7 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
     if (kept === true) add('attention: fused', 'each attention is one kernel');
     else add('# attention: fused', kept === false ? 'not the case in this build' : 'this build does not list kernels');
   }
-  if (layers.length > 0 && !isPlanned(report)) {
+  if (listsEngine(report)) {
     add(`foreignNodes: { max: ${foreignNodes.length} }`, 'Myelin regions');
     if (layers.every(({ kind }) => kind !== 'foreign'))
       add('kernels: { max: +5% }', `${layers.length} in the baseline`);

@@ -1,7 +1,7 @@
 import { compileGlob, matchesGlob } from '../../precision/language/glob.ts';
 import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import { counted, timeText, sizeText, thousands } from '../../text/numbers.ts';
-import { isPlanned } from '../../report/layers.ts';
+import { isPlanned, listsEngine } from '../../report/layers.ts';
 import { opaqueForeignNodes, timeOf } from '../groups.ts';
 import type { Check, Limit, RuleName } from './gateFile.ts';
 import type { GateFinding, GateSide } from './judgeGate.ts';
@@ -96,7 +96,7 @@ const noLayers =
 const onLayers =
   (count: (check: Check, report: FusionReport) => Measured) =>
   (check: Check, { report }: GateSide): Measured =>
-    report.layers.length === 0 || isPlanned(report) ? { missing: noLayers } : count(check, report);
+    listsEngine(report) ? count(check, report) : { missing: noLayers };
 
 const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measured>> = {
   foreignNodes: onLayers((_, { foreignNodes }) => ({
