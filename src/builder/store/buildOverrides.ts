@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
 import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
 import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
@@ -21,7 +21,7 @@ import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild } from './loadBuild.ts';
 import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../precision/rewriteModel.ts';
-import { namedScales } from '../quantisation/namedScales.ts';
+import { knownScales } from '../quantisation/namedScales.ts';
 import { UserError } from '../userError.ts';
 import { counted } from '../../core/text/numbers.ts';
 
@@ -60,11 +60,8 @@ export async function applyOverrides(
   const { index } = read;
   const earlier = usesGroups(file) ? await newestFacts(options, files) : null;
   const target = targetOf(built.product, built.version, null);
-  const named = scalesOf(file);
-  const scales = named === null ? null : resolve(dirname(path), named);
-  const cache = scales === null ? null : await namedScales(scales);
-  const known = scales === null ? null : { tensors: cache && new Set(cache.scales.keys()) };
-  const { problems, resolution } = checkOverrides(file, index, earlier, target, known);
+  const scales = await knownScales(path, scalesOf(file));
+  const { problems, resolution } = checkOverrides(file, index, earlier, target, scales);
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) throw new UserError(`${path}:${error.line}:${error.column}: ${error.message}`);
 
@@ -95,7 +92,7 @@ export async function applyOverrides(
       plan,
       out,
       grow: false,
-      scales: scales === null ? undefined : { path: scales },
+      scales: scales === null ? undefined : { path: scales.path },
       signal,
     });
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));

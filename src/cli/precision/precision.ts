@@ -3,9 +3,8 @@ import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
-import { namedScales } from '../../builder/quantisation/namedScales.ts';
+import { knownScales } from '../../builder/quantisation/namedScales.ts';
 import { UserError } from '../../builder/userError.ts';
-import type { KnownScales } from '../../core/precision/check/checkContext.ts';
 import { checkOverrides, type PrecisionCheck } from '../../core/precision/check/checkOverrides.ts';
 import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
@@ -93,7 +92,7 @@ async function check(args: string[], terminal: Terminal): Promise<number> {
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const { index, build, target, modelDamaged } = await readContext({ ...values, onnx }, terminal);
   if (!index) terminal.note('No model: only the syntax is checked. Pass --onnx or add a line "model FILE".');
-  const checked = checkOverrides(file, index, build, target, await knownScales(path, file));
+  const checked = checkOverrides(file, index, build, target, await knownScales(path, scalesOf(file)));
   if (values.json) {
     const rules = checked.rules.map(({ line, nodes, foreign }) => ({ line, nodes, foreign }));
     await printJson(terminal, { diagnostics: checked.problems.map(problemJson), rules });
@@ -113,17 +112,9 @@ function checkText(path: string, { problems, rules, resolution }: PrecisionCheck
   return `${lines.join('\n')}\n`;
 }
 
-/** What the file of the `scales` line has scales for; null: there is no such line. */
-async function knownScales(rules: string, file: OverrideFile): Promise<KnownScales | null> {
-  const scales = scalesOf(file);
-  if (scales === null) return null;
-  const cache = await namedScales(resolve(dirname(rules), scales));
-  return { tensors: cache && new Set(cache.scales.keys()) };
-}
-
 /** The rules as resolved on a model, with their errors and warnings noted. */
 async function planOf(path: string, file: OverrideFile, { index, build, target }: BuildContext, terminal: Terminal) {
-  const checked = checkOverrides(file, index, build, target, await knownScales(path, file));
+  const checked = checkOverrides(file, index, build, target, await knownScales(path, scalesOf(file)));
   for (const problem of checked.problems) if (problem.severity !== 'info') terminal.note(problemLine(path, problem));
   return { plan: planPrecision(file, index!, checked.resolution!), errors: hasErrors(checked.problems) };
 }

@@ -1,6 +1,5 @@
-import { dirname, resolve } from 'node:path';
 import type * as vscode from 'vscode';
-import { namedScales } from '../../builder/quantisation/namedScales.ts';
+import { knownScales } from '../../builder/quantisation/namedScales.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import type { FactsParams } from '../../protocol/language.ts';
 
@@ -8,8 +7,8 @@ import type { FactsParams } from '../../protocol/language.ts';
 export async function readScalesLine(rules: vscode.Uri, path: string): Promise<NonNullable<FactsParams['scales']>> {
   if (rules.scheme !== 'file') return { tensors: null, problem: '' };
   try {
-    const cache = await namedScales(resolve(dirname(rules.fsPath), path));
-    return { tensors: cache === null ? null : [...cache.scales.keys()], problem: '' };
+    const known = await knownScales(rules.fsPath, path);
+    return { tensors: known?.tensors ? [...known.tensors] : null, problem: '' };
   } catch (error) {
     return { tensors: null, problem: errorText(error) };
   }

@@ -1,4 +1,3 @@
-import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
@@ -6,7 +5,7 @@ import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
 import { readOverrides } from '../../core/precision/language/readOverrides.ts';
 import { planPrecision, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
 import { targetOfBuild } from '../../core/precision/plan/tensorrtTarget.ts';
-import { namedScales } from '../../builder/quantisation/namedScales.ts';
+import { knownScales } from '../../builder/quantisation/namedScales.ts';
 import { runtimeOf } from '../platform/runtimeConsent.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
@@ -41,19 +40,20 @@ export async function writeTypedCopy(
   if (out === undefined) return;
   const document = await vscode.workspace.openTextDocument(target.uri);
   const rules = readOverrides(document.getText());
-  const rulesPath = target.uri.fsPath;
   const script = context.asAbsolutePath('dist/driver/simulate.py');
   const { build, target: other } = feed.paramsOf(target.uri) ?? {};
   const made = await withProgress(`Applying ${nameOf(target.uri)}`, log, async (signal) => {
     const read = await files.indexed(model.fsPath, { spans: true });
-    const target = targetOfBuild(other ?? build ?? null);
-    const named = scalesOf(rules);
-    const path = named === null ? null : resolve(dirname(rulesPath), named);
-    const cache = path === null ? null : await namedScales(path);
-    const known = path === null ? null : { tensors: cache && new Set(cache.scales.keys()) };
-    const { problems, resolution } = checkOverrides(rules, read.index, build ?? null, target, known);
+    const known = await knownScales(target.uri.fsPath, scalesOf(rules));
+    const { problems, resolution } = checkOverrides(
+      rules,
+      read.index,
+      build ?? null,
+      targetOfBuild(other ?? build ?? null),
+      known,
+    );
     const plan = planPrecision(rules, read.index, resolution!);
-    const scales = path === null ? undefined : { path, runtime: () => runtimeOf(context, model, signal), script };
+    const scales = known ? { path: known.path, runtime: () => runtimeOf(context, model, signal), script } : undefined;
     const written = await rewriteModel({ model: read, plan, out: out.fsPath, scales, signal });
     return { ...written, found: problems };
   });
