@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Ladder, type LadderPrecision, type MeasuredRung, type Rung, rungOf } from '../../core/accuracy/ladder.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
-import { worstError } from '../../core/accuracy/outputErrors.ts';
+import { isWithin, worstError } from '../../core/accuracy/outputErrors.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { openFile } from '../files/fileSource.ts';
@@ -171,8 +171,7 @@ async function compareQuantised(path: string, request: LadderRequest, run: Other
       throw new UserError(`${basename(path)} has no DequantizeLinear node, so nothing in it is INT8`);
     const predicted = await run.other(path);
     const rung = { ...blank('int8'), predicted, lowNodes: low.length };
-    const worst = worstError(predicted);
-    if (worst !== null && worst <= request.tolerance) return rung;
+    if (isWithin(worstError(predicted), request.tolerance)) return rung;
     const report = await judgeAccuracy({ ...request, model: path, low: 'int8' }).catch(nothingLow);
     if (report === null) return rung;
     const { culprits, fix } = rungOf('int8', report);

@@ -3,7 +3,7 @@ import { climbLadder } from '../../builder/accuracy/climbLadder.ts';
 import { findCalibrator } from '../../builder/quantisation/calibrate.ts';
 import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
 import { type Ladder, type LadderPrecision, ladderPrecisions, ladderText } from '../../core/accuracy/ladder.ts';
-import { worstError } from '../../core/accuracy/outputErrors.ts';
+import { isWithin, worstError } from '../../core/accuracy/outputErrors.ts';
 import { randomWarning } from '../../core/accuracy/randomInputs.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -101,8 +101,7 @@ async function enginesOf(
 }
 
 function passes({ rungs, tolerance }: Ladder): boolean {
-  const errors = rungs.flatMap(({ predicted }) => (predicted === null ? [] : [worstError(predicted)]));
-  return errors.every((error) => error !== null && error <= tolerance);
+  return rungs.every(({ predicted }) => predicted === null || isWithin(worstError(predicted), tolerance));
 }
 
 function precisionsOf(text: string | undefined): LadderPrecision[] {

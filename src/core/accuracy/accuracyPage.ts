@@ -16,6 +16,7 @@ import type { JudgedNode } from './judgement.ts';
 import { type Ladder, ladderHtml } from './ladder.ts';
 import { randomWarning } from './randomInputs.ts';
 import { moduleOf } from './sensitivityGroups.ts';
+import { isWithin } from './outputErrors.ts';
 
 /** What the page around a report offers; the editor has commands, a file has none. */
 export interface AccuracyPageOptions {
@@ -92,7 +93,7 @@ ${fix && fix.nodes.length > 0 ? `<details><summary>The rules as text</summary><p
 
 function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): string {
   const rows = outputs.map(({ name, judged, error, mean, max }) => {
-    const fails = judged && (error === null || error > tolerance);
+    const fails = judged && !isWithin(error, tolerance);
     return `<tr class="${fails ? 'bad' : ''}"><td>${escaped(name)}</td><td class="n">${errorFigure(error)}</td><td class="n">${errorFigure(mean)}</td><td class="n">${max === null ? '' : magnitude(max)}</td></tr>`;
   });
   return `<table><tr><th>output</th><th class="n">error</th><th class="n">mean</th><th class="n">largest value</th></tr>

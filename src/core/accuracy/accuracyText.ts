@@ -2,7 +2,7 @@ import { counted, percentText, thousands } from '../text/numbers.ts';
 import type { AccuracyFix, AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import type { JudgedNode } from './judgement.ts';
 import { overflowFrom } from './measures.ts';
-import { worstError } from './outputErrors.ts';
+import { isWithin, worstError } from './outputErrors.ts';
 
 /** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. */
 export function errorFigure(error: number | null): string {
@@ -57,7 +57,7 @@ export function nodeTitle({ id, name }: Pick<JudgedNode, 'id' | 'name'>, { fix }
 
 /** Whether every output that counts is within the tolerance. */
 export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean =>
-  outputs.every(({ judged, finite, error }) => !judged || (finite && error !== null && error <= tolerance));
+  outputs.every(({ judged, finite, error }) => !judged || (finite && isWithin(error, tolerance)));
 
 /** The report with the outputs of the node level, on which verdict and fix are based. */
 export const nodeLevel = (report: AccuracyReport): AccuracyReport =>
@@ -144,7 +144,7 @@ function outputLine(output: AccuracyOutput, tolerance: number): string {
     return `  ${name}: ${finite ? share : 'its shape differs'}${judged ? '' : ' (not judged)'}`;
   }
   if (shapeDiffers) return `  ${name}: fails, its shape differs`;
-  const verdict = finite && error !== null && error <= tolerance ? 'passes' : 'fails';
+  const verdict = finite && isWithin(error, tolerance) ? 'passes' : 'fails';
   return `  ${name}: ${verdict}, error ${errorFigure(error)} (largest value ${magnitude(max)})`;
 }
 

@@ -2,7 +2,7 @@ import type { OnnxModel } from '../onnx/onnxModel.ts';
 import { counted } from '../text/numbers.ts';
 import type { AccuracyReport } from './accuracyReport.ts';
 import { errorFigure } from './accuracyText.ts';
-import type { ComparedOutput } from './outputErrors.ts';
+import { type ComparedOutput, isWithin } from './outputErrors.ts';
 
 /** One tensor of two runs, as `compare_runs.py` compares it; `a` is the reference. */
 export interface ComparedTensor extends ComparedOutput {
@@ -56,7 +56,7 @@ export function compareRuns(
   const byNode = new Map(prediction?.nodes.map(({ id, propagatedError }) => [id, propagatedError]));
   const all = tensors.map((tensor): { at: number; tensor: Comparison['tensors'][number] } => {
     const maker = makers.get(tensor.name) ?? makers.get(tensor.other);
-    const passes = tensor.finite && tensor.error !== null && tensor.error <= tolerance;
+    const passes = tensor.finite && isWithin(tensor.error, tolerance);
     const ofNode = maker ? byNode.get(maker.node.id) : undefined;
     const expected = predicted.has(tensor.name) ? predicted.get(tensor.name) : ofNode;
     const found = {

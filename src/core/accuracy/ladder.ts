@@ -2,7 +2,8 @@ import { escaped } from '../text/htmlPage.ts';
 import { counted, timeText } from '../text/numbers.ts';
 import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import { errorFigure, nodeTitle } from './accuracyText.ts';
-import { worstError } from './outputErrors.ts';
+import { isWithin, worstError } from './outputErrors.ts';
+import { addTo } from '../text/addTo.ts';
 
 export const ladderPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
 export type LadderPrecision = (typeof ladderPrecisions)[number];
@@ -105,7 +106,7 @@ function outputRows(rungs: readonly Rung[]): string[][] {
 function notMeasuredTexts(rungs: readonly Rung[]): string[] {
   const why = new Map<string, string[]>();
   for (const { precision, notMeasured } of rungs)
-    if (notMeasured !== null) why.set(notMeasured, [...(why.get(notMeasured) ?? []), precision.toUpperCase()]);
+    if (notMeasured !== null) addTo(why, notMeasured, precision.toUpperCase());
   return [...why].map(([reason, precisions]) => `${precisions.join(', ')} not measured: ${reason}`);
 }
 
@@ -129,8 +130,7 @@ export function ladderHtml({ rungs, tolerance, samples }: Ladder): string {
       : '';
   const rows = rungs.map((rung) => {
     const { precision, predicted, lowNodes, culprits, reason } = rung;
-    const error = predicted && worstError(predicted);
-    const fails = predicted !== null && (error === null || error > tolerance);
+    const fails = predicted !== null && !isWithin(worstError(predicted), tolerance);
     const blame = reason ?? (culprits.length > 6 ? [...culprits.slice(0, 6), '…'] : culprits).join(', ');
     return `<tr><td>${precision.toUpperCase()}</td><td class="n${fails ? ' bad' : ''}">${predictedText(rung)}</td>${engineCells(rung)}<td class="n">${lowNodes ?? '-'}</td><td class="repaired">${repairedText(rung)}</td><td>${escaped(blame)}</td></tr>`;
   });

@@ -20,6 +20,9 @@ export interface ComparedOutput {
 /** A number as a report gives it; null: not finite. */
 export const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
+/** Whether an error is within a tolerance; null, not finite, is not. */
+export const isWithin = (error: number | null, tolerance: number): boolean => error !== null && error <= tolerance;
+
 /** Outputs of floating-point types count for the tolerance, with `judgeAll` the others, too. */
 const isJudged = ({ kind }: ComparedOutput, judgeAll: boolean): boolean => kind === 'float' || judgeAll;
 
