@@ -1,6 +1,8 @@
 import type { FusionReport } from '../fusion/fusionReport.ts';
+import type { OnnxNode } from '../onnx/onnxModel.ts';
 import { parserName } from '../model/parserName.ts';
 import { isQuantised, type LowModel, type LowNode } from './lowNodes.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** A value that a build's kernel computes and uses itself, so that it may never be stored in low precision. */
 export interface HeldValue {
@@ -23,15 +25,22 @@ export function heldValues({ low, model }: LowModel, report: FusionReport): Held
     kernels.set(name, own);
   }
   const readers = new Map<string, (number | null)[]>();
-  const add = (tensor: string, kernel: number | null) => readers.set(tensor, [...(readers.get(tensor) ?? []), kernel]);
+  // What a body reads, at any depth, is read by whatever runs the body.
+  const addBodies = ({ subgraphs }: OnnxNode): void => {
+    for (const { graph } of subgraphs) {
+      for (const node of graph.nodes) {
+        for (const tensor of node.inputs) addTo(readers, tensor, null);
+        addBodies(node);
+      }
+      for (const { name } of graph.outputs) addTo(readers, name, null);
+    }
+  };
   const kernelOf = (node: { name: string; outputs: readonly string[] }) => kernels.get(parserName(node)) ?? null;
   for (const node of model.graph.nodes) {
-    for (const tensor of new Set(node.inputs)) add(tensor, kernelOf(node));
-    // What a body reads is read by whatever runs the body.
-    for (const { graph } of node.subgraphs)
-      for (const one of graph.nodes) for (const tensor of one.inputs) add(tensor, null);
+    for (const tensor of new Set(node.inputs)) addTo(readers, tensor, kernelOf(node));
+    addBodies(node);
   }
-  for (const { name } of model.graph.outputs) add(name, null);
+  for (const { name } of model.graph.outputs) addTo(readers, name, null);
   const names = new Map(report.layers.map(({ id, name }) => [id, name]));
   return low.flatMap(({ node, graph, outputs }) => {
     const kernel = graph === '' ? kernelOf(node) : null;
