@@ -16,6 +16,7 @@ import { compareTimeline } from './compareTimeline.ts';
 import './compare.css';
 import { sidesHeader } from './sidesHeader.ts';
 import { statePaint } from './statePaint.ts';
+import { addTo } from '../../src/core/text/addTo.ts';
 
 type CompareTab = 'graph' | 'table';
 
@@ -157,8 +158,7 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
       }
       ofNode = new Map();
       olderIds = new Map((next.graph?.nodes ?? []).flatMap(({ id, older }) => (older ? [[older.id, id]] : [])));
-      for (const change of comparison.diff.changes)
-        for (const id of idsInGraph(change)) ofNode.set(id, [...(ofNode.get(id) ?? []), change]);
+      for (const change of comparison.diff.changes) for (const id of idsInGraph(change)) addTo(ofNode, id, change);
       selected = new Set();
       header.show(comparison);
       list.show(comparison, report);

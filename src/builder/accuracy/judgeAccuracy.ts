@@ -30,6 +30,7 @@ import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
+import { addTo } from '../../core/text/addTo.ts';
 
 /** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
 export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';
@@ -321,7 +322,7 @@ class Judge {
     const groups = new Map<string, number[]>();
     for (const { node, index: own } of low.low) {
       const name = index.names[positions.get(node.id)!]!;
-      groups.set(name, [...(groups.get(name) ?? []), own]);
+      addTo(groups, name, own);
     }
     return [...groups.values()];
   }

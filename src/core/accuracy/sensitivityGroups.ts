@@ -1,4 +1,5 @@
 import type { JudgedNode } from './judgement.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Nodes that are put into low precision together, and nothing else. */
 export interface SensitivityGroup {
@@ -37,7 +38,7 @@ function grouped(
   const groups = new Map<string, number[]>();
   for (const [i, node] of nodes.entries()) {
     const key = keyOf(node);
-    if (key !== '') groups.set(key, [...(groups.get(key) ?? []), i]);
+    if (key !== '') addTo(groups, key, i);
   }
   return [...groups].map(([name, members]) => ({ kind, name, members }));
 }

@@ -4,6 +4,7 @@ import { delta } from './changeWords.ts';
 import { tacticOf } from './groups.ts';
 import { isSameTime } from '../text/numbers.ts';
 import { withoutMyelinNumbers } from '../model/layerNameParts.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Something about the layers of one cluster that differs between two builds. */
 export interface Aspect {
@@ -53,9 +54,7 @@ export function emptyLayerChanges(a: readonly ReportLayer[], b: readonly ReportL
   const rest = new Map<string, ReportLayer[]>();
   for (const layer of b) {
     const key = plainName(layer);
-    const list = rest.get(key);
-    if (list) list.push(layer);
-    else rest.set(key, [layer]);
+    addTo(rest, key, layer);
   }
   const pairs: [ReportLayer | undefined, ReportLayer | undefined][] = a.map((layer) => [
     layer,

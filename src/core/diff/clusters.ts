@@ -1,4 +1,5 @@
 import type { Group, Groups } from './groups.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Groups of both sides that share nodes: the least that can be compared. */
 export interface Cluster {
@@ -27,9 +28,7 @@ export function clusters(
   const bySet = new Map<string, typeof entries>();
   for (const entry of entries) {
     const key = entry.nodes.join();
-    const list = bySet.get(key);
-    if (list) list.push(entry);
-    else bySet.set(key, [entry]);
+    addTo(bySet, key, entry);
   }
   const found: Cluster[] = [];
   const rest: typeof entries = [];
@@ -57,9 +56,7 @@ export function clusters(
   const components = new Map<number, typeof entries>();
   for (const entry of rest) {
     const key = root(entry.nodes[0]!);
-    const list = components.get(key);
-    if (list) list.push(entry);
-    else components.set(key, [entry]);
+    addTo(components, key, entry);
   }
   for (const list of components.values()) found.push(cluster(list, false));
   return found;

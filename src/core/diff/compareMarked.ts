@@ -5,6 +5,7 @@ import type { DiffInput } from './diffInput.ts';
 import { comparableGroups, type Group } from './groups.ts';
 import { isPlanned } from '../report/layers.ts';
 import type { NodeMatch } from './matchNodes.ts';
+import { addTo } from '../text/addTo.ts';
 
 const isMarked = ({ marked }: DiffInput): boolean =>
   marked !== undefined && marked.outputs.length + marked.debug.length > 0;
@@ -68,8 +69,7 @@ export function compareMarked(
 /** Of each node, its groups. */
 function homesOf(groups: readonly Group[]): Map<number, number[]> {
   const homes = new Map<number, number[]>();
-  for (const [home, { nodes }] of groups.entries())
-    for (const node of nodes) homes.set(node, [...(homes.get(node) ?? []), home]);
+  for (const [home, { nodes }] of groups.entries()) for (const node of nodes) addTo(homes, node, home);
   return homes;
 }
 

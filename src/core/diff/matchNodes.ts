@@ -1,5 +1,6 @@
 import type { NetworkNode } from './diffInput.ts';
 import { Structure } from './structure.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Which node of A is which node of B, by position in the lists. */
 export interface NodeMatch {
@@ -211,9 +212,7 @@ function positions<T>(values: readonly T[], wanted: (index: number) => boolean =
   const found = new Map<T, number[]>();
   values.forEach((value, index) => {
     if (!wanted(index)) return;
-    const list = found.get(value);
-    if (list) list.push(index);
-    else found.set(value, [index]);
+    addTo(found, value, index);
   });
   return found;
 }

@@ -1,5 +1,6 @@
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { InputShapes } from './buildDiff.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Inputs of both sides that the engines were built for with other shapes: their times are not of the same work. */
 export function otherShapes(a: FusionReport, b: FusionReport): InputShapes[] {
@@ -19,7 +20,7 @@ function shapesOf({ tensors = [], builtShapes = [] }: Partial<FusionReport>): Ma
   const open = new Map<string, string[]>();
   for (const { input, min, opt, max } of builtShapes) {
     const text = [...new Set([min, opt, max].map((sizes) => sizes.join('×')))].join(' … ');
-    open.set(input, [...(open.get(input) ?? []), text]);
+    addTo(open, input, text);
   }
   for (const [input, texts] of open) if (!found.has(input)) found.set(input, texts.join('; '));
   return found;

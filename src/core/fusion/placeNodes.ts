@@ -2,6 +2,7 @@ import type { Placement } from '../engine/readPlacement.ts';
 import { expandFunctions } from '../model/expandFunctions.ts';
 import type { OnnxModel } from '../onnx/onnxModel.ts';
 import type { FusionReport, NodePlacement } from './fusionReport.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Execution providers that run parts of a graph as TensorRT engines. */
 const tensorrt = /^(?:Tensorrt|NvTensorRTRTX)ExecutionProvider$/i;
@@ -39,7 +40,7 @@ function placer(
   const made = new Map<string, { provider: string; op: string }>();
   for (const { name: provider, nodes: own } of providers)
     for (const { op, name } of own ?? []) {
-      put(listed, name, { provider, op });
+      addTo(listed, name, { provider, op });
       if (!uses.has(name))
         for (const part of partsOf(name)) if (uses.get(part) === 1 && !made.has(part)) made.set(part, { provider, op });
     }
@@ -91,10 +92,4 @@ function partsOf(name: string): string[] {
   const words = name.split(/\s+/);
   const paths = words.flatMap((word) => [word, word.slice(0, Math.max(0, word.lastIndexOf('/')))]);
   return [...new Set(paths)].filter((part) => part !== '');
-}
-
-function put<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

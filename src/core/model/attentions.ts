@@ -1,3 +1,5 @@
+import { addTo } from '../text/addTo.ts';
+
 /** A node as far as its place in an attention matters. */
 interface GraphNode {
   op: string;
@@ -34,9 +36,7 @@ export function attentions(network: readonly GraphNode[]): Attention[] {
   network.forEach(({ inputs, outputs }, index) => {
     for (const output of outputs) if (output !== '') producer.set(output, index);
     for (const input of inputs) {
-      const list = readers.get(input);
-      if (list) list.push(index);
-      else readers.set(input, [index]);
+      addTo(readers, input, index);
     }
   });
   const before = (node: GraphNode): number | undefined => {

@@ -7,6 +7,7 @@ import { intAttribute, intsAttribute } from './nodeAttributes.ts';
 import { axisOf, common, isKnown, refined, type Shape } from './shape.ts';
 import { outputShapes } from './shapeRules.ts';
 import { elementsOf, valueOf, type Elements } from './shapeValues.ts';
+import { addTo } from '../text/addTo.ts';
 
 /** Static type and shape of every tensor, by its index in the graph. */
 export interface InferredTensors {
@@ -55,9 +56,7 @@ class Inference {
     this.#shapes = graph.tensors.map(({ value }) => value?.shape ?? null);
     for (const node of inDataOrder(graph)) {
       const owner = graph.owner[node]!;
-      const inside = this.#inside.get(owner);
-      if (inside) inside.push(node);
-      else this.#inside.set(owner, [node]);
+      addTo(this.#inside, owner, node);
     }
   }
 

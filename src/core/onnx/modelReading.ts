@@ -128,19 +128,6 @@ export function problemOf(error: WireError): Problem {
 export const quoted = (name: string): string =>
   name ? ` "${name.length > 200 ? `${name.slice(0, 200)}…` : name}"` : '';
 
-/**
- * A list with an item more: short ones in an array just as long, because an array that has grown by `push` has room
- * for 17 items, and models consist of short lists.
- */
-export function append<T>(list: T[], item: T): T[] {
-  if (list.length === 0) return [item];
-  if (list.length === 1) return [list[0]!, item];
-  if (list.length === 2) return [list[0]!, list[1]!, item];
-  if (list.length === 3) return [list[0]!, list[1]!, list[2]!, item];
-  list.push(item);
-  return list;
-}
-
 /** The StringStringEntryProto in the field at the cursor. */
 export function readEntry(cursor: WireCursor): { key: string; value: string } {
   const entry = { key: '', value: '' };

@@ -1,4 +1,4 @@
-import { append } from './modelReading.ts';
+import { appended } from '../text/addTo.ts';
 import { ATTRIBUTE } from './onnxFields.ts';
 import type { ByteSpan, OnnxAttribute, OnnxTensor } from './onnxModel.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';
@@ -139,18 +139,18 @@ function addTensor(cursor: WireCursor, met: Met, { span }: OnnxAttribute, sparse
   met.count++;
   if (sparse) readSparseTensor(cursor, tensor);
   else readTensor(cursor, tensor);
-  if (met.count <= LIST_LIMIT) met.tensors = append(met.tensors ?? [], tensor);
+  if (met.count <= LIST_LIMIT) met.tensors = appended(met.tensors ?? [], tensor);
 }
 
 function addString(cursor: WireCursor, met: Met): void {
   met.count++;
-  if (met.count <= LIST_LIMIT) met.strings = append(met.strings ?? [], cursor.text(STRING_LIMIT));
+  if (met.count <= LIST_LIMIT) met.strings = appended(met.strings ?? [], cursor.text(STRING_LIMIT));
   else cursor.skip();
 }
 
 function addNumber(met: Met, value: number): void {
   const { numbers = [] } = met;
-  if (numbers.length < LIST_LIMIT) met.numbers = append(numbers, value);
+  if (numbers.length < LIST_LIMIT) met.numbers = appended(numbers, value);
 }
 
 /** How many elements of a list are kept so far. */

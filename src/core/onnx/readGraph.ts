@@ -1,10 +1,11 @@
-import { append, type ModelReading, quoted, readEntry, within } from './modelReading.ts';
+import { type ModelReading, quoted, readEntry, within } from './modelReading.ts';
 import { GRAPH, NODE } from './onnxFields.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
 import { type Pending, readAttribute } from './readAttribute.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';
 import { readValue } from './readValue.ts';
 import { MISSING, type Reading, WireError } from './wireCursor.ts';
+import { appended } from '../text/addTo.ts';
 
 /** Real models nest a handful of levels; protobuf's own readers stop at 100 messages. */
 const DEPTH_LIMIT = 100;
@@ -150,11 +151,11 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
   while (cursor.pos < end) {
     switch (cursor.field(end)) {
       case NODE.input:
-        if (reading.edges) node.inputs = append(node.inputs, cursor.text());
+        if (reading.edges) node.inputs = appended(node.inputs, cursor.text());
         else cursor.skip();
         break;
       case NODE.output:
-        if (reading.edges) node.outputs = append(node.outputs, cursor.text());
+        if (reading.edges) node.outputs = appended(node.outputs, cursor.text());
         else cursor.skip();
         break;
       case NODE.name:
@@ -171,7 +172,7 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
         break;
       case NODE.attribute: {
         const attribute: OnnxAttribute = { name: '', kind: 'other', value: null };
-        node.attributes = append(node.attributes, attribute);
+        node.attributes = appended(node.attributes, attribute);
         reading.mark(attribute);
         try {
           const places = readAttribute(cursor, attribute);
@@ -182,7 +183,7 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
         break;
       }
       case NODE.metadata:
-        node.metadata = append(node.metadata, readEntry(cursor));
+        node.metadata = appended(node.metadata, readEntry(cursor));
         break;
       default:
         cursor.skip();

@@ -1,8 +1,9 @@
 import type { InlineData, OnnxTensor } from './onnxModel.ts';
-import { append, readEntry } from './modelReading.ts';
+import { readEntry } from './modelReading.ts';
 import { SPARSE_TENSOR, TENSOR } from './onnxFields.ts';
 import { bitsPerElement, dataTypeName, elementCount, isIntegerType, isSignedType, byteLength } from './tensorTypes.ts';
 import type { WireCursor } from './wireCursor.ts';
+import { appended } from '../text/addTo.ts';
 
 /** Integer tensors up to this many elements are kept with their values. */
 const INTS_LIMIT = 64;
@@ -47,7 +48,7 @@ export function readTensor(cursor: WireCursor, tensor: OnnxTensor): void {
   const contents: Contents = { inline: null, raw: null, ints: none, external: undefined, isExternal: false };
   while (cursor.pos < end) {
     const tag = cursor.field(end);
-    if (tag === TENSOR.dim) tensor.shape = append(tensor.shape, cursor.value);
+    if (tag === TENSOR.dim) tensor.shape = appended(tensor.shape, cursor.value);
     else if (tag === TENSOR.dims) tensor.shape = readInts(cursor, tensor.shape);
     else if (tag === TENSOR.dataType) tensor.type = dataTypeName(cursor.value);
     else if (tag === TENSOR.name) tensor.name = cursor.text();
@@ -67,7 +68,7 @@ export function readSparseTensor(cursor: WireCursor, tensor: OnnxTensor): void {
   while (cursor.pos < end) {
     const tag = cursor.field(end);
     if (tag === SPARSE_TENSOR.values) readTensor(cursor, values);
-    else if (tag === SPARSE_TENSOR.dim) shape = append(shape, cursor.value);
+    else if (tag === SPARSE_TENSOR.dim) shape = appended(shape, cursor.value);
     else if (tag === SPARSE_TENSOR.dims) shape = readInts(cursor, shape);
     else cursor.skip();
   }
@@ -79,7 +80,7 @@ export function readSparseTensor(cursor: WireCursor, tensor: OnnxTensor): void {
 function readInts(cursor: WireCursor, list: number[], limit = Infinity): number[] {
   const end = cursor.payloadEnd;
   let all = list;
-  while (cursor.pos < end && all.length < limit) all = append(all, cursor.packedInt(end));
+  while (cursor.pos < end && all.length < limit) all = appended(all, cursor.packedInt(end));
   cursor.seek(end);
   return all;
 }
@@ -91,7 +92,7 @@ function readData(cursor: WireCursor, tag: number, contents: Contents): void {
   if (field === undefined && cursor.size <= RAW_LIMIT) contents.raw = cursor.copy();
   else if (field !== 'int32' && field !== 'int64' && field !== 'uint64') cursor.skip();
   else if (!packed) {
-    if (contents.ints.length <= INTS_LIMIT) contents.ints = append(contents.ints, cursor.value);
+    if (contents.ints.length <= INTS_LIMIT) contents.ints = appended(contents.ints, cursor.value);
   } else if (cursor.size <= PACKED_LIMIT) contents.ints = readInts(cursor, contents.ints, INTS_LIMIT + 1);
   else cursor.skip();
 }

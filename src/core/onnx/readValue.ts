@@ -1,4 +1,4 @@
-import { append } from './modelReading.ts';
+import { appended } from '../text/addTo.ts';
 import { DIMENSION, SHAPE, TENSOR_TYPE, TYPE, VALUE } from './onnxFields.ts';
 import type { OnnxValue } from './onnxModel.ts';
 import { dataTypeName } from './tensorTypes.ts';
@@ -43,7 +43,7 @@ function readShape(cursor: WireCursor): Dimension[] {
   const end = cursor.payloadEnd;
   let shape: Dimension[] = [];
   while (cursor.pos < end) {
-    if (cursor.field(end) === SHAPE.dimension) shape = append(shape, readDimension(cursor));
+    if (cursor.field(end) === SHAPE.dimension) shape = appended(shape, readDimension(cursor));
     else cursor.skip();
   }
   return shape;

@@ -5,15 +5,15 @@ export function addTo<K, T>(map: Map<K, T[]>, key: K, ...items: readonly T[]): v
   else map.set(key, [...items]);
 }
 
-/** Lists up to this length are copied rather than left with room for sixteen more items. */
-const short = 4;
-
 /**
- * The list with one more item; a longer one is the same list. Ten thousands of short lists that grew by `push` take more
- * memory than what they are lists of.
+ * The list with one more item; a longer one is the same list. A short one is copied into an array just as long, because
+ * an array that has grown by `push` has room for 17 items, and models consist of short lists.
  */
 export function appended<T>(list: T[], item: T): T[] {
-  if (list.length < short) return list.concat([item]);
+  if (list.length === 0) return [item];
+  if (list.length === 1) return [list[0]!, item];
+  if (list.length === 2) return [list[0]!, list[1]!, item];
+  if (list.length === 3) return [list[0]!, list[1]!, list[2]!, item];
   list.push(item);
   return list;
 }

@@ -1,5 +1,6 @@
 import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
 import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
+import { addTo } from '../../../src/core/text/addTo.ts';
 
 /** What a build that did not pass says about nodes, by their points. */
 export function faultyPoints(graph: GraphIndex, faults: readonly NodeFault[] = []): Map<number, NodeFault[]> {
@@ -7,7 +8,7 @@ export function faultyPoints(graph: GraphIndex, faults: readonly NodeFault[] = [
   for (const fault of faults)
     for (const id of fault.nodes) {
       const point = graph.byId.get(id);
-      if (point !== undefined) found.set(point, [...(found.get(point) ?? []), fault]);
+      if (point !== undefined) addTo(found, point, fault);
     }
   return found;
 }

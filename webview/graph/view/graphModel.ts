@@ -29,6 +29,7 @@ import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
 import { nounOf } from '../../../src/core/report/fates.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
+import { addTo } from '../../../src/core/text/addTo.ts';
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
 export interface Picture {
@@ -154,8 +155,8 @@ export class GraphModel {
     const portalsIn = new Map<number, number[]>();
     for (let edge = 0; edge < scene.from.length; edge++) {
       if (layout.portal[edge] === 1) {
-        put(portalsOut, scene.from[edge]!, edge);
-        put(portalsIn, scene.to[edge]!, edge);
+        addTo(portalsOut, scene.from[edge]!, edge);
+        addTo(portalsIn, scene.to[edge]!, edge);
       } else if (layout.edgeStart[edge + 1]! > layout.edgeStart[edge]!) {
         lastPiece[layout.edgePieces[layout.edgeStart[edge + 1]! - 1]!] = 1;
       }
@@ -342,10 +343,4 @@ function blocksOf({ x, y, width, height }: LayoutResult, count: number): Float32
     blocks.set([left, top, right, bottom], (first / blockSize) * 4);
   }
   return blocks;
-}
-
-function put(map: Map<number, number[]>, key: number, value: number): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

@@ -4,6 +4,7 @@ import type { Hierarchy } from './hierarchy.ts';
 import type { Overlay } from './overlay.ts';
 import { paints } from './overlay.ts';
 import type { Scene } from './scene.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /** What the nodes of a module are painted with: stretches from left to right, as fractions of its nodes. */
 export interface Stretch {
@@ -70,9 +71,7 @@ export function segmentsOf(scene: Scene, composed: Map<number, Stretch[]>): Map<
       const segment = { item, from: at, to: at + share };
       at += share;
       if (group < 0) continue;
-      const known = result.get(group);
-      if (known === undefined) result.set(group, [segment]);
-      else known.push(segment);
+      addTo(result, group, segment);
     }
   }
   return result;

@@ -2,6 +2,7 @@ import { rowsBy } from '../../layout/compressedRows.ts';
 import type { CompressedRows } from '../../layout/compressedRows.ts';
 import { SmallestFirst } from '../../layout/smallestFirst.ts';
 import type { GraphData, GraphTensor } from '../panel/viewData.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /**
  * A graph with everything numbered, for views that must answer within a frame. Points are numbered in this order:
@@ -126,9 +127,8 @@ function collectEdges(data: GraphData, paths: string[]): Edges {
     const own = makersOf(paths[point] ?? '');
     for (const name of outputs) {
       if (name === '') continue;
-      const others = data.inExecutionOrder ? own.get(name) : undefined;
-      if (others === undefined) own.set(name, [point]);
-      else others.push(point);
+      if (data.inExecutionOrder) addTo(own, name, point);
+      else own.set(name, [point]);
     }
   });
 

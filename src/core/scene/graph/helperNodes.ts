@@ -1,6 +1,7 @@
 import { draft } from './draft.ts';
 import type { Draft } from './draft.ts';
 import type { GraphIndex } from './graphIndex.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /**
  * 1 for points that carry no data of the network's inputs: constants, what is computed from weights alone, and
@@ -51,9 +52,7 @@ export function gatherHelpers(graph: GraphIndex, module: Draft, helper: Uint8Arr
   });
   const groups = new Map<number, number[]>();
   own.forEach((point, i) => {
-    const group = groups.get(find(i));
-    if (group === undefined) groups.set(find(i), [point]);
-    else group.push(point);
+    addTo(groups, find(i), point);
   });
   const gathered = new Set<number>();
   let count = 0;

@@ -2,6 +2,7 @@ import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
 import { itemTitle, shortTitle } from './scene.ts';
 import type { Scene } from './scene.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /** Sizes of letters at scale 1; pictures draw them so large, times the scale. */
 export const letters = { title: 13, note: 11.5, module: 13.5, terminal: 12 } as const;
@@ -46,11 +47,7 @@ export function itemSizes(
     const [least, most] = widths[own.type];
     width[item] = Math.min(most, Math.max(least, Math.ceil(own.width)));
     height[item] = own.height;
-    const key = `${scene.parent[item]!} ${own.alike}`;
-    const others = alike.get(key);
-    if (own.alike === '') return;
-    if (others === undefined) alike.set(key, [item]);
-    else others.push(item);
+    if (own.alike !== '') addTo(alike, `${scene.parent[item]!} ${own.alike}`, item);
   });
   for (const items of alike.values()) {
     const widest = items.reduce((most, item) => Math.max(most, width[item]!), 0);

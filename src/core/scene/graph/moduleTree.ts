@@ -1,6 +1,7 @@
 import type { FusionReport, ReportNode } from '../../fusion/fusionReport.ts';
 import { lastPart, scopeOf } from './hierarchy.ts';
 import type { GraphData } from '../panel/viewData.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /** A module of the user's model, read from node names. Numbers are positions in the report's `nodes`. */
 export interface ModuleNode {
@@ -111,9 +112,7 @@ export function moduleEntries(module: ModuleNode, nodes: readonly ReportNode[]):
   const families = new Map<string, ModuleNode[]>();
   for (const child of module.children) {
     const stem = stemOf(child.label);
-    const family = families.get(stem);
-    if (family === undefined) families.set(stem, [child]);
-    else family.push(child);
+    addTo(families, stem, child);
   }
   const entries: ModuleEntry[] = [];
   for (const [stem, members] of families) {
@@ -158,9 +157,7 @@ export function mergedModule(id: string, members: readonly ModuleNode[]): Module
   const parts = new Map<string, ModuleNode[]>();
   for (const { children } of members) {
     for (const child of children) {
-      const same = parts.get(child.label);
-      if (same === undefined) parts.set(child.label, [child]);
-      else same.push(child);
+      addTo(parts, child.label, child);
     }
   }
   return {

@@ -1,3 +1,5 @@
+import { addTo } from '../../text/addTo.ts';
+
 /** Closed loops of corners (x, y in turn) around an area; loops around holes run the other way round. */
 export type Outline = number[][];
 
@@ -93,9 +95,7 @@ function loops(all: Side[]): Outline {
   const key = (x: number, y: number) => `${x} ${y}`;
   for (const side of all) {
     const at = key(side[0], side[1]);
-    const known = leaving.get(at);
-    if (known === undefined) leaving.set(at, [side]);
-    else known.push(side);
+    addTo(leaving, at, side);
   }
   const result: Outline = [];
   for (const first of all) {

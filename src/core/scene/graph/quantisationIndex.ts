@@ -3,6 +3,7 @@ import type { Misplaced } from '../../quantisation/misplaced.ts';
 import type { QuantisedPair } from '../../quantisation/pairs.ts';
 import type { Quantisation, TensorScale } from '../../quantisation/quantisation.ts';
 import type { GraphData } from '../panel/viewData.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /** What quantization has to do with one node. */
 export interface NodeQuantisation {
@@ -19,7 +20,7 @@ export class QuantisationIndex {
 
   constructor(graph: GraphData, found: Quantisation | undefined) {
     if (found === undefined) return;
-    for (const scale of found.tensors) put(this.#scales, scale.tensor, scale);
+    for (const scale of found.tensors) addTo(this.#scales, scale.tensor, scale);
     const outputs = new Map(graph.nodes.map((node) => [node.id, node.outputs]));
     const byNode = new Map(found.tensors.flatMap((scale) => scale.nodes.map((id) => [id, scale] as const)));
     for (const pair of found.pairs) {
@@ -52,10 +53,4 @@ export class QuantisationIndex {
     this.#nodes.set(id, made);
     return made;
   }
-}
-
-function put<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const known = map.get(key);
-  if (known) known.push(value);
-  else map.set(key, [value]);
 }

@@ -1,6 +1,7 @@
 import type { GraphIndex } from './graphIndex.ts';
 import { draft } from './draft.ts';
 import type { Draft } from './draft.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /** Fewer repetitions than this are shown one by one. */
 export const fewestRepeats = 3;
@@ -18,9 +19,7 @@ export function gatherRepeats(graph: GraphIndex, module: Draft): void {
   for (const child of module.children) {
     const stem = child.kind === 'scope' || child.kind === 'part' ? stemOf(child.label) : null;
     if (stem === null) continue;
-    const family = families.get(stem);
-    if (family === undefined) families.set(stem, [child]);
-    else family.push(child);
+    addTo(families, stem, child);
   }
   for (const [stem, family] of families) {
     if (family.length < fewestRepeats) continue;

@@ -4,6 +4,7 @@ import { layerKindLabel } from '../../report/layers.ts';
 import type { PanelSelection } from '../panel/fusionPanel.ts';
 import type { LayerRange } from './fusionTimeline.ts';
 import { layerTitle } from './kernelFamilies.ts';
+import { addTo } from '../../text/addTo.ts';
 
 /** What a width stands for: milliseconds, or nodes of the model. */
 export type Weight = 'time' | 'nodes';
@@ -199,9 +200,7 @@ export function unitsBy<K>(units: readonly FusionUnit[], key: (unit: FusionUnit)
   const lists = new Map<K, FusionUnit[]>();
   for (const unit of units) {
     const own = key(unit);
-    const list = lists.get(own);
-    if (list === undefined) lists.set(own, [unit]);
-    else list.push(unit);
+    addTo(lists, own, unit);
   }
   return lists;
 }
