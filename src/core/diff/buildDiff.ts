@@ -89,7 +89,7 @@ export interface DiffSide {
   version: string | null;
   /** null: not known. */
   gpu: string | null;
-  /** There is no list of engine layers: those compared are TensorRT's plan, without reformats and kernels. */
+  /** The engine layers are not listed: those compared are TensorRT's plan, without reformats and kernels. */
   planned: boolean;
   /** The times are those of kernels in a trace of Nsight Systems, without what a profiler of layers adds. */
   traced: boolean;
