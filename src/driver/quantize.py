@@ -44,6 +44,13 @@ def biases(graph):
     return [node.name for node in graph.node if node.op_type == "Add" and not constants.isdisjoint(node.input)]
 
 
+def one_scale(graph):
+    """Overrides for weights of transposed convolutions: TensorRT has no kernels with one scale per output channel."""
+    constants = {tensor.name for tensor in graph.initializer}
+    weights = [node.input[1] for node in graph.node if node.op_type == "ConvTranspose"]
+    return {name: [{}] for name in weights if name in constants}
+
+
 def with_onnxruntime(request, samples, stop):
     try:
         import onnx
@@ -72,6 +79,7 @@ def with_onnxruntime(request, samples, stop):
         graph = onnx.load(request["model"], load_external_data=False).graph
         placed = {"op_types_to_quantize": QUANTIZED, "nodes_to_exclude": biases(graph)}
         extra["OpTypesToExcludeOutputQuantization"] = QUANTIZED
+        extra["TensorQuantOverrides"] = one_scale(graph)
     quantize_static(
         request["model"], request["out"], Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8,
         weight_type=QuantType.QInt8, per_channel=True, extra_options=extra, **placed,

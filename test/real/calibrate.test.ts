@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
 import { calibrate, findCalibrator } from '../../src/builder/quantisation/calibrate.ts';
 import { readQuantisation } from '../../src/builder/store/readQuantisation.ts';
@@ -47,6 +48,48 @@ test('quantize_static writes a new model, whose scales are those of the samples'
   );
   expect(existsSync(join(folder, 'again.onnx'))).toBe(false);
   expect(readdirSync(folder).filter((name) => name.startsWith('.calibrating'))).toEqual([]);
+});
+
+test('a transposed convolution gets one scale for its weights', async () => {
+  const model = join(folder, 'deconvolution.onnx');
+  const weights = (name: string, dims: number[]) => {
+    const floatData = Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => Math.sin(i));
+    return { name, dims, dataType: 1, floatData };
+  };
+  const node = (opType: string, input: string[], output: string) => ({ opType, name: output, input, output: [output] });
+  const value = (name: string, dims: number[]) => ({
+    name,
+    type: { tensorType: { elemType: 1, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
+  });
+  const graph = {
+    name: 'g',
+    node: [node('Conv', ['x', 'w'], 'c'), node('Relu', ['c'], 'r'), node('ConvTranspose', ['r', 'v'], 'y')],
+    input: [value('x', [1, 2, 4, 4])],
+    output: [value('y', [1, 3, 5, 5])],
+    initializer: [weights('w', [4, 2, 1, 1]), weights('v', [4, 3, 2, 2])],
+  };
+  writeFileSync(
+    model,
+    onnx.ModelProto.encode({
+      irVersion: 8,
+      opsetImport: [{ domain: '', version: 17 }],
+      graph,
+    } as onnx.IModelProto).finish(),
+  );
+  const samples = join(folder, 'x.json');
+  const values = Array.from({ length: 32 }, (_, i) => Math.cos(i));
+  writeFileSync(samples, JSON.stringify([{ name: 'x', dimensions: '1x2x4x4', values }]));
+  const calibrator = await findCalibrator(await interpreter('with-onnx', []));
+  const out = join(folder, 'deconvolution-int8.onnx');
+  await calibrate({ model, inputs: [samples], out, calibrator, script });
+  const { tensors, misplaced } = await readQuantisation({ path: out });
+  expect(misplaced).toEqual([]);
+  expect(Object.fromEntries(tensors.map(({ tensor, count }) => [tensor, count]))).toEqual({
+    r: 1,
+    v_quantized: 1,
+    w_quantized: 4,
+    x: 1,
+  });
 });
 
 test('ModelOpt, where it is installed, gets the samples behind each other', async () => {

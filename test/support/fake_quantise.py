@@ -25,9 +25,9 @@ changed = {node.output[0]: node for node in quantised.graph.node}
 
 
 def axis_of(node, rank):
-    """Of the output channels."""
+    """Of the output channels; None: one scale for all."""
     attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
-    return {"Conv": 0, "ConvTranspose": 1, "MatMul": rank - 1, "Gemm": 0 if attributes.get("transB") else 1}[node.op_type]
+    return {"Conv": 0, "ConvTranspose": None, "MatMul": rank - 1, "Gemm": 0 if attributes.get("transB") else 1}[node.op_type]
 
 
 nodes, made, counts = [], {}, {"activations": 0, "weights": 0}

@@ -106,7 +106,7 @@ function weightsOf(
     if (only !== null && !only.has(graph.nodes[node]!.id)) return [];
     const op = network.op(node);
     const weights = products.has(op) && graph.owner[node]! < 0 ? network.constantAt(node, 1) : undefined;
-    const axis = weights && network.outputAxis(node, weights.shape.length);
+    const axis = weights && network.weightAxis(node, weights.shape.length);
     return weights && axis !== undefined ? [{ tensor: weights.name, axis, weights }] : [];
   });
 }

@@ -3,15 +3,14 @@ import type { ModelEdits } from '../onnx/editModel.ts';
 import type { CalibrationCache } from './calibrationCache.ts';
 import { pools, products, quantisable } from '../model/products.ts';
 import { floatBytes } from './floatBytes.ts';
-import { productBefore } from './misplaced.ts';
 import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
 
-/** Weights of a product that are to be quantised per output channel. */
+/** Weights of a product that are to be quantised, per output channel where TensorRT has kernels for that. */
 export interface WeightsToScale {
   /** Name of the initializer. */
   tensor: string;
-  /** Of the output channels. */
-  axis: number;
+  /** Of the output channels; null: one scale for all. */
+  axis: number | null;
 }
 
 export interface MigrationPlan {
@@ -42,7 +41,7 @@ interface Target {
  * products (one scale per activation, one per output channel of weights), and of pools and sums of two activations behind
  * them. A pair is before a product, so never between it and its activation.
  * @param only ids of the nodes that are to compute in INT8, whatever they are next to; null: all that the placement rules name
- * @param weightScales of an initializer along an axis; null: its elements cannot be read
+ * @param weightScales of an initializer; null: its elements cannot be read
  */
 export function planMigration(
   network: QuantisedGraph,
@@ -95,7 +94,10 @@ function whyNot(network: QuantisedGraph, node: number): string | null {
   if (!quantisable.has(op)) return `TensorRT quantizes ${[...quantisable].join(', ')}, not ${op}`;
   const reads = network.graph.inputs[node]!.slice(0, 2);
   if (reads.every((tensor) => network.dequantisedBy(tensor) >= 0)) return null;
-  return products.has(op) ? 'its weights are not an initializer' : 'it does not read activations only';
+  if (!products.has(op)) return 'it does not read activations only';
+  return network.isConstant(network.input(node, 0))
+    ? 'its first input is constant'
+    : 'its weights are not an initializer';
 }
 
 /** @param low the nodes before it that are to compute in INT8; null: it may be a pool or a sum behind any node */
@@ -110,7 +112,7 @@ function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number
     // Dequantised weights are quantised already.
     if (network.dequantisedBy(second) >= 0) return { node, activations: plain(network, [data]), weights: null };
     const tensor = graph.tensors[second]!;
-    const axis = network.outputAxis(node, network.constantAt(node, 1)?.shape.length ?? 0);
+    const axis = network.weightAxis(node, network.constantAt(node, 1)?.shape.length ?? 0);
     if (tensor.kind !== 'initializer' || axis === undefined) return null;
     return { node, activations: plain(network, [data]), weights: { tensor: tensor.name, axis, index: 1 } };
   }
@@ -128,7 +130,7 @@ function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number
  * the sum. Of two products, one adds.
  */
 function residuals(network: QuantisedGraph, inputs: readonly number[]): number[] {
-  const own = inputs.findIndex((tensor) => productBefore(network, tensor) >= 0);
+  const own = inputs.findIndex((tensor) => network.productBefore(tensor) >= 0);
   return [...new Set(inputs.filter((_, index) => index !== own))];
 }
 
@@ -236,10 +238,10 @@ class Pairs {
   }
 }
 
-/** Symmetric scales of weights, one per entry of an axis: the largest magnitude becomes 127. */
-export function scalesAlong(values: Float32Array, shape: readonly number[], axis: number): number[] {
-  const inner = shape.slice(axis + 1).reduce((size, dim) => size * dim, 1);
-  const count = shape[axis]!;
+/** Symmetric scales of weights, one per entry of an axis (null: one for all): the largest magnitude becomes 127. */
+export function scalesAlong(values: Float32Array, shape: readonly number[], axis: number | null): number[] {
+  const inner = axis === null ? values.length : shape.slice(axis + 1).reduce((size, dim) => size * dim, 1);
+  const count = axis === null ? 1 : shape[axis]!;
   const largest = new Float32Array(count);
   for (let at = 0; at < values.length; at += 1) {
     const channel = Math.floor(at / inner) % count;

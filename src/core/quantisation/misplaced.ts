@@ -1,5 +1,7 @@
 import { products } from '../model/products.ts';
-import { ScaleJudge, type ScaleValues } from './judgeScales.ts';
+import { sameScales, ScaleJudge, type ScaleValues } from './judgeScales.ts';
+import { judgeJoin } from './judgeJoins.ts';
+import { judgePair } from './judgePairs.ts';
 import { judgeProduct } from './judgeProducts.ts';
 import { isDequantise, isPart, isQuantise, type QuantisedGraph } from './quantisedGraph.ts';
 
@@ -8,13 +10,18 @@ export interface Misplaced {
   code:
     | 'before-activation'
     | 'one-side-of-residual'
+    | 'one-side-of-concat'
+    | 'concat-scales'
     | 'quantised-bias'
+    | 'quantised-output'
     | 'quantised-twice'
+    | 'pair-mismatch'
     | 'weight-axis'
     | 'per-channel-activation'
     | 'asymmetric'
     | 'scale-value'
     | 'scale-at-run-time'
+    | 'unsupported-type'
     | 'float-weights'
     | 'float-input'
     | 'mixed-types'
@@ -48,9 +55,10 @@ export function misplaced(network: QuantisedGraph, valuesOf: ScaleValues = () =>
   for (const node of graph.nodes.keys()) {
     const op = network.op(node);
     if (isQuantise(op)) judgeQuantise(network, node, valuesOf, add);
+    if (isDequantise(op)) judgePair(network, node, valuesOf, add);
     if (isPart(op) && !repeatsScale(network, node)) scales.judge(node, add);
     if (products.has(op)) judgeProduct(network, node, add);
-    if (op === 'Add') judgeSum(network, node, add);
+    judgeJoin(network, node, valuesOf, add);
     if (integerOperator.test(op)) judgeOperator(network, node, add);
   }
   return found;
@@ -59,7 +67,7 @@ export function misplaced(network: QuantisedGraph, valuesOf: ScaleValues = () =>
 function judgeQuantise(network: QuantisedGraph, node: number, valuesOf: ScaleValues, add: Add): void {
   const input = network.input(node, 0);
   if (network.isConstant(input)) return;
-  const product = productBefore(network, input);
+  const product = network.productBefore(input);
   const after = product < 0 ? undefined : epilogueAfter(network, node);
   if (after !== undefined)
     add(
@@ -70,7 +78,7 @@ function judgeQuantise(network: QuantisedGraph, node: number, valuesOf: ScaleVal
     );
   const before = network.dequantisedBy(input);
   const [own, earlier] = [valuesOf(node), before < 0 ? null : valuesOf(before)];
-  if (own !== null && earlier !== null && String(own) !== String(earlier))
+  if (own !== null && earlier !== null && !sameScales(own, earlier))
     add(
       'quantised-twice',
       [node, before],
@@ -113,33 +121,6 @@ function epilogueAfter(network: QuantisedGraph, quantise: number): { reader: num
 function addsConstant(network: QuantisedGraph, node: number): boolean {
   if (network.op(node) === 'BatchNormalization') return true;
   return network.op(node) === 'Add' && network.graph.inputs[node]!.some((tensor) => network.isConstant(tensor));
-}
-
-/** The product that makes a tensor, alone or with a bias or a BatchNormalization behind it; -1: none. */
-export function productBefore(network: QuantisedGraph, tensor: number): number {
-  const maker = network.producer(tensor);
-  if (maker < 0 || products.has(network.op(maker))) return maker;
-  const own = network.graph.inputs[maker]!.filter((one) => one >= 0 && !network.isConstant(one));
-  if (!['Add', 'BatchNormalization'].includes(network.op(maker)) || own.length !== 1) return -1;
-  const before = network.producer(own[0]!);
-  return before >= 0 && products.has(network.op(before)) ? before : -1;
-}
-
-function judgeSum(network: QuantisedGraph, node: number, add: Add): void {
-  const inputs = network.graph.inputs[node]!;
-  if (inputs.length !== 2 || inputs.some((tensor) => tensor < 0 || network.isConstant(tensor))) return;
-  const by = inputs.map((tensor) => network.dequantisedBy(tensor));
-  const other = by[0]! >= 0 ? 1 : 0;
-  if (by.filter((one) => one >= 0).length !== 1) return;
-  // The output of a product is added in its kernel, in floating point: there, only the other input is to be quantized.
-  if (productBefore(network, inputs[other]!) >= 0) return;
-  const name = network.graph.tensors[inputs[other]!]!.name;
-  add(
-    'one-side-of-residual',
-    [node, by[1 - other]!],
-    `${network.words(node)} adds a quantized input and "${name}", which is not.`,
-    `Quantize "${name}", too, or neither input.`,
-  );
 }
 
 function judgeOperator(network: QuantisedGraph, node: number, add: Add): void {

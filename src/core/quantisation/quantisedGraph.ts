@@ -1,16 +1,16 @@
 import { inDataOrder, type ModelGraph } from '../model/modelGraph.ts';
+import { products } from '../model/products.ts';
 import type { DataType, OnnxTensor } from '../onnx/onnxModel.ts';
 import { dataTypeName } from '../onnx/tensorTypes.ts';
 
-/** Operators that pass dequantized values on as they are. */
-export const movers: ReadonlySet<string> = new Set([
-  'Reshape',
-  'Transpose',
-  'Identity',
-  'Squeeze',
-  'Unsqueeze',
-  'Flatten',
-]);
+/**
+ * Operators that give some of the values of their first input as they are: TensorRT moves Q backward and DQ forward
+ * over them. Concat does so where all its inputs are dequantized.
+ */
+export const movers: ReadonlySet<string> = new Set(
+  `Reshape Transpose Identity Squeeze Unsqueeze Flatten Slice Split Gather Expand Tile DepthToSpace SpaceToDepth
+  MaxPool`.split(/\s+/),
+);
 
 export const isQuantise = (op: string): boolean => op === 'QuantizeLinear';
 export const isDequantise = (op: string): boolean => op === 'DequantizeLinear';
@@ -21,6 +21,7 @@ export class QuantisedGraph {
   readonly graph: ModelGraph;
   /** Tensors that are known before the build. */
   readonly #constant = new Set<number>();
+  readonly #dequantised = new Map<number, number>();
   readonly #initializers: Map<string, OnnxTensor>;
 
   constructor(graph: ModelGraph) {
@@ -33,6 +34,8 @@ export class QuantisedGraph {
       const fixed =
         op === 'Constant' || ((isPart(op) || movers.has(op)) && reads.every((tensor) => this.#constant.has(tensor)));
       if (fixed) for (const tensor of graph.outputs[node]!) this.#constant.add(tensor);
+      const by = this.#dequantisedAfter(node);
+      if (by >= 0) for (const tensor of graph.outputs[node]!) this.#dequantised.set(tensor, by);
     }
   }
 
@@ -58,9 +61,26 @@ export class QuantisedGraph {
 
   /** The DequantizeLinear that a tensor comes from, through operators that only move it; -1: none. */
   dequantisedBy(tensor: number): number {
-    let node = this.producer(tensor);
-    while (node >= 0 && movers.has(this.op(node))) node = this.producer(this.input(node, 0));
-    return node >= 0 && isDequantise(this.op(node)) ? node : -1;
+    return this.#dequantised.get(tensor) ?? -1;
+  }
+
+  /** The QuantizeLinear nodes that read a tensor, through operators that only move it. */
+  quantisedAs(tensor: number): number[] {
+    const found: number[] = [];
+    const open = [tensor];
+    for (let at = open.pop(); at !== undefined; at = open.pop())
+      for (const node of this.graph.tensors[at]!.consumers)
+        if (isQuantise(this.op(node))) found.push(node);
+        else if (movers.has(this.op(node)) && this.input(node, 0) === at) open.push(...this.graph.outputs[node]!);
+    return found;
+  }
+
+  #dequantisedAfter(node: number): number {
+    const op = this.op(node);
+    if (isDequantise(op)) return node;
+    const reads = op === 'Concat' ? this.graph.inputs[node]! : movers.has(op) ? [this.input(node, 0)] : [];
+    const by = reads.map((tensor) => this.dequantisedBy(tensor));
+    return by.includes(-1) ? -1 : (by[0] ?? -1);
   }
 
   /** The initializer or Constant behind an input; undefined: another tensor. */
@@ -100,6 +120,17 @@ export class QuantisedGraph {
     return given?.type ?? (asked > 0 ? dataTypeName(asked) : 'int8');
   }
 
+  /** Whether nothing says which type a Q node quantises to: ONNX takes uint8 then. */
+  typeByDefault(node: number): boolean {
+    return this.input(node, 2) < 0 && this.attribute(node, 'output_dtype', 0) === 0;
+  }
+
+  /** Whether a DQ node makes what a product or an Add behind it may add as a bias. */
+  isBias(node: number): boolean {
+    const [output] = this.graph.outputs[node]!;
+    return this.readers(node).some((reader) => this.op(reader) === 'Add' || this.input(reader, 2) === output);
+  }
+
   /** Of several, the first; 0 where there is none, null where its value cannot be read. */
   zeroPoint(node: number): number | null {
     if (this.input(node, 2) < 0) return 0;
@@ -113,13 +144,32 @@ export class QuantisedGraph {
     return typeof value === 'number' ? value : otherwise;
   }
 
-  /** The axis of a product's weights (input 1) that is one output channel per entry; undefined: they have none. */
-  outputAxis(node: number, rank: number): number | undefined {
+  /** The product that makes a tensor, alone or with a bias or a BatchNormalization behind it; -1: none. */
+  productBefore(tensor: number): number {
+    const maker = this.producer(tensor);
+    if (maker < 0 || products.has(this.op(maker))) return maker;
+    const own = this.graph.inputs[maker]!.filter((one) => one >= 0 && !this.isConstant(one));
+    if (!['Add', 'BatchNormalization'].includes(this.op(maker)) || own.length !== 1) return -1;
+    const before = this.producer(own[0]!);
+    return before >= 0 && products.has(this.op(before)) ? before : -1;
+  }
+
+  /** Which input of a product has its weights: the constant one, otherwise the second. */
+  weightsIndex(node: number): 0 | 1 {
+    return this.isConstant(this.input(node, 0)) && !this.isConstant(this.input(node, 1)) ? 0 : 1;
+  }
+
+  /**
+   * The axis of a product's weights that TensorRT takes one scale per entry of: that of the output channels. null: one
+   * scale for all; undefined: they are no matrix.
+   */
+  weightAxis(node: number, rank: number): number | null | undefined {
     const op = this.op(node);
     if (rank < 2) return undefined;
-    if (op === 'MatMul') return rank - 1;
-    if (op === 'Gemm') return this.attribute(node, 'transB', 0) ? 0 : 1;
-    return op === 'Conv' ? 0 : 1;
+    const left = this.weightsIndex(node) === 0;
+    if (op === 'MatMul') return rank - (left ? 2 : 1);
+    if (op === 'Gemm') return this.attribute(node, left ? 'transA' : 'transB', 0) ? Number(left) : Number(!left);
+    return op === 'Conv' ? 0 : null;
   }
 
   words(node: number): string {

@@ -12,7 +12,7 @@ test('the page lists pairs and placements, and leads to the nodes in the graph',
   await w.openFile('resnet18_qdq.onnx');
   await w.view.locator('canvas').first().waitFor();
   await w.runCommand('TensorRT: Show Quantization');
-  await w.view.getByText("9 placements against TensorRT's rules.").waitFor();
+  await w.view.getByText("10 placements against TensorRT's rules.").waitFor();
   await w.shot('quantization-1-page');
   await w.view.getByRole('cell', { name: 'before-activation' }).first().waitFor();
   await w.view.getByRole('link', { name: '/conv1/Conv_output_0_QuantizeLinear' }).first().click();

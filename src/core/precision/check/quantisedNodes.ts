@@ -1,4 +1,5 @@
 import type { OnnxGraph, OnnxNode } from '../../onnx/onnxModel.ts';
+import { movers } from '../../quantisation/quantisedGraph.ts';
 import { isCheap } from '../plan/opTyping.ts';
 
 /**
@@ -22,7 +23,8 @@ const epilogues: ReadonlySet<string> = new Set([
   'Tanh',
 ]);
 
-const movers: ReadonlySet<string> = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
+/** Operators over which a node can be said to read a pair, although it cannot read around them. */
+const views: ReadonlySet<string> = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
 
 /**
  * Ids of the nodes that a Cast next to them would take out of a quantized kernel: those that read dequantized values,
@@ -41,7 +43,9 @@ function collect(graph: OnnxGraph, dequantised: Set<string>, found: Set<string>)
   for (const node of graph.nodes) {
     const first = node.inputs[0];
     const reads = node.inputs.some((tensor) => dequantised.has(tensor));
-    if (node.op === 'DequantizeLinear' || (movers.has(node.op) && first !== undefined && dequantised.has(first))) {
+    const moves = movers.has(node.op) && first !== undefined && dequantised.has(first);
+    const joins = node.op === 'Concat' && node.inputs.every((tensor) => dequantised.has(tensor));
+    if (node.op === 'DequantizeLinear' || moves || joins) {
       for (const output of node.outputs) dequantised.add(output);
     }
     const continues = towards.has(node) && node.inputs.some((tensor) => made.has(tensor));
@@ -112,7 +116,7 @@ function readOf(
 ): { around?: string; movedBy: OnnxNode[]; fixed?: true } {
   const moved: OnnxNode[] = [];
   let maker = makers.get(name);
-  while (maker && movers.has(maker.op) && maker.inputs[0] !== undefined) {
+  while (maker && views.has(maker.op) && maker.inputs[0] !== undefined) {
     moved.push(maker);
     maker = makers.get(maker.inputs[0]);
   }

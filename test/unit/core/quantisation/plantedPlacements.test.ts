@@ -11,13 +11,18 @@ type Code = Misplaced['code'];
 const codes = [
   'before-activation',
   'one-side-of-residual',
+  'one-side-of-concat',
+  'concat-scales',
   'quantised-bias',
+  'quantised-output',
   'quantised-twice',
+  'pair-mismatch',
   'weight-axis',
   'per-channel-activation',
   'asymmetric',
   'scale-value',
   'scale-at-run-time',
+  'unsupported-type',
   'float-weights',
   'float-input',
   'mixed-types',
@@ -92,15 +97,17 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
   tensor('fp8', 'float8e4m3fn', []);
   tensor('nan', 'float', []);
   tensor('other', 'float', []);
-  const pair = (name: string, as: string, scale = 'scale', zero = 'zero') =>
-    add('DequantizeLinear', [add('QuantizeLinear', [name, scale, zero], `${as}_q`), scale, zero], `${as}_dq`);
+  tensor('wide', 'uint16', []);
+  const pair = (name: string, as: string, scale = 'scale', zero = 'zero', back = scale) =>
+    add('DequantizeLinear', [add('QuantizeLinear', [name, scale, zero], `${as}_q`), back, zero], `${as}_dq`);
+  const outputs: string[] = [];
   let value = 'x';
   /** What block `i` reads, and what its product does. */
   const fed = (i: number) => {
     const code = planted?.at === i ? planted.code : '';
     const input = code === 'integer-operator' ? add('QLinearAdd', [value, 'scale', 'zero'], `b${i}_integer`) : value;
     if (code === 'float-input') return { input, data: input };
-    const once = pair(input, `b${i}_in`, scaleOf[code], zeroOf[code]);
+    const once = pair(input, `b${i}_in`, scaleOf[code], zeroOf[code], code === 'pair-mismatch' ? 'other' : undefined);
     return { input, data: code === 'quantised-twice' ? pair(once, `b${i}_again`, 'other') : once };
   };
   blocks.forEach(({ op, activation, residual, bias }, i) => {
@@ -130,13 +137,19 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
       value = add('Add', [own, has('one-side-of-residual') ? input : pair(input, `b${i}_skip`)], `b${i}_add`);
     }
     if (activation !== null) value = add(activation, [value], `b${i}_act`);
+    const joined = has('one-side-of-concat') ? value : pair(value, `b${i}_left`);
+    const beside = pair(input, `b${i}_right`, has('concat-scales') ? 'other' : 'scale');
+    outputs.push(add('Softmax', [add('Concat', [joined, beside], `b${i}_concat`)], `b${i}_softmax`));
+    if (has('quantised-output')) outputs.push(pair(value, `b${i}_given`));
+    if (has('unsupported-type'))
+      outputs.push(add('Softmax', [pair(value, `b${i}_wide`, 'scale', 'wide')], `b${i}_unsupported`));
   });
   const graph = {
     name: 'g',
     path: '',
     nodes,
     inputs: ['x', 'given'].map((name) => ({ name, type: 'float', shape: [8, 8] })),
-    outputs: [{ name: value, type: 'float', shape: null }],
+    outputs: [value, ...outputs].map((name) => ({ name, type: 'float', shape: null })),
     values: [],
     initializers,
   };
