@@ -5,7 +5,7 @@ import { otherMethods } from '../changeWords.ts';
 import { markedSentences } from '../compareMarked.ts';
 import { escapeCell } from './escapes.ts';
 
-/** Changes that are alike but for the module that they are in: `layers.0` … `layers.11`. */
+/** Changes that are alike but for the module that they are in, `layers.0` … `layers.11`, or of which B says nothing. */
 interface Alike {
   changes: Change[];
   deltaMs: number | null;
@@ -14,8 +14,11 @@ interface Alike {
 /** Joins changes that say the same of repeated modules; the largest change of time first. */
 export function alikeChanges(changes: readonly Change[]): Alike[] {
   const groups = new Map<string, Alike>();
+  // B may end before it names its nodes: a list of them would say the same of each.
+  const silent = changes.filter(({ kind }) => kind === 'unknown').length > 8;
   for (const change of changes) {
-    const key = `${change.kind} ${change.exact} ${plain(change.message)}`;
+    const said = change.kind === 'unknown' && silent ? change.a : plain(change.message);
+    const key = `${change.kind} ${change.exact} ${said}`;
     const group = groups.get(key);
     if (!group) groups.set(key, { changes: [change], deltaMs: change.deltaMs });
     else {
@@ -130,7 +133,8 @@ const sign = ({ deltaMs }: Alike): string =>
 function groupText({ changes }: Alike): string {
   const [first] = changes;
   const times = changes.length > 1 ? `${changes.length} × ` : '';
-  return `${times}${kindText(first!)}: ${first!.message}${changes.length > 1 ? ` (and ${counted(changes.length - 1, 'other')} alike)` : ''}`;
+  const others = changes.length > 1 ? ` (and ${counted(changes.length - 1, 'other')} alike).` : '.';
+  return `${times}${kindText(first!)}: ${first!.message.replace(/\.$/, '')}${others}`;
 }
 
 /** Which nodes TensorRT itself did not name, the report derived. */

@@ -196,6 +196,18 @@ describe('what one side cannot know', () => {
     }
   });
 
+  test('against a build that says nothing, its nodes are one line for each thing that they were', () => {
+    const many = Array.from({ length: 8 }, (_, index) => `Relu${index + 6}`);
+    const report = reportWith([...names, ...many], [...attention, ...many.map((name) => ({ nodes: [name] }))]);
+    const silent = reportWith([...names, ...many], []);
+    const nodes = silent.nodes.map((node) => ({ ...node, fate: 'unknown' as const }));
+    const text = diffText(diff(report, { ...silent, nodes }));
+    expect(text.split('\n').filter((line) => line.includes('now unknown'))).toEqual([
+      expect.stringMatching(/4 × unknown: MatMul1: was .+, now unknown \(and 3 others alike\)\.$/),
+      expect.stringMatching(/9 × unknown: Add5: was .+, now unknown \(and 8 others alike\)\.$/),
+    ]);
+  });
+
   test('the number of a tactic is no other kernel than a name, and nothing is said to be the same', () => {
     const with_ = (tactic: string, averageMs = 1) => reportWith(['Conv1'], [{ nodes: ['Conv1'], tactic, averageMs }]);
     const { changes } = diff(with_('0x112767cf498572ea'), with_('sm80_xmma', 2));
