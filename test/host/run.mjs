@@ -1,6 +1,7 @@
 // `node test/host/run.mjs host` runs test/host/extension inside VS Code's extension host; `… ui` drives the packaged
 // extension by mouse and keyboard (test/host/ui). Installs, builds and packages what they need, and ends with one line
-// `N passed, N failed`. More arguments name the test files to run: `… ui walk`.
+// `N passed, N failed`. More arguments name the test files to run: `… ui walk`. HOST_TESTS: another folder with tests for
+// the extension host, such as those that measure.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -148,9 +149,10 @@ function replayTool(parent) {
 async function bundleTests(out) {
   const { build } = await import('esbuild');
   rmSync(out, { recursive: true, force: true });
-  const files = chosen('test/host/extension', '.test.ts');
+  const from = process.env.HOST_TESTS ?? 'test/host/extension';
+  const files = chosen(from, '.test.ts');
   await build({
-    entryPoints: files.map((file) => `test/host/extension/${file}`),
+    entryPoints: files.map((file) => `${from}/${file}`),
     outdir: out,
     outExtension: { '.js': '.cjs' },
     bundle: true,

@@ -6,10 +6,16 @@ export interface TimeDistribution {
   p99: number;
 }
 
-/** The distribution of at least one time. @param perMs how many of the times' unit are a millisecond */
+/** The distribution of at least one time; sorts the times in place. @param perMs how many of their unit are a millisecond */
 export function timeDistribution(times: Float64Array, perMs: number): TimeDistribution {
-  const sorted = times.toSorted();
-  const at = (percent: number): number => sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]! / perMs;
-  const averageMs = sorted.reduce((sum, time) => sum + time, 0) / sorted.length / perMs;
-  return { averageMs, p50: at(50), p90: at(90), p99: at(99) };
+  times.sort();
+  const at = (percent: number): number => times[Math.max(0, Math.ceil((percent / 100) * times.length) - 1)]! / perMs;
+  return { averageMs: sumOf(times) / times.length / perMs, p50: at(50), p90: at(90), p99: at(99) };
+}
+
+/** A loop: `reduce` makes an object for each number, and a trace has millions. */
+export function sumOf(times: Float64Array): number {
+  let sum = 0;
+  for (let index = 0; index < times.length; index++) sum += times[index]!;
+  return sum;
 }

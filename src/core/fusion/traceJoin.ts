@@ -1,6 +1,6 @@
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import type { TimedKernels, KernelTrace } from '../engine/profile.ts';
-import { timeDistribution } from '../engine/timeDistribution.ts';
+import { sumOf, timeDistribution } from '../engine/timeDistribution.ts';
 import { addTo } from '../text/addTo.ts';
 import { counted } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
@@ -32,10 +32,10 @@ export function joinTrace(layers: readonly EngineLayer[], trace: KernelTrace): P
     }
     groupsOf[candidates.length > 1 ? candidates[range.turn]! : candidates[0]!]!.push(group);
     attributed += group.launches;
-    for (const time of group.passNs) ns += time;
+    ns += sumOf(group.passNs);
   }
-  const sums = new Float64Array(trace.passes);
-  const times = groupsOf.map((groups) => (groups.length === 0 ? undefined : timesOf(groups, sums)));
+  const scratch = scratchOf(trace.passes);
+  const times = groupsOf.map((groups) => (groups.length === 0 ? undefined : timesOf(groups, scratch)));
   const whole = times.reduce((sum, time) => sum + (time?.averageMs ?? 0), 0);
   const join: ProfileJoin = {
     averageMs: times.map((time) => time?.averageMs ?? null),
@@ -86,14 +86,31 @@ function profileOf({ kernels, passes, groups, memory, recorder, gpu, spansNs }: 
     kernels,
     ...(memory && { memory }),
     passes,
-    ...(spansNs && passes > 0 && { pass: { ...timeDistribution(spansNs, 1e6), gapMs: rounded(gapNs / 1e6) } }),
+    ...(spansNs && passes > 0 && { pass: { ...timeDistribution(spansNs.slice(), 1e6), gapMs: rounded(gapNs / 1e6) } }),
     ...(calls > 0 && { launches: { calls, ms: rounded(callNs / 1e6) } }),
   };
 }
 
-/** The times of the passes in which a layer launched kernels. @param sums of the pass, all 0 before and after */
-function timesOf(groups: readonly TimedKernels[], sums: Float64Array): { averageMs: number; traced: TracedTimes } {
-  const seen: number[] = [];
+/** Memory by pass that serves one layer after the other: a trace may have a million passes. */
+interface Scratch {
+  /** All 0 between layers. */
+  sums: Float64Array;
+  seen: Int32Array;
+  times: Float64Array;
+}
+
+const scratchOf = (passes: number): Scratch => ({
+  sums: new Float64Array(passes),
+  seen: new Int32Array(passes),
+  times: new Float64Array(passes),
+});
+
+/** The times of the passes in which a layer launched kernels. */
+function timesOf(
+  groups: readonly TimedKernels[],
+  { sums, seen, times }: Scratch,
+): { averageMs: number; traced: TracedTimes } {
+  let count = 0;
   const [launches, calls, gapNs, callNs] = [0, 0, 0, 0];
   const total = { launches, calls, gapNs, callNs };
   for (const group of groups) {
@@ -101,13 +118,16 @@ function timesOf(groups: readonly TimedKernels[], sums: Float64Array): { average
     for (let index = 0; index < group.passes.length; index++) {
       const pass = group.passes[index]!;
       // Kernels take time: a sum of 0 has not been seen.
-      if (sums[pass] === 0) seen.push(pass);
+      if (sums[pass] === 0) seen[count++] = pass;
       sums[pass]! += Math.max(group.passNs[index]!, Number.MIN_VALUE);
     }
   }
-  const ns = Float64Array.from(seen, (pass) => sums[pass]!);
-  for (const pass of seen) sums[pass] = 0;
-  const { averageMs, ...percentiles } = timeDistribution(ns, 1e6);
+  for (let index = 0; index < count; index++) {
+    const pass = seen[index]!;
+    times[index] = sums[pass]!;
+    sums[pass] = 0;
+  }
+  const { averageMs, ...percentiles } = timeDistribution(times.subarray(0, count), 1e6);
   const ran = groups.flatMap((group) => group.ran ?? []);
   const first = ran.toSorted((a, b) => b.endNs - b.startNs - (a.endNs - a.startNs))[0];
   const traced: TracedTimes = {
