@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, rmdir, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { ConversionLoss } from '../../core/onnx/convertElements.ts';
 import type { EditedModel } from '../../core/onnx/editModel.ts';
@@ -71,6 +71,8 @@ class ModelWriter {
   /** Written, and waiting for their names. */
   private readonly waiting: { temporary: string; path: string; size: number }[] = [];
   private readonly loss: ConversionLoss = { clamped: 0, vanished: 0 };
+  /** The outermost folder that was made for the model. */
+  private made: string | undefined;
 
   constructor(from: string, to: string, source: ByteSource, signal: AbortSignal | undefined) {
     this.from = from;
@@ -80,9 +82,11 @@ class ModelWriter {
   }
 
   async write(edited: EditedModel, out: string): Promise<WrittenModel> {
-    await mkdir(this.to, { recursive: true }).catch((error: unknown) => {
+    try {
+      this.made = await mkdir(this.to, { recursive: true });
+    } catch (error) {
       throw fileTrouble(this.to, error);
-    });
+    }
     await this.checkSpace(edited.size + (edited.external?.size ?? 0));
     await this.put(out, edited.segments);
     if (edited.external) await this.putExternal(edited.external, out);
@@ -220,6 +224,18 @@ class ModelWriter {
   async close(): Promise<void> {
     for (const source of this.opened.values()) await source.close();
     for (const { temporary } of this.waiting) await rm(temporary, { force: true });
+    if (this.made !== undefined) await removeEmpty(this.to, this.made);
+  }
+}
+
+/** Removes folders from the innermost to the outermost, as long as nothing is in them. */
+async function removeEmpty(inner: string, outer: string): Promise<void> {
+  for (let folder = inner; folder.length >= outer.length; folder = dirname(folder)) {
+    try {
+      await rmdir(folder);
+    } catch {
+      return;
+    }
   }
 }
 

@@ -15,7 +15,11 @@ const deepest = 32;
  */
 export function pieceWithSizes(graph: ModelGraph, ids: Iterable<string>): Piece | Unfit {
   const piece = pieceOfNodes(graph, ids);
-  if ('reason' in piece) return piece;
+  return 'reason' in piece ? piece : withSizes(graph, piece);
+}
+
+/** The same for a piece. What the copies make is no output of it. */
+export function withSizes(graph: ModelGraph, piece: Piece): Piece {
   const sizes = sizeNodes(graph, piece);
   return sizes.length === 0 ? piece : { ...pieceOf(graph, [...piece.nodes, ...sizes], null), outputs: piece.outputs };
 }

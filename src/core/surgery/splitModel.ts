@@ -2,6 +2,7 @@ import { inDataOrder, type ModelGraph, readsOf } from '../model/modelGraph.ts';
 import type { InferredTensors } from '../model/inferTensors.ts';
 import { byteLength } from '../onnx/tensorTypes.ts';
 import { missingTensor, type Piece, pieceOf, type Unfit } from './pieceOf.ts';
+import { withSizes } from './pieceWithSizes.ts';
 
 /** A place where a network can be cut in two. */
 export interface CutPoint {
@@ -21,7 +22,8 @@ export interface CutPoint {
 /**
  * The parts of a network that is cut at some tensors: the first part is all that the first tensor needs, the next what
  * the next tensor needs beyond that, the last one the rest. Each part reads inputs of the model and outputs of earlier
- * parts; together they have every node once (Constant nodes: in each part that reads them).
+ * parts; together they have every node once. What computes sizes of tensors that a part reads anyway is in each part that
+ * needs it, as constants are: as inputs, sizes would have to be given by hand.
  * @param names of tensors of the main graph, in any order
  */
 export function splitAt(graph: ModelGraph, names: readonly string[]): Piece[] | Unfit {
@@ -47,7 +49,13 @@ export function splitAt(graph: ModelGraph, names: readonly string[]): Piece[] | 
   }
   const rest = order.filter((node) => !taken.has(node));
   if (rest.length === 0) return { reason: `No node is left after "${cuts.at(-1)!.name}": cut at an earlier tensor` };
-  return [...parts, rest].map((part) => pieceOf(graph, part, null));
+  const plain = [...parts, rest].map((part) => pieceOf(graph, part, null));
+  const whole = plain.map((part) => withSizes(graph, part));
+  const read = new Set([...graph.graphOutputs, ...whole.flatMap(({ inputs }) => inputs)]);
+  // Who cuts at a size wants it to cross.
+  if (cuts.some(({ name }) => !read.has(graph.byName.get(name)!))) return plain;
+  const unread = new Set(plain.flatMap(({ inputs }) => inputs).filter((tensor) => !read.has(tensor)));
+  return whole.map((part) => ({ ...part, outputs: part.outputs.filter((tensor) => !unread.has(tensor)) }));
 }
 
 /** As many cuts are looked at closely for each one that is proposed. */

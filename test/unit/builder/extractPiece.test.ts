@@ -62,3 +62,23 @@ test('a part does not begin or end at a sequence', async () => {
     );
   expect((await extract('0', '1')).nodes).toEqual(['0', '1']);
 });
+
+test('a part that cannot be written leaves no folder behind, and one that can keeps its folder', async () => {
+  const external = [
+    { key: 'location', value: 'missing.bin' },
+    { key: 'length', value: '4' },
+  ];
+  const path = write('external.onnx', {
+    node: [{ name: 'add', opType: 'Add', input: ['x', 'w'], output: ['y'] }],
+    input: [value('x', 1, ['n'])],
+    output: [value('y', 1, ['n'])],
+    initializer: [{ name: 'w', dataType: 1, dims: [1], dataLocation: 1, externalData: external }],
+  });
+  const extract = () =>
+    extractPiece({ path, pick: (graph) => pieceOfNodes(graph, ['0']), out: join(folder, 'new/inner/part.onnx') });
+  await expect(extract()).rejects.toThrow('missing.bin');
+  expect(existsSync(join(folder, 'new'))).toBe(false);
+  writeFileSync(join(folder, 'missing.bin'), Buffer.alloc(4));
+  await extract();
+  expect(existsSync(join(folder, 'new/inner/part.onnx'))).toBe(true);
+});

@@ -3,13 +3,14 @@ import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
 import type { Piece } from '../../../../src/core/surgery/pieceOf.ts';
 import { splitAt, suggestCuts } from '../../../../src/core/surgery/splitModel.ts';
+import { buildModel } from '../fusion/buildModel.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { randomFrom } from '../fusion/randomEngine.ts';
 
 const graphOf = async (name: string): Promise<ModelGraph> => createModelGraph((await modelOf(name))!);
 
 test.each(['vit_tiny', 'yolo_like', 'loop_if', 'lstm_gru', 'two_inputs_multi_out', 'bert_base', 'fusion_zoo'])(
-  'random cuts of %s: each node is in one part, and each part reads what is there by then',
+  'random cuts of %s: each node is in one part, copies compute sizes, and each part reads what is there by then',
   async (name) => {
     const graph = await graphOf(name);
     const random = randomFrom(9);
@@ -35,7 +36,9 @@ test.each(['vit_tiny', 'yolo_like', 'loop_if', 'lstm_gru', 'two_inputs_multi_out
         .flatMap((part) => part.nodes)
         .filter((node) => graph.nodes[node]!.op !== 'Constant')
         .toSorted((a, b) => a - b);
-      expect(nodes).toEqual(
+      const copied = nodes.filter((node, index) => node === nodes[index + 1]);
+      expect(copied.filter((node) => !computesSizes(graph, node))).toEqual([]);
+      expect([...new Set(nodes)]).toEqual(
         graph.nodes.flatMap(({ op }, node) => (graph.owner[node]! < 0 && op !== 'Constant' ? [node] : [])),
       );
       for (const part of parts)
@@ -47,6 +50,46 @@ test.each(['vit_tiny', 'yolo_like', 'loop_if', 'lstm_gru', 'two_inputs_multi_out
     expect(cut).toBeGreaterThan(0);
   },
 );
+
+/** Only what reads Shape nodes and constants, or is one. */
+function computesSizes(graph: ModelGraph, node: number): boolean {
+  if (['Shape', 'Constant'].includes(graph.nodes[node]!.op)) return true;
+  return graph.inputs[node]!.every((tensor) => {
+    const { kind, producer } = graph.tensors[tensor]!;
+    return kind === 'initializer' || (producer >= 0 && computesSizes(graph, producer));
+  });
+}
+
+test('sizes of a tensor that crosses are computed on either side; a cut at a size remains one', () => {
+  const graph = createModelGraph(
+    buildModel({
+      inputs: { x: ['n', 8] },
+      outputs: ['y'],
+      initializers: ['zero', 'ones'],
+      nodes: [
+        ['relu', 'Relu', ['x'], ['a']],
+        ['shape', 'Shape', ['a'], ['all']],
+        ['gather', 'Gather', ['all', 'zero'], ['size']],
+        ['reshape', 'Reshape', ['a', 'size'], ['b']],
+        ['exp', 'Exp', ['b'], ['c']],
+        ['expand', 'Expand', ['a', 'size'], ['d']],
+        ['add', 'Add', ['c', 'd'], ['y']],
+      ],
+    }),
+  );
+  const named = (tensors: readonly number[]) => tensors.map((tensor) => graph.tensors[tensor]!.name);
+  const cut = (name: string) =>
+    (splitAt(graph, [name]) as Piece[]).map(({ inputs, outputs }) => [named(inputs).toSorted(), named(outputs)]);
+  expect(cut('c')).toEqual([
+    [['x'], ['a', 'c']],
+    [['a', 'c'], ['y']],
+  ]);
+  for (const size of ['size', 'all'])
+    expect(cut(size)).toEqual([
+      [['x'], ['a', size]],
+      [['a', size], ['y']],
+    ]);
+});
 
 test('where nothing can be cut, the reason names the tensor', async () => {
   const graph = await graphOf('vit_tiny');
