@@ -187,6 +187,10 @@ describe('the page of two builds', () => {
     );
     expect(await opened.page.locator('.compare-sentence').textContent()).toContain('no profile');
     expect(await opened.page.locator('.compare-timeline svg').isVisible()).toBe(false);
+    // The graph gets their room, down to the end of the page.
+    const { y, height } = (await opened.page.locator('.graph-root').boundingBox())!;
+    expect(y + height).toBe(900);
+    expect(await opened.page.textContent('.compare-list h2')).toMatch(/^\d+ kinds? of change$/);
     await opened.shot('comparison-deep-encoder');
   });
 

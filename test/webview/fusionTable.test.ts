@@ -56,6 +56,24 @@ describe('the table of the fusion page', () => {
     expect((await columnOf(opened, 'Order'))[0]).toBe('0');
   });
 
+  test('a name that does not fit keeps its end, where names differ', async () => {
+    const { page } = await openTable(vit, 'vscode-light', 800);
+    const cut = await page.locator('.table-row .keeps-end').evaluateAll((cells) =>
+      cells
+        .filter((cell) => cell.scrollWidth > cell.clientWidth)
+        .map((cell) => {
+          const text = cell.querySelector('bdi')!.firstChild as Text;
+          const last = document.createRange();
+          last.setStart(text, text.length - 1);
+          last.setEnd(text, text.length);
+          const [letter, box] = [last.getBoundingClientRect(), cell.getBoundingClientRect()];
+          return letter.left >= box.left && letter.right <= box.right;
+        }),
+    );
+    expect(cut.length).toBeGreaterThan(5);
+    expect(cut).not.toContain(false);
+  });
+
   test('filters as the graph’s search does, and names a bad expression', async () => {
     const opened = await openTable(vit);
     const { page } = opened;

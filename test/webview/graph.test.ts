@@ -189,6 +189,32 @@ describe('the header and the legend', () => {
   });
 });
 
+describe('the legend of many categories', () => {
+  it('takes two lines at most at 800 pixels, whatever the colors show', async () => {
+    const view = await open();
+    await view.page.setViewportSize({ width: 800, height: 600 });
+    for (const shown of [
+      await captureData('resnet18_qdq', 'tensorrt-10.6.0/resnet18_qdq.fp32'),
+      await data('fusion_zoo'),
+    ]) {
+      await show(view, shown);
+      const choice = view.page.locator('.graph-legend select');
+      const one = (await choice.boundingBox())!.height;
+      for (const kind of await choice
+        .locator('option:enabled')
+        .evaluateAll((all) => all.map((o) => (o as HTMLOptionElement).value))) {
+        await choice.selectOption(kind);
+        await view.still();
+        const { height } = (await view.page.locator('.graph-legend').boundingBox())!;
+        expect(height, `${shown.title}: ${kind}`).toBeLessThan(3 * one);
+      }
+    }
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
 describe('selection', () => {
   it('says which precision was asked for and what came of it, and leads to the rule', async () => {
     const view = await open();

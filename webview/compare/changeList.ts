@@ -40,7 +40,10 @@ export function changeList(
   let room = page;
 
   function draw(): void {
-    title.textContent = texts.list.titled(groups.length);
+    title.textContent = texts.list.titled(
+      groups.length,
+      groups.some(({ deltaMs }) => deltaMs !== null),
+    );
     list.replaceChildren(...groups.slice(0, room).map(entry));
     more.hidden = groups.length <= room;
     more.textContent = texts.list.more(groups.length - room);

@@ -130,7 +130,7 @@ interface Frame {
 }
 
 function frameOf(flow: FusionFlow, weight: Weight, width: number): Frame {
-  const left = Math.min(280, Math.max(110, width * 0.25));
+  const left = Math.min(360, Math.max(110, width * 0.25));
   const right = Math.min(420, Math.max(150, width * 0.33));
   const block = Math.min(230, Math.max(120, width * 0.22));
   const middle = left + (width - left - right) * 0.5;
@@ -350,8 +350,9 @@ function insideText(
   weight: Weight,
 ): void {
   const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
-  const middle = (x0 + x1) / 2;
-  const room = x1 - x0 - 12;
+  const handle = item.opens === null ? 0 : 16;
+  const middle = (x0 + x1 - handle) / 2;
+  const room = x1 - x0 - 12 - handle;
   const center = (y0 + y1) / 2;
   const lines = y1 - y0 < 38 ? [] : factLines(item, total, weight).slice(0, y1 - y0 < 54 ? 1 : 2);
   const short = weight === 'time' ? percentText((item.weight / total) * 100) : thousands(Math.round(item.weight));
@@ -366,6 +367,9 @@ function insideText(
 
 const valueOf = (item: FlowItem, total: number, weight: Weight): string =>
   weight === 'time' ? percentText((item.weight / total) * 100) : thousands(Math.round(item.weight * 10) / 10);
+
+/** Less of a detail than fits here, in pixels, says nothing. */
+const leastDetail = 80;
 
 /** Left of the modules' bars, right of the kernels': value next to the bar, then the label, then what is told in small. */
 function besideText(
@@ -387,7 +391,8 @@ function besideText(
   const room = (left ? start : width - start) - handleWidth - 4;
   const label = fitText(item.label, room, font, left && !item.label.includes('…') ? 'end' : 'start');
   const used = textWidth(label, font) + handleWidth;
-  const detail = room - used > 40 ? fitText(item.detail, room - used - 8, small) : '';
+  const rest = room - used - 8;
+  const detail = rest > Math.min(leastDetail, textWidth(item.detail, small)) ? fitText(item.detail, rest, small) : '';
   put(block, '.value', value, left ? edge : edge + valueWidth - 10, y, 'end');
   put(block, '.handle', item.opens === null ? '' : '⊕', start, y, anchor);
   put(block, '.label', label, start + sign * handleWidth, y, anchor);

@@ -156,7 +156,8 @@ export const strings = {
     table: { title: 'All changes with both sides', filterHint: 'Filter: name, kind or kernel' },
     list: {
       title: 'Changes',
-      titled: (kinds: number) => `${counted(kinds, 'kind')} of change, largest change of time first`,
+      titled: (kinds: number, timed: boolean) =>
+        `${counted(kinds, 'kind')} of change${timed ? ', largest change of time first' : ''}`,
       none: 'No differences in what both builds show.',
       exact: 'exact: TensorRT named every node on both sides',
       derived: 'derived: at least one node follows from the graph',

@@ -205,7 +205,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     element.style.setProperty('transform', `translateY(${index * rowHeight}px)`);
     if (line.columns !== columns) {
       line.columns = columns;
-      line.cells = columns.map(({ kind, id }, at) => makeCell(kind, at, id === 'name'));
+      line.cells = columns.map(makeCell);
       element.replaceChildren(...line.cells.map(({ cell }) => cell));
     }
     columns.forEach((column, at) => {
@@ -327,18 +327,34 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   };
 }
 
-/** Least and most, as CSS has them. */
-const widthOf = ({ kind, id }: Pick<TableColumn<unknown>, 'kind' | 'id'>): string =>
-  kind !== 'text' ? '84px, 84px' : id === 'name' ? '240px, 3fr' : '110px, 1fr';
+/** Columns of short texts, which get little of the remaining room. */
+const shortTexts = new Set(['precision', 'state', 'kind', 'known']);
+
+/** Least and most, as CSS has them. Numbers need as much as their title. */
+function widthOf({ kind, id, title }: Pick<TableColumn<unknown>, 'kind' | 'id' | 'title'>): string {
+  const number = `${Math.max(84, 8 * title.length + 20)}px`;
+  if (kind !== 'text') return `${number}, ${number}`;
+  return id === 'name' ? '240px, 3fr' : shortTexts.has(id) ? '110px, 0.3fr' : '110px, 1fr';
+}
 
 /** An empty cell of the column at a position, with a mark before the text of names. */
-function makeCell(kind: TableColumn<unknown>['kind'], at: number, named: boolean): Line['cells'][number] {
+function makeCell(
+  { kind, id, keepsEnd }: Pick<TableColumn<unknown>, 'kind' | 'id' | 'keepsEnd'>,
+  at: number,
+): Line['cells'][number] {
   const cell = document.createElement('div');
   cell.className = `table-cell ${kind}`;
   cell.setAttribute('role', 'gridcell');
   cell.setAttribute('aria-colindex', String(at + 1));
-  const mark = named ? document.createElement('i') : null;
+  const mark = id === 'name' ? document.createElement('i') : null;
   const text = document.createTextNode('');
-  cell.append(...(mark === null ? [text] : [mark, text]));
+  if (mark !== null) cell.append(mark);
+  if (keepsEnd === true) {
+    cell.classList.add('keeps-end');
+    const isolated = document.createElement('bdi');
+    isolated.dir = 'ltr';
+    isolated.append(text);
+    cell.append(isolated);
+  } else cell.append(text);
   return { cell, text, mark };
 }

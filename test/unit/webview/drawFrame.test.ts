@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { nestedLayout } from '../../../src/core/layout/nestedLayout.ts';
 import type { Brush } from '../../../webview/graph/draw/brush.ts';
 import { drawFrame, drawOver } from '../../../webview/graph/draw/drawFrame.ts';
+import { edgesAt } from '../../../webview/graph/draw/edgeHit.ts';
 import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
+import { manyGroups } from '../../webview/support/manyGroups.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
 import { frameOf, silent } from './frameOf.ts';
 
@@ -73,5 +75,22 @@ describe('drawFrame', () => {
         label!.y + label!.height <= layout.y[item]! + 8;
       expect(apart, `on item ${item}`).toBe(true);
     }
+  });
+
+  it('writes the names of groups over no edge where there is room next to them', () => {
+    // Two columns of modules: the edge from the one to the other, and the one that leaves the second, are beside boxes.
+    const data = manyGroups(20);
+    const model = new GraphModel({ ...data, graph: data.graph! }, 'fusion');
+    const { scene, input } = model.request(new Set(['', '/stage.*', '/stage.0']));
+    model.setPicture(scene, nestedLayout(input));
+    const { layout } = model.picture!;
+    const camera = { k: 1, x: 300, y: 60 };
+    const frame = { ...frameOf(model), camera, width: layout.totalWidth + 600, height: layout.totalHeight + 120 };
+    const labels = drawOver(silent, frame).filter(({ target }) => target.kind === 'group');
+    expect(labels.length).toBeGreaterThan(4);
+    for (const { x, y, width, height } of labels)
+      for (let right = 5; right <= width - 5; right += 4)
+        for (let down = 5; down <= height - 5; down += 4)
+          expect(edgesAt(model.picture!, camera, x + right, y + down), JSON.stringify({ x, y })).toEqual([]);
   });
 });

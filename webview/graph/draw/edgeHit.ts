@@ -45,17 +45,21 @@ function nearestPiece({ layout: { pieces } }: Picture, px: number, py: number, w
   return best;
 }
 
-type Piece = [x0: number, y0: number, x1: number, y1: number, y2: number, c: number];
+export type Piece = [x0: number, y0: number, x1: number, y1: number, y2: number, c: number];
 
-/** From a point to a piece of a line, see LayoutResult. */
-function distanceTo([x0, y0, x1, y1, y2, c]: Piece, px: number, py: number): number {
+/** The point of a piece's curve, see LayoutResult, at 0 (its start) … 1 (where it becomes straight). */
+export function curveAt([x0, y0, x1, y1, , c]: Piece, t: number): [x: number, y: number] {
+  const u = 1 - t;
+  return [u * u * (u + 3 * t) * x0 + t * t * (t + 3 * u) * x1, u * u * u * y0 + 3 * u * t * c + t * t * t * y1];
+}
+
+/** From a point to a piece of a line. */
+function distanceTo(piece: Piece, px: number, py: number): number {
+  const [x0, y0, x1, y1, y2] = piece;
   let [lastX, lastY] = [x0, y0];
   let least = toSegment(px, py, x1, y1, x1, y2);
   for (let step = 1; step <= steps; step++) {
-    const t = step / steps;
-    const u = 1 - t;
-    const x = u * u * (u + 3 * t) * x0 + t * t * (t + 3 * u) * x1;
-    const y = u * u * u * y0 + 3 * u * t * c + t * t * t * y1;
+    const [x, y] = curveAt(piece, step / steps);
     least = Math.min(least, toSegment(px, py, lastX, lastY, x, y));
     [lastX, lastY] = [x, y];
   }

@@ -9,6 +9,7 @@ import type { Brush } from './brush.ts';
 import { hasBoundary, margins } from './drawRegions.ts';
 import { onScreen } from './drawView.ts';
 import type { Frame, LabelSpace, PlacedBox } from './drawView.ts';
+import { lineFinder } from './lineFinder.ts';
 
 const size = 12;
 /** A frame has one label for so many pixels, within bounds; besides those of the selected group and of the one under the pointer. */
@@ -35,25 +36,37 @@ interface Label {
   wanted: boolean;
 }
 
-/** Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line. */
+/**
+ * Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line.
+ * They cover edges and the lines around modules only where there is no other room.
+ */
 export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
-  for (const full of labelsOf(frame)) {
-    let label = full;
-    let placed = nextTo(frame, labels, label) ?? atLine(frame, labels, label);
-    if (placed === null && full.lines.length > 1) {
-      // Where there is no room for all of it, perhaps there is for its name.
-      label = withLines(frame, full, full.lines.slice(0, 1));
-      placed = nextTo(frame, labels, label) ?? atLine(frame, labels, label);
-    }
-    placed ??= over(frame, labels, label);
+  const isOnLine = lineFinder(frame);
+  for (const label of labelsOf(frame)) {
+    const placed = placeOf(frame, labels, isOnLine, label);
     if (placed === null) continue;
     labels.force({ ...placed.box, target: { kind: 'group', group: label.group } });
     for (const line of placed.line) labels.block(line);
-    drawLabel(brush, frame, label, placed.box, placed.line);
+    drawLabel(brush, frame, placed, label.group);
   }
 }
 
+function placeOf(frame: Frame, labels: LabelSpace, isOnLine: (box: PlacedBox) => boolean, full: Label): Placed | null {
+  // Where there is no room for all of it, perhaps there is for its name.
+  const name = full.lines.length > 1 ? withLines(frame, full, full.lines.slice(0, 1)) : null;
+  const ways = name === null ? [full] : [full, name];
+  for (const isCovered of [isOnLine, () => false])
+    for (const label of ways) {
+      const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(box) && !isCovered(box);
+      const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree);
+      if (placed !== null) return placed;
+    }
+  return over(frame, labels, name ?? full);
+}
+
 interface Placed {
+  /** As written there. */
+  label: Label;
   box: PlacedBox;
   /** Thin boxes, horizontal or upright, from the label to its group. */
   line: PlacedBox[];
@@ -148,7 +161,9 @@ function largestVisible(
 const isInside = ({ x, y, width, height }: PlacedBox, frame: Frame): boolean =>
   x >= 4 && x + width <= frame.width - 4 && y >= 4 && y + height <= frame.height - 4;
 
-function nextTo(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, width, height }: Label): Placed | null {
+function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | null {
+  const { width, height } = label;
+  const { box, segment } = label.anchor;
   if (segment) return null;
   const at = (x: number, y: number): PlacedBox => ({ x, y, width, height });
   const tries = [
@@ -160,12 +175,14 @@ function nextTo(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, wi
     at(box.x + box.width - width - 6, box.y + 6),
     at(box.x + 6, box.y + 6),
   ];
-  const found = tries.find((place) => isInside(place, frame) && !labels.hits(place));
-  return found === undefined ? null : { box: found, line: [] };
+  const found = tries.find(isFree);
+  return found === undefined ? null : { label, box: found, line: [] };
 }
 
 /** At the end of a line to its side, at a height where the line crosses nothing. */
-function atLine(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, width, height }: Label): Placed | null {
+function atLine(frame: Frame, labels: LabelSpace, label: Label, isFree: (box: PlacedBox) => boolean): Placed | null {
+  const { width, height } = label;
+  const { box, segment } = label.anchor;
   const { k } = frame.camera;
   const middle = box.x + box.width / 2;
   const below = box.y + box.height;
@@ -181,9 +198,9 @@ function atLine(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, wi
         const place = { x, y: y - height / 2, width, height };
         const end = side > 0 ? x : x + width;
         const line = [{ x: Math.min(start, end), y: y - 0.5, width: Math.abs(end - start), height: 1 }];
-        if (!isInside(place, frame) || labels.hits(place) || labels.hits(line[0]!)) continue;
+        if (!isFree(place) || labels.hits(line[0]!)) continue;
         if (segment) line.push({ x: middle - 0.5, y: below, width: 1, height: y - below });
-        return { box: place, line };
+        return { label, box: place, line };
       }
     }
   }
@@ -191,24 +208,22 @@ function atLine(frame: Frame, labels: LabelSpace, { anchor: { box, segment }, wi
 }
 
 /** Over what is there: the selected group, the one under the pointer, and one that fills the screen. */
-function over(
-  frame: Frame,
-  labels: LabelSpace,
-  { anchor: { box, segment }, width, height, wanted }: Label,
-): Placed | null {
+function over(frame: Frame, labels: LabelSpace, label: Label): Placed | null {
+  const { width, height, wanted } = label;
+  const { box, segment } = label.anchor;
   const fills = box.width * box.height > 0.2 * frame.width * frame.height;
   if (!wanted && (segment || !fills)) return null;
   const within = (value: number, end: number) => Math.max(6, Math.min(value, end));
   const x = within(box.x + 6, frame.width - width - 6);
   const start = within(segment ? box.y + box.height + 4 : box.y + 6, frame.height - height - 6);
-  for (let row = 0; row < 6; row++) {
-    const place = { x, y: start + row * (height + 3), width, height };
-    if (isInside(place, frame) && !labels.hitsLabel(place)) return { box: place, line: [] };
-  }
-  return null;
+  const rows = Array.from({ length: 12 }, (_, row) => ({ x, y: start + row * (height + 3), width, height }));
+  const inside = rows.filter((place) => isInside(place, frame));
+  // Rather between the boxes than over one.
+  const found = inside.find((place) => !labels.hits(place)) ?? inside.find((place) => !labels.hitsLabel(place));
+  return found === undefined ? null : { label, box: found, line: [] };
 }
 
-function drawLabel(brush: Brush, frame: Frame, { group, lines }: Label, box: PlacedBox, line: PlacedBox[]): void {
+function drawLabel(brush: Brush, frame: Frame, { label, box, line }: Placed, group: number): void {
   const { palette, model } = frame;
   const { colour, exact } = model.fusion.groups[group]!;
   const stroke = palette.strong(colour);
@@ -220,7 +235,7 @@ function drawLabel(brush: Brush, frame: Frame, { group, lines }: Label, box: Pla
     radius: 4,
     dashed: !exact,
   });
-  lines.forEach((text, i) => {
+  label.lines.forEach((text, i) => {
     const y = box.y + 6 + size * (i + 0.5) + i;
     brush.text(text, box.x + 8, y, { size: size - i, bold: i === 0, colour: palette.theme.foreground });
   });

@@ -52,7 +52,7 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
 /** The columns of the table of layers. */
 export const layerColumns: readonly TableColumn<LayerRow>[] = [
   column('position', 'Order', 'number', ({ position }) => position, 'Position in the order of execution, from 0'),
-  column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'),
+  { ...column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'), keepsEnd: true },
   column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
   traced('p50', 'p50', 'ms', ({ layer }) => layer.p50, 'Median time of a pass'),
   traced('p90', 'p90', 'ms', ({ layer }) => layer.p90, 'Time that 90 % of the passes do not exceed'),

@@ -13,6 +13,8 @@ export interface TableColumn<Row> {
   meaning: string;
   /** It is shown only where some row has a value. */
   optional?: true;
+  /** A text that does not fit loses its beginning: such names differ at their end. */
+  keepsEnd?: true;
 }
 
 export interface SortOrder {
