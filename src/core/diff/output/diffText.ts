@@ -137,8 +137,11 @@ function groupText({ changes }: Alike): string {
   return `${times}${kindText(first!)}: ${first!.message.replace(/\.$/, '')}${others}`;
 }
 
-/** Which nodes TensorRT itself did not name, the report derived. */
-const kindText = ({ kind, exact }: Change): string => (exact || kind === 'unknown' ? kind : `${kind} (derived)`);
+/** The kind, and whether the report derived which nodes it concerns. What one side lacks was added or removed. */
+function kindText({ kind, exact, a, b }: Change): string {
+  const word = kind === 'folded' && b === '' ? 'removed' : kind === 'computed' && a === '' ? 'added' : kind;
+  return exact || kind === 'unknown' ? word : `${word} (derived)`;
+}
 
 /** The same for a comment on a pull request. */
 export function diffMarkdown(diff: BuildDiff, most = 20): string {
