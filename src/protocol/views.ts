@@ -44,3 +44,11 @@ export interface View {
   /** Do what a command of the editor requests, with what is selected. A view may do without. */
   perform?(action: GraphAction): void;
 }
+
+/** Data on the way to a view: as they are, or, where they are large, their JSON in raw deflate. An editor passes bytes on as they are, but walks objects value by value, once in each of the processes and pages on the way. */
+export type PostedData = ViewData | Uint8Array | null;
+
+/** A view as its host posts to it. */
+export interface PostedView extends Omit<Required<View>, 'show'> {
+  show(data: PostedData, message: string): void;
+}

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { GraphNode, ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { Message } from '../../src/protocol/rpc.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import type { KeptState } from '../../webview/graph/view/keptState.ts';
+import { postedData } from '../../src/host/workspace/postedData.ts';
 import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
@@ -491,6 +493,55 @@ describe('precision overrides on the graph', () => {
     await show(view, shown);
     expect(await legend.locator('select').inputValue()).toBe('fusion');
     expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+});
+
+describe('data as they arrive', () => {
+  const paintings = (view: OpenPage) => view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
+
+  /** Posts what an editor posts: packed data as bytes, which a test cannot hand to a page as they are. */
+  const post = (view: OpenPage, shown: ViewData, then: Message[]) =>
+    view.page.evaluate(
+      ([packed, others]) => {
+        window.postMessage({ method: 'show', args: [Uint8Array.from(packed), ''] }, '*');
+        for (const message of others) window.postMessage(message, '*');
+      },
+      [[...(postedData(shown) as Uint8Array)], then] as const,
+    );
+
+  it('are unpacked and shown', async () => {
+    const view = await open();
+    await post(view, await data('vit_tiny'), []);
+    await settled(view, 0);
+    expect(await item(view, 'module:/blocks/blocks.0').isVisible()).toBe(true);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
+  it('are shown before what is posted after them, also while they are unpacked', async () => {
+    const view = await open();
+    await post(view, await data('vit_tiny'), [{ method: 'show', args: [null, 'The model was closed.'] }]);
+    await settled(view, 0);
+    await view.page.getByText('The model was closed.').waitFor();
+    expect(await view.page.locator('.graph-main').isHidden()).toBe(true);
+    await view.close();
+  });
+
+  it('say in an error that they cannot be unpacked, and what comes later is shown', async () => {
+    const view = await open();
+    await view.page.evaluate(() => window.postMessage({ method: 'show', args: [new Uint8Array([1, 2]), ''] }, '*'));
+    await show(view, await data('resnet18'));
+    const failed = (await view.sent()).filter(({ method }) => method === 'failed');
+    expect(failed).toHaveLength(1);
+    expect((await view.faults()).length).toBeGreaterThan(0);
+    await view.close();
+  });
+
+  it('have their first picture at once where the layout is small, without a worker that has to start', async () => {
+    const view = await open();
+    await view.post('show', await data('resnet18'), '');
+    expect(await paintings(view)).toBe(1);
     await view.close();
   });
 });

@@ -1,6 +1,6 @@
 import { receive, sender } from '../../src/protocol/rpc.ts';
 import type { Message } from '../../src/protocol/rpc.ts';
-import type { View, ViewHost } from '../../src/protocol/views.ts';
+import type { PostedView, View, ViewHost } from '../../src/protocol/views.ts';
 
 interface EditorApi {
   postMessage(message: Message): void;
@@ -36,11 +36,35 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
     building: (...args: Parameters<NonNullable<View['building']>>) => view.building?.(...args),
     perform: (...args: Parameters<NonNullable<View['perform']>>) => view.perform?.(...args),
   };
-  window.addEventListener('message', (event: MessageEvent<unknown>) => {
-    // The editor itself and extensions of the browser post messages too: what is not ours is not an error.
-    receive(handlers, event.data, () => {});
+  // The editor itself and extensions of the browser post messages too: what is not ours is not an error.
+  const take = (message: unknown) => receive(handlers, message, () => {});
+  /** What was posted last, as long as it waits for data to be unpacked, its own or those before it. */
+  let last: Promise<void> | null = null;
+  window.addEventListener('message', ({ data: message }: MessageEvent<unknown>) => {
+    const unpacked = unpackedShow(message);
+    if (unpacked === null && last === null) {
+      take(message);
+      return;
+    }
+    const own = Promise.all([unpacked ?? message, last])
+      .then(([ready]) => take(ready))
+      .catch(reportError)
+      .finally(() => {
+        if (last === own) last = null;
+      });
+    last = own;
   });
   host.ready();
+}
+
+/** A message that shows packed data, with the data themselves; null: it is another one. */
+function unpackedShow(message: unknown): Promise<Message> | null {
+  const { method, args } = (message ?? {}) as Partial<Message>;
+  if (method !== 'show' || !Array.isArray(args)) return null;
+  const [data, text] = args as Parameters<PostedView['show']>;
+  if (!(data instanceof Uint8Array)) return null;
+  const json = new Blob([data as BlobPart]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Response(json).json().then((unpacked: unknown) => ({ method, args: [unpacked, text] }));
 }
 
 function describe(error: unknown): string {

@@ -6,11 +6,12 @@ import { errorText } from '../../core/text/errorText.ts';
 import { isViewMessage } from '../../protocol/isViewMessage.ts';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
-import type { View, ViewHost } from '../../protocol/views.ts';
+import type { PostedView, ViewHost } from '../../protocol/views.ts';
 import { commands, comparisonViewType } from '../ids.ts';
 import { setPage, viewFolder } from '../platform/setPage.ts';
 import { plainText } from '../platform/plainText.ts';
 import { exportPicture } from '../workspace/exportPicture.ts';
+import { postedData } from '../workspace/postedData.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import { buildLabel } from './historyItem.ts';
 
@@ -77,13 +78,13 @@ export class ComparisonPages {
       localResourceRoots: [viewFolder(this.#extensionUri)],
     });
     panel.iconPath = vscode.Uri.joinPath(this.#extensionUri, 'media', 'fusion.svg');
-    const view = sender<Pick<View, 'show'> & Record<string, (...args: unknown[]) => void>>((message: Message) => {
+    const view = sender<Pick<PostedView, 'show'> & Record<string, (...args: unknown[]) => void>>((message: Message) => {
       void panel.webview.postMessage(message);
     });
     const handlers: ViewHost = {
       ready: () =>
         void data.then(
-          (shown) => view.show(shown, ''),
+          (shown) => view.show(postedData(shown), ''),
           (error: unknown) => view.show(null, `The builds cannot be compared: ${errorText(error)}`),
         ),
       selected: () => {},

@@ -85,6 +85,7 @@ export class Session {
   measured: Quantisation | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
+  #data: { of: SessionState; judged: AccuracyReport | null; data: ViewData | null } | undefined;
 
   constructor(uri: vscode.Uri) {
     this.uri = uri;
@@ -103,8 +104,15 @@ export class Session {
     return this.state.newest?.report ?? this.state.engine?.report ?? null;
   }
 
-  /** What the views get; null while there is nothing to show. */
+  /** What the views get; null while there is nothing to show. The same object until something in it changes. */
   get viewData(): ViewData | null {
+    const { state, accuracy } = this;
+    if (this.#data?.of !== state || this.#data.judged !== accuracy)
+      this.#data = { of: state, judged: accuracy, data: this.#viewData() };
+    return this.#data.data;
+  }
+
+  #viewData(): ViewData | null {
     const { newest, hints, engine, quantisation, typed } = this.state;
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;

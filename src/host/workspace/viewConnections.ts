@@ -3,13 +3,14 @@ import { isViewMessage } from '../../protocol/isViewMessage.ts';
 import type { GraphAction } from '../../protocol/graphActions.ts';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
-import type { Building, View, ViewHost } from '../../protocol/views.ts';
+import type { Building, PostedView, ViewHost } from '../../protocol/views.ts';
 import type { Builds } from '../builds/builds.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { commands } from '../ids.ts';
 import { exportPicture } from './exportPicture.ts';
 import { takeStep } from '../builds/takeStep.ts';
 import { openFailedLog, openLogLine, openRuleLine } from './openLogLine.ts';
+import { postedData } from './postedData.ts';
 import type { Origin, Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -40,13 +41,15 @@ export class ViewConnections {
   /** Serves one webview until the result is disposed. Call it before the page is set. */
   connect(origin: Origin & ('graph' | 'page'), panel: vscode.WebviewPanel, session: Session): vscode.Disposable {
     const sessions = this.#sessions;
-    const view = sender<Required<View> & Record<string, (...args: unknown[]) => void>>((message: Message) => {
+    const view = sender<PostedView & Record<string, (...args: unknown[]) => void>>((message: Message) => {
       // Resolves to false when the page has gone meanwhile; the next page says `ready` and gets everything.
       void panel.webview.postMessage(message);
     });
     let ready = false;
     const show = () => {
-      if (ready) view.show(session.viewData, messageOf(session));
+      // Also while the page still loads: then it need not wait for them.
+      const data = postedData(session.viewData);
+      if (ready) view.show(data, messageOf(session));
     };
     const select = () => {
       if (ready) view.select(session.selection);

@@ -1,3 +1,4 @@
+import type { LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
 import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
 import { searchGraph } from '../../../src/core/scene/graph/search.ts';
 import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
@@ -112,6 +113,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     const before = this.#drawn;
     const last = this.#model;
     const kept = before === null ? this.#kept.get() : null;
+    if (kept !== null) this.#worker.start();
     this.#overlay = overlayFor(data, kept?.overlay ?? this.#overlay, last);
     const model = new GraphModel({ ...data, graph: this.part.of(graph) }, this.#overlay);
     this.#model = model;
@@ -134,7 +136,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       this.#due = null;
       if (due !== null) this.perform(due);
     };
-    this.#relayout(() => {});
+    // Where one looked before is settled by what is selected, which arrives while the worker makes the layout.
+    this.#relayout(() => {}, { atOnce: before === null && kept === null });
   }
 
   /** Into a part of the graph or back: what moves the picture there; undefined: the part is the same. */
@@ -283,11 +286,11 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     });
   }
 
-  #relayout(then: () => void): void {
+  #relayout(then: () => void, { atOnce = false } = {}): void {
     const model = this.#model!;
     const { scene, input } = model.request(this.#open);
     this.#then = then;
-    this.#worker.layout(input, (layout) => {
+    const place = (layout: LayoutResult) => {
       if (this.#model !== model) return;
       model.setPicture(scene, layout);
       this.stage.limit(layout.totalWidth, layout.totalHeight);
@@ -300,7 +303,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       last();
       this.painter.restamp();
       performance.mark('graph-painted');
-    });
+    };
+    this.#worker.layout(input, place, atOnce);
   }
 
   frame(): Frame | null {
@@ -329,6 +333,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   }
 
   #settled(frame: Frame): void {
+    this.#worker.start();
     this.#parts.tree.update({ ...frame, focused: this.pointer.focused });
     this.pointer.settled();
     this.#keep();
