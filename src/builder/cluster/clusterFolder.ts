@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { arrayScript, kubernetesJob, kubernetesName, slurmScript } from '../../core/build/clusterScripts.ts';
 import { driverCommand, driverPrecisions } from '../../core/build/driverCommand.ts';
@@ -20,6 +20,7 @@ import { isGzip } from '../files/fileSource.ts';
 import { importBuild } from '../run/importBuild.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { errorText } from '../../core/text/errorText.ts';
+import { exists } from '../files/exists.ts';
 
 /** `jobs.json` of a target's folder: what its run.sh runs, in order. */
 export interface ClusterJobs {
@@ -323,12 +324,6 @@ const flat = (options: EngineOptions): Build['manifest']['options'] =>
           ? value
           : JSON.stringify(value),
       ]),
-  );
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
   );
 
 const put = (path: string, text: string): Promise<void> =>

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { EngineOptions } from '../../core/build/engineOptions.ts';
 import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../../core/build/launcher.ts';
@@ -9,6 +8,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { externalLocations } from '../files/writeModel.ts';
+import { exists } from '../files/exists.ts';
 
 /** Options that are paths of files which a build reads. */
 const read = ['timingCache', 'calibrationCache'] as const;
@@ -123,9 +123,3 @@ export const launchedQuestion = (
   command: string[],
   environment?: Record<string, string>,
 ): string[] => new Launch(launcher, dirname(resolve(model)), model, driver).command(command, environment);
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

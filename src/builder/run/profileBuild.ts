@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Launcher } from '../../core/build/launcher.ts';
 import { flagsIn, nsysArguments, tracedRun } from '../../core/build/nsysCommand.ts';
@@ -8,6 +8,7 @@ import { findTool, helpOfTrtexec, printed } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { Launch, launchedQuestion } from './launch.ts';
+import { isFile } from '../files/exists.ts';
 
 export interface ProfileRequest {
   build: Build;
@@ -86,9 +87,3 @@ async function runCommand([program = '', ...args]: string[], { signal, output }:
   stopIfCancelled(signal);
   if (end.code !== 0) throw new UserError(`Profiling failed: ${last || `exit status ${end.code}`}`);
 }
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (status) => status.isFile(),
-    () => false,
-  );

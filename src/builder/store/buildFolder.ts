@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { isStillAlive } from '../files/folderLock.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { fileTrouble, UserError } from '../userError.ts';
+import { isFile } from '../files/exists.ts';
 
 /** One build on disk: its folder, and what `manifest.json` in it says. */
 export interface Build {
@@ -94,12 +95,7 @@ export const filesOfBuild = ({ folder, manifest }: Build): string[] =>
 export async function engineOf({ folder, manifest }: Build): Promise<string> {
   const { engine } = manifest.files;
   const path = engine === null ? null : resolve(folder, engine);
-  const isThere =
-    path !== null &&
-    (await stat(path).then(
-      (status) => status.isFile(),
-      () => false,
-    ));
-  if (!isThere) throw new UserError(`${folder}: this build has no engine (result: ${manifest.result}). Build it again`);
+  if (path === null || !(await isFile(path)))
+    throw new UserError(`${folder}: this build has no engine (result: ${manifest.result}). Build it again`);
   return path;
 }

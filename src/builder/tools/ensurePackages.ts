@@ -1,4 +1,4 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../../core/text/errorText.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
@@ -9,6 +9,7 @@ import { readInventory, whatDiffers, writeInventory } from './inventory.ts';
 import { type PackageSet, packageSets, type PackageSetName } from './packageSets.ts';
 import { interpreterIn, makeEnvironment, type Pip, quietPip, siteIn } from './privateEnvironment.ts';
 import { runProcess } from './runProcess.ts';
+import { exists } from '../files/exists.ts';
 
 /** A package set that is ready to use. */
 export interface Installed {
@@ -113,12 +114,6 @@ async function locate({ version }: PackageSet, folder: string, python: Python): 
   if (!(await exists(site))) return undefined;
   return { folder, python: python.path, environment: { PYTHONPATH: site }, version };
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 async function install(set: PackageSet, python: Python, folder: string, options: SetUpOptions): Promise<Installed> {
   const { progress = () => {}, signal } = options;

@@ -1,10 +1,11 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import type { TraceExport } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
+import { isFile } from '../files/exists.ts';
 
 /** Exports reports of Nsight Systems with an nsys, which is asked for only then. */
 export const exportingWith =
@@ -30,11 +31,7 @@ export async function exportTrace<T>(path: string, nsys: string, read: (sqlite: 
     const keep = (line: string) => line.trim() !== '' && lines.push(line.trim());
     const args = ['export', '--type=sqlite', '--force-overwrite=true', `--output=${output}`, resolve(path)];
     const { code } = await runProcess({ program, args, stdout: keep, stderr: keep, leftovers: [output] });
-    const wrote = await stat(output).then(
-      (status) => status.isFile(),
-      () => false,
-    );
-    if (code !== 0 || !wrote)
+    if (code !== 0 || !(await isFile(output)))
       throw new UserError(
         `${path}: nsys export failed: ${lines.at(-1) ?? `exit status ${code}`}. A report opens with the version of nsys that recorded it, or a later one.`,
       );

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { access } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
@@ -21,6 +20,7 @@ import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
+import { exists } from '../../builder/files/exists.ts';
 
 const options = {
   build: { type: 'string', multiple: true },
@@ -126,10 +126,7 @@ function onlySource(sources: readonly string[]): string {
 async function modelBeside(gatePath: string, { model }: GateFile): Promise<string | undefined> {
   if (model === null) return undefined;
   const path = join(dirname(gatePath), model);
-  return access(path).then(
-    () => path,
-    () => undefined,
-  );
+  return (await exists(path)) ? path : undefined;
 }
 
 /** A baseline of an older export is still a baseline: its nodes are known by name. */
@@ -252,11 +249,8 @@ async function writeOutputs(
 }
 
 async function init(path: string, source: string, onnx: string | undefined, terminal: Terminal): Promise<number> {
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw new UserError(`${path} already exists. Remove it first, or write its baseline with --update`);
+  if (await exists(path))
+    throw new UserError(`${path} already exists. Remove it first, or write its baseline with --update`);
   const side = await readBuildSide(source, onnx);
   const baseline = `${basename(path).replace(/(\.gate)?\.ya?ml$/i, '')}.report.json`;
   const model = onnx === undefined ? side.report.model.file : relative(dirname(resolve(path)), resolve(onnx));
