@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { checkOutput } from '../builder/files/checkOutput.ts';
-import { openFile } from '../builder/files/fileSource.ts';
+import { withFile } from '../builder/files/fileSource.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { type TimingCacheReading, type TimingCachesRequest, useTimingCaches } from '../builder/run/timingCaches.ts';
 import { UserError } from '../builder/userError.ts';
@@ -74,14 +74,15 @@ entries.
 
 /** How many entries the file itself shows; undefined: none of its first bytes say. */
 async function entriesIn(path: string): Promise<number | undefined> {
-  const source = await openFile(path, { unpack: false });
-  try {
-    const { kind, summary, counts } = await inspectFile(source, { name: basename(path) });
-    if (kind !== 'timing-cache') throw new UserError(`${path} is not a timing cache of TensorRT: ${summary}`);
-    return counts['entries'];
-  } finally {
-    await source.close();
-  }
+  return withFile(
+    path,
+    async (source) => {
+      const { kind, summary, counts } = await inspectFile(source, { name: basename(path) });
+      if (kind !== 'timing-cache') throw new UserError(`${path} is not a timing cache of TensorRT: ${summary}`);
+      return counts['entries'];
+    },
+    { unpack: false },
+  );
 }
 
 /** `Autotuning op matMul1(key: 0x1814870c44ff0f8574df6e3dda04cbd7):` in verbose logs of TensorRT 10.8 and later. */

@@ -6,7 +6,7 @@ import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import { isWithin, worstError } from '../../core/accuracy/outputErrors.ts';
 import { readModel } from '../../core/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import type { Calibrator } from '../quantisation/calibrate.ts';
@@ -157,8 +157,7 @@ function nothingLow(error: unknown): null {
  * where all weights are in floating point: weights that are stored quantised keep their error.
  */
 async function compareQuantised(path: string, request: LadderRequest, run: OtherRun): Promise<Rung> {
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     const { value: model, problems } = await readModel(source);
     refuseErrors(path, problems);
     if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
@@ -178,7 +177,5 @@ async function compareQuantised(path: string, request: LadderRequest, run: Other
     const constants = new Set(model.graph.initializers.map(({ name }) => name));
     const stored = model.nodes.some(({ op, inputs }) => op === 'DequantizeLinear' && constants.has(inputs[0]!));
     return { ...rung, culprits, fix: stored ? null : fix };
-  } finally {
-    await source.close();
-  }
+  });
 }

@@ -24,7 +24,7 @@ import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
 import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
 import { chooseTypes } from '../../core/precision/rewrite/rewriteTypes.ts';
 import { externalPath } from '../files/externalFile.ts';
-import { type FileSource, isGzip, openFile } from '../files/fileSource.ts';
+import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
@@ -110,8 +110,7 @@ export const withReference = (request: AccuracyRequest, work: (run: OtherRun) =>
   simulated(request, async (judge) => work(await judge.reference()));
 
 async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) => Promise<Result>): Promise<Result> {
-  const source = await openFile(request.model);
-  try {
+  return withFile(request.model, async (source) => {
     const subject = await readSubject(request, source);
     const simulation = new Simulation(request.runtime, request.script, request.signal);
     try {
@@ -119,9 +118,7 @@ async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) 
     } finally {
       await simulation.close();
     }
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /** No node of the model is in the low precision. */

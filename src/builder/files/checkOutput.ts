@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
-import { openFile } from './fileSource.ts';
+import { withFile } from './fileSource.ts';
 import { ParsedFiles } from './parsedFiles.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { externalLocations } from './writeModel.ts';
@@ -27,16 +27,13 @@ export async function checkCache(
   used: readonly (string | undefined)[],
 ): Promise<void> {
   if (!(await checkName(cache, used))) return checkFolder(cache);
-  const source = await openFile(cache);
-  try {
+  await withFile(cache, async (source) => {
     const { kind, summary } = await inspectFile(source);
     if (kind !== wanted && kind !== 'unknown')
       throw new UserError(
         `${cache} would be overwritten but is not a ${wanted.replace('-', ' ')}: ${summary}. Choose another file`,
       );
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /** Whether the file already exists. */

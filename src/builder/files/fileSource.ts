@@ -12,6 +12,11 @@ export interface FileSource extends ByteSource {
   close(): Promise<void>;
 }
 
+interface OpenOptions {
+  /** false: a gzip-compressed file is read as it is. */
+  unpack?: boolean;
+}
+
 /** Bytes that are read on the spot, and milliseconds that such reads may follow on one another. */
 const smallRead = 2 ** 18;
 const patience = 5;
@@ -24,7 +29,7 @@ const largestUnpacked = 2 ** 31 - 1;
  * unless `unpack` is false.
  * @throws {UserError} if it cannot be opened or unpacked
  */
-export async function openFile(path: string, { unpack: unpacks = true } = {}): Promise<FileSource> {
+export async function openFile(path: string, { unpack: unpacks = true }: OpenOptions = {}): Promise<FileSource> {
   const handle = await openReadable(path);
   try {
     const status = await handle.stat();
@@ -36,6 +41,23 @@ export async function openFile(path: string, { unpack: unpacks = true } = {}): P
   } catch (error) {
     await handle.close();
     throw error instanceof UserError ? error : fileTrouble(path, error);
+  }
+}
+
+/**
+ * What `use` makes of an open file, which is closed then.
+ * @throws {UserError} if it cannot be opened or unpacked
+ */
+export async function withFile<Result>(
+  path: string,
+  use: (source: FileSource) => Promise<Result>,
+  options?: OpenOptions,
+): Promise<Result> {
+  const source = await openFile(path, options);
+  try {
+    return await use(source);
+  } finally {
+    await source.close();
   }
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  access,
   copyFile,
   type FileHandle,
   mkdir,
@@ -20,10 +19,11 @@ import { byteLength } from '../../core/onnx/tensorTypes.ts';
 import { fingerprint } from './fingerprint.ts';
 import { isAlive } from './folderLock.ts';
 import { cacheFolder } from './cacheFolder.ts';
-import { isGzip, openFile } from './fileSource.ts';
+import { isGzip, readWhole, withFile } from './fileSource.ts';
 import { randomBytesOf } from './randomWeights.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { sizeText } from '../../core/text/numbers.ts';
+import { exists } from './exists.ts';
 
 /**
  * Makes a copy of a model whose external weights are random, always the same for the same model, and returns its path:
@@ -79,15 +79,12 @@ interface Place {
 }
 
 async function externalPlaces(path: string): Promise<Place[]> {
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     const { value, problems } = await readModel(source);
     const broken = problems.find(({ severity }) => severity === 'error');
     if (!value || broken) throw new UserError(`${path}: ${broken?.message ?? 'cannot be read as an ONNX model'}`);
     return modelTensors(value).flatMap((tensor) => externalPlace(path, tensor));
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 function externalPlace(path: string, tensor: OnnxTensor): Place[] {
@@ -145,16 +142,5 @@ async function writeWeights(folder: string, places: Place[], signal: AbortSignal
 const seedOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32LE(0);
 
 async function copyUnpacked(from: string, to: string): Promise<void> {
-  const source = await openFile(from);
-  try {
-    await writeFile(to, await source.read(0, source.size));
-  } finally {
-    await source.close();
-  }
+  await writeFile(to, await readWhole(from));
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

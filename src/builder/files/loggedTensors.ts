@@ -1,7 +1,7 @@
 import type { KnownTensors } from '../../core/surgery/extractModel.ts';
 import { TensorsInLog } from '../../core/surgery/tensorsInLog.ts';
 import { UserError } from '../userError.ts';
-import { openFile, piecesOf } from './fileSource.ts';
+import { piecesOf, withFile } from './fileSource.ts';
 import { LineSplitter } from './lineSplitter.ts';
 
 /**
@@ -9,15 +9,17 @@ import { LineSplitter } from './lineSplitter.ts';
  * @throws {UserError} if it cannot be opened, or has none
  */
 export async function loggedTensors(path: string): Promise<KnownTensors> {
-  const source = await openFile(path, { unpack: false });
-  try {
-    const found = new TensorsInLog();
-    const lines = new LineSplitter((line) => found.push(line));
-    for await (const piece of piecesOf(source, path)) lines.push(Buffer.from(piece));
-    lines.end();
-    if (found.known.size > 0) return found.known;
-  } finally {
-    await source.close();
-  }
+  const known = await withFile(
+    path,
+    async (source) => {
+      const found = new TensorsInLog();
+      const lines = new LineSplitter((line) => found.push(line));
+      for await (const piece of piecesOf(source, path)) lines.push(Buffer.from(piece));
+      lines.end();
+      return found.known;
+    },
+    { unpack: false },
+  );
+  if (known.size > 0) return known;
   throw new UserError(`${path} has no types of tensors. Build with verbose output (trtexec --verbose)`);
 }

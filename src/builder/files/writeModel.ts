@@ -9,7 +9,7 @@ import { readModel } from '../../core/onnx/readModel.ts';
 import { type Segment, segmentBytes } from '../../core/onnx/segment.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { externalPath, openExternal } from './externalFile.ts';
-import { type FileSource, openFile } from './fileSource.ts';
+import { type FileSource, withFile } from './fileSource.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { sizeText } from '../../core/text/numbers.ts';
 
@@ -131,15 +131,16 @@ class ModelWriter {
 
   /** Reads the new model back from where it waits. */
   private async locationsOfResult(): Promise<Set<string>> {
-    const written = await openFile(this.waiting[0]!.temporary, { unpack: false });
-    try {
-      const { value, problems } = await readModel(written);
-      const error = problems.find(({ severity }) => severity === 'error');
-      if (!value || error) throw new Error(`the edited model cannot be read: ${error?.message}`);
-      return externalLocations(value);
-    } finally {
-      await written.close();
-    }
+    return withFile(
+      this.waiting[0]!.temporary,
+      async (written) => {
+        const { value, problems } = await readModel(written);
+        const error = problems.find(({ severity }) => severity === 'error');
+        if (!value || error) throw new Error(`the edited model cannot be read: ${error?.message}`);
+        return externalLocations(value);
+      },
+      { unpack: false },
+    );
   }
 
   private async put(path: string, segments: Segment[]): Promise<void> {
@@ -199,18 +200,19 @@ class ModelWriter {
   }
 
   private async sameContent(path: string, source: ByteSource): Promise<boolean> {
-    const other = await openFile(path, { unpack: false });
-    try {
-      if (other.size !== source.size) return false;
-      for (let at = 0; at < source.size; at += gathered) {
-        stopIfCancelled(this.signal);
-        const [a, b] = [await source.read(at, gathered), await other.read(at, gathered)];
-        if (Buffer.compare(a, b) !== 0) return false;
-      }
-      return true;
-    } finally {
-      await other.close();
-    }
+    return withFile(
+      path,
+      async (other) => {
+        if (other.size !== source.size) return false;
+        for (let at = 0; at < source.size; at += gathered) {
+          stopIfCancelled(this.signal);
+          const [a, b] = [await source.read(at, gathered), await other.read(at, gathered)];
+          if (Buffer.compare(a, b) !== 0) return false;
+        }
+        return true;
+      },
+      { unpack: false },
+    );
   }
 
   private async checkSpace(needed: number): Promise<void> {

@@ -7,7 +7,7 @@ import { planRewrite, type RewriteOptions } from '../../core/precision/rewrite/p
 import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { checkOutput, weightFiles } from '../files/checkOutput.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { pairsForRules, type ScalesSource } from '../quantisation/pairsForRules.ts';
 import type { IndexedModel } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
@@ -44,8 +44,7 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
   refuseErrors(path, problems);
   const used = externalLocations(model);
   await checkOutput(out, [path, ...weightFiles(path, used)]);
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     const pairs = request.scales ? await pairsForRules(request.model, source, plan, request.scales, signal) : null;
     const rewrite = planRewrite(model, plan, { ...request, pairs: pairs?.edits }, types);
     refuseErrors(path, rewrite.problems);
@@ -65,7 +64,5 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
       ...written,
       lossNotes: lossNotes(model, written.loss),
     };
-  } finally {
-    await source.close();
-  }
+  });
 }

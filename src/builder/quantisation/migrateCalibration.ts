@@ -10,7 +10,7 @@ import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { UserError } from '../userError.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { readFloats } from '../files/readFloats.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
@@ -52,8 +52,7 @@ export async function migrateCalibration(
     );
   const graph = createModelGraph(model);
   const network = new QuantisedGraph(graph);
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     const scales = await weightScales(network, resolve(path), source);
     const plan = planMigration(
       network,
@@ -75,9 +74,7 @@ export async function migrateCalibration(
       reason,
     }));
     return { activations, weights, skipped, unused, model: join(out) };
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /** Scales of the weights of products, by axis and name. @param only ids of the nodes; null: all */

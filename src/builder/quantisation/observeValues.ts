@@ -11,7 +11,7 @@ import type { ByteSource } from '../../core/text/byteSource.ts';
 import { openSamples, type SampleRequest } from '../simulation/openSamples.ts';
 import { type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
 import { externalPath } from '../files/externalFile.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
@@ -35,8 +35,7 @@ export async function withObservedValues(
   request: ObservationRequest,
   cache: string | null,
 ): Promise<Quantisation> {
-  const source = await openFile(request.model);
-  try {
+  return withFile(request.model, async (source) => {
     const { value: model, problems } = await new ParsedFiles().model(request.model, { spans: true });
     refuseErrors(request.model, problems);
     const network = new QuantisedGraph(createModelGraph(model));
@@ -47,9 +46,7 @@ export async function withObservedValues(
       ...(observed[index] && { observed: observed[index] }),
     }));
     return { ...found, samples, tensors };
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
-import { openFile, readWhole } from '../files/fileSource.ts';
+import { readWhole, withFile } from '../files/fileSource.ts';
 import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import { isTraceReport } from '../files/parsedFiles.ts';
@@ -135,19 +135,6 @@ async function inspectTrace(source: ByteSource): Promise<Inspection> {
 async function contentOf(path: string): Promise<Content> {
   const isTrace = await withFile(path, async (source) => SqliteFile.sniff(await source.read(0, 16)), { unpack: false });
   return isTrace ? { trace: path } : readWhole(path);
-}
-
-async function withFile<T>(
-  path: string,
-  use: (source: ByteSource) => Promise<T>,
-  options?: Parameters<typeof openFile>[1],
-): Promise<T> {
-  const source = await openFile(path, options);
-  try {
-    return await use(source);
-  } finally {
-    await source.close();
-  }
 }
 
 /** Gives the names of the files in the folder. */

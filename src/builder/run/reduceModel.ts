@@ -12,7 +12,7 @@ import { bytesOf } from '../../core/text/byteSource.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { extractPiece } from '../surgery/extractPiece.ts';
-import { openFile, readWhole } from '../files/fileSource.ts';
+import { readWhole, withFile } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeModel } from '../files/writeModel.ts';
@@ -134,8 +134,7 @@ class Reducer {
     const path = options.randomWeights
       ? await fillWeights(options.model, options.cache, this.#signal)
       : resolve(options.model);
-    const source = await openFile(path);
-    try {
+    return withFile(path, async (source) => {
       const { folder, rule } = this.#places;
       const trials = await PartTrials.begin({
         options: { ...partOptions(options), model: path },
@@ -165,9 +164,7 @@ class Reducer {
         until: 'rule' in symptom ? symptom.rule : null,
         stopped: !done,
       };
-    } finally {
-      await source.close();
-    }
+    });
   }
 
   /** What the answers of builds depend on. */

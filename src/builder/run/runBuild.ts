@@ -12,7 +12,7 @@ import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../stor
 import { fingerprint } from '../files/fingerprint.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { chosenOptions } from './chosenOptions.ts';
-import { isGzip, openFile } from '../files/fileSource.ts';
+import { isGzip, readWhole } from '../files/fileSource.ts';
 import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { withFolderLock } from '../files/folderLock.ts';
@@ -264,13 +264,8 @@ class Run {
     const { model, randomWeights, cache } = this.#options;
     if (randomWeights) return fillWeights(model, cache, signal);
     if (!(await isGzip(model))) return resolve(model);
-    const source = await openFile(model);
     const unpacked = join(this.#folder, unpackedName(model));
-    try {
-      await writeFile(unpacked, await source.read(0, source.size));
-    } finally {
-      await source.close();
-    }
+    await writeFile(unpacked, await readWhole(model));
     return unpacked;
   }
 

@@ -8,7 +8,7 @@ import { pieceBetween } from '../../core/surgery/pieceOf.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { extractPiece } from '../surgery/extractPiece.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { linkWeights } from '../files/linkWeights.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import type { Chain } from '../surgery/splitFile.ts';
@@ -77,32 +77,32 @@ export async function recordCut(
   const parent = join(cacheFolder(), 'cuts');
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'run-'));
-  const source = await openFile(path);
   try {
-    const linked = await linkWeights(path, model, source, folder);
-    const wanted = [...border.inputs, ...border.outputs].map(({ name }) => name);
-    const before = await extractPiece({
-      path: linked,
-      pick: (graph) => pieceBetween(graph, [], computed(graph, wanted)),
-      out: join(folder, 'trtlens-before.onnx'),
-      weights: 'references',
-      anyRank: true,
-      signal,
+    return await withFile(path, async (source) => {
+      const linked = await linkWeights(path, model, source, folder);
+      const wanted = [...border.inputs, ...border.outputs].map(({ name }) => name);
+      const before = await extractPiece({
+        path: linked,
+        pick: (graph) => pieceBetween(graph, [], computed(graph, wanted)),
+        out: join(folder, 'trtlens-before.onnx'),
+        weights: 'references',
+        anyRank: true,
+        signal,
+      });
+      const request = {
+        parts: [before.files[0]!.path],
+        whole: null,
+        files: samples.map((file) => resolve(file)),
+        inputs: inputsOf(model),
+        save: [
+          { path: resolve(saved.inputs), names: border.inputs.map(({ name }) => name) },
+          { path: resolve(saved.outputs), names: border.outputs.map(({ name }) => name) },
+        ],
+      };
+      await runPythonJob({ ...runtime, script, request, signal });
+      return Object.values(saved);
     });
-    const request = {
-      parts: [before.files[0]!.path],
-      whole: null,
-      files: samples.map((file) => resolve(file)),
-      inputs: inputsOf(model),
-      save: [
-        { path: resolve(saved.inputs), names: border.inputs.map(({ name }) => name) },
-        { path: resolve(saved.outputs), names: border.outputs.map(({ name }) => name) },
-      ],
-    };
-    await runPythonJob({ ...runtime, script, request, signal });
-    return Object.values(saved);
   } finally {
-    await source.close();
     await rm(folder, { recursive: true, force: true });
   }
 }

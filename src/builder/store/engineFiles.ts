@@ -6,7 +6,7 @@ import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { isTraceReport, ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
 import { loadFiles } from './loadBuild.ts';
@@ -102,8 +102,7 @@ const describesNodes = (report: FusionReport): boolean =>
 /** What a file of an engine is; `why`: it is none, in a sentence. */
 async function keyOf(path: string): Promise<{ key: Piece; why?: never } | { key: undefined; why: string }> {
   if (isTraceReport(path)) return { key: 'profile' };
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     // Of a trace it is read only once what it is for is known: it may be larger than memory.
     if (SqliteFile.sniff(await source.read(0, 16))) {
       const { value, problems } = await openNsysTrace(source);
@@ -112,9 +111,7 @@ async function keyOf(path: string): Promise<{ key: Piece; why?: never } | { key:
     const { kind, summary, problems } = await inspectFile(source, { name: basename(path) });
     const key = keys[kind];
     return key === undefined ? { key, why: problems[0]?.message ?? `${summary}.` } : { key };
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 async function filesNear(path: string, isWanted: (name: string) => boolean): Promise<string[]> {

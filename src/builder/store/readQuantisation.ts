@@ -8,7 +8,7 @@ import { misplaced } from '../../core/quantisation/misplaced.ts';
 import { quantisedPairs } from '../../core/quantisation/pairs.ts';
 import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { requireBuild } from './buildFolder.ts';
@@ -47,8 +47,7 @@ export async function quantisationOf(
 ): Promise<Quantisation> {
   const graph = createModelGraph(model);
   const network = new QuantisedGraph(graph);
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     const values = await readScaleValues(network, path, source);
     const wrong = misplaced(network, (node) => values.get(node) ?? null);
     return {
@@ -57,7 +56,5 @@ export async function quantisationOf(
       misplaced: wrong,
       islands: floatIslands(network, quantisedNodes(graph.model.graph), inferTensors(graph), report),
     };
-  } finally {
-    await source.close();
-  }
+  });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { networkOf } from '../../core/diff/diffInput.ts';
 import { isSameNetwork } from '../../core/diff/matchNodes.ts';
 import type { OnnxModel, OnnxTensor } from '../../core/onnx/onnxModel.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import type { BuildSide } from './buildSide.ts';
 
 /** Bytes of a tensor that are read, from its middle: enough to distinguish trained weights, cheap for any model. */
@@ -27,8 +27,7 @@ async function digested(side: BuildSide): Promise<BuildSide> {
 /** Of each initializer in the file itself, a digest of a sample of its bytes. */
 async function weightDigests(path: string, { graph, nodes }: OnnxModel): Promise<Map<string, string>> {
   const graphs = [graph, ...nodes.flatMap(({ subgraphs }) => subgraphs.map((inner) => inner.graph))];
-  const file = await openFile(path);
-  try {
+  return withFile(path, async (file) => {
     const digests = new Map<string, string>();
     for (const tensor of graphs.flatMap(({ initializers }) => initializers)) {
       const range = sampleOf(tensor);
@@ -36,9 +35,7 @@ async function weightDigests(path: string, { graph, nodes }: OnnxModel): Promise
       if (range) digests.set(tensor.name, digest(tensor, await file.read(...range)));
     }
     return digests;
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 function sampleOf({ data }: OnnxTensor): [offset: number, length: number] | null {

@@ -12,7 +12,7 @@ import {
 import type { Piece, Unfit } from '../../core/surgery/pieceOf.ts';
 import { UserError } from '../userError.ts';
 import { checkOutput, weightFiles } from '../files/checkOutput.ts';
-import { isGzip, openFile } from '../files/fileSource.ts';
+import { isGzip, withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
 
@@ -82,8 +82,7 @@ export async function extractPieces(
   if ('reason' in pieces) throw new UserError(`${basename(path)}: ${pieces.reason}`);
   for (const place of pieces.keys()) await checkOutput(out(place), [path, ...weightFiles(path, used)]);
   const inferred = inferTensors(graph);
-  const source = await openFile(path);
-  try {
+  return withFile(path, async (source) => {
     const planned: { piece: Piece; made: ExtractedModel }[] = [];
     for (const [place, piece] of pieces.entries()) {
       const kept = await placeOf(path, out(place), weights, used);
@@ -103,9 +102,7 @@ export async function extractPieces(
       all.push({ ...written, nodes, inputs: made.inputs, outputs: made.outputs });
     }
     return all;
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /** A tensor at the border of which not even the rank is known, unless the model itself leaves it open there. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { fillWeights } from '../files/fillWeights.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { linkWeights } from '../files/linkWeights.ts';
 import type { ParsedFiles } from '../files/parsedFiles.ts';
 
@@ -13,10 +13,5 @@ export const builtModel = (
 /** Links a model and its weights into a folder, so that changed copies there need no weights of their own. @returns its path there */
 export async function linkedModel(path: string, folder: string, files: ParsedFiles): Promise<string> {
   const { value } = await files.model(path, { spans: true });
-  const source = await openFile(path);
-  try {
-    return await linkWeights(path, value, source, folder);
-  } finally {
-    await source.close();
-  }
+  return withFile(path, (source) => linkWeights(path, value, source, folder));
 }

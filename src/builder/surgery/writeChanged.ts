@@ -3,7 +3,7 @@ import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { planEdit } from '../../core/onnx/editModel.ts';
 import { editsFor, type ModelChange } from '../../core/surgery/changeModel.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import type { ParsedFiles } from '../files/parsedFiles.ts';
 import { writeModel } from '../files/writeModel.ts';
 import { UserError } from '../userError.ts';
@@ -23,12 +23,9 @@ export async function writeChanged(
   const graph = createModelGraph(model);
   const edits = editsFor(graph, inferTensors(graph), change);
   if ('reason' in edits) throw new UserError(`${basename(path)}: ${edits.reason}`);
-  const source = await openFile(path);
-  try {
+  await withFile(path, async (source) => {
     const { value, problems } = await planEdit(model, source, edits);
     if (!value) throw new UserError(`${basename(path)}: ${problems[0]?.message ?? 'cannot be edited'}`);
     await writeModel(value, { path, source }, out, signal);
-  } finally {
-    await source.close();
-  }
+  });
 }

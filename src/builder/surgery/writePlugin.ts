@@ -15,7 +15,7 @@ import { cmakeLists, pluginSource } from '../../core/surgery/plugin/pluginSource
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { checkOutput, weightFiles } from '../files/checkOutput.ts';
-import { openFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
 import { writeWhole } from '../files/writeWhole.ts';
@@ -69,12 +69,11 @@ export async function writePlugin({
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) throw new UserError(`${path}: ${error.message}`);
   const graph = createModelGraph(model);
-  const source = await openFile(path);
   const fit = <T extends object>(value: T | Unfit): T => {
     if ('reason' in value) throw new UserError(`${basename(path)}: ${value.reason}`);
     return value as T;
   };
-  try {
+  return withFile(path, async (source) => {
     const piece = fit<Piece>(pieceOfNodes(graph, nodes));
     const inferred = withNamedSizes(graph, inferTensors(graph), piece);
     const scalars = await readScalars(graph, piece, source);
@@ -107,9 +106,7 @@ export async function writePlugin({
       missing: Array.isArray(plan.chain) ? null : plan.chain.reason,
       files: paths,
     };
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /** The outputs whose type no one knows, as the user says what they are like. */

@@ -1,7 +1,7 @@
 import { timeText } from '../../core/text/numbers.ts';
 import { basename } from 'node:path';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
-import { openFile } from '../../builder/files/fileSource.ts';
+import { withFile } from '../../builder/files/fileSource.ts';
 import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
@@ -71,12 +71,7 @@ the entries (TensorRT 10.8 and later).
 };
 
 async function inspectPath(path: string, target: EngineTarget): Promise<Inspection> {
-  const source = await openFile(path);
-  try {
-    return await inspectFile(source, { name: basename(path), target });
-  } finally {
-    await source.close();
-  }
+  return withFile(path, (source) => inspectFile(source, { name: basename(path), target }));
 }
 
 function text(name: string, { kind, tensorrt, counts, engine, times, problems }: Inspection): string {

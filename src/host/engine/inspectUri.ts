@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { openFile } from '../../builder/files/fileSource.ts';
+import { withFile } from '../../builder/files/fileSource.ts';
 import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { errorText } from '../../core/text/errorText.ts';
@@ -18,12 +18,7 @@ export async function inspectUri(uri: vscode.Uri, target: EngineTarget): Promise
     return failed('Only files on this computer’s disk can be read. Copy the file there first.');
   try {
     const { inspectFile } = await import('../../core/inspect/inspectFile.ts');
-    const source = await openFile(uri.fsPath);
-    try {
-      return await inspectFile(source, { name: nameOf(uri), target });
-    } finally {
-      await source.close();
-    }
+    return await withFile(uri.fsPath, (source) => inspectFile(source, { name: nameOf(uri), target }));
   } catch (error) {
     return failed(errorText(error));
   }
