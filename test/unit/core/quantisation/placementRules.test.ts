@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import type { OnnxAttribute, OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import type { OnnxAttribute, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { type Misplaced, misplaced } from '../../../../src/core/quantisation/misplaced.ts';
-import { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
-import { modelAround } from '../fusion/buildModel.ts';
+import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 const tensors: Record<string, Pick<OnnxTensor, 'type' | 'shape'>> = {
   s: { type: 'float', shape: [] },
@@ -35,7 +33,7 @@ function judged(lines: string): Pick<Misplaced, 'code' | 'message' | 'fix'>[] {
   const nodes = lines
     .trim()
     .split('\n')
-    .map((line, index): OnnxNode => {
+    .map((line): NamedNode => {
       const [reads, writes] = line.split('>').map((part) => part.trim().split(/ +/)) as [string[], string[]];
       const [op, ...inputs] = reads as [string, ...string[]];
       const [output, ...given] = writes as [string, ...string[]];
@@ -46,28 +44,10 @@ function judged(lines: string): Pick<Misplaced, 'code' | 'message' | 'fix'>[] {
           ? { name, kind: 'ints', value: numbers }
           : { name, kind: name === 'value_float' ? 'float' : 'int', value: numbers[0]! };
       });
-      return {
-        id: String(index),
-        name: output,
-        op,
-        domain: '',
-        inputs,
-        outputs: [output],
-        attributes,
-        subgraphs: [],
-        metadata: [],
-      };
+      return { op, inputs, output, attributes };
     });
-  const graph = {
-    name: 'g',
-    path: '',
-    nodes,
-    inputs: ['x', 'given'].map((name) => ({ name, type: 'float', shape: [8, 8] })),
-    outputs: [{ name: nodes.at(-1)!.outputs[0]!, type: 'float', shape: null }],
-    values: [],
-    initializers: Object.entries(tensors).map(([name, tensor]) => ({ name, ...tensor, data: null })),
-  };
-  const network = new QuantisedGraph(createModelGraph(modelAround(graph, nodes)));
+  const initializers = Object.entries(tensors).map(([name, tensor]) => ({ name, ...tensor, data: null }));
+  const network = networkOfNodes(nodes, { x: [8, 8], given: [8, 8] }, initializers);
   return misplaced(network, (node) => {
     const name = network.constantAt(node, 1)?.name;
     return name === undefined ? (network.scaleNumbers(node) ?? null) : (values[name] ?? [0.5]);

@@ -1,42 +1,22 @@
 import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import type { OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import type { OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { activationsToScale, planMigration } from '../../../../src/core/quantisation/migrateCalibration.ts';
-import { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
-import { modelAround } from '../fusion/buildModel.ts';
+import type { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
+import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 /** `c1 = Conv(x)`, one node a line; a Conv reads weights of its own. */
 function networkOf(text: string): QuantisedGraph {
   const initializers: OnnxTensor[] = [];
-  const nodes = [...text.matchAll(/(\w+) = (\w+)\(([^)]*)\)/g)].map(([, output, op, reads], index): OnnxNode => {
+  const nodes = [...text.matchAll(/(\w+) = (\w+)\(([^)]*)\)/g)].map(([, output, op, reads]): NamedNode => {
     const inputs = reads!.split(', ');
     if (op === 'Conv') {
       initializers.push({ name: `${output}_w`, type: 'float', shape: [8, 8, 1, 1], data: null });
       inputs.push(`${output}_w`);
     }
-    return {
-      id: String(index),
-      name: output!,
-      op: op!,
-      domain: '',
-      inputs,
-      outputs: [output!],
-      attributes: [],
-      subgraphs: [],
-      metadata: [],
-    };
+    return { op: op!, inputs, output: output! };
   });
-  const graph = {
-    name: 'g',
-    path: '',
-    nodes,
-    inputs: [{ name: 'x', type: 'float', shape: [1, 8, 8, 8] }],
-    outputs: [{ name: nodes.at(-1)!.outputs[0]!, type: 'float', shape: null }],
-    values: [],
-    initializers,
-  };
-  return new QuantisedGraph(createModelGraph(modelAround(graph, nodes)));
+  return networkOfNodes(nodes, { x: [1, 8, 8, 8] }, initializers);
 }
 
 function activations(text: string, only: ReadonlySet<string> | null = null): string[] {

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import type { OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import type { OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { type Misplaced, misplaced } from '../../../../src/core/quantisation/misplaced.ts';
-import { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
-import { modelAround } from '../fusion/buildModel.ts';
+import type { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
+import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 type Code = Misplaced['code'];
 
@@ -68,7 +67,7 @@ const valuesIn = (network: QuantisedGraph) => (node: number) =>
 
 /** A network of such blocks with Q/DQ pairs as TensorRT's rules say, but for one that is planted. */
 function networkOf(blocks: readonly Block[], planted: { code: Code; at: number } | null): QuantisedGraph {
-  const nodes: OnnxNode[] = [];
+  const nodes: NamedNode[] = [];
   const initializers: OnnxTensor[] = [];
   const tensor = (name: string, type: string, shape: number[], ints?: number[]) => {
     initializers.push({ name, type, shape, data: null, ...(ints && { ints }) });
@@ -76,18 +75,7 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
   };
   const add = (op: string, inputs: string[], output: string, axis?: number) => {
     const attributes = axis === undefined ? [] : [{ name: 'axis', kind: 'int' as const, value: axis }];
-    const id = String(nodes.length);
-    nodes.push({
-      id,
-      name: output,
-      op,
-      domain: '',
-      inputs,
-      outputs: [output],
-      attributes,
-      subgraphs: [],
-      metadata: [],
-    });
+    nodes.push({ op, inputs, output, attributes });
     return output;
   };
   tensor('scale', 'float', []);
@@ -144,16 +132,7 @@ function networkOf(blocks: readonly Block[], planted: { code: Code; at: number }
     if (has('unsupported-type'))
       outputs.push(add('Softmax', [pair(value, `b${i}_wide`, 'scale', 'wide')], `b${i}_unsupported`));
   });
-  const graph = {
-    name: 'g',
-    path: '',
-    nodes,
-    inputs: ['x', 'given'].map((name) => ({ name, type: 'float', shape: [8, 8] })),
-    outputs: [value, ...outputs].map((name) => ({ name, type: 'float', shape: null })),
-    values: [],
-    initializers,
-  };
-  return new QuantisedGraph(createModelGraph(modelAround(graph, nodes)));
+  return networkOfNodes(nodes, { x: [8, 8], given: [8, 8] }, initializers, [value, ...outputs]);
 }
 
 test.each(codes)('%s is named where it is planted, and nothing else', (code) => {
