@@ -19,6 +19,7 @@ import { confirmDownload } from './confirmDownload.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readYamlFile } from './yamlFile.ts';
 import { timeText } from '../core/text/numbers.ts';
+import { driverScript } from './driverScript.ts';
 
 /** One line of the result. */
 interface Row {
@@ -89,13 +90,11 @@ Exit status 1: a build failed or is still running.
     if (out === undefined)
       return report(await buildAll(read, jobs, base, values.yes ?? false, terminal), values.json ?? false, terminal);
     const kind = values.slurm === undefined ? 'kubernetes' : 'slurm';
-    const targets = await writeClusterFolder(read, jobs, { base, out, kind, driver: driver() });
+    const targets = await writeClusterFolder(read, jobs, { base, out, kind, driver: driverScript('build_engine.py') });
     await submitAll(targets, kind, values.submit ?? false, terminal);
     return exitCodes.done;
   },
 };
-
-const driver = (): string => join(import.meta.dirname, 'driver', 'build_engine.py');
 
 const plainRow = ({ name, model, precision, target }: MatrixJob) => ({ name, model, precision, target: target.name });
 
@@ -145,7 +144,7 @@ async function buildOne(job: MatrixJob, base: string, yes: boolean, terminal: Te
         model: resolve(base, job.model),
         precision,
         backend: target.backend ?? 'auto',
-        driver: driver(),
+        driver: driverScript('build_engine.py'),
         confirm: (text) => confirmDownload(terminal, yes, text),
         setUpProgress: (line) => terminal.note(line),
       },

@@ -6,6 +6,7 @@ import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { printJson } from './terminal.ts';
 import { readLauncherFile } from './yamlFile.ts';
+import { driverScript } from './driverScript.ts';
 
 const options = {
   nsys: { type: 'string' },
@@ -34,7 +35,7 @@ of the build: trace.nsys-rep for Nsight Systems, trace.sqlite for the report, wh
       nsys: values.nsys,
       trtexec: values.trtexec,
       launcher: values.launcher === undefined ? undefined : await readLauncherFile(values.launcher),
-      driver: `${import.meta.dirname}/driver/build_engine.py`,
+      driver: driverScript('build_engine.py'),
       signal: terminal.signal,
       output: (line) => terminal.note(line),
     });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { migrateCalibration } from '../builder/quantisation/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantisation/calibrate.ts';
 import { withObservedValues } from '../builder/quantisation/observeValues.ts';
@@ -19,6 +18,7 @@ import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readYamlFile } from './yamlFile.ts';
+import { driverScript } from './driverScript.ts';
 
 const options = {
   cache: { type: 'string' },
@@ -79,7 +79,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
               model: path,
               inputs,
               runtime: await runtimeFor(values, terminal),
-              script: join(import.meta.dirname, 'driver', 'simulate.py'),
+              script: driverScript('simulate.py'),
               signal: terminal.signal,
             },
             cache ?? null,
@@ -140,7 +140,7 @@ async function calibrateModel(args: string[], terminal: Terminal): Promise<numbe
     inputs,
     out: output,
     calibrator: await findCalibrator(values.python, tool),
-    script: join(import.meta.dirname, 'driver', 'quantize.py'),
+    script: driverScript('quantize.py'),
     output: (line) => terminal.note(line),
     signal: terminal.signal,
   });

@@ -13,6 +13,7 @@ import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readLauncherFile } from './yamlFile.ts';
+import { driverFolder } from './driverScript.ts';
 
 const options = {
   output: { type: 'string', short: 'o' },
@@ -59,7 +60,7 @@ entries.
       caches: positionals,
       out: output,
       ignoreMismatch: values['ignore-mismatch'],
-      scripts: `${import.meta.dirname}/driver`,
+      scripts: driverFolder,
       python: values.python,
       launcher: values.launcher === undefined ? undefined : await readLauncherFile(values.launcher),
       signal: terminal.signal,

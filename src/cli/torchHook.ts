@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { checkOutput } from '../builder/files/checkOutput.ts';
 import { writeWhole } from '../builder/files/writeWhole.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
+import { driverScript } from './driverScript.ts';
 
 const name = 'trtlens_torch.py';
 
@@ -21,7 +21,7 @@ its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes 
   run: async (args, terminal) => {
     const { values } = readArguments(args, { output: { type: 'string', short: 'o' } });
     const output = values.output ?? name;
-    const source = join(import.meta.dirname, 'driver', name);
+    const source = driverScript(name);
     await checkOutput(output, [source]);
     await writeWhole(output, await readFile(source, 'utf8'));
     terminal.note(`Written: ${output}`);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { readTextBytes } from '../../builder/files/readTextBytes.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
@@ -12,6 +11,7 @@ import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { comparisonOptions, runtimeFor, toleranceOf } from './simulationOptions.ts';
+import { driverScript } from '../driverScript.ts';
 
 const options = {
   onnx: { type: 'string' },
@@ -49,7 +49,7 @@ largest value of A.
     const prediction = values.prediction === undefined ? null : await readPrediction(values.prediction);
     const runs = await runPythonJob<ComparedRuns>({
       ...(await runtimeFor(values, terminal)),
-      script: join(import.meta.dirname, 'driver', 'compare_runs.py'),
+      script: driverScript('compare_runs.py'),
       request: { a: positionals[0], b: positionals[1] },
       signal: terminal.signal,
     });

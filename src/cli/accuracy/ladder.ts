@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { climbLadder } from '../../builder/accuracy/climbLadder.ts';
 import { findCalibrator } from '../../builder/quantisation/calibrate.ts';
 import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
@@ -13,6 +12,7 @@ import { printJson, type Terminal } from '../terminal.ts';
 import { readLauncherFile } from '../yamlFile.ts';
 import { modelLine } from './accuracy.ts';
 import { simulationOptions, simulationRequest } from './simulationOptions.ts';
+import { driverFolder, driverScript } from '../driverScript.ts';
 
 const options = {
   ...simulationOptions,
@@ -84,19 +84,18 @@ async function enginesOf(
     return undefined;
   }
   if (!inputs?.length) throw new Usage('--build needs --inputs FILE: engine and simulation must get the same values');
-  const scripts = join(import.meta.dirname, 'driver');
   const launcher = file === undefined ? undefined : await readLauncherFile(file);
   return {
     build: {
       backend: 'auto',
       ...readBuildOptions({ backend }),
-      driver: join(scripts, 'build_engine.py'),
+      driver: driverScript('build_engine.py'),
       ...(python !== undefined && { python }),
       ...(launcher && { launcher }),
       confirm: (text) => confirmDownload(terminal, yes ?? false, text),
       setUpProgress: (line) => terminal.note(line),
     },
-    run: { scripts, python, launcher },
+    run: { scripts: driverFolder, python, launcher },
   };
 }
 

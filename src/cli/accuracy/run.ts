@@ -5,6 +5,7 @@ import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { readLauncherFile } from '../yamlFile.ts';
+import { driverFolder } from '../driverScript.ts';
 
 const options = {
   inputs: { type: 'string', multiple: true },
@@ -36,7 +37,7 @@ Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writ
       build: await requireBuild(positionals[0]!),
       inputs: values.inputs,
       out: values.output,
-      scripts: `${import.meta.dirname}/driver`,
+      scripts: driverFolder,
       python: values.python,
       launcher: values.launcher === undefined ? undefined : await readLauncherFile(values.launcher),
       signal: terminal.signal,

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
 import { confirmDownload } from '../confirmDownload.ts';
 import { namedShapes, wholeNumber } from '../arguments.ts';
 import { Usage } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
+import { driverScript } from '../driverScript.ts';
 
 /** Options of every command that compares values with the help of ONNX Runtime or NumPy. */
 export const comparisonOptions = {
@@ -46,7 +46,7 @@ export async function simulationRequest(model: string, values: SimulationValues,
     tolerance: toleranceOf(values.tolerance),
     maxRuns: wholeNumber('--max-runs', values['max-runs']) ?? 1000,
     maxSeconds: wholeNumber('--max-seconds', values['max-seconds']) ?? 300,
-    script: join(import.meta.dirname, 'driver', 'simulate.py'),
+    script: driverScript('simulate.py'),
     signal: terminal.signal,
   };
   return { ...request, runtime: await runtimeFor(values, terminal) };

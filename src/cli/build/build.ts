@@ -16,14 +16,13 @@ import { progressLine } from '../../core/build/progressLine.ts';
 import { timeText } from '../../core/text/numbers.ts';
 import { shorten } from '../../core/text/oneLine.ts';
 import { readArguments } from '../arguments.ts';
-import { buildArguments, buildHelp, type BuildValues, readBuildOptions, textOf } from './buildOptions.ts';
+import { buildArguments, buildHelp, type BuildValues, textOf } from './buildOptions.ts';
 import { type Command, exitCodes } from '../command.ts';
-import { confirmDownload } from '../confirmDownload.ts';
 import { writeReport } from '../report.ts';
-import { readLauncherFile } from '../yamlFile.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { precisionSentence } from '../../core/report/precisionShare.ts';
 import { formatReport } from '../../core/report/reportText.ts';
+import { buildRequest } from './buildRequest.ts';
 
 export const build: Command = {
   name: 'build',
@@ -37,11 +36,8 @@ ${buildHelp()}
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, buildArguments, ['MODEL.onnx']);
-    const [launcherFile, reportFile, overrides] = ['launcher', 'report', 'overrides'].map((flag) =>
-      textOf(values, flag),
-    );
-    const launcher = launcherFile === undefined ? undefined : await readLauncherFile(launcherFile);
-    const wanted = { ...buildRequest(positionals[0]!, values, terminal), ...(launcher && { launcher }) };
+    const [reportFile, overrides] = ['report', 'overrides'].map((flag) => textOf(values, flag));
+    const wanted = await buildRequest(positionals[0]!, values, terminal);
     await checkReport(positionals[0]!, values);
     const events = follow(terminal, values['verbose'] === true);
     const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
@@ -89,24 +85,6 @@ async function checkReport(model: string, values: BuildValues): Promise<void> {
   const used = ['engine', 'overrides', 'launcher', 'timing-cache', 'calibration-cache'];
   if (report !== undefined)
     await checkOutput(report, [...(await filesOfModel(model)), ...used.map((flag) => textOf(values, flag))]);
-}
-
-function buildRequest(model: string, values: BuildValues, terminal: Terminal): BuildOptions {
-  const places = Object.fromEntries(
-    ['python', 'trtexec', 'polygraphy', 'folder'].flatMap((name) => {
-      const value = textOf(values, name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-  return {
-    backend: 'auto',
-    ...readBuildOptions(values),
-    ...places,
-    model,
-    driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
-    confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
-    setUpProgress: (line) => terminal.note(line),
-  };
 }
 
 function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void; noted: ReadonlySet<string> } {

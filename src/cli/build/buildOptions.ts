@@ -35,6 +35,13 @@ export const buildArguments = Object.fromEntries(
   ]),
 ) as NonNullable<ParseArgsConfig['options']>;
 
+const onlyForBuild = new Set(['engine', 'folder', 'report', 'verbose']);
+
+/** Those for builds of which nothing is left. */
+export const trialArguments = Object.fromEntries(
+  Object.entries(buildArguments).filter(([flag]) => !onlyForBuild.has(flag)),
+) as typeof buildArguments;
+
 /** What `parseArgs` made of them. */
 export type BuildValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 

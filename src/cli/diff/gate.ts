@@ -21,6 +21,7 @@ import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { exists } from '../../builder/files/exists.ts';
+import { driverScript } from '../driverScript.ts';
 
 const options = {
   build: { type: 'string', multiple: true },
@@ -203,7 +204,7 @@ async function withAccuracy(
   const limit = checks.map((check) => check.limit).find(({ kind }) => kind === 'accuracy');
   if (limit?.kind !== 'accuracy') return [...builds];
   const given = values.accuracy === undefined ? undefined : await readAccuracy(values.accuracy);
-  const script = join(import.meta.dirname, 'driver', 'simulate.py');
+  const script = driverScript('simulate.py');
   const runtime = () => runtimeFor(values, terminal);
   const request = { gate: gatePath, limit, model, runtime, script, signal: terminal.signal };
   const found: BuildSide[] = [];

@@ -3,6 +3,7 @@ import { enginePlatforms, engineRuntimes, type EngineTarget } from '../../core/i
 import type { readArguments } from '../arguments.ts';
 import { Usage } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
+import { driverFolder } from '../driverScript.ts';
 
 export const inspectOptions = {
   json: { type: 'boolean' },
@@ -45,7 +46,7 @@ const productOf = async (version: string) => (await import('../readTarget.ts')).
 /** Where TensorRT's Python module runs. */
 export async function tensorrtPlace({ python, launcher }: InspectValues, terminal: Terminal): Promise<TensorrtPlace> {
   return {
-    scripts: `${import.meta.dirname}/driver`,
+    scripts: driverFolder,
     python,
     launcher: launcher === undefined ? undefined : await (await import('../yamlFile.ts')).readLauncherFile(launcher),
     signal: terminal.signal,

@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
@@ -22,6 +22,7 @@ import { countProblems, hasErrors, problemJson, problemLine } from '../problemLi
 import { importRules } from './precisionImport.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { counted, thousands } from '../../core/text/numbers.ts';
+import { driverScript } from '../driverScript.ts';
 
 const json = { json: { type: 'boolean' } } as const;
 
@@ -178,7 +179,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
         : {
             path: resolve(dirname(positionals[0]!), plan.scales),
             runtime: () => runtimeFor(values, terminal),
-            script: join(import.meta.dirname, 'driver', 'simulate.py'),
+            script: driverScript('simulate.py'),
           },
     signal: terminal.signal,
   });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { extractPiece } from '../../builder/surgery/extractPiece.ts';
 import { loggedTensors } from '../../builder/files/loggedTensors.ts';
 import { recordCut } from '../../builder/run/runParts.ts';
@@ -15,6 +14,7 @@ import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
+import { driverScript } from '../driverScript.ts';
 
 const options = {
   nodes: { type: 'string' },
@@ -74,7 +74,7 @@ they are; otherwise only the used ranges are copied to OUT.data.
     const recorded = values.samples
       ? await recordCut(positionals[0]!, { inputs, outputs }, values.output.replace(/\.onnx$/i, ''), {
           runtime: await runtimeFor(values, terminal),
-          script: join(import.meta.dirname, 'driver', 'run_parts.py'),
+          script: driverScript('run_parts.py'),
           samples: values.samples,
           signal: terminal.signal,
         })

@@ -1,17 +1,13 @@
-import { join } from 'node:path';
 import { reduceModel } from '../../builder/run/reduceModel.ts';
 import { counted } from '../../core/text/numbers.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
-import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
+import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { confirmDownload } from '../confirmDownload.ts';
 import { printJson } from '../terminal.ts';
-import { toolsIn } from './toolsIn.ts';
+import { buildRequest } from '../build/buildRequest.ts';
 
-// Nothing is left of the engines that are built.
-const { engine: _, ...build } = buildArguments;
 const options = {
-  ...build,
+  ...trialArguments,
   out: { type: 'string', short: 'o' },
   code: { type: 'string' },
   until: { type: 'string' },
@@ -54,15 +50,7 @@ Other options are those of trtlens build.
     const steps: number[] = [];
     const result = await reduceModel(
       {
-        options: {
-          backend: 'auto',
-          ...readBuildOptions(values),
-          ...toolsIn(values),
-          model,
-          driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
-          confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
-          setUpProgress: (line) => terminal.note(line),
-        },
+        options: await buildRequest(model, values, terminal),
         out,
         code,
         until,

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { type Chain, splitFile } from '../../builder/surgery/splitFile.ts';
 import { buildEachPart, type PartBuild } from '../../builder/run/buildEachPart.ts';
 import { compareChain, type PartDifference } from '../../builder/run/runParts.ts';
-import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
@@ -10,15 +9,14 @@ import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
 import { counted, sizeText, timeText } from '../../core/text/numbers.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
-import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
+import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { confirmDownload } from '../confirmDownload.ts';
 import { printJson, type Terminal } from '../terminal.ts';
+import { buildRequest } from '../build/buildRequest.ts';
+import { driverScript } from '../driverScript.ts';
 
-// Nothing is left of the engines that are built.
-const { engine: _, ...buildFlags } = buildArguments;
 const options = {
-  ...buildFlags,
+  ...trialArguments,
   at: { type: 'string', multiple: true },
   suggest: { type: 'boolean' },
   out: { type: 'string', short: 'o' },
@@ -63,7 +61,7 @@ Names stay, so an output of one part is the input of the same name in a later pa
     const builds =
       values['build'] === true
         ? await buildEachPart(
-            buildOptions(model, values, terminal),
+            await buildRequest(model, values, terminal),
             chain,
             out,
             terminal.status,
@@ -75,7 +73,7 @@ Names stay, so an output of one part is the input of the same name in a later pa
       values['check'] === true || samples !== undefined
         ? await compareChain(model, chain, out, {
             runtime: await runtimeFor({ python: textOf(values, 'python'), yes: values['yes'] === true }, terminal),
-            script: join(import.meta.dirname, 'driver', 'run_parts.py'),
+            script: driverScript('run_parts.py'),
             samples: samples ?? [],
             signal: terminal.signal,
           })
@@ -104,15 +102,6 @@ const buildLine = ({ model, error, seconds, layers, foreignNodes, layerMs }: Par
   const fusion = `${counted(layers ?? 0, 'layer')}, ${counted(foreignNodes ?? 0, 'ForeignNode')}`;
   return `${model}: built in ${timeText((seconds ?? 0) * 1000)}: ${fusion}${time}\n`;
 };
-
-const buildOptions = (model: string, values: BuildValues, terminal: Terminal): BuildOptions => ({
-  backend: 'auto',
-  ...readBuildOptions(values),
-  model,
-  driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
-  confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
-  setUpProgress: (line) => terminal.note(line),
-});
 
 /** Commas separate tensors, unless a tensor has that very name. */
 async function tensorsIn(model: string, given: readonly string[]): Promise<string[]> {

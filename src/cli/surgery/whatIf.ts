@@ -1,19 +1,17 @@
-import { join } from 'node:path';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
-import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { toComparison } from '../../builder/store/comparison.ts';
 import { versionNote } from '../../core/surgery/search/searchText.ts';
 import { diffText } from '../../core/diff/output/diffText.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
-import { buildArguments, type BuildValues, readBuildOptions, textOf } from '../build/buildOptions.ts';
+import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { confirmDownload } from '../confirmDownload.ts';
 import { writeReport } from '../report.ts';
 import { printJson } from '../terminal.ts';
-import { toolsIn } from './toolsIn.ts';
 import { defaultBuilds, searchAndPrint, searchArguments, searchKinds } from './searchChange.ts';
+import { buildRequest } from '../build/buildRequest.ts';
+import { driverScript } from '../driverScript.ts';
 
 const own = {
   unmark: { type: 'string' },
@@ -69,7 +67,7 @@ ids with commas, or a pattern of names such as '/layers.1/attn/**'; each option 
 Other options of trtlens build apply to both builds.
 `,
   run: async (args, terminal) => {
-    const read = readArguments(args, { ...buildArguments, ...own }, ['MODEL.onnx']);
+    const read = readArguments(args, { ...trialArguments, ...own }, ['MODEL.onnx']);
     const values: BuildValues = read.values;
     const { positionals } = read;
     const model = positionals[0]!;
@@ -81,15 +79,7 @@ Other options of trtlens build apply to both builds.
       );
     const base = textOf(values, 'base');
     const both = Object.fromEntries(Object.entries(values).filter(([flag]) => !changes.includes(flag)));
-    const options: BuildOptions = {
-      backend: 'auto',
-      ...readBuildOptions(both),
-      ...toolsIn(values),
-      model,
-      driver: join(import.meta.dirname, 'driver', 'build_engine.py'),
-      confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
-      setUpProgress: (line) => terminal.note(line),
-    };
+    const options = await buildRequest(model, both, terminal);
     const [goal] = goals;
     if (goal) return searchAndPrint({ options, kind: goal, base }, values, terminal);
     const rules = textOf(values, 'rules');
@@ -132,6 +122,6 @@ function changeOf(values: BuildValues): WhatIfRequest['change'] {
   }
   const version = wholeNumber('--opset', opset);
   if (version === undefined) return null;
-  const script = join(import.meta.dirname, 'driver', 'convert_opset.py');
+  const script = driverScript('convert_opset.py');
   return { opset: version, python: textOf(values, 'python'), script };
 }
