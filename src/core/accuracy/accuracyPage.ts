@@ -1,4 +1,4 @@
-import { escaped, pageStyle } from '../text/htmlPage.ts';
+import { escaped, pageActions, pageStyle, staticPage } from '../text/htmlPage.ts';
 import { counted } from '../text/numbers.ts';
 import type { AccuracyOutput, AccuracyReport } from './accuracyReport.ts';
 import {
@@ -47,18 +47,8 @@ export function accuracyPage(
     return nodeLink ? `<a href="${escaped(nodeLink(node.id))}">${text}</a>` : text;
   };
   const culprits = nodes.filter(({ role, alone }) => role === 'root' || alone !== undefined);
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(`${title} in ${type}`)}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${escaped(title)} in ${type}</h1>
-<p class="verdict ${passesTolerance(report) ? 'good' : 'bad'}">${escaped(accuracyVerdict(report))}</p>
-${links.length > 0 ? `<p>${links.map(({ label, href }) => `<a class="action" href="${escaped(href)}">${escaped(label)}</a>`).join(' ')}</p>` : ''}
+  const body = `<p class="verdict ${passesTolerance(report) ? 'good' : 'bad'}">${escaped(accuracyVerdict(report))}</p>
+${links.length > 0 ? pageActions(links) : ''}
 ${warning === null ? '' : `<p class="warning">Warning: ${escaped(warning)}.</p>`}
 <h2>Outputs</h2>
 ${outputTable(outputs, tolerance)}
@@ -85,10 +75,8 @@ ${culprits.map((node) => `<tr><td>${name(node)}</td><td>${escaped(node.op)}</td>
 ${sensitivityTable(report)}
 <h2>Fix</h2>
 ${fixText(report)}
-${fix && fix.nodes.length > 0 ? `<details><summary>The rules as text</summary><pre>${escaped(fix.rules)}</pre></details>` : ''}
-</body>
-</html>
-`;
+${fix && fix.nodes.length > 0 ? `<details><summary>The rules as text</summary><pre>${escaped(fix.rules)}</pre></details>` : ''}`;
+  return staticPage(`${title} in ${type}`, style, body);
 }
 
 function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): string {

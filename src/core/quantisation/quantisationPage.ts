@@ -1,4 +1,4 @@
-import { escaped, pageStyle } from '../text/htmlPage.ts';
+import { escaped, pageActions, pageStyle, staticPage } from '../text/htmlPage.ts';
 import { counted, percentText, thousands } from '../text/numbers.ts';
 import { type Quantisation, rangeText, scaleText, sourceText } from './quantisation.ts';
 import { islandText, pairCounts, pairFates } from './quantisationText.ts';
@@ -19,33 +19,23 @@ export interface QuantisationPageOptions {
   links: { label: string; href: string }[];
 }
 
+const style = `${pageStyle}
+td { overflow-wrap: anywhere; } td:first-child { min-width: 9em; } .code { white-space: nowrap; }`;
+
 /** Longer tables are of use to programs only. */
 const mostRows = 500;
 
 /** The quantization of a model as one page of HTML without scripts. Everything from the model enters it escaped. */
 export function quantisationPage(found: Quantisation, options: QuantisationPageOptions): string {
   const { title, build, cache, links } = options;
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(`Quantization of ${title}`)}</title>
-<style>${pageStyle}
-td { overflow-wrap: anywhere; } td:first-child { min-width: 9em; } .code { white-space: nowrap; }</style>
-</head>
-<body>
-<h1>Quantization of ${escaped(title)}</h1>
-<p>${escaped(summary(found))}</p>
+  const body = `<p>${escaped(summary(found))}</p>
 <p class="note">${escaped([fateSource(found, build), ...(cache === null ? [] : [`Calibrated scales are from ${cache}.`])].join(' '))}</p>
-<p>${links.map(({ label, href }) => `<a class="action" href="${escaped(href)}">${escaped(label)}</a>`).join(' ')}</p>
+${pageActions(links)}
 ${placements(found, options)}
 ${pairs(found, options)}
 ${islands(found, options)}
-${scales(found)}
-</body>
-</html>
-`;
+${scales(found)}`;
+  return staticPage(`Quantization of ${title}`, style, body);
 }
 
 function summary({ tensors, pairs: all, misplaced, islands: parts }: Quantisation): string {

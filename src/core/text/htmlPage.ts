@@ -1,6 +1,26 @@
 /** A text as HTML, in elements and in quoted attributes. */
 export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
+/** A page without scripts, which its title heads. @param body HTML */
+export const staticPage = (title: string, style: string, body: string): string => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${escaped(title)}</h1>
+${body}
+</body>
+</html>
+`;
+
+/** Buttons below the heading of a page. */
+export const pageActions = (links: readonly { label: string; href: string }[]): string =>
+  `<p>${links.map(({ label, href }) => `<a class="action" href="${escaped(href)}">${escaped(label)}</a>`).join(' ')}</p>`;
+
 /** For every page: the editor's colors where it is shown there, otherwise those of the theme that the system prefers. */
 export const pageStyle = `
 :root { color-scheme: light dark; --text: #222; --page: #fff; --soft: #666; --bad: #c22; --good: #1a7f37; --warn: #8a6100; --code: #f4f4f4; --link: #0058c4; --bar: #5aa7f5; --line: #b36b00; }

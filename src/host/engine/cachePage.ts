@@ -2,7 +2,8 @@ import type { TimingCacheReading } from '../../builder/run/timingCaches.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import type { CalibrationCache } from '../../core/quantisation/calibrationCache.ts';
 import { sizeText, thousands, timeText } from '../../core/text/numbers.ts';
-import { escapeHtml, factList, htmlPage, link, muted, pageSection, table, warning } from './htmlPage.ts';
+import { factList, htmlPage, link, muted, pageSection, table, warning } from './htmlPage.ts';
+import { escaped } from '../../core/text/htmlPage.ts';
 
 /** What the page of a cache shows. */
 export interface CachePage {
@@ -31,7 +32,7 @@ export function cachePage(
       : calibrationContent(found, calibration);
   return htmlPage(
     name,
-    [`<p>${escapeHtml(found.summary)}.</p>`, ...found.problems.map(({ message }) => warning(message)), ...content],
+    [`<p>${escaped(found.summary)}.</p>`, ...found.problems.map(({ message }) => warning(message)), ...content],
     nonce,
   );
 }
@@ -86,7 +87,7 @@ function timingContent({ counts }: Inspection, reading: TimingCacheReading | nul
     reading === null
       ? '<p>TensorRT’s Python module can list the entries, where it has the version that wrote the cache and there is a GPU.</p>'
       : entries === null
-        ? `<p>${escapeHtml(`TensorRT ${reading.version} cannot list entries; 10.8 and later can.`)}</p>`
+        ? `<p>${escaped(`TensorRT ${reading.version} cannot list entries; 10.8 and later can.`)}</p>`
         : limited(['Key', 'Tactic', 'Time'], rows);
   return [
     pageSection('Cache', factList(about)),

@@ -4,8 +4,9 @@ import type { PortabilityCheck } from '../../core/inspect/engineKnowledge.ts';
 import { readCachedEngineName } from '../../core/inspect/engineName.ts';
 import { detailsOf, type EngineReading, profilesOf, shapeText, whereRead } from '../../core/inspect/engineReading.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
-import { escapeHtml, factList, htmlPage, link, muted, pageSection, table, warning } from './htmlPage.ts';
+import { factList, htmlPage, link, muted, pageSection, table, warning } from './htmlPage.ts';
 import { sizeText, thousands } from '../../core/text/numbers.ts';
+import { escaped } from '../../core/text/htmlPage.ts';
 
 /** What the page of an engine shows. */
 export interface EnginePage {
@@ -50,7 +51,7 @@ export function enginePage(page: EnginePage, links: EngineLinks, nonce: string):
   const rows = found.engine?.portability ?? [];
   const warnings = [...(stale === null ? [] : [stale]), ...found.problems.map(({ message }) => message)];
   const content = [
-    `<p>${escapeHtml(found.summary)}.</p>`,
+    `<p>${escaped(found.summary)}.</p>`,
     ...warnings.map((text) => warning(text)),
     found.engine === undefined ? '' : pageSection('Header', factList(headerFacts(page))),
     rows.length === 0
@@ -115,7 +116,7 @@ function readingContent(reading: EngineReading | null, links: EngineLinks): stri
   if (reading === null)
     return `<p>TensorRT’s Python module can list them, where it has the version that built the engine and there is a GPU.</p>${again}`;
   const { engine, messages, layers, error } = reading;
-  const warnings = messages.map(({ message }) => `<li>${escapeHtml(message)}</li>`).join('');
+  const warnings = messages.map(({ message }) => `<li>${escaped(message)}</li>`).join('');
   const said = warnings === '' ? '' : `<details><summary>Messages of TensorRT</summary><ul>${warnings}</ul></details>`;
   if (engine === null) return `${warning(`It was not loaded: ${error ?? ''}.`)}${said}${again}`;
   const open = layers === null ? '' : `<p>${link(links.layers, 'Open Layers as a Graph')}</p>`;
@@ -138,6 +139,6 @@ const verdictTable = (rows: readonly PortabilityCheck[]): string =>
   `<table class="verdicts"><thead><tr><th scope="col">Condition</th><th scope="col">Verdict</th><th scope="col">Why</th></tr></thead><tbody>${rows
     .map(({ check, verdict, message }) => {
       const [sign, word] = verdicts[verdict];
-      return `<tr class="${verdict}"><th scope="row">${checks[check]}</th><td><span aria-hidden="true">${sign}</span> ${word}</td><td>${escapeHtml(message)}</td></tr>`;
+      return `<tr class="${verdict}"><th scope="row">${checks[check]}</th><td><span aria-hidden="true">${sign}</span> ${word}</td><td>${escaped(message)}</td></tr>`;
     })
     .join('')}</tbody></table>`;

@@ -1,3 +1,5 @@
+import { escaped } from '../../core/text/htmlPage.ts';
+
 /** A page without a script: HTML of which all text is escaped, and whose only links run commands. */
 export function htmlPage(title: string, content: readonly string[], nonce: string): string {
   return `<!DOCTYPE html>
@@ -6,12 +8,12 @@ export function htmlPage(title: string, content: readonly string[], nonce: strin
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'">
-  <title>${escapeHtml(title)}</title>
+  <title>${escaped(title)}</title>
   <style nonce="${nonce}">${style}</style>
 </head>
 <body>
   <main>
-    <h1>${escapeHtml(title)}</h1>
+    <h1>${escaped(title)}</h1>
     ${content.join('\n    ')}
   </main>
 </body>
@@ -21,26 +23,23 @@ export function htmlPage(title: string, content: readonly string[], nonce: strin
 export const pageSection = (title: string, content: string): string => `<section><h2>${title}</h2>${content}</section>`;
 
 export const factList = (rows: readonly [string, string][]): string =>
-  `<dl>${rows.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`).join('')}</dl>`;
+  `<dl>${rows.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>`;
 
 /** @param command a `command:` URI */
-export const link = (command: string, label: string): string =>
-  `<a href="${escapeHtml(command)}">${escapeHtml(label)}</a>`;
+export const link = (command: string, label: string): string => `<a href="${escaped(command)}">${escaped(label)}</a>`;
 
-export const warning = (text: string): string => `<p class="warning" role="note">${escapeHtml(text)}</p>`;
-export const muted = (text: string): string => `<p class="muted">${escapeHtml(text)}</p>`;
+export const warning = (text: string): string => `<p class="warning" role="note">${escaped(text)}</p>`;
+export const muted = (text: string): string => `<p class="muted">${escaped(text)}</p>`;
 
 /** Rows whose first cell is their title; lines of a cell stay lines. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const head = titles.map((title) => `<th scope="col">${escapeHtml(title)}</th>`).join('');
+  const head = titles.map((title) => `<th scope="col">${escaped(title)}</th>`).join('');
   const body = rows.map(([first = '', ...cells]) => {
-    const rest = cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('');
-    return `<tr><th scope="row">${escapeHtml(first)}</th>${rest}</tr>`;
+    const rest = cells.map((cell) => `<td>${escaped(cell)}</td>`).join('');
+    return `<tr><th scope="row">${escaped(first)}</th>${rest}</tr>`;
   });
   return `<table class="lines"><thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table>`;
 }
-
-export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 const style = `
 body { font: var(--vscode-font-size) var(--vscode-font-family); color: var(--vscode-foreground); padding: 0 2em 2em; }
