@@ -75,22 +75,34 @@ export function pieceBetween(graph: ModelGraph, from: readonly string[], to: rea
 
 /** The nodes up to `distance` edges away from some nodes, these included. Ids of nodes inside subgraphs stand for their owners. */
 export function nodesAround(graph: ModelGraph, ids: readonly string[], distance: number): string[] {
-  let edge = ids.flatMap((id) => graph.indexOfId.get(id) ?? []).map((index) => outermost(graph, index));
-  const found = new Set(edge);
-  for (let step = 0; step < distance; step += 1) {
+  const start = ids.flatMap((id) => graph.indexOfId.get(id) ?? []).map((index) => outermost(graph, index));
+  const near = nodesWithin(graph, start, distance, (node) => graph.owner[node]! < 0);
+  return closed(graph, near).map((index) => graph.nodes[index]!.id);
+}
+
+/** The nodes up to `distance` edges away over nodes that are allowed, those of `start` included. */
+export function nodesWithin(
+  graph: ModelGraph,
+  start: readonly number[],
+  distance: number,
+  isAllowed: (node: number) => boolean,
+): Set<number> {
+  const found = new Set(start);
+  let edge = start;
+  for (let step = 0; step < distance && edge.length > 0; step += 1) {
     const next: number[] = [];
     for (const node of edge) {
       const before = readsOf(graph, node).map((tensor) => graph.tensors[tensor]!.producer);
       const behind = graph.outputs[node]!.flatMap((tensor) => graph.tensors[tensor]!.consumers);
       for (const other of [...before, ...behind]) {
-        if (other < 0 || graph.owner[other]! >= 0 || found.has(other)) continue;
+        if (other < 0 || found.has(other) || !isAllowed(other)) continue;
         found.add(other);
         next.push(other);
       }
     }
     edge = next;
   }
-  return closed(graph, found).map((index) => graph.nodes[index]!.id);
+  return found;
 }
 
 /** With the nodes on paths between them: the least that can be cut out. Linear in the edges. */

@@ -1,5 +1,5 @@
-import { inDataOrder, type ModelGraph, readsOf } from '../model/modelGraph.ts';
-import { outermost } from './pieceOf.ts';
+import { inDataOrder, type ModelGraph } from '../model/modelGraph.ts';
+import { nodesWithin, outermost } from './pieceOf.ts';
 
 /**
  * A search for the smallest part of a network that still fails. It asks about candidates, one or two at a time
@@ -40,7 +40,9 @@ function* growing(
   const start = seeds.filter((node) => allowed.has(node));
   let sizes = 0;
   for (let radius = 0; start.length > 0; radius = radius * 4 + 2) {
-    const balls = [radius, radius === 0 ? 1 : radius * 2].map((distance) => ball(graph, allowed, start, distance));
+    const balls = [radius, radius === 0 ? 1 : radius * 2].map((distance) =>
+      nodesWithin(graph, start, distance, (node) => allowed.has(node)),
+    );
     const useful = balls.filter((nodes, index) => {
       const larger = nodes.size > (index === 0 ? sizes : balls[0]!.size);
       return larger && nodes.size * 2 <= within.length;
@@ -52,31 +54,6 @@ function* growing(
     sizes = balls[1]!.size;
   }
   return null;
-}
-
-/** Nodes up to `distance` edges away. */
-function ball(
-  graph: ModelGraph,
-  allowed: ReadonlySet<number>,
-  start: readonly number[],
-  distance: number,
-): Set<number> {
-  const found = new Set(start);
-  let edge: readonly number[] = start;
-  for (let step = 0; step < distance && edge.length > 0; step += 1) {
-    const next: number[] = [];
-    for (const node of edge) {
-      const before = readsOf(graph, node).map((tensor) => graph.tensors[tensor]!.producer);
-      const behind = graph.outputs[node]!.flatMap((tensor) => graph.tensors[tensor]!.consumers);
-      for (const other of [...before, ...behind]) {
-        if (!allowed.has(other) || found.has(other)) continue;
-        found.add(other);
-        next.push(other);
-      }
-    }
-    edge = next;
-  }
-  return found;
 }
 
 /** The shortest of growing candidates, of which the one of full length fails: a third is left after each pair. */
