@@ -4,6 +4,7 @@ import type { Selection } from '../../../src/protocol/views.ts';
 import type { GraphModel } from './graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { Subject } from '../panels/inspector.ts';
+import { selectedGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
 
 /** What the panel shows for something that was selected in another view. */
 export function subjectOf(model: GraphModel, selection: Selection, points: number[]): Subject | null {
@@ -16,12 +17,7 @@ export function subjectOf(model: GraphModel, selection: Selection, points: numbe
     const item = model.picture?.scene.itemOfModule[module] ?? -1;
     return { kind: 'module', module, open: item >= 0 && model.picture!.scene.kind[item] === 'open' };
   }
-  const wanted =
-    selection.kind === 'foreignNode'
-      ? `foreign:${selection.id}`
-      : selection.kind === 'layers' && selection.ids.length === 1
-        ? `layer:${selection.ids[0]}`
-        : '';
+  const wanted = selectedGroup(selection);
   const group = fusion.groups.findIndex(({ id }) => id === wanted);
   return group >= 0
     ? { kind: 'group', group }

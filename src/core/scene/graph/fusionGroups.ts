@@ -1,5 +1,6 @@
 import type { Fate, FusionReport } from '../../fusion/fusionReport.ts';
 import { layerOf } from '../../report/layers.ts';
+import type { PanelSelection } from '../panel/fusionPanel.ts';
 import { colourGroups } from './colourGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 
@@ -72,6 +73,12 @@ export function fusionGroups(graph: GraphIndex, report: FusionReport | null): Fu
 
 const pointsOf = (graph: GraphIndex, ids: string[]): number[] =>
   ids.map((id) => graph.byId.get(id)).filter((point) => point !== undefined);
+
+/** The id of the group that a selection is about; '' for none or several. */
+export function selectedGroup(selection: PanelSelection): string {
+  if (selection.kind === 'foreignNode') return `foreign:${selection.id}`;
+  return selection.kind === 'layers' && selection.ids.length === 1 ? `layer:${selection.ids[0]}` : '';
+}
 
 /** How many of some nodes of the model have one of these fates. */
 type Count = (ids: readonly string[], ...wanted: Fate[]) => number;

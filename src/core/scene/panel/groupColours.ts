@@ -1,5 +1,5 @@
 import type { FusionReport } from '../../fusion/fusionReport.ts';
-import { fusionGroups } from '../graph/fusionGroups.ts';
+import { fusionGroups, selectedGroup } from '../graph/fusionGroups.ts';
 import { indexGraph } from '../graph/graphIndex.ts';
 import type { PanelItem } from './fusionPanel.ts';
 import type { GraphData } from './viewData.ts';
@@ -26,13 +26,7 @@ export interface Swatch {
 export function groupColours(graph: GraphData, report: FusionReport): (item: PanelItem) => Swatch | null {
   const colours = new Map(fusionGroups(indexGraph(graph), report).groups.map(({ id, colour }) => [id, colour]));
   return ({ selection }) => {
-    const id =
-      selection.kind === 'foreignNode'
-        ? `foreign:${selection.id}`
-        : selection.kind === 'layers' && selection.ids.length === 1
-          ? `layer:${selection.ids[0]}`
-          : '';
-    const colour = colours.get(id);
+    const colour = colours.get(selectedGroup(selection));
     return colour === undefined ? null : { hue: colour % hues.length, shade: colour >= hues.length };
   };
 }
