@@ -4,7 +4,7 @@ import { withObservedValues } from '../builder/quantisation/observeValues.ts';
 import { readQuantisation } from '../builder/store/readQuantisation.ts';
 import { UserError } from '../builder/userError.ts';
 import { autotuneText, readAutotuneState } from '../core/quantisation/autotuneState.ts';
-import { islandText, pairCounts } from '../core/quantisation/quantisationText.ts';
+import { islandText, pairSummary } from '../core/quantisation/quantisationText.ts';
 import {
   observedText,
   type Quantisation,
@@ -13,6 +13,7 @@ import {
   type TensorScale,
 } from '../core/quantisation/quantisation.ts';
 import { counted } from '../core/text/numbers.ts';
+import { oneLine } from '../core/text/oneLine.ts';
 import { runtimeFor } from './accuracy/simulationOptions.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -56,9 +57,11 @@ autotune lists what ModelOpt's autotune has measured and chosen.
   --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
                    observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
-                   "islands": [ { nodes, first, bytes, ms } ], "samples": with --inputs };
+                   "islands": [ { nodes, first, bytes, ms } ], "samples": with --inputs,
+                   "notes": of the cache };
                    calibrate: { "by", "model" }; autotune: { "baselineMs", "interrupted", "patterns": [ {
-                   signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ { node, name, reason } ], "unused", "model" }
+                   signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ {
+                   node, name, reason } ], "unused", "notes", "model" }
 `,
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
@@ -85,7 +88,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
             cache ?? null,
           );
     if (values.json) await printJson(terminal, found);
-    else await terminal.out(text(found));
+    else await terminal.out(text(found, { built: build !== undefined, cached: cache !== undefined }));
     return exitCodes.done;
   },
 };
@@ -100,14 +103,17 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const made = await migrateCalibration({ path: positionals[0]!, cache, out: output }, terminal.signal);
   if (values.json) await printJson(terminal, made);
   else {
-    const { activations, weights, skipped, unused, model } = made;
+    const { activations, weights, skipped, unused, notes, model } = made;
     await terminal.out(
       [
         `${counted(activations.length, 'activation')} and ${counted(weights.length, 'weight tensor')} have Q/DQ nodes now.\n`,
-        ...skipped.map(({ node, name, reason }) => `${name || `node ${node}`} stays in floating point: ${reason}.\n`),
+        ...skipped.map(
+          ({ node, name, reason }) => `${oneLine(name) || `node ${node}`} stays in floating point: ${reason}.\n`,
+        ),
         ...(unused.length > 0
           ? [`Without effect: the scales of ${counted(unused.length, 'tensor')} (--json lists them).\n`]
           : []),
+        ...notes.map((note) => `${note}\n`),
         `Written: ${model}\n`,
       ].join(''),
     );
@@ -149,21 +155,26 @@ async function calibrateModel(args: string[], terminal: Terminal): Promise<numbe
   return exitCodes.done;
 }
 
-function text({ tensors, pairs, misplaced, islands }: Quantisation): string {
+function text(
+  { tensors, pairs, misplaced, islands, notes = [] }: Quantisation,
+  { built, cached }: { built: boolean; cached: boolean },
+): string {
+  const remarks = notes.map((note) => `${note}\n`);
   if (tensors.length + misplaced.length === 0)
-    return 'The model has no Q/DQ nodes, and no calibration cache was given.\n';
-  const counts = pairCounts(pairs);
+    return `The model has no Q/DQ nodes, and ${cached ? 'the calibration cache has no usable scale' : 'no calibration cache was given'}.\n${remarks.join('')}`;
+  const summary = pairSummary(pairs, built);
   const own = pairs.filter(({ fate }) => fate === 'kernel' || fate === 'reformat');
   return [
     ...tensors.map(scaleLine),
-    ...(counts === '' ? [] : [`Pairs of activations: ${counts}\n`]),
-    ...own.map(({ tensor, fate, why, fix }) => `${tensor}: ${fate}. ${why}${fix === null ? '' : ` ${fix}`}\n`),
+    ...(summary === '' ? [] : [`${summary}\n`]),
+    ...own.map(({ tensor, fate, why, fix }) => `${oneLine(tensor)}: ${fate}. ${why}${fix === null ? '' : ` ${fix}`}\n`),
     ...misplaced.map(({ code, message, fix }) => `${code}: ${message} ${fix}\n`),
     ...islands.map((island) => `${islandText(island)}; the first is ${island.first}\n`),
+    ...remarks,
   ].join('');
 }
 
 function scaleLine(tensor: TensorScale): string {
   const range = rangeText(tensor);
-  return `${tensor.tensor}: ${scaleText(tensor)}${range === '' ? '' : ` (${range})`}${tensor.source === 'cache' ? ', calibrated' : ''}${observedText(tensor)}\n`;
+  return `${oneLine(tensor.tensor)}: ${scaleText(tensor)}${range === '' ? '' : ` (${range})`}${tensor.source === 'cache' ? ', calibrated' : ''}${observedText(tensor)}\n`;
 }

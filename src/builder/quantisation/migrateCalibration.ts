@@ -4,6 +4,7 @@ import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.t
 import { standardOpset } from '../../core/model/opset.ts';
 import { planEdit } from '../../core/onnx/editModel.ts';
 import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
+import { cacheNotes } from '../../core/quantisation/calibrationCache.ts';
 import { planMigration, scalesAlong, type WeightsToScale } from '../../core/quantisation/migrateCalibration.ts';
 import { products } from '../../core/model/products.ts';
 import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
@@ -25,6 +26,8 @@ export interface Migration {
   skipped: { node: string; name: string; reason: string }[];
   /** Tensors of the cache that nothing uses. */
   unused: string[];
+  /** What in the cache has no effect, in sentences. */
+  notes: string[];
   model: string;
 }
 
@@ -62,7 +65,9 @@ export async function migrateCalibration(
     );
     if (plan.activations.length === 0)
       throw new UserError(
-        `${cache} fits no node of ${file}${plan.skipped[0] ? `: ${plan.skipped[0].reason}` : ''}. Pass the cache of this model`,
+        plan.skipped[0]
+          ? `${cache} fits no node of ${file}: ${plan.skipped[0].reason}. Pass the cache of this model, and the model in FP32`
+          : `${file} has no node that TensorRT computes in INT8: no Conv, ConvTranspose, Gemm or MatMul of an activation and a matrix, outside If, Loop, Scan and local functions`,
       );
     const edited = await planEdit(model, source, plan.edits);
     if (!edited.value) throw new UserError(`${file}: ${edited.problems[0]?.message ?? 'cannot be edited'}`);
@@ -73,7 +78,7 @@ export async function migrateCalibration(
       name: graph.nodes[graph.indexOfId.get(node)!]!.name,
       reason,
     }));
-    return { activations, weights, skipped, unused, model: join(out) };
+    return { activations, weights, skipped, unused, notes: cacheNotes(calibrated), model: join(out) };
   });
 }
 
@@ -89,7 +94,8 @@ export async function weightScales(
     const key = `${axis}:${tensor}`;
     if (found.has(key)) continue;
     const values = await readFloats(weights, path, source);
-    if (values && weights.type === 'float') found.set(key, scalesAlong(values, weights.shape, axis));
+    if (!values || weights.type !== 'float' || !values.every((value) => Number.isFinite(value))) continue;
+    found.set(key, scalesAlong(values, weights.shape, axis));
   }
   return found;
 }
@@ -102,8 +108,10 @@ function weightsOf(
   return [...graph.nodes.keys()].flatMap((node) => {
     if (only !== null && !only.has(graph.nodes[node]!.id)) return [];
     const op = network.op(node);
-    const weights = products.has(op) && graph.owner[node]! < 0 ? network.constantAt(node, 1) : undefined;
+    const index = network.weightsIndex(node);
+    const weights = products.has(op) && graph.owner[node]! < 0 ? network.constantAt(node, index) : undefined;
     const axis = weights && network.weightAxis(node, weights.shape.length);
-    return weights && axis !== undefined ? [{ tensor: weights.name, axis, weights }] : [];
+    const { name } = graph.tensors[network.input(node, index)] ?? { name: '' };
+    return weights && axis !== undefined ? [{ tensor: name, axis, weights }] : [];
   });
 }

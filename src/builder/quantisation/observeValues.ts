@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
 import { inferTensors } from '../../core/model/inferTensors.ts';
+import { inlineFunctions } from '../../core/model/inlineFunctions.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import { standardOpset } from '../../core/model/opset.ts';
 import { planEdit } from '../../core/onnx/editModel.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { planObservation, type ReadScale } from '../../core/quantisation/planObservation.ts';
 import type { ObservedValues, Quantisation } from '../../core/quantisation/quantisation.ts';
-import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { openSamples, type SampleRequest } from '../simulation/openSamples.ts';
 import { type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
@@ -16,7 +16,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { UserError } from '../userError.ts';
-import { readScales, readScaleValues } from './readScales.ts';
+import { openQuantised, readCache, readScales, readScaleValues } from './readScales.ts';
 
 export interface ObservationRequest extends SampleRequest {
   runtime: PythonWithRuntime;
@@ -38,8 +38,9 @@ export async function withObservedValues(
   return withFile(request.model, async (source) => {
     const { value: model, problems } = await new ParsedFiles().model(request.model, { spans: true });
     refuseErrors(request.model, problems);
-    const network = new QuantisedGraph(createModelGraph(model));
-    const scales = await readScales(network, await readScaleValues(network, request.model, source), cache);
+    const network = await openQuantised(createModelGraph(inlineFunctions(model)), request.model, source);
+    const values = await readScaleValues(network, request.model, source);
+    const scales = readScales(network, values, cache === null ? null : await readCache(cache));
     const { samples, observed } = await observe(model, source, scales, request);
     const tensors = scales.map(({ scale }, index) => ({
       ...scale,

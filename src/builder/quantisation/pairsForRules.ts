@@ -106,7 +106,7 @@ async function measured(
   }));
   const request = { model: path, inputs: [samples], runtime: await runtime(), script, signal };
   const { observed } = await observe(model, source, asked, request);
-  const cache: CalibrationCache = { header: null, scales: new Map(), unusable: [] };
+  const cache: CalibrationCache = { header: null, scales: new Map(), unusable: [], unread: [] };
   tensors.forEach((tensor, index) => {
     const largest = observed[index]?.largest ?? null;
     if (largest !== null && largest > 0) cache.scales.set(tensor, largest / 127);

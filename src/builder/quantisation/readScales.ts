@@ -1,12 +1,13 @@
 import { type CalibrationCache, readCalibrationCache } from '../../core/quantisation/calibrationCache.ts';
 import type { ReadScale } from '../../core/quantisation/planObservation.ts';
 import { rangeOf, type TensorScale } from '../../core/quantisation/quantisation.ts';
-import { isPart, type QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import { isPart, QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
+import type { ModelGraph } from '../../core/model/modelGraph.ts';
 import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
 import type { ByteSource } from '../../core/text/byteSource.ts';
 import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
 import { readWhole } from '../files/fileSource.ts';
-import { readFloats } from '../files/readFloats.ts';
+import { readBytes, readFloats } from '../files/readFloats.ts';
 import { UserError } from '../userError.ts';
 
 /** @throws {UserError} if the file is not a calibration cache */
@@ -40,17 +41,32 @@ export async function readScaleValues(
 }
 
 /**
+ * A model's Q/DQ nodes with the zero points of many channels.
+ * @throws {UserError} as `readScaleValues`
+ */
+export async function openQuantised(graph: ModelGraph, path: string, source: ByteSource): Promise<QuantisedGraph> {
+  const network = new QuantisedGraph(graph);
+  const zeros = new Map<OnnxTensor, readonly number[]>();
+  for (const [node, { op }] of graph.nodes.entries()) {
+    const zero = isPart(op) ? network.constantAt(node, 2) : undefined;
+    if (zero === undefined || zeros.has(zero) || network.zeroPoints(node) !== undefined) continue;
+    const values = await readBytes(zero, path, source);
+    if (values) zeros.set(zero, values);
+  }
+  return zeros.size === 0 ? network : new QuantisedGraph(graph, zeros);
+}
+
+/**
  * The scales of a model's tensors, then those of a cache: one entry a tensor, or several where Q/DQ nodes quantise it in
  * several ways.
  * @param values as `readScaleValues` gives them
  */
-export async function readScales(
+export function readScales(
   network: QuantisedGraph,
   values: ReadonlyMap<number, readonly number[] | null>,
-  cache: string | null,
-): Promise<ReadScale[]> {
-  const own = scalesInModel(network, values);
-  return [...own, ...(cache === null ? [] : scalesOfCache(await readCache(cache)))];
+  cache: CalibrationCache | null,
+): ReadScale[] {
+  return [...scalesInModel(network, values), ...(cache === null ? [] : scalesOfCache(cache))];
 }
 
 const scalesOfCache = ({ scales }: CalibrationCache): ReadScale[] =>

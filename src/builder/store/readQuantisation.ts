@@ -1,19 +1,20 @@
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
+import { inlineFunctions } from '../../core/model/inlineFunctions.ts';
 import { createModelGraph } from '../../core/model/modelGraph.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
 import { quantisedNodes } from '../../core/precision/check/quantisedNodes.ts';
+import { cacheNotes } from '../../core/quantisation/calibrationCache.ts';
 import { floatIslands } from '../../core/quantisation/floatIslands.ts';
 import { misplaced } from '../../core/quantisation/misplaced.ts';
 import { quantisedPairs } from '../../core/quantisation/pairs.ts';
 import type { Quantisation } from '../../core/quantisation/quantisation.ts';
-import { QuantisedGraph } from '../../core/quantisation/quantisedGraph.ts';
 import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { requireBuild } from './buildFolder.ts';
 import { loadBuild } from './loadBuild.ts';
-import { readScales, readScaleValues } from '../quantisation/readScales.ts';
+import { openQuantised, readCache, readScales, readScaleValues } from '../quantisation/readScales.ts';
 
 export interface QuantisationRequest {
   /** Path of the model. */
@@ -45,16 +46,19 @@ export async function quantisationOf(
   model: OnnxModel,
   { cache, report }: { cache: string | null; report: FusionReport | null },
 ): Promise<Quantisation> {
-  const graph = createModelGraph(model);
-  const network = new QuantisedGraph(graph);
+  const graph = createModelGraph(inlineFunctions(model));
   return withFile(path, async (source) => {
+    const network = await openQuantised(graph, path, source);
     const values = await readScaleValues(network, path, source);
+    const calibrated = cache === null ? null : await readCache(cache);
+    const notes = calibrated === null ? [] : cacheNotes(calibrated);
     const wrong = misplaced(network, (node) => values.get(node) ?? null);
     return {
-      tensors: (await readScales(network, values, cache)).map(({ scale }) => scale),
+      tensors: readScales(network, values, calibrated).map(({ scale }) => scale),
       pairs: quantisedPairs(network, wrong, report),
       misplaced: wrong,
       islands: floatIslands(network, quantisedNodes(graph.model.graph), inferTensors(graph), report),
+      ...(notes.length > 0 && { notes }),
     };
   });
 }

@@ -34,8 +34,7 @@ export class ScaleJudge {
   judge(node: number, add: Add): void {
     const network = this.#network;
     const words = network.words(node);
-    const zero = network.constantAt(node, 2);
-    const shifted = zero?.ints?.some((value) => value !== 0) ?? false;
+    const shifted = network.zeroPoints(node)?.some((point) => point !== 0) ?? false;
     const stored = isDequantise(network.op(node)) && network.isConstant(network.input(node, 0));
     const type = network.quantisedType(node);
     const byDefault = isQuantise(network.op(node)) && network.typeByDefault(node);
@@ -60,7 +59,7 @@ export class ScaleJudge {
       add(
         'scale-value',
         [node],
-        `${words} has a scale of ${bad}, which is not a positive finite number.`,
+        `${words} has a scale of ${Number(bad.toPrecision(4))}, which is not a positive finite number.`,
         'Calibrate again with representative data. A tensor that is always 0 can have any positive scale.',
       );
     if (this.#isRunTime(node))

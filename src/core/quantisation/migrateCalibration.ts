@@ -7,7 +7,7 @@ import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
 
 /** Weights of a product that are to be quantised, per output channel where TensorRT has kernels for that. */
 export interface WeightsToScale {
-  /** Name of the initializer. */
+  /** Name of the initializer, or of what a Constant node makes. */
   tensor: string;
   /** Of the output channels; null: one scale for all. */
   axis: number | null;
@@ -75,7 +75,7 @@ export function planMigration(
       );
     else if (other !== undefined) skip(`"${nameOf(other)}" has the type ${types[other] ?? 'unknown'}, not float`);
     else if (target.weights && weightScales(target.weights) === null)
-      skip(`the weights "${target.weights.tensor}" cannot be read as floats`);
+      skip(`the weights "${target.weights.tensor}" cannot be read as finite floats`);
     else {
       low.add(node);
       targets.push(target);
@@ -104,19 +104,20 @@ function whyNot(network: QuantisedGraph, node: number): string | null {
 function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number> | null): Target | null {
   const { graph } = network;
   const op = network.op(node);
-  const data = network.input(node, 0);
   if (products.has(op)) {
-    const second = network.input(node, 1);
+    const index = network.weightsIndex(node);
+    const [data, second] = [network.input(node, 1 - index), network.input(node, index)];
     if (data < 0 || second < 0 || network.isConstant(data)) return null;
     if (!network.isConstant(second)) return { node, activations: plain(network, [data, second]), weights: null };
     // Dequantised weights are quantised already.
     if (network.dequantisedBy(second) >= 0) return { node, activations: plain(network, [data]), weights: null };
-    const tensor = graph.tensors[second]!;
-    const axis = network.weightAxis(node, network.constantAt(node, 1)?.shape.length ?? 0);
-    if (tensor.kind !== 'initializer' || axis === undefined) return null;
-    return { node, activations: plain(network, [data]), weights: { tensor: tensor.name, axis, index: 1 } };
+    const stored = network.constantAt(node, index);
+    const axis = network.weightAxis(node, stored?.shape.length ?? 0);
+    if (axis === undefined) return null;
+    return { node, activations: plain(network, [data]), weights: { tensor: graph.tensors[second]!.name, axis, index } };
   }
   const inputs = graph.inputs[node]!;
+  const data = network.input(node, 0);
   const isSum =
     op === 'Add' && inputs.length === 2 && inputs.every((tensor) => tensor >= 0 && !network.isConstant(tensor));
   if (!isSum && !pools.has(op)) return null;
@@ -151,8 +152,12 @@ export function activationsToScale(network: QuantisedGraph, only: ReadonlySet<st
 /** The node whose kernel makes a tensor: what precedes activations. */
 function madeBy(network: QuantisedGraph, tensor: number): number {
   let node = network.producer(tensor);
-  while (node >= 0 && (epilogues.has(network.op(node)) || isPart(network.op(node))))
+  // A model may have a cycle.
+  const seen = new Set<number>();
+  while (node >= 0 && !seen.has(node) && (epilogues.has(network.op(node)) || isPart(network.op(node)))) {
+    seen.add(node);
     node = network.producer(network.input(node, 0));
+  }
   return node;
 }
 
@@ -205,7 +210,9 @@ class Pairs {
     const known = this.#made.get(key);
     if (known !== undefined) return known;
     this.#plan.weights.push(weights.tensor);
-    return this.#pair(key, weights.tensor, this.#weightScales(weights)!, weights.axis, null);
+    const maker = this.#network.producer(this.#network.graph.byName.get(weights.tensor)!);
+    const after = maker < 0 ? null : this.#network.graph.nodes[maker]!.id;
+    return this.#pair(key, weights.tensor, this.#weightScales(weights)!, weights.axis, after);
   }
 
   /** @returns name of the dequantised tensor */

@@ -89,8 +89,10 @@ export function planObservation(
 /** The node behind which a tensor is there, by id; null: from the start. undefined: it cannot be observed. */
 function placeOf(graph: ModelGraph, tensor: number, { source, nodes }: TensorScale): string | null | undefined {
   const producer = graph.tensors[tensor]!.producer;
-  const first = source === 'cache' ? producer : graph.indexOfId.get(nodes[0]!)!;
-  if (source === 'model' && (graph.nodes[first]!.op !== 'QuantizeLinear' || graph.owner[first]! >= 0)) return undefined;
+  const first = source === 'model' ? graph.indexOfId.get(nodes[0]!) : undefined;
+  // A node of a local function is not in the graph itself.
+  if (first !== undefined && (graph.nodes[first]!.op !== 'QuantizeLinear' || graph.owner[first]! >= 0))
+    return undefined;
   if (producer >= 0 && graph.owner[producer]! >= 0) return undefined;
   return producer < 0 ? null : graph.nodes[producer]!.id;
 }

@@ -12,6 +12,8 @@ export interface Quantisation {
   pairs: QuantisedPair[];
   misplaced: Misplaced[];
   islands: FloatIsland[];
+  /** What in the calibration cache has no effect, in sentences; absent: nothing. */
+  notes?: string[];
 }
 
 /** How a tensor is quantised. */
@@ -66,13 +68,14 @@ const limits: Readonly<Record<string, [number, number]>> = {
   uint16: [0, 65_535],
   float8e4m3fn: [-448, 448],
   float8e5m2: [-57_344, 57_344],
+  float4e2m1: [-6, 6],
 };
 
 /** Smallest and largest quantised value of a type; undefined: what is stored in it is not clipped, or not known. */
 export const limitsOf = (type: DataType): readonly [number, number] | undefined => limits[type];
 
 /** The distance of a type's largest value from the one before it: what is at most half of it beyond is not clipped. */
-export const lastStep = (type: DataType): number => ({ float8e4m3fn: 32, float8e5m2: 8192 })[type] ?? 1;
+export const lastStep = (type: DataType): number => ({ float8e4m3fn: 32, float8e5m2: 8192, float4e2m1: 2 })[type] ?? 1;
 
 /** The values that a type covers; null: not known, or the scale is not a positive finite number. @param zeroPoint quantised value that stands for 0 */
 export function rangeOf(scale: number | null, type: DataType, zeroPoint: number): [number, number] | null {
@@ -84,7 +87,7 @@ export function rangeOf(scale: number | null, type: DataType, zeroPoint: number)
 
 /** `0.0475`, `largest of 64: 0.0475`. */
 export function scaleText({ scale, count }: TensorScale): string {
-  const value = scale === null ? 'value not stored in the model' : numberText(scale);
+  const value = scale === null ? 'value not known' : numberText(scale);
   return count !== null && count > 1 ? `largest of ${thousands(count)}: ${value}` : value;
 }
 

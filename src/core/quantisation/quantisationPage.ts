@@ -28,8 +28,8 @@ const mostRows = 500;
 /** The quantization of a model as one page of HTML without scripts. Everything from the model enters it escaped. */
 export function quantisationPage(found: Quantisation, options: QuantisationPageOptions): string {
   const { title, build, cache, links } = options;
-  const body = `<p>${escaped(summary(found))}</p>
-<p class="note">${escaped([fateSource(found, build), ...(cache === null ? [] : [`Calibrated scales are from ${cache}.`])].join(' '))}</p>
+  const body = `<p>${escaped(summary(found, build !== null, cache !== null))}</p>
+<p class="note">${escaped([fateSource(found, build), ...(cache === null ? [] : [`Calibrated scales are from ${cache}.`]), ...(found.notes ?? [])].join(' '))}</p>
 ${pageActions(links)}
 ${placements(found, options)}
 ${pairs(found, options)}
@@ -38,16 +38,19 @@ ${scales(found)}`;
   return staticPage(`Quantization of ${title}`, style, body);
 }
 
-function summary({ tensors, pairs: all, misplaced, islands: parts }: Quantisation): string {
+function summary(
+  { tensors, pairs: all, misplaced, islands: parts }: Quantisation,
+  built: boolean,
+  cached: boolean,
+): string {
   if (tensors.length + misplaced.length === 0)
-    return 'The model has no Q/DQ nodes, and no calibration cache is in use.';
-  const counts = pairCounts(all);
+    return `The model has no Q/DQ nodes, and ${cached ? 'the calibration cache has no usable scale' : 'no calibration cache is in use'}.`;
   const activations = all.filter(({ constant }) => !constant).length;
   const against = `${counted(misplaced.length, 'placement')} against TensorRT's rules.`;
   if (tensors.length === 0) return `The model has no Q/DQ nodes. ${against}`;
   if (all.length === 0) return 'The model has no Q/DQ nodes; the scales are those of a calibration cache.';
   return [
-    `${counted(activations, 'Q/DQ pair')} of activations (${counts}) and ${thousands(all.length - activations)} of weights.`,
+    `${counted(activations, 'Q/DQ pair')} of activations${built && activations > 0 ? ` (${pairCounts(all)})` : ''} and ${thousands(all.length - activations)} of weights.`,
     against,
     `${counted(parts.length, 'part')} in floating point between INT8 nodes.`,
   ].join(' ');

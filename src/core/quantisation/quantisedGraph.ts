@@ -2,6 +2,7 @@ import { inDataOrder, type ModelGraph } from '../model/modelGraph.ts';
 import { products } from '../model/products.ts';
 import type { DataType, OnnxTensor } from '../onnx/onnxModel.ts';
 import { dataTypeName } from '../onnx/tensorTypes.ts';
+import { oneLine } from '../text/oneLine.ts';
 
 /**
  * Operators that give some of the values of their first input as they are: TensorRT moves Q backward and DQ forward
@@ -16,6 +17,8 @@ export const isQuantise = (op: string): boolean => op === 'QuantizeLinear';
 export const isDequantise = (op: string): boolean => op === 'DequantizeLinear';
 export const isPart = (op: string): boolean => isQuantise(op) || isDequantise(op);
 
+export type ZeroPoints = ReadonlyMap<OnnxTensor, readonly number[]>;
+
 /** What is known of the Q/DQ nodes of a model. */
 export class QuantisedGraph {
   readonly graph: ModelGraph;
@@ -24,8 +27,12 @@ export class QuantisedGraph {
   readonly #dequantised = new Map<number, number>();
   readonly #initializers: Map<string, OnnxTensor>;
 
-  constructor(graph: ModelGraph) {
+  readonly #zeros: ZeroPoints;
+
+  /** @param zeros zero points of many channels, which the model's reader leaves in the file */
+  constructor(graph: ModelGraph, zeros: ZeroPoints = new Map()) {
     this.graph = graph;
+    this.#zeros = zeros;
     this.#initializers = new Map(graph.model.graph.initializers.map((tensor) => [tensor.name, tensor]));
     for (const [tensor, { kind }] of graph.tensors.entries()) if (kind === 'initializer') this.#constant.add(tensor);
     for (const node of inDataOrder(graph)) {
@@ -131,12 +138,21 @@ export class QuantisedGraph {
     return this.readers(node).some((reader) => this.op(reader) === 'Add' || this.input(reader, 2) === output);
   }
 
-  /** Of several, the first; 0 where there is none, null where its value cannot be read. */
-  zeroPoint(node: number): number | null {
-    if (this.input(node, 2) < 0) return 0;
+  /** The zero points of a node; empty where there are none, undefined where their values cannot be read. */
+  zeroPoints(node: number): readonly number[] | undefined {
+    if (this.input(node, 2) < 0) return [];
     const zero = this.constantAt(node, 2);
+    if (zero === undefined) return undefined;
     // The small elements of a float type are not read: TensorRT and ONNX Runtime take 0 only.
-    return zero === undefined ? null : (zero.ints?.[0] ?? (zero.type.startsWith('float') ? 0 : null));
+    return zero.ints ?? this.#zeros.get(zero) ?? (zero.type.startsWith('float') ? [] : undefined);
+  }
+
+  /** The only zero point; null where they differ, or their values cannot be read. */
+  zeroPoint(node: number): number | null {
+    const points = this.zeroPoints(node);
+    if (points === undefined) return null;
+    const [first = 0] = points;
+    return points.every((point) => point === first) ? first : null;
   }
 
   attribute(node: number, name: string, otherwise: number): number {
@@ -174,6 +190,6 @@ export class QuantisedGraph {
 
   words(node: number): string {
     const { id, name, op } = this.graph.nodes[node]!;
-    return name === '' ? `${op} (node ${id})` : `${op} "${name}"`;
+    return name === '' ? `${op} (node ${id})` : `${op} "${oneLine(name)}"`;
   }
 }

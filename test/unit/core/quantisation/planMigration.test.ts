@@ -22,7 +22,7 @@ function networkOf(text: string): QuantisedGraph {
 function activations(text: string, only: ReadonlySet<string> | null = null): string[] {
   const network = networkOf(text);
   const scales = new Map(network.graph.tensors.map(({ name }) => [name, 0.1]));
-  const cache = { header: null, scales, unusable: [] };
+  const cache = { header: null, scales, unusable: [], unread: [] };
   const weights = () => Array<number>(8).fill(0.1);
   return planMigration(network, inferTensors(network.graph), cache, weights, only).activations;
 }
