@@ -68,7 +68,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
       outdir: 'dist',
       outExtension: { '.js': '.cjs' },
       chunkNames: 'parts/[name]-[hash]',
-      plugins: [editorApi, commonJs(packs)],
+      plugins: [editorApi, commonJs(packs, 'parts/')],
     },
     cliBundle('dist', shared),
     ...['editor', 'playground'].map((view) => ({
@@ -80,8 +80,8 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
 }
 
 /**
- * Node's own modules by `getBuiltinModule`: an import looks at each export of a module, and many of them load further
- * modules, which takes a fifth of a short process.
+ * Node's own modules, each loaded at the first use of what it exports: some take longer than all of a command's own code,
+ * and most commands use few of what they import.
  */
 const builtinModules = {
   name: 'builtinModules',
@@ -89,16 +89,21 @@ const builtinModules = {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace: 'node' } : { external: true },
     );
+    // What an import takes over from a module in CommonJS form is its prototype, and what it exports at that time.
     onLoad({ filter: /.*/, namespace: 'node' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      contents: `let loaded;
+        const get = (_, name) =>
+          name !== '__esModule' && (loaded ??= process.getBuiltinModule(${JSON.stringify(path)}))[name];
+        module.exports = Object.create(new Proxy({}, { get }));`,
     }));
   },
 };
 
-/** The command line, in modules: its entry `cli.js` loads the code of a command when the command runs. */
+/** What identifies a file is used alone as often as by other commands, so none of their code comes with it. */
+const commandPacks = { start: ['src/cli/main.ts'], inspect: ['src/cli/inspect/inspect.ts'] };
+
+/** The command line: its entry `cli.js` loads the code of a command when the command runs. */
 export function cliBundle(outdir, options = {}) {
-  // What comes from packages in CommonJS form asks for Node's own modules by `require`.
-  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
   return {
     bundle: true,
     ...options,
@@ -106,11 +111,12 @@ export function cliBundle(outdir, options = {}) {
     format: 'esm',
     target: 'node20',
     splitting: true,
+    metafile: true,
     entryPoints: { cli: 'src/cli/main.ts' },
     outdir,
     chunkNames: 'cli-[name]-[hash]',
-    banner: { js: banner },
-    plugins: [builtinModules],
+    define: { 'import.meta.dirname': '__dirname' },
+    plugins: [builtinModules, commonJs(commandPacks, 'cli-', { byImport: true })],
   };
 }
 
@@ -122,8 +128,8 @@ async function main(flags) {
   await mkdir('dist/driver', { recursive: true });
   await mkdir('dist/webview', { recursive: true });
   await cp('src/driver', 'dist/driver', { recursive: true, filter: (path) => !path.includes('__pycache__') });
-  // Node takes cli.js for a module by this.
-  await writeFile('dist/package.json', '{ "type": "module" }\n');
+  // Node looks here before it reads the extension's manifest.
+  await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
   await cp('webview/playground/index.html', 'dist/webview/playground.html');
   await Promise.all(
     bundles({ minify: flags.includes('--minify'), sourcemap: watch && 'linked' }).map(async (options) =>

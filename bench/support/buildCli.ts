@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,8 +7,6 @@ import { cliBundle } from '../../esbuild.mjs';
 /** Builds the command line of these sources in a folder, as it ships. @returns the path of its entry */
 export async function buildCli(folder: string): Promise<string> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  mkdirSync(folder, { recursive: true });
   await build({ ...cliBundle(folder, { minify: true }), absWorkingDir: root, logLevel: 'error' });
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   return join(folder, 'cli.js');
 }

@@ -10,6 +10,8 @@ export interface Command {
   summary: string;
   /** What `--help` prints. */
   help: string;
+  /** What it reads is not in memory until it ends, so V8's young generation may grow. */
+  keepsLittle?: true;
   /**
    * Runs with the arguments after the command's name and returns the exit status.
    * @throws {Usage} for invalid arguments

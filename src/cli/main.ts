@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../builder/userError.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { processTerminal } from './processTerminal.ts';
@@ -62,7 +63,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
     return exitCodes.cannot;
   }
   const command = await load();
-  await keepYoungGenerationSmall();
+  if (!command.keepsLittle) keepYoungGenerationSmall();
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
   if (options.includes('--help') || options.includes('-h')) {
     await terminal.out(command.help);
@@ -83,8 +84,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
  * Stops V8 from doubling its young generation, which it does, up to 128 MB, whenever much of it survives. A command keeps
  * most of what it reads until it ends, so a larger one saves no work: large builds take 100 MB less and no more time.
  */
-async function keepYoungGenerationSmall(): Promise<void> {
-  const { setFlagsFromString } = await import('node:v8');
+function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 

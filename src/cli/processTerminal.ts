@@ -35,7 +35,7 @@ function isFile(descriptor: number): boolean {
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  const { stdout, stderr, stdin } = process;
+  const { stdout, stderr } = process;
   const abort = new AbortController();
   let shown = false;
   const clear = () => {
@@ -65,8 +65,9 @@ export function processTerminal(): Terminal {
       shown = true;
     },
     ask: async (question) => {
-      if (!stdin.isTTY || !stderr.isTTY) return undefined;
       // Loaded here: few commands ask anything.
+      const { stdin } = process;
+      if (!stdin.isTTY || !stderr.isTTY) return undefined;
       const { createInterface } = await import('node:readline/promises');
       const reader = createInterface({ input: stdin, output: stderr });
       try {

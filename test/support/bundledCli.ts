@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,7 +14,6 @@ export function bundledCli(folder: string) {
   const dist = join(folder, 'dist');
   beforeAll(async () => {
     await build({ ...cliBundle(dist), absWorkingDir: root, logLevel: 'error' });
-    writeFileSync(join(dist, 'package.json'), '{ "type": "module" }');
     cpSync(join(root, 'src/driver'), join(dist, 'driver'), { recursive: true });
   });
   return (...args: string[]): { code: number | null; out: string; err: string } => {

@@ -1,6 +1,5 @@
 import { timeText } from '../../core/text/numbers.ts';
 import { basename } from 'node:path';
-import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { withFile } from '../../builder/files/fileSource.ts';
 import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
@@ -40,18 +39,20 @@ the entries (TensorRT 10.8 and later).
   --python PROGRAM          the Python interpreter that has TensorRT of the engine's version
   --launcher FILE           run it in a container, over ssh or on a cluster, as for trtlens build
 `,
+  keepsLittle: true,
+  // What writes files, reads the history and runs TensorRT is loaded only where it is needed.
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, inspectOptions, ['FILE']);
     const target = await inspectTarget(values);
     const path = positionals[0]!;
     const name = basename(path);
-    if (values.layers !== undefined) await checkOutput(values.layers, [path]);
+    if (values.layers !== undefined)
+      await (await import('../../builder/files/checkOutput.ts')).checkOutput(values.layers, [path]);
     const found = await inspectPath(path, target);
     const print = async (judged: Inspection, { fields, lines }: { fields: object; lines: string[] }) => {
       if (values.json) await printJson(terminal, { ...judged, ...fields });
       else await terminal.out([text(name, judged), ...lines, ''].join('\n'));
     };
-    // What reads the history, and what runs TensorRT, is loaded only where it is needed.
     if (found.engine !== undefined) {
       const { inspectEngine, endReading } = await import('./inspectEngine.ts');
       const engine = await inspectEngine(path, found, target, values, terminal);

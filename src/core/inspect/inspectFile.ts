@@ -85,7 +85,7 @@ function isText(head: Uint8Array): boolean {
 
 async function inspectModel(source: ByteSource, head: Uint8Array): Promise<Inspection | null> {
   if (!sniffModel(head)) return null;
-  const { value, problems } = await readModel(source, { edges: false });
+  const { value, problems } = await readModel(source, { counting: true });
   if (value === undefined) return null;
   const counts = { nodes: value.nodes.length, inputs: value.graph.inputs.length, outputs: value.graph.outputs.length };
   return inspection('onnx', `ONNX model: ${counted(counts.nodes, 'node')}`, { counts, problems });

@@ -12,7 +12,7 @@ const ITEM_LIMIT = 3_000_000;
 export class ModelReading {
   readonly cursor: WireCursor;
   readonly spans: boolean;
-  readonly edges: boolean;
+  readonly counting: boolean;
   readonly problems: Problem[] = [];
   /** Every node of the model in file order; bodies of functions go into a list of their own. */
   nodes: OnnxNode[] = [];
@@ -20,13 +20,15 @@ export class ModelReading {
   graphs = 0;
   /** What the field at hand leaves to be read after it, because it may take any number of windows. */
   later: Reading[] = [];
+  /** Memory for the next bytes. */
+  spare: Uint8Array | undefined;
   private items = 0;
   private unreported = 0;
 
-  constructor(cursor: WireCursor, { spans = false, edges = true }: { spans?: boolean; edges?: boolean }) {
+  constructor(cursor: WireCursor, { spans = false, counting = false }: { spans?: boolean; counting?: boolean }) {
     this.cursor = cursor;
     this.spans = spans;
-    this.edges = edges;
+    this.counting = counting;
   }
 
   /**
@@ -38,7 +40,10 @@ export class ModelReading {
     const { cursor } = this;
     while (cursor.pos < end) {
       const start = cursor.pos;
-      if (!cursor.holds(HEAD)) yield HEAD;
+      if (!cursor.holds(HEAD)) {
+        this.spare = cursor.forget();
+        yield HEAD;
+      }
       try {
         read(cursor.field(limit));
       } catch (error) {

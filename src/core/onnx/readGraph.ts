@@ -2,6 +2,7 @@ import { type ModelReading, quoted, readEntry, within } from './modelReading.ts'
 import { GRAPH, NODE } from './onnxFields.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxNode, OnnxTensor, OnnxValue } from './onnxModel.ts';
 import { type Pending, readAttribute } from './readAttribute.ts';
+import { skipPlainNodes, skipPlainTensor } from './plainParts.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';
 import { readValue } from './readValue.ts';
 import { MISSING, type Reading, WireError } from './wireCursor.ts';
@@ -30,7 +31,8 @@ export function* readGraph(reading: ModelReading, graph: OnnxGraph, end: number,
   yield* reading.fields(end, (tag) => {
     switch (tag) {
       case GRAPH.node:
-        readNode(reading, graph.nodes, graph.path, depth);
+        if (!reading.counting || !countNodes(reading, graph.nodes, end))
+          readNode(reading, graph.nodes, graph.path, depth);
         break;
       case GRAPH.initializer:
       case GRAPH.sparseInitializer:
@@ -65,6 +67,7 @@ function readInitializer(reading: ModelReading, graph: OnnxGraph, sparse: boolea
   const tensor: OnnxTensor = newTensor();
   reading.mark(tensor);
   try {
+    if (reading.counting && !sparse && skipPlainTensor(cursor)) return reading.count();
     if (sparse) readSparseTensor(cursor, tensor);
     else readTensor(cursor, tensor);
   } catch (error) {
@@ -94,22 +97,27 @@ function readNamedValue(reading: ModelReading, list: OnnxValue[]): void {
   list.push(value);
 }
 
+const newNode = (id: string): OnnxNode => ({
+  id,
+  name: '',
+  op: '',
+  domain: '',
+  inputs: [],
+  outputs: [],
+  attributes: [],
+  subgraphs: [],
+  metadata: [],
+});
+
+/** Stands for each node that is only counted. */
+const countedNode = newNode('');
+
 /** Reads the node in the field at the cursor, and adds it to `list` and to the reading's nodes. */
 export function readNode(reading: ModelReading, list: OnnxNode[], path: string, depth: number): void {
   const { cursor } = reading;
   const end = cursor.payloadEnd;
   const index = list.length;
-  const node: OnnxNode = {
-    id: path ? `${path}/${index}` : `${index}`,
-    name: '',
-    op: '',
-    domain: '',
-    inputs: [],
-    outputs: [],
-    attributes: [],
-    subgraphs: [],
-    metadata: [],
-  };
+  const node = newNode(path ? `${path}/${index}` : `${index}`);
   reading.mark(node);
   const what = (): string => `node ${index}${quoted(node.name)}${node.op && ` (${node.op})`}${inGraph(path)}`;
   const keep = (): void => {
@@ -128,21 +136,20 @@ export function readNode(reading: ModelReading, list: OnnxNode[], path: string, 
     return;
   }
   reading.count(1 + node.attributes.length);
-  // What is read later names the node in its problems.
-  if (!reading.edges && pending.length === 0) forget(node);
   keep();
 }
 
-/** Who only counts keeps no attributes: the garbage collector would copy them again and again. */
-function forget(node: OnnxNode): void {
-  node.name = '';
-  node.inputs = none;
-  node.outputs = none;
-  node.attributes = none;
-  node.metadata = none;
+/** Skips nodes from the one in the field at the cursor on, as far as nothing in them has to be read. */
+function countNodes(reading: ModelReading, list: OnnxNode[], limit: number): boolean {
+  const { nodes, attributes } = skipPlainNodes(reading.cursor, limit);
+  reading.count(nodes + attributes);
+  for (let index = 0; index < nodes; index++) {
+    list.push(countedNode);
+    reading.nodes.push(countedNode);
+  }
+  return nodes > 0;
 }
 
-const none: never[] = [];
 const nothing: Pending[] = [];
 
 function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pending[] {
@@ -151,12 +158,10 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
   while (cursor.pos < end) {
     switch (cursor.field(end)) {
       case NODE.input:
-        if (reading.edges) node.inputs = appended(node.inputs, cursor.text());
-        else cursor.skip();
+        node.inputs = appended(node.inputs, cursor.text());
         break;
       case NODE.output:
-        if (reading.edges) node.outputs = appended(node.outputs, cursor.text());
-        else cursor.skip();
+        node.outputs = appended(node.outputs, cursor.text());
         break;
       case NODE.name:
         node.name = cursor.text();

@@ -8,11 +8,8 @@ import { newGraph, readGraph, readNode } from './readGraph.ts';
 import { type Reading, WireCursor, WireError } from './wireCursor.ts';
 import { errorText } from '../text/errorText.ts';
 
-/**
- * After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles.
- * Node takes buffers of less than 4 KiB from a pool, which a model with a thousand tensors notices.
- */
-const SMALLEST_WINDOW = 2048;
+/** After a jump so little is read, because the next tensor's weights may follow at once; read on in a row, it doubles. */
+const SMALLEST_WINDOW = 4096;
 const LARGEST_WINDOW = 1 << 18;
 /** A jump over less than this is not worth a small window. */
 const SMALL_JUMP = 1 << 14;
@@ -24,8 +21,8 @@ export interface ReadModelOptions {
   onNodes?: (count: number) => void;
   /** Keep where in the file graphs, nodes, tensors and values stand (`span`), for the editor of models. */
   spans?: boolean;
-  /** false: nodes have no names, edges and attributes, for whoever only counts; problems are the same. */
-  edges?: boolean;
+  /** Only how many nodes there are is wanted: one without anything in it may stand for many. Problems are the same. */
+  counting?: boolean;
 }
 
 /**
@@ -49,6 +46,8 @@ export async function readModel(source: ByteSource, options: ReadModelOptions = 
     else throw error;
   }
   options.onNodes?.(reading.nodes.length);
+  // Problems name nodes.
+  if (options.counting && reading.problems.length > 0) return readModel(source, { ...options, counting: false });
   if ((reading.problems.length > 0 || reading.graphs === 0) && !isRecognised(model)) return notOnnx(source);
   return { value: model, problems: [...reading.allProblems(), ...judge(model, reading)] };
 }
@@ -104,15 +103,16 @@ async function feed(
     if (start > 0) window = jump > SMALL_JUMP ? SMALLEST_WINDOW : Math.min(window * 2, LARGEST_WINDOW);
     const length = Math.min(Math.max(wanted.value, window), cursor.fileSize - start);
     // eslint-disable-next-line no-await-in-loop -- each read depends on what the one before held
-    const bytes = await readAll(source, start, length);
+    const bytes = await readAll(source, start, length, reading.spare);
+    reading.spare = undefined;
     cursor.load(start, bytes);
     if (bytes.length < length) cursor.fileSize = start + bytes.length;
   }
 }
 
-async function readAll(source: ByteSource, offset: number, length: number): Promise<Uint8Array> {
+async function readAll(source: ByteSource, offset: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
   try {
-    return await source.read(offset, length);
+    return await source.read(offset, length, into);
   } catch (error) {
     const reason = errorText(error);
     throw new Stopped('unreadable', `The model could not be read at byte ${offset}: ${reason}`);

@@ -15,7 +15,7 @@ const LONGEST = 256;
 export class TextCache {
   /** Names are exactly the file's: a byte order mark at their beginning, too. */
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  private readonly slots = Array.from<string | undefined>({ length: SLOTS });
+  private readonly slots = Array<string | undefined>(SLOTS);
 
   read(bytes: Uint8Array, start: number, end: number): string {
     if (start === end) return '';

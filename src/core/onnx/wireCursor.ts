@@ -57,10 +57,11 @@ export class WireCursor {
   value = 0;
   /** When `MISSING` was thrown: so many bytes are needed at `pos`. */
   missing = 0;
+  /** The window that the cursor is or was in: the bytes from `base` on. */
+  bytes: Uint8Array = new Uint8Array(0);
+  base = 0;
   /** Made when it is needed: an edit has a cursor for each message that it looks into. */
   private lazyTexts: TextCache | undefined;
-  private bytes: Uint8Array = new Uint8Array(0);
-  private base = 0;
   /** Position in `bytes`; outside it where the window does not have the place. */
   private index = 0;
   private wire = 0;
@@ -95,6 +96,12 @@ export class WireCursor {
   /** Forgets all windows but the current one: what they held has been read for good. */
   release(): void {
     if (this.windows.length > 1) this.windows = [{ base: this.base, bytes: this.bytes }];
+  }
+
+  /** Forgets all windows. @returns the memory of the current one */
+  forget(): Uint8Array {
+    this.windows = [];
+    return this.bytes;
   }
 
   /** Goes to any place of the file, in memory or not. */

@@ -115,6 +115,6 @@ function axesBetween(network: QuantisedGraph, dequantise: number, tensor: number
 }
 
 /** `INT8`; of another type its name in ONNX. */
-export const typeWord = (type: DataType): string =>
+const typeWord = (type: DataType): string =>
   ({ int8: 'INT8', uint8: 'UINT8', float8e4m3fn: 'FP8', int4: 'INT4', uint4: 'UINT4', float4e2m1: 'FP4' })[type] ??
   type;

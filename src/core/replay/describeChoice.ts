@@ -71,7 +71,7 @@ export function implementationName(text: string): string {
 const typeWords: Readonly<Record<string, string>> = { FLOAT: 'FP32', HALF: 'FP16' };
 
 /** A data type as people say it: FP32 for FLOAT, FP16 for HALF. */
-export function typeWord(dtype: string): string {
+function typeWord(dtype: string): string {
   return typeWords[dtype] ?? dtype;
 }
 

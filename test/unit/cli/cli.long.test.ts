@@ -28,7 +28,6 @@ const style = 'body { content: "$&"; }';
 
 beforeAll(async () => {
   await build({ ...cliBundle(file('dist')), absWorkingDir: root, logLevel: 'error' });
-  writeFileSync(file('dist/package.json'), '{ "type": "module" }');
   mkdirSync(file('dist/webview'));
   copyFileSync(`${root}webview/playground/index.html`, file('dist/webview/playground.html'));
   writeFileSync(file('dist/webview/playground.js'), script);

@@ -18,7 +18,6 @@ const update = process.env['UPDATE_GOLDEN'] === '1';
 
 beforeAll(async () => {
   await build({ ...cliBundle(join(folder, 'dist')), absWorkingDir: root, logLevel: 'error' });
-  writeFileSync(join(folder, 'dist/package.json'), '{ "type": "module" }');
   mkdirSync(join(folder, 'dist/webview'));
   copyFileSync(join(root, 'webview/playground/index.html'), join(folder, 'dist/webview/playground.html'));
   for (const name of ['playground.js', 'playground.css']) writeFileSync(join(folder, 'dist/webview', name), '');

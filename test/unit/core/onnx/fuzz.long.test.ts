@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import type { InlineData, OnnxModel, OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import type { InlineData, OnnxModel, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
 import type { Problem } from '../../../../src/core/text/problem.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
@@ -119,14 +119,13 @@ describe('damaged files', () => {
     );
   });
 
-  test('without edges there are the same nodes and the same problems', async () => {
+  test('whoever only counts gets as many nodes and the same problems', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...seeds), fc.array(mutation, { maxLength: 6 }), async (seed, changes) => {
         const bytes = changes.reduce<Uint8Array>(mutate, seed);
-        const [whole, counted] = [await readModel(bytesOf(bytes)), await readModel(bytesOf(bytes), { edges: false })];
+        const [whole, counted] = [await readModel(bytesOf(bytes)), await readModel(bytesOf(bytes), { counting: true })];
         expect(counted.problems).toEqual(whole.problems);
-        const counts = ({ id, op, domain }: OnnxNode) => ({ id, op, domain });
-        expect(counted.value?.nodes.map(counts)).toEqual(whole.value?.nodes.map(counts));
+        expect(counted.value?.nodes.length).toBe(whole.value?.nodes.length);
       }),
       { numRuns: 300 },
     );
