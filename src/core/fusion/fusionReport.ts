@@ -38,7 +38,7 @@ export interface FusionReport {
   funnel: { stage: string; layers: number }[];
   /** Why a boundary is where it is, or what helped or hindered; each with its evidence. Never invented. */
   remarks: Remark[];
-  /** Where time goes that need not; omitted where no layer was timed. */
+  /** Time that may be avoidable; omitted where no layer was timed. */
   findings?: TimeFinding[];
   /** What fusion saved in each group of several nodes; omitted without a model. */
   savings?: FusionSaving[];
@@ -339,7 +339,7 @@ export interface ReportTensor {
   layers: number[];
 }
 
-/** Where time goes that need not, by the times of a profile or trace. */
+/** Time that may be avoidable, by the times of a profile or trace. */
 export interface TimeFinding {
   /** What it is: short kernels between which the GPU waits, long waits for the host, tensors at the bandwidth of the memory, products without tensor cores, channels that need padding, copies between layouts and types. */
   code: 'launch-bound' | 'host-gaps' | 'memory-bound' | 'no-tensor-cores' | 'misaligned-channels' | 'reformat-cost';

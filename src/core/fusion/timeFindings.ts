@@ -18,7 +18,7 @@ const nearBandwidth = 0.6;
 const fewLayers = 10;
 
 /**
- * Where time goes that need not: each finding with the layers and nodes that it concerns and the time that they take.
+ * Time that may be avoidable: each finding with the layers and nodes that it concerns and the time that they take.
  * Measured where a trace or profile says so; derived where names and shapes do; nothing where they do not. Empty without
  * times.
  */

@@ -129,7 +129,7 @@ const traceLines = (section: TraceSection | null): string[] =>
     ? []
     : [section.title, ...section.rows.map(({ ms, text }) => `  ${timeText(ms).padStart(8)}  ${text}`)];
 
-/** Where time goes that need not. */
+/** Time that may be avoidable. */
 function findingLines({ findings = [] }: FusionReport): string[] {
   if (findings.length === 0) return [];
   return [

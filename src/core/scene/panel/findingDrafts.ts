@@ -4,7 +4,7 @@ import { aboutTime, phrase } from '../../report/labels.ts';
 import { shareOf } from '../../report/times.ts';
 import type { PanelDraft } from './fusionPanel.ts';
 
-/** Where time goes that need not: one line, and a line for each finding, which selects its layers; null: nowhere. */
+/** Time that may be avoidable: one line, and a line for each finding, which selects its layers; null: nowhere. */
 export function findingDrafts(report: FusionReport): { whole: PanelDraft; lines: PanelDraft[] } | null {
   const { findings = [] } = report;
   if (findings.length === 0) return null;
