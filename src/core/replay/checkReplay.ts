@@ -64,6 +64,8 @@ class Checker {
   private readonly namesForeign: boolean;
   /** The last build, where it was by a TensorRT that loads replays: others name their layers otherwise. */
   private readonly build: BuildFacts | null;
+  /** The layers of that build by name; of several with one name, the first. */
+  private readonly built: ReadonlyMap<string, BuildFacts['layers'][number]>;
   /** The TensorRT that should load the replay, as far as known. */
   private readonly target: TensorrtTarget | null;
 
@@ -75,6 +77,7 @@ class Checker {
     const { choices } = context;
     const build = context.build && loadsReplays(targetOfBuild(context.build)) ? context.build : null;
     this.build = build;
+    this.built = new Map(build?.layers.toReversed().map((layer) => [layer.name, layer]));
     this.target = context.target ?? (context.build ? targetOfBuild(context.build) : null);
     this.layers = new Set();
     this.asked = new Set();
@@ -121,7 +124,8 @@ class Checker {
     if (recorded && this.build) this.checkOrigin(first, recorded, this.build);
     if (this.asked.size === 0) this.checkRounded();
     const free = mismatches.filter(({ kind }) => kind === 'not-found').map(({ layer }) => layer);
-    const missing = free.filter((layer) => !this.file.entries.some((entry) => entry.layer === layer));
+    const written = new Set(this.file.entries.map(({ layer }) => layer));
+    const missing = free.filter((layer) => !written.has(layer));
     if (missing.length > 0) {
       const names = missing
         .slice(0, 3)
@@ -338,7 +342,7 @@ class Checker {
 
   /** With nothing known of choices there is still what the last build ran the layer with: a kernel has types of its own. */
   private checkBuilt(entry: ReplayEntry): void {
-    const built = this.build?.layers.find(({ name }) => name === entry.layer);
+    const built = this.built.get(entry.layer);
     if (!built || isMyelin(entry.algorithm)) return;
     const { inputs, outputs } = entry.algorithm;
     const asked = [...inputs, ...outputs].map(({ dtype }) => dtype);

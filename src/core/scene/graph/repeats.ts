@@ -33,7 +33,8 @@ export function gatherRepeats(graph: GraphIndex, module: Draft): void {
       );
       run.children = members;
       run.first = members[0]!.first;
-      module.children = [...module.children.filter((child) => !members.includes(child)), run].sort(
+      const inRun = new Set(members);
+      module.children = [...module.children.filter((child) => !inRun.has(child)), run].sort(
         (a, b) => a.first - b.first,
       );
     }

@@ -52,11 +52,12 @@ function breakGoal(chosen: readonly number[], { report, network }: SearchSide): 
   const cores = attentions(network)
     .map(({ scores, softmax, values }) => [scores, softmax, values])
     .filter((core) => core.some((node) => wanted.has(node)));
-  const fused = shared.flatMap(({ layer, members }) =>
-    cores
-      .filter((core) => core.every((node) => members.includes(node)))
-      .map((core) => ({ layer, members, nodes: core })),
-  );
+  const fused = shared.flatMap(({ layer, members }) => {
+    const inside = new Set(members);
+    return cores
+      .filter((core) => core.every((node) => inside.has(node)))
+      .map((core) => ({ layer, members, nodes: core }));
+  });
   const together = shared.map(({ layer, members }) => {
     const both = members.filter((node) => wanted.has(node));
     return { layer, members, nodes: both.length > 1 ? both : members };
