@@ -4,6 +4,7 @@ import type { NewAttribute, NewGraph, NewNode, NewValue } from '../onnx/writePar
 import type { OnnxGraph, OnnxNode } from '../onnx/onnxModel.ts';
 import { type Measures, NOT_RUN } from './measures.ts';
 import type { RunWriter, Values } from './runWriter.ts';
+import { isStandardDomain } from '../model/opset.ts';
 
 /*
  * If, Loop and Scan whose bodies contain every node three times, as `judgeWriter.ts` writes them. The exact run decides
@@ -48,7 +49,7 @@ const keys = Object.keys(kinds) as (keyof typeof kinds)[];
 
 /** Whether the bodies of a node can be written so: of other operators, and with sequences as a state, they can not. */
 export function canJudgeBodies({ op, domain, subgraphs }: OnnxNode, types: TensorTypes): boolean {
-  if (domain !== '' && domain !== 'ai.onnx') return false;
+  if (!isStandardDomain(domain)) return false;
   if (op === 'If') return subgraphs.length === 2;
   const [body] = subgraphs;
   if ((op !== 'Loop' && op !== 'Scan') || !body) return false;

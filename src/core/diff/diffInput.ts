@@ -3,6 +3,7 @@ import type { BuildFigures } from '../engine/buildFigures.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { MarkedTensors } from './buildDiff.ts';
 import type { OnnxAttribute, OnnxModel, OnnxTensor } from '../onnx/onnxModel.ts';
+import { isStandardDomain } from '../model/opset.ts';
 
 /** One side of a comparison: a report, and what else is known of its build and model. */
 export interface DiffInput {
@@ -75,7 +76,7 @@ export function networkOf(model: OnnxModel, digests?: ReadonlyMap<string, string
   return nodes.map(({ id, name, op, domain, inputs, outputs, attributes }) => ({
     id,
     name,
-    op: domain === '' || domain === 'ai.onnx' ? op : `${domain}::${op}`,
+    op: isStandardDomain(domain) ? op : `${domain}::${op}`,
     inputs,
     outputs,
     attributes: attributes.map(attributeText).toSorted().join(';'),

@@ -3,6 +3,7 @@ import type { Problem } from '../text/problem.ts';
 import { counted, thousands } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
+import { isStandardDomain } from '../model/opset.ts';
 
 /** In what the model differs from the one that the log and the layers are of: examples, and how many of how many. */
 interface Difference {
@@ -165,7 +166,7 @@ function typedLayers({ view, layerNodes, layerEvidence, graph }: Resolution): { 
     const nodes = [...layerNodes[layer]!].map((node) => graph.nodes[node]!);
     if (!operators || nodes.length === 0 || !layerEvidence[layer]!.has('metadata')) return [];
     // Functions and plugins may be anything.
-    const isRight = nodes.some(({ op, domain }) => operators.has(op) || (domain !== '' && domain !== 'ai.onnx'));
+    const isRight = nodes.some(({ op, domain }) => operators.has(op) || !isStandardDomain(domain));
     return [{ wrong: isRight ? [] : [`${quote(name)}, a ${type} of ${nodes[0]!.op} ${quote(nodes[0]!.name)}`] }];
   });
 }

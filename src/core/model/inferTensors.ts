@@ -1,7 +1,7 @@
 import type { DataType, OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from '../onnx/onnxModel.ts';
 import { isIntegerType } from '../onnx/tensorTypes.ts';
 import { createModelGraph, inDataOrder, type ModelGraph } from './modelGraph.ts';
-import { standardOpset } from './opset.ts';
+import { standardOpset, isStandardDomain } from './opset.ts';
 import { containerOf, contentOf, outputTypes } from './outputTypes.ts';
 import { intAttribute, intsAttribute } from './nodeAttributes.ts';
 import { axisOf, common, isKnown, refined, type Shape } from './shape.ts';
@@ -120,7 +120,7 @@ class Inference {
     }
     const madeTypes = outputTypes(node, types);
     const madeShapes = outputShapes({ node, opset: this.#opset, shapes, values });
-    const isStandard = node.domain === '' || node.domain === 'ai.onnx';
+    const isStandard = isStandardDomain(node.domain);
     return node.outputs.map((_, i) => {
       const type = madeTypes[i] ?? null;
       const shape = madeShapes[i] ?? null;

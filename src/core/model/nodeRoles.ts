@@ -1,5 +1,6 @@
 import type { OnnxNode, OnnxValue } from '../onnx/onnxModel.ts';
 import { inDataOrder, readsOf, type ModelGraph } from './modelGraph.ts';
+import { isStandardDomain } from './opset.ts';
 
 /** What a node is by the graph alone, before anything is known about an engine. */
 export type NodeRole =
@@ -94,13 +95,13 @@ export function nodeRoles(graph: ModelGraph, live: readonly number[] = [], copie
     if (!alive[index]) return 'dead';
     // Shape and Size read no data: even if no one needs the value as a shape, the host knows it.
     if (host[index] || isShapeOp(node)) return 'shape';
-    return identities.has(node.op) && isOnnx(node) ? 'identity' : 'data';
+    return identities.has(node.op) && isStandardDomain(node.domain) ? 'identity' : 'data';
   });
   return { roles, staticShapes };
 }
 
-const isOnnx = (node: OnnxNode): boolean => node.domain === '' || node.domain === 'ai.onnx';
-const isShapeOp = (node: OnnxNode): boolean => (node.op === 'Shape' || node.op === 'Size') && isOnnx(node);
+const isShapeOp = (node: OnnxNode): boolean =>
+  (node.op === 'Shape' || node.op === 'Size') && isStandardDomain(node.domain);
 
 interface Constness {
   constant: Uint8Array;

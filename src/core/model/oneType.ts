@@ -1,4 +1,5 @@
 import type { OnnxNode } from '../onnx/onnxModel.ts';
+import { isStandardDomain } from './opset.ts';
 
 /**
  * Operators of ONNX's domain whose floating-point inputs and outputs share one type. ONNX's others name their output's
@@ -42,5 +43,5 @@ const sharingContrib: ReadonlySet<string> = new Set([
 /** Whether all floating-point inputs and outputs of a node have one type, as far as its operator is known here. */
 export function sharesOneType({ op, domain }: OnnxNode): boolean {
   if (domain === 'com.microsoft') return sharingContrib.has(op);
-  return (domain === '' || domain === 'ai.onnx') && sharing.has(op);
+  return isStandardDomain(domain) && sharing.has(op);
 }

@@ -1,6 +1,7 @@
 import type { DataType, OnnxNode, OnnxTensor } from '../onnx/onnxModel.ts';
 import { dataTypeName } from '../onnx/tensorTypes.ts';
 import { sharesOneType } from './oneType.ts';
+import { isStandardDomain } from './opset.ts';
 
 type Types = (DataType | null)[];
 type TypeRule = (node: OnnxNode, inputs: Types) => Types;
@@ -82,7 +83,7 @@ const rules: Readonly<Record<string, TypeRule>> = {
 
 /** Element types of a node's outputs from its inputs' types and attributes; null: cannot be told. */
 export function outputTypes(node: OnnxNode, inputs: Types): Types {
-  const standard = node.domain === '' || node.domain === 'ai.onnx';
+  const standard = isStandardDomain(node.domain);
   const key = standard ? node.op : `${node.domain}/${node.op}`;
   const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
   if (rule) return rule(node, inputs);

@@ -5,6 +5,7 @@ import { axisOf, broadcast, isKnown, product, quotient, reshaped, unknownDims } 
 import type { Dim, Shape } from './shape.ts';
 import type { Elements } from './shapeValues.ts';
 import { convShape, convTransposeShape, poolShape } from './windowShapes.ts';
+import { isStandardDomain } from './opset.ts';
 
 /** A node with what is known of its inputs. */
 export interface ShapeInput {
@@ -166,7 +167,7 @@ export function outputShapes(input: ShapeInput): Shape[] {
   const { node } = input;
   // An attribute of the function around it, whose value is not known here.
   if (node.attributes.some(({ reference }) => reference !== undefined)) return [];
-  const standard = node.domain === '' || node.domain === 'ai.onnx';
+  const standard = isStandardDomain(node.domain);
   const key = standard ? node.op : `${node.domain}/${node.op}`;
   const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
   if (rule) return rule(input);

@@ -14,6 +14,7 @@ import { hasLayerFlags, typeSince } from '../../core/precision/plan/tensorrtTarg
 import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 import { counted } from '../../core/text/numbers.ts';
+import { isStandardDomain } from '../../core/model/opset.ts';
 
 /** Longest list that is sent at once; the editor asks again while the user types. */
 const most = 200;
@@ -230,7 +231,7 @@ function keywordItems({ file }: OverrideAnalysis, range: Range, first: boolean):
 function opItems(index: NodeIndex | null, range: Range, prefix: string, quoted = false): CompletionItem[] {
   const ops = new Map<string, { op: string; count: number; computing: number }>();
   for (const [i, { op, domain }] of (index?.nodes ?? []).entries()) {
-    for (const name of domain === '' || domain === 'ai.onnx' ? [op] : [op, `${domain}::${op}`]) {
+    for (const name of isStandardDomain(domain) ? [op] : [op, `${domain}::${op}`]) {
       const known = ops.get(name) ?? { op: name, count: 0, computing: 0 };
       known.count++;
       known.computing += index?.computes[i] ?? 0;

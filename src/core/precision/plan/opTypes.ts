@@ -1,3 +1,5 @@
+import { isStandardDomain } from '../../model/opset.ts';
+
 /**
  * Which ONNX operators take half-precision numbers, from the type constraints of ONNX 1.23's operator definitions.
  * Operators that are not listed take both half types in every opset that TensorRT reads (float16 from the start,
@@ -47,16 +49,12 @@ function opsets(groups: Record<number, string>): Map<string, number> {
 
 /** Inputs that stay single precision whatever the rest of the node computes in: the scales of Resize and Upsample. */
 export function isSingleInput(op: string, domain: string, input: number): boolean {
-  if (!isStandard(domain)) return false;
+  if (!isStandardDomain(domain)) return false;
   return (op === 'Resize' && input === 2) || (op === 'Upsample' && input === 1);
 }
 
 /** First opset in which an operator takes a half type: 0 for always, 999 for never. */
 export function halfSince(op: string, domain: string, type: 'float16' | 'bfloat16'): number {
-  if (!isStandard(domain)) return 0;
+  if (!isStandardDomain(domain)) return 0;
   return type === 'float16' ? (half.get(op) ?? 0) : (bfloat.get(op) ?? 13);
-}
-
-function isStandard(domain: string): boolean {
-  return domain === '' || domain === 'ai.onnx';
 }

@@ -1,6 +1,6 @@
 import type { InferredTensors } from '../../model/inferTensors.ts';
 import type { ModelGraph } from '../../model/modelGraph.ts';
-import { standardOpset } from '../../model/opset.ts';
+import { isStandardDomain, standardOpset } from '../../model/opset.ts';
 import type { OnnxNode } from '../../onnx/onnxModel.ts';
 import type { PluginAttribute } from './pluginPlan.ts';
 
@@ -105,7 +105,7 @@ export function elementwiseChain(
   for (const [place, node] of nodes.entries()) {
     const { op, domain, name, outputs, subgraphs } = graph.nodes[node]!;
     const expression =
-      subgraphs.length === 0 && isStandard(domain) ? expressionOf(graph, graph.nodes[node]!) : undefined;
+      subgraphs.length === 0 && isStandardDomain(domain) ? expressionOf(graph, graph.nodes[node]!) : undefined;
     if (!expression) return { reason: `${op} is not an elementwise operator that is known here` };
     const tensors = graph.inputs[node]!;
     const differs = [...tensors, ...graph.outputs[node]!].find(
@@ -140,8 +140,6 @@ export function elementwiseChain(
   }
   return steps;
 }
-
-const isStandard = (domain: string): boolean => domain === '' || domain === 'ai.onnx';
 
 function expressionOf(graph: ModelGraph, { op, attributes }: OnnxNode): Expression | undefined {
   if (op === 'Gelu') {
