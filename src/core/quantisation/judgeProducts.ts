@@ -1,6 +1,6 @@
 import type { DataType } from '../onnx/onnxModel.ts';
 import type { Add } from './misplaced.ts';
-import { isQuantise, type QuantisedGraph } from './quantisedGraph.ts';
+import { isQuantise, type QuantisedGraph, typeWord } from './quantisedGraph.ts';
 
 /** Types of weights that products read in floating point otherwise: TensorRT has kernels that dequantize them. */
 const weightOnly: ReadonlySet<string> = new Set(['int4', 'uint4', 'float4e2m1']);
@@ -113,8 +113,3 @@ function axesBetween(network: QuantisedGraph, dequantise: number, tensor: number
   }
   return order;
 }
-
-/** `INT8`; of another type its name in ONNX. */
-const typeWord = (type: DataType): string =>
-  ({ int8: 'INT8', uint8: 'UINT8', float8e4m3fn: 'FP8', int4: 'INT4', uint4: 'UINT4', float4e2m1: 'FP4' })[type] ??
-  type;

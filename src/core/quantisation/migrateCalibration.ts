@@ -3,7 +3,7 @@ import type { ModelEdits } from '../onnx/editModel.ts';
 import type { CalibrationCache } from './calibrationCache.ts';
 import { pools, products, quantisable } from '../model/products.ts';
 import { floatBytes } from './floatBytes.ts';
-import { isPart, type QuantisedGraph } from './quantisedGraph.ts';
+import { isPart, type QuantisedGraph, typeWord } from './quantisedGraph.ts';
 
 /** Weights of a product that are to be quantised, per output channel where TensorRT has kernels for that. */
 export interface WeightsToScale {
@@ -92,18 +92,28 @@ function whyNot(network: QuantisedGraph, node: number): string | null {
   const op = network.op(node);
   if (network.graph.owner[node]! >= 0) return 'it is inside a subgraph';
   if (!quantisable.has(op)) return `TensorRT quantizes ${[...quantisable].join(', ')}, not ${op}`;
+  const other = otherType(network, node);
+  if (other !== null) return `it reads ${other} values`;
   const reads = network.graph.inputs[node]!.slice(0, 2);
   if (reads.every((tensor) => network.dequantisedBy(tensor) >= 0)) return null;
-  if (!products.has(op)) return 'it does not read activations only';
-  return network.isConstant(network.input(node, 0))
-    ? 'its first input is constant'
-    : 'its weights are not an initializer';
+  return products.has(op) ? 'its weights are not a stored matrix' : 'it does not read activations only';
+}
+
+/** What a node reads behind DequantizeLinear that is not INT8, as TensorRT takes uint8, too; null: nothing. */
+function otherType(network: QuantisedGraph, node: number): string | null {
+  const types = network.graph.inputs[node]!.slice(0, 2).flatMap((tensor) => {
+    const by = network.dequantisedBy(tensor);
+    return by < 0 ? [] : [network.quantisedType(by)];
+  });
+  const other = types.find((type) => type !== 'int8' && type !== 'uint8');
+  return other === undefined ? null : typeWord(other);
 }
 
 /** @param low the nodes before it that are to compute in INT8; null: it may be a pool or a sum behind any node */
 function targetAt(network: QuantisedGraph, node: number, low: ReadonlySet<number> | null): Target | null {
   const { graph } = network;
   const op = network.op(node);
+  if (otherType(network, node) !== null) return null;
   if (products.has(op)) {
     const index = network.weightsIndex(node);
     const [data, second] = [network.input(node, 1 - index), network.input(node, index)];
@@ -141,12 +151,16 @@ const plain = (network: QuantisedGraph, tensors: readonly number[]): number[] =>
 
 /** The activations that need scales so that nodes can compute in INT8, by name. @param only ids of the nodes */
 export function activationsToScale(network: QuantisedGraph, only: ReadonlySet<string>): string[] {
+  const { nodes } = network.graph;
+  const asked = [...nodes.keys()].filter((node) => only.has(nodes[node]!.id));
+  return [...new Set(asked.flatMap((node) => activationsAt(network, node)))];
+}
+
+/** The same for one node. */
+export function activationsAt(network: QuantisedGraph, node: number): string[] {
   const { graph } = network;
-  const names = [...graph.nodes.keys()].flatMap((node) => {
-    if (!only.has(graph.nodes[node]!.id) || graph.owner[node]! >= 0) return [];
-    return (targetAt(network, node, null)?.activations ?? []).map((tensor) => graph.tensors[tensor]!.name);
-  });
-  return [...new Set(names)];
+  const target = graph.owner[node]! >= 0 ? null : targetAt(network, node, null);
+  return (target?.activations ?? []).map((tensor) => graph.tensors[tensor]!.name);
 }
 
 /** The node whose kernel makes a tensor: what precedes activations. */

@@ -17,6 +17,11 @@ export const isQuantise = (op: string): boolean => op === 'QuantizeLinear';
 export const isDequantise = (op: string): boolean => op === 'DequantizeLinear';
 export const isPart = (op: string): boolean => isQuantise(op) || isDequantise(op);
 
+/** `INT8`; of another type its name in ONNX. */
+export const typeWord = (type: DataType): string =>
+  ({ int8: 'INT8', uint8: 'UINT8', float8e4m3fn: 'FP8', int4: 'INT4', uint4: 'UINT4', float4e2m1: 'FP4' })[type] ??
+  type;
+
 export type ZeroPoints = ReadonlyMap<OnnxTensor, readonly number[]>;
 
 /** What is known of the Q/DQ nodes of a model. */

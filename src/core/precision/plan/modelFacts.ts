@@ -7,6 +7,8 @@ import { nodeRoles } from '../../model/nodeRoles.ts';
 import type { NodeRole } from '../../model/nodeRoles.ts';
 import { inferTypes } from '../../model/tensorTypes.ts';
 import { elementType, isContainer } from '../../model/outputTypes.ts';
+import { activationsAt } from '../../quantisation/migrateCalibration.ts';
+import { QuantisedGraph } from '../../quantisation/quantisedGraph.ts';
 import type { TensorTypes } from '../../model/tensorTypes.ts';
 import { isFloatType } from '../../onnx/tensorTypes.ts';
 
@@ -41,7 +43,7 @@ export interface NodeFacts {
   casts?: (string | null)[];
   /** Of a product of data and a weight: the weight's shape. Absent for all others. */
   weight?: number[];
-  /** Of an operator that TensorRT quantizes: the tensors that it reads and that are not known before the build. */
+  /** Of an operator that TensorRT quantizes: the tensors that need a scale so that it computes in INT8. */
   activations?: string[];
 }
 
@@ -56,6 +58,7 @@ export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control'
 export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = inferTypes(model)): ModelFacts {
   const { graph } = types;
   const { roles } = nodeRoles(graph);
+  const network = new QuantisedGraph(graph);
   const givenOut = new Set([...graph.graphOutputs, ...[...graph.bodyOutputs.values()].flat()]);
   return {
     file,
@@ -63,7 +66,7 @@ export function modelFacts(model: OnnxModel, file: string, types: TensorTypes = 
     nodes: model.nodes.map((node, index) => {
       const casts = castsOf(graph, index, givenOut);
       const weight = weightOf(graph, index);
-      const activations = quantisable.has(node.op) ? activationsOf(graph, index, roles) : null;
+      const activations = quantisable.has(node.op) ? activationsAt(network, index) : null;
       return {
         id: node.id,
         name: node.name,
@@ -109,13 +112,6 @@ function weightOf(graph: ModelGraph, index: number): number[] | null {
     return kind === 'initializer' && value?.shape ? [value.shape.map(Number)] : [];
   });
   return weights.length === 1 ? weights[0]! : null;
-}
-
-function activationsOf(graph: ModelGraph, index: number, roles: readonly NodeRole[]): string[] {
-  return graph.inputs[index]!.flatMap((tensor) => {
-    const { kind, name, producer } = graph.tensors[tensor] ?? { kind: 'initializer', name: '', producer: -1 };
-    return kind === 'initializer' || (producer >= 0 && roles[producer] === 'constant') ? [] : [name];
-  });
 }
 
 /** The tensor that Casts and Q/DQ nodes made this one of. */

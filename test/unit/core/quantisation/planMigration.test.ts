@@ -6,8 +6,8 @@ import type { QuantisedGraph } from '../../../../src/core/quantisation/quantised
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 /** `c1 = Conv(x)`, one node a line; a Conv reads weights of its own. */
-function networkOf(text: string): QuantisedGraph {
-  const initializers: OnnxTensor[] = [];
+function networkOf(text: string, more: readonly OnnxTensor[] = []): QuantisedGraph {
+  const initializers: OnnxTensor[] = [...more];
   const nodes = [...text.matchAll(/(\w+) = (\w+)\(([^)]*)\)/g)].map(([, output, op, reads]): NamedNode => {
     const inputs = reads!.split(', ');
     if (op === 'Conv') {
@@ -47,4 +47,20 @@ test('rules choose the nodes; a pool needs no product before it', () => {
   expect(activations(text, new Set(['2']))).toEqual(['b']);
   expect(activations(text, new Set(['0', '3']))).toEqual(['x', 'c']);
   expect(activationsToScale(networkOf(text), new Set(['2', '3']))).toEqual(['b', 'c']);
+});
+
+test('a node that reads FP8 gets no pair beside it, and a sum needs no scale of the product that adds', () => {
+  const low = new Set(['2']);
+  const eight = networkOf('q = QuantizeLinear(x, s, z8) d = DequantizeLinear(q, s, z8) c = Conv(d)', [
+    { name: 's', type: 'float', shape: [], data: null },
+    { name: 'z8', type: 'float8e4m3fn', shape: [], data: null },
+  ]);
+  const cache = { header: null, scales: new Map([['d', 0.1]]), unusable: [], unread: [] };
+  const plan = planMigration(eight, inferTensors(eight.graph), cache, () => [0.1], low);
+  expect([plan.activations, plan.weights, plan.skipped]).toEqual([
+    [],
+    [],
+    [{ node: '2', reason: 'it reads FP8 values' }],
+  ]);
+  expect(activationsToScale(networkOf('a = Conv(x) b = Relu(x) c = Add(a, b)'), new Set(['2']))).toEqual(['b']);
 });
