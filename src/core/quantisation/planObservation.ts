@@ -104,6 +104,7 @@ function boundsOf(
 ): { shape: number[]; low: Uint8Array; high: Uint8Array } | null {
   const limits = limitsOf(scale.type);
   if (values === null || zeroPoint === null || limits === undefined) return null;
+  if (!values.every((value) => value > 0 && Number.isFinite(value))) return null;
   if (values.length !== 1 && rank === null) return null;
   const at = axis < 0 ? axis + (rank ?? 0) : axis;
   const shape = values.length === 1 ? [] : Array.from({ length: rank! }, (_, i) => (i === at ? values.length : 1));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
 import type { OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
 import { activationsToScale, planMigration } from '../../../../src/core/quantisation/migrateCalibration.ts';
+import { planObservation, type ReadScale } from '../../../../src/core/quantisation/planObservation.ts';
 import type { QuantisedGraph } from '../../../../src/core/quantisation/quantisedGraph.ts';
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
@@ -63,4 +64,16 @@ test('a node that reads FP8 gets no pair beside it, and a sum needs no scale of 
     [{ node: '2', reason: 'it reads FP8 values' }],
   ]);
   expect(activationsToScale(networkOf('a = Conv(x) b = Relu(x) c = Add(a, b)'), new Set(['2']))).toEqual(['b']);
+});
+
+test('nothing is measured against a scale that is not a positive finite number', () => {
+  const { graph } = networkOf('y = Relu(x)');
+  const read = (scale: number): ReadScale => ({
+    scale: { tensor: 'x', scale, count: 1, source: 'cache', nodes: [], type: 'int8', range: null },
+    values: [scale],
+    axis: 0,
+    zeroPoint: 0,
+  });
+  const { outputs } = planObservation(graph, inferTensors(graph), [NaN, 0, -1, Infinity, 0.5].map(read));
+  expect(outputs.map((output) => output === null)).toEqual([true, true, true, true, false]);
 });
