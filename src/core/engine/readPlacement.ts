@@ -32,13 +32,15 @@ const prefix = /^(?:\u001b\[[\d;]*m)?(?:\S+ \S+ )?\[[VIWEF]:onnxruntime:[^\]]*\]
 export function readPlacement(text: string): { value: Placement | undefined; problems: Problem[] } {
   let providers: PlacedProvider[] | undefined;
   let open: PlacedProvider | undefined;
-  let wholeGraph = false;
-  const reasons = new Map<string, string>();
-  const parsed = new Set<string>();
+  // A session says these before its placements, or when it builds an engine behind them.
+  let facts = noFacts();
+  let next = noFacts();
   for (const [at, raw] of text.split(/\r?\n/).entries()) {
     const message = raw.replace(prefix, '').replace(/\u001b\[m$/, '');
     const isPrefixed = message.length < raw.length;
     if (message.trim() === 'Node placements') {
+      facts = next;
+      next = noFacts();
       providers = [];
       open = undefined;
     } else if (providers !== undefined && isPrefixed) {
@@ -52,18 +54,26 @@ export function readPlacement(text: string): { value: Placement | undefined; pro
         else open.nodes!.push(node);
       }
     }
-    noteReason(message, reasons);
-    if (/\[(?:TensorRT|NvTensorRTRTX) EP\] Whole graph will run/.test(message)) wholeGraph = true;
+    noteReason(message, next.reasons);
+    if (/\[(?:TensorRT|NvTensorRTRTX) EP\] Whole graph will run/.test(message)) next.wholeGraph = true;
     const read = /Parsing node: (.+) \[[\w.:]+\]/.exec(message);
-    if (read) parsed.add(read[1]!);
+    if (read) next.parsed.add(read[1]!);
   }
   if (providers === undefined || providers.length === 0) {
     const message =
       'The log of ONNX Runtime does not say where nodes run: create the session with log_severity_level=0.';
     return { value: undefined, problems: [{ severity: 'error', code: 'no-placements', message }] };
   }
-  return { value: { providers, wholeGraph, reasons, parsed }, problems: [] };
+  const value: Placement = {
+    providers,
+    wholeGraph: facts.wholeGraph || next.wholeGraph,
+    reasons: new Map([...facts.reasons, ...next.reasons]),
+    parsed: new Set([...facts.parsed, ...next.parsed]),
+  };
+  return { value, problems: [] };
 }
+
+const noFacts = (): Omit<Placement, 'providers'> => ({ wholeGraph: false, reasons: new Map(), parsed: new Set() });
 
 /** `All nodes placed on [P]. Number of nodes: 7`, ` Node(s) placed on [P]. Number of nodes: 2`, older ` Provider: [P]: [Op (name), ]`. */
 function providerOf(message: string, line: number): PlacedProvider | undefined {

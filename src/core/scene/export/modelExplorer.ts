@@ -39,14 +39,14 @@ export function modelExplorerData(
   });
   const words = (name: string, value: (node: ReportNode) => string | null): ModelExplorerData => {
     const colours = new Map<string, string>();
-    const results: ModelExplorerData[string]['results'] = {};
-    for (const { node, key } of nodes) {
+    const results = nodes.flatMap(({ node, key }) => {
       const text = value(node);
-      if (text === null) continue;
+      if (text === null) return [];
       if (!colours.has(text)) colours.set(text, hues[colours.size % hues.length]!.dark);
-      results[key] = { value: text, bgColor: colours.get(text)! };
-    }
-    return { [graph.name]: { name, results } };
+      return [[key, { value: text, bgColor: colours.get(text)! }] as const];
+    });
+    // Unlike an assignment, this keeps a node that is called __proto__.
+    return { [graph.name]: { name, results: Object.fromEntries(results) } };
   };
   const times = nodeTimes(index, report, fusionGroups(index, report));
   const timed = nodes.flatMap(({ point, key }) =>
@@ -73,13 +73,12 @@ export function modelExplorerData(
   return sets.filter(({ data }) => Object.keys(data[graph.name]!.results).length > 0);
 }
 
-/** A name that no other node has is a node's id in Model Explorer; any other node is known by what it writes. */
+/** A node's id in Model Explorer is its name, or what it writes, if nothing else is called so. */
 function keysOf(nodes: readonly GraphNode[]): (string | undefined)[] {
   const uses = new Map<string, number>();
-  for (const { name } of nodes) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return nodes.map(({ name, outputs }) =>
-    name !== '' && uses.get(name) === 1 ? name : outputs.find((output) => output !== ''),
-  );
+  for (const { name, outputs } of nodes)
+    for (const word of new Set([name, ...outputs])) uses.set(word, (uses.get(word) ?? 0) + 1);
+  return nodes.map(({ name, outputs }) => [name, ...outputs].find((word) => word !== '' && uses.get(word) === 1));
 }
 
 function kernelOf(report: FusionReport, { layers, foreignNode }: ReportNode): string | null {

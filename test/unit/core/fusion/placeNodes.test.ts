@@ -63,6 +63,21 @@ describe('the verbose log of ONNX Runtime', () => {
     expect([...reasons.keys()]).toEqual(['Gather5', 'Foo9']);
   });
 
+  it('keeps the sessions of a log apart', () => {
+    const whole = log(
+      '[TensorRT EP] Whole graph will run on TensorRT execution provider',
+      'Parsing node: MatMul1 [MatMul]',
+      'Node placements',
+      ' All nodes placed on [TensorrtExecutionProvider]. Number of nodes: 1',
+    );
+    const { wholeGraph, reasons, parsed } = value(`${whole}\n${why}\n${split}`);
+    expect([wholeGraph, [...reasons.keys()], [...parsed]]).toEqual([false, ['Gather5', 'Foo9'], []]);
+    const [first] = placed(`${whole}\n${split}`, names).nodes;
+    expect(first!.placement).toMatchObject({ provider: null, exact: false });
+    // An engine may be built at the first run.
+    expect([...value(`${split}\n${log('Parsing node: Relu2 [Relu]')}`).parsed]).toEqual(['Relu2']);
+  });
+
   it('is read as older versions wrote it, and of two sessions the last one', () => {
     const old = log('Node placements', ' Provider: [CPUExecutionProvider]: [Gather (Gather5), Relu (), ]');
     expect(value(`${split}\n${old}`).providers).toMatchObject([

@@ -160,6 +160,22 @@ describe('node data for Model Explorer', () => {
     }
   });
 
+  it('keeps a node that is called __proto__, and gives no node the value of another that is called like its output', () => {
+    const graph = structuredClone(vit.graph!);
+    const [first, second, third] = graph.nodes;
+    first!.name = '__proto__';
+    second!.name = '';
+    second!.outputs = [third!.name];
+    const [{ data }] = modelExplorerData(graph, vit.report!) as [ReturnType<typeof modelExplorerData>[number]];
+    const { results } = data[graph.name]!;
+    expect(Object.keys(results)).toContain('__proto__');
+    expect(Object.keys((JSON.parse(JSON.stringify(data)) as typeof data)[graph.name]!.results)).toHaveLength(
+      graph.nodes.length - 1,
+    );
+    expect(Object.keys(results)).not.toContain(third!.name);
+    expect(Object.keys(results)).toContain(third!.outputs[0]);
+  });
+
   it('says of every node what became of it, and its times are those of the layers', () => {
     const { graph, report } = vit;
     const sets = new Map(
