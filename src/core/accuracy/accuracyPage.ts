@@ -124,7 +124,7 @@ function howSimulated(low: string): string {
   const type = low.toUpperCase();
   if (low !== 'fp16' && low !== 'bf16')
     return `The Q/DQ nodes of the model make ${type}; without them, a node is exact.`;
-  return `Every value is rounded to ${type}, and computed in FP32 inside of a node. This is what a strongly typed engine gives; with a flag such as --${low} TensorRT keeps some nodes in FP32 by itself, so that it is the worst case there.`;
+  return `Each node computes in FP32, and every value is rounded to ${type}. This is what a strongly typed engine gives; with a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case there.`;
 }
 
 function fixText({ fix, reason }: AccuracyReport): string {

@@ -37,9 +37,9 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
   async compare(): Promise<void> {
     const version = await enterText({
       title: 'Compare with a Version of TensorRT',
-      prompt: 'The version that is to run the engine, for TensorRT-RTX with rtx- before it',
+      prompt: 'The version that will run the engine; begin with rtx- for TensorRT-RTX',
       placeHolder: '10.6.0 or rtx-1.7.1',
-      validateInput: (text) => (versionForm.test(text) ? undefined : 'Write a version such as 10.6.0 or rtx-1.7.1'),
+      validateInput: (text) => (versionForm.test(text) ? undefined : 'Enter a version such as 10.6.0 or rtx-1.7.1'),
     });
     if (version === undefined) return;
     const computeCapability = await enterText({
@@ -47,7 +47,7 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
       prompt: 'The compute capability of the GPU; empty: not known',
       placeHolder: '8.9',
       validateInput: (text) =>
-        text === '' || /^\d+\.\d$/.test(text) ? undefined : 'Write a compute capability such as 8.9',
+        text === '' || /^\d+\.\d$/.test(text) ? undefined : 'Enter a compute capability such as 8.9',
     });
     if (computeCapability === undefined) return;
     const [, rtx, number = null] = versionForm.exec(version) ?? [];

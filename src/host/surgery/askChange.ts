@@ -53,7 +53,7 @@ export async function askChange(
     known ??
     (await pickItem(offers, {
       title: 'What If',
-      placeHolder: 'Select a change to build with, or what a change is to reach',
+      placeHolder: 'Select a change to try, or the goal of a search',
       matchOnDescription: true,
     }));
   return picked?.ask?.();
@@ -149,7 +149,7 @@ function ofModel(model: vscode.Uri, script: string): Offer[] {
           title: 'What If: Opset',
           prompt: "Version of ONNX's operators",
           value: '19',
-          validateInput: (value) => (/^[1-9]\d?$/.test(value) ? undefined : 'Write a version such as 19'),
+          validateInput: (value) => (/^[1-9]\d?$/.test(value) ? undefined : 'Enter a version such as 19'),
         });
         return text === undefined ? undefined : trial(`Opset ${text}`, { opset: Number(text), script });
       },
@@ -175,7 +175,7 @@ function ofModel(model: vscode.Uri, script: string): Offer[] {
           prompt: 'Compute capability of the GPU',
           value: '12.0',
           validateInput: (value) =>
-            /^\d{1,2}\.\d$/.test(value) ? undefined : 'Write a compute capability such as 8.9',
+            /^\d{1,2}\.\d$/.test(value) ? undefined : 'Enter a compute capability such as 8.9',
         });
         return text === undefined
           ? undefined

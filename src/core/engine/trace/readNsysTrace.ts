@@ -75,7 +75,7 @@ const noKernels = (file: SqliteFile): Problem => ({
 const noTable = (table: string): Problem => ({
   severity: 'warning',
   code: 'trace-table',
-  message: `The trace has no table ${table}, so that its kernels cannot be assigned to layers: record it with nsys profile --trace=cuda,nvtx.`,
+  message: `The trace has no table ${table}, so its kernels cannot be assigned to layers: record it with nsys profile --trace=cuda,nvtx.`,
 });
 
 /** Columns without which a table says nothing: another version of Nsight Systems may have renamed them. */
@@ -94,7 +94,7 @@ function missingColumns(file: SqliteFile, version: string | null): Problem[] {
       {
         severity: table === kernelTable ? ('error' as const) : ('warning' as const),
         code: 'trace-schema',
-        message: `The table ${table}, written by ${by}, has no column ${missing.join(', ')}${table === kernelTable ? '' : ', so that kernels cannot be assigned to layers'}. Export the trace with another version of nsys.`,
+        message: `The table ${table}, written by ${by}, has no column ${missing.join(', ')}${table === kernelTable ? '' : ', so kernels cannot be assigned to layers'}. Export the trace with another version of nsys.`,
       },
     ];
   });
