@@ -13,7 +13,7 @@ export const torchHook: Command = {
   help: `trtlens torch-hook [-o ${name}]
 
 Writes a Python file for programs that use Torch-TensorRT. It names the FX node of every layer and writes the graph with
-its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes in the place of an ONNX model
+its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes in place of an ONNX model
 (docs/interop.md).
 
   -o, --output FILE    the file to write (default: ${name} in the working folder)

@@ -96,7 +96,7 @@ async function measured(
 ): Promise<CalibrationCache> {
   if (runtime === undefined || script === undefined)
     throw new UserError(
-      `${samples} holds samples, which only "trtlens precision apply" measures. Apply the rules first, or name a calibration cache`,
+      `${samples} contains samples, which only "trtlens precision apply" measures. Apply the rules first, or name a calibration cache`,
     );
   const asked = tensors.map((tensor): ReadScale => ({
     scale: { tensor, scale: 1, count: 1, source: 'cache', nodes: [], type: 'int8', range: null },

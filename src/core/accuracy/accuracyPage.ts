@@ -96,7 +96,7 @@ function kernelLevel({ kernel, outputs, tolerance }: AccuracyReport): string {
   return `<h2>In this build's kernels</h2>
 ${outputTable(outputs, tolerance)}
 <p class="note">The kernels of the build use ${counted(kernel.held.length, 'value')} without storing them. If TensorRT leaves these unrounded, the errors are those above. This is a hypothesis: confirm it with Run Engine or trtlens run. The fix does not rely on it.</p>
-${culprits.length === 0 ? '' : `<ul>${culprits.map(({ name, kernel: by }) => `<li>${escaped(name)}: inside of ${escaped(by)}</li>`).join('')}</ul>`}`;
+${culprits.length === 0 ? '' : `<ul>${culprits.map(({ name, kernel: by }) => `<li>${escaped(name)}: inside ${escaped(by)}</li>`).join('')}</ul>`}`;
 }
 
 /** `Inputs: image 1×3×64×64 from files.` */

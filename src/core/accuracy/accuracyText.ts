@@ -148,15 +148,15 @@ function outputLine(output: AccuracyOutput, tolerance: number): string {
   return `  ${name}: ${verdict}, error ${errorFigure(error)} (largest value ${magnitude(max)})`;
 }
 
-/** What a build's kernels hold, and what that changes. */
+/** Values that a build's kernels do not store, and what that changes. */
 function kernelLines({ kernel, tolerance, outputs }: AccuracyReport): string[] {
   if (!kernel) return [];
   const lines = [
-    `The kernels of the build hold ${counted(kernel.held.length, 'value')}; above is what that would give. It is a hypothesis: confirm it with trtlens run. If every value is rounded:`,
+    `The kernels of the build use ${counted(kernel.held.length, 'value')} without storing them. If TensorRT leaves these unrounded, the errors are those above. This is a hypothesis: confirm it with trtlens run. If every value is rounded:`,
     ...kernel.outputs.map((output) => outputLine(output, tolerance)),
   ];
   const differs = kernel.outputs.some(({ error }, i) => error !== outputs[i]!.error);
   for (const { name, kernel: by } of differs ? kernel.held.filter(({ culprit }) => culprit) : [])
-    lines.push(`  ${name}: held by ${by}`);
+    lines.push(`  ${name}: inside ${by}`);
   return [...lines, ''];
 }

@@ -73,7 +73,7 @@ export function compareRuns(
     const measured = tensors.find((tensor) => tensor.name === name)!;
     if (!fits || !other || agrees(other.error, measured) || held.length === 0) continue;
     const why = held.map(({ name: node, kernel }) => `${node} in ${kernel}`).join(', ');
-    notes.push(`${name} is better than if every value were rounded, because kernels hold culprits: ${why}`);
+    notes.push(`${name} is better than if every value were rounded, because kernels keep culprits unrounded: ${why}`);
   }
   const marked = model ? notOutputs(tensors, model) : [];
   if (marked.length > 0)

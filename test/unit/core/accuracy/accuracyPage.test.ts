@@ -67,7 +67,7 @@ test('what kernels may change is a hypothesis of its own: verdict and outputs ar
   expect(node).toContain('<td class="n">not finite</td>');
   expect(kernel).toContain('<td class="n">0.002</td>');
   expect(kernel).toContain('hypothesis');
-  expect(kernel).toContain('/pow: inside of &#60;k&#62;');
+  expect(kernel).toContain('/pow: inside &#60;k&#62;');
 });
 
 test('the precisions are on the page once they were compared', () => {
