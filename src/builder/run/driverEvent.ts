@@ -1,3 +1,5 @@
+import { readEventLine } from '../tools/readEventLine.ts';
+
 /** A tensor at the network's border, as the binding names its type. */
 export interface NetworkTensor {
   name: string;
@@ -53,16 +55,8 @@ export type DriverEvent =
 
 const known = new Set(['start', 'log', 'network', 'progress', 'layers', 'done', 'error']);
 
-/**
- * Reads one line of the driver's output; undefined for anything else (a start-up file of Python's printed
- * something).
- */
+/** The event in one line of the driver's output; undefined for any other line. */
 export function readDriverEvent(line: string): DriverEvent | undefined {
-  if (!line.startsWith('{"event":')) return undefined;
-  try {
-    const value = JSON.parse(line) as DriverEvent;
-    return known.has(value.event) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const event = readEventLine<DriverEvent>(line);
+  return event && known.has(event.event) ? event : undefined;
 }

@@ -1,10 +1,11 @@
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import type { Launcher } from '../../core/build/launcher.ts';
 import { findPackages } from '../tools/ensurePackages.ts';
 import { findPython } from '../tools/findPython.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { Launch } from './launch.ts';
+import { readEventLine } from '../tools/readEventLine.ts';
 
 /** Where scripts that need TensorRT's Python module run. */
 export interface TensorrtPlace {
@@ -94,7 +95,7 @@ async function interpreter({ rtx, numpy = false, python: chosen }: TensorrtJob) 
   ];
   return {
     command: [packages.python],
-    environment: { PYTHONPATH: paths.filter((path) => path !== undefined).join(':') },
+    environment: { PYTHONPATH: paths.filter((path) => path !== undefined).join(delimiter) },
   };
 }
 
@@ -127,7 +128,7 @@ async function run<Result>(
   const { code } = await runProcess({
     ...command,
     stdout: (line) => {
-      const event = readEvent(line);
+      const event = readEventLine<JobLine>(line);
       if (event === undefined) other(line);
       else if (event.event === 'start') start = event;
       else if (event.event === 'log') other(event.message ?? '');
@@ -142,13 +143,4 @@ async function run<Result>(
   throw new UserError(
     `${command.program} exited with ${code ?? 'a signal'} but returned no result${last && `: ${last}`}`,
   );
-}
-
-function readEvent(line: string): JobLine | undefined {
-  if (!line.startsWith('{"event":')) return undefined;
-  try {
-    return JSON.parse(line) as JobLine;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { runProcess } from './runProcess.ts';
+import { readEventLine } from './readEventLine.ts';
 
 /** What a job reports on the way: one JSON object per line, with the fields that its script documents. */
 export interface JobEvent {
@@ -64,7 +65,7 @@ export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(jo
     environment: { PYTHONHOME: undefined, PYTHONUTF8: '1', ...job.environment },
     input: `${JSON.stringify(request)}\n`,
     stdout: (line) => {
-      const event = readEvent(line);
+      const event = readEventLine<JobEvent>(line);
       if (event === undefined) other(line);
       else if (isLast(event)) last = event;
       else job.event?.(event as Event);
@@ -87,13 +88,3 @@ type LastEvent =
   { event: 'done'; result: unknown } | { event: 'error'; stage: string; message: string; details: unknown[] };
 
 const isLast = (event: JobEvent): event is LastEvent => event.event === 'done' || event.event === 'error';
-
-/** undefined: not an event; a start-up file of Python's printed something. */
-function readEvent(line: string): JobEvent | undefined {
-  if (!line.startsWith('{"event":')) return undefined;
-  try {
-    return JSON.parse(line) as JobEvent;
-  } catch {
-    return undefined;
-  }
-}
