@@ -12,7 +12,7 @@ names leave. Nothing is written.
   chunk     pieces, feeds, keeps, switched, flags  adds a chunk of the model with switches
   reset                              forgets these chunks
   reference outputs                  runs it with every node exact
-  trial     exact, limit             runs it with these nodes exact, and compares with the reference
+  trial     exact, limit, judged     runs it with these nodes exact, and compares with the reference
   other     model, folder            runs another model file, and compares with the reference
   measured  path                     compares stored outputs with the reference
   close
@@ -129,8 +129,11 @@ class Simulation:
             feeds[chunk["flags"]] = exact
         return zip(chunk["keeps"], run(chunk["session"], chunk["keeps"], feeds))
 
-    def trial(self, exact, limit=None):
-        """exact: one character a node, `1` or `0`. Ends at the first sample that misses the limit."""
+    def trial(self, exact, limit=None, judged=None):
+        """
+        exact: one character a node, `1` or `0`. Ends at the first sample of which a judged output misses the limit; judged:
+        names, or None for all of floating point.
+        """
         chosen = np.frombuffer(exact.encode(), np.uint8) == ord("1")
         answers = []
         for reference in self.references:
@@ -142,7 +145,7 @@ class Simulation:
                 if differs:
                     values.update(self._switch(chunk, Overlay(values, reference), flags))
             answers.append([compare(name, reference[name], values.get(name, reference[name])) for name in self.outputs])
-            if limit is not None and any(missed(one, limit) for one in answers[-1]):
+            if limit is not None and any(missed(one, limit, judged) for one in answers[-1]):
                 break
         return {"samples": answers}
 
@@ -194,8 +197,9 @@ def run(session, outputs, feeds):
         raise refusal(error) from error
 
 
-def missed(output, limit):
-    return output["kind"] == "float" and not (output["finite"] and output["error"] <= limit)
+def missed(output, limit, judged):
+    counts = output["kind"] == "float" if judged is None else output["name"] in judged
+    return counts and not (output["finite"] and output["error"] <= limit)
 
 
 def number(value):

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { AccuracyRequest } from '../../src/builder/accuracy/judgeAccuracy.ts';
 import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
 import { accuracyText, accuracyVerdict, evidence } from '../../src/core/accuracy/accuracyText.ts';
 import { pythonForTests } from '../support/python.ts';
@@ -7,8 +8,8 @@ import { temporaryFolder } from '../support/rtx.ts';
 import { judge } from '../support/runtime.ts';
 
 const folder = temporaryFolder();
-const judgeOdd = (name: string): Promise<AccuracyReport> =>
-  judge(join(folder, `${name}.onnx`), [join(folder, `${name}.npz`)]);
+const judgeOdd = (name: string, options?: Partial<AccuracyRequest>): Promise<AccuracyReport> =>
+  judge(join(folder, `${name}.onnx`), [join(folder, `${name}.npz`)], options);
 const nodeOf = ({ nodes }: AccuracyReport, name: string) => nodes.find((node) => node.name === name)!;
 
 beforeAll(async () => void (await (await pythonForTests()).oddModels(folder)));
@@ -43,6 +44,27 @@ test('NaN in the reference does not count, unless all of it is NaN', async () =>
   expect(outputs[0]).toMatchObject({ finite: false });
   expect(fix!.names).toEqual(['/mul']);
   await expect(judgeOdd('all_nan')).rejects.toThrow('Output "y" is not finite in FP32');
+});
+
+test('a search about one output says so, and the others do not count', async () => {
+  const all = await judgeOdd('two_outputs');
+  expect(all.fix!.names).toEqual(['/square']);
+  expect(accuracyVerdict(all)).not.toContain(' in output');
+  const small = await judgeOdd('two_outputs', { judgedOutputs: ['small'] });
+  expect(small.outputs.map(({ name, judged }) => [name, judged])).toEqual([
+    ['large', false],
+    ['small', true],
+    ['more', false],
+  ]);
+  expect(small.fix!.nodes).toEqual([]);
+  expect(accuracyVerdict(small)).toMatch(/^FP16 gives an error of \S+ in output "small", within the tolerance/);
+  expect(accuracyText(small)).toContain('  large: not judged, error not finite');
+  // Of any type; the search does not end at the first sample that another output misses.
+  const more = await judgeOdd('two_outputs', { judgedOutputs: ['more'] });
+  expect(more.outputs.find(({ name }) => name === 'more')).toMatchObject({ judged: true, max: null });
+  await expect(judgeOdd('two_outputs', { judgedOutputs: ['none'] })).rejects.toThrow(
+    'has no output "none". Its outputs are: large, small, more',
+  );
 });
 
 test('a node that no output needs is never to blame', async () => {

@@ -52,6 +52,16 @@ logarithm = [node("Log", ["x"], ["a"], "/log"), node("Mul", ["a", "k"], ["y"], "
 save("some_nan", logarithm, [wide], [value("y", [1, 1000])], {"k": F(1e5)}, x=x)
 save("all_nan", logarithm, [wide], [value("y", [1, 1000])], {"k": F(1)}, x=-np.abs(x) - 1)
 
+# One output overflows in FP16, the other one fits; the third counts what the first one has.
+both = [
+    node("Mul", ["x", "k"], ["a"], "/scale"),
+    node("Mul", ["a", "a"], ["large"], "/square"),
+    node("Tanh", ["x"], ["small"], "/tanh"),
+    node("Greater", ["large", "x"], ["more"], "/greater"),
+]
+more = helper.make_tensor_value_info("more", TensorProto.BOOL, [1, 1000])
+save("two_outputs", both, [wide], [value("large", [1, 1000]), value("small", [1, 1000]), more], {"k": F(1e3)}, x=x)
+
 save("no_output", [scale], [wide], [value("x", [1, 1000])], {"k": F(5)}, x=x)
 
 dead = [scale, node("Exp", ["a"], ["e"], "/dead"), node("Tanh", ["a"], ["y"], "/tanh")]

@@ -10,7 +10,14 @@ import { heldValues, withHeld } from '../../core/accuracy/kernelValues.ts';
 import { sensitivityGroups } from '../../core/accuracy/sensitivityGroups.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { findLowNodes, findQuantisedNodes, type LowModel } from '../../core/accuracy/lowNodes.ts';
-import { type ComparedOutput, finiteOrNull, outputErrors, trialError } from '../../core/accuracy/outputErrors.ts';
+import {
+  type ComparedOutput,
+  finiteOrNull,
+  isJudged,
+  type JudgedOutputs,
+  outputErrors,
+  trialError,
+} from '../../core/accuracy/outputErrors.ts';
 import { type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import { switchedChunks } from '../../core/accuracy/switchedChunks.ts';
 import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
@@ -49,8 +56,11 @@ export interface AccuracyRequest {
   rules?: string | undefined;
   /** Largest error of an output that passes. */
   tolerance: number;
-  /** Outputs of other types count, too: none of their elements may differ by more than the tolerance's share. */
-  judgeAll?: boolean;
+  /**
+   * Which outputs count; default: those of floating-point types. Of another type, no larger share of elements than the
+   * tolerance may differ.
+   */
+  judgedOutputs?: JudgedOutputs | undefined;
   /** The search ends with the best set found after so many runs or seconds. */
   maxRuns: number;
   maxSeconds: number;
@@ -134,16 +144,22 @@ interface Subject {
   file: ModelFile;
 }
 
-async function readSubject({ model: path, low: asked, rules }: AccuracyRequest, source: FileSource): Promise<Subject> {
+async function readSubject(request: AccuracyRequest, source: FileSource): Promise<Subject> {
+  const { model: path, rules, judgedOutputs } = request;
   const { value: model, problems } = await readModel(source, { spans: true });
   refuseErrors(path, problems);
   if (!model?.graph.span) throw new UserError(`${path} cannot be read as an ONNX model`);
+  const names = model.graph.outputs.map(({ name }) => name);
+  const asked = typeof judgedOutputs === 'object' ? judgedOutputs : [];
+  const unknown = asked.find((one) => !names.includes(one));
+  if (unknown !== undefined)
+    throw new UserError(`${path} has no output "${unknown}". Its outputs are: ${names.join(', ')}`);
   for (const location of externalLocations(model)) await checkExternal(dirname(path), location);
   const types = inferTypes(model);
   const index = new NodeIndex(modelFacts(model, basename(path), types));
   const overrides = readOverrides(rules ?? '');
   const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
-  const base = asked ?? (plan.base === 'keep' ? 'fp16' : plan.base);
+  const base = request.low ?? (plan.base === 'keep' ? 'fp16' : plan.base);
   const name = (await isGzip(path)) ? null : basename(path);
   const subject = { model, types, index, base, file: { size: source.size, name } };
   const opset = standardOpset(model);
@@ -181,12 +197,14 @@ class Judge {
   private readonly request: AccuracyRequest;
   private readonly subject: Subject;
   private readonly simulation: Simulation;
+  private readonly judged: JudgedOutputs;
   private runs = 0;
 
   constructor(request: AccuracyRequest, subject: Subject, simulation: Simulation) {
     this.request = request;
     this.subject = subject;
     this.simulation = simulation;
+    this.judged = request.judgedOutputs ?? 'float';
   }
 
   async report(): Promise<AccuracyReport> {
@@ -195,7 +213,7 @@ class Judge {
     const { samples, sources } = await this.begin();
     const measured = await this.measure(samples);
     await this.prepare(low);
-    const all = await this.simulation.trial('0'.repeat(low.low.length), null);
+    const all = await this.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
     const fix = this.errorOf(all) <= tolerance ? null : await this.search();
     const nodes = judgeNodes(low, types.graph, measured, fix?.alone ?? new Map(), tolerance);
@@ -228,14 +246,14 @@ class Judge {
     const { low } = this.subject;
     await this.begin();
     await this.prepare(low);
-    return this.outputs(await this.simulation.trial('0'.repeat(low.low.length), null));
+    return this.outputs(await this.trial('0'.repeat(low.low.length), null));
   }
 
   /** The exact run alone. */
   async reference(): Promise<OtherRun> {
     const { samples, inputs } = await this.begin();
     await this.prepare({ ...this.subject.low, low: [], byId: new Map(), following: new Map() });
-    const exact = this.outputs(await this.simulation.trial('', null));
+    const exact = this.outputs(await this.trial('', null));
     return {
       samples,
       inputs,
@@ -251,7 +269,7 @@ class Judge {
     const held = heldValues(low, build);
     await this.simulation.reset();
     await this.prepare(withHeld(low, held));
-    const outputs = this.outputs(await this.simulation.trial('0'.repeat(low.low.length), null));
+    const outputs = this.outputs(await this.trial('0'.repeat(low.low.length), null));
     const names = new Map(report.nodes.map((node) => [node.id, node]));
     const described = held.map((value) => {
       const node = names.get(value.node)!;
@@ -268,7 +286,7 @@ class Judge {
     for (const { kind, name, members } of sensitivityGroups(nodes, count)) {
       stopIfCancelled(this.request.signal);
       const exact = nodes.map((_, i) => (members.includes(i) ? '0' : '1')).join('');
-      const error = this.errorOf(await this.simulation.trial(exact, null));
+      const error = this.errorOf(await this.trial(exact, null));
       this.runs++;
       progress?.({ stage: 'searching', done: this.runs, total: null });
       found.push({ kind, name, nodes: members.map((i) => nodes[i]!.id), error: finiteOrNull(error) });
@@ -305,7 +323,8 @@ class Judge {
       this.request.progress?.({ stage: 'preparing', done, total: model.graph.nodes.length });
     }
     const outputs = model.graph.outputs.map(({ name }) => name).filter((name) => made.has(name));
-    for (const { name, kind, shape, nan = 0, inf = 0 } of (await this.simulation.reference(outputs)).flat())
+    const reference = (await this.simulation.reference(outputs)).flat();
+    for (const { name, kind, shape, nan = 0, inf = 0 } of reference.filter((one) => isJudged(one, this.judged)))
       if (kind === 'float' && nan + inf > 0 && nan + inf === shape.reduce((size, dim) => size * dim, 1))
         throw new UserError(
           `Output "${name}" is not finite in FP32 with these inputs, so there is nothing to compare with. Pass other inputs.`,
@@ -336,7 +355,7 @@ class Judge {
       stopIfCancelled(this.request.signal);
       const exact = Array.from({ length: low.low.length }, () => '0');
       for (const group of step.value.exact) for (const node of groups[group]!) exact[node] = '1';
-      const error = this.errorOf(await this.simulation.trial(exact.join(''), tolerance));
+      const error = this.errorOf(await this.trial(exact.join(''), tolerance));
       this.runs++;
       progress?.({ stage: 'searching', done: this.runs, total: null });
       step = search.next({ error, stop: this.runs >= maxRuns || performance.now() >= until });
@@ -350,11 +369,15 @@ class Judge {
     return { ...fix, exact, without: spread(fix.without), alone: spread(fix.alone) };
   }
 
+  private trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
+    return this.simulation.trial(exact, limit, typeof this.judged === 'string' ? null : this.judged);
+  }
+
   private errorOf(samples: ComparedOutput[][]): number {
-    return trialError(samples, this.request.judgeAll ?? false);
+    return trialError(samples, this.judged);
   }
 
   private outputs(samples: ComparedOutput[][]): AccuracyOutput[] {
-    return outputErrors(samples, this.request.judgeAll ?? false);
+    return outputErrors(samples, this.judged);
   }
 }

@@ -105,9 +105,12 @@ export class Simulation {
     return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'measured', path })).samples;
   }
 
-  /** The outputs when these nodes are exact (a character a node, `1` or `0`), up to the first sample above `limit`. */
-  async trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit })).samples;
+  /**
+   * The outputs when these nodes are exact (a character a node, `1` or `0`), up to the first sample above `limit`.
+   * @param judged names of the outputs that count; null: all of floating point
+   */
+  async trial(exact: string, limit: number | null, judged: readonly string[] | null): Promise<ComparedOutput[][]> {
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit, judged })).samples;
   }
 }
 

@@ -8,6 +8,7 @@ import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
 import { fileTrouble } from '../../builder/userError.ts';
 import { accuracyPage } from '../../core/accuracy/accuracyPage.ts';
 import { accuracyText, nodeLevel, passesTolerance } from '../../core/accuracy/accuracyText.ts';
+import type { JudgedOutputs } from '../../core/accuracy/outputErrors.ts';
 import { randomWarning } from '../../core/accuracy/randomInputs.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { counted } from '../../core/text/numbers.ts';
@@ -27,6 +28,7 @@ const options = {
   sensitivity: { type: 'string' },
   html: { type: 'string' },
   judge: { type: 'boolean' },
+  outputs: { type: 'string', multiple: true },
 } as const;
 
 export const accuracy: Command = {
@@ -45,6 +47,7 @@ found. Writes only the rules and the page.
                         rules, otherwise fp16)
   --rules RULES         the override rules (*.trtprec) of the build
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --outputs NAME        judge only this output, of any type; may be repeated
   --judge               also judge outputs that are not floating point, by the share of elements that differ
   --max-runs N          stop the search after N runs (default 1000)
   --max-seconds N       stop the search after N seconds (default 300)
@@ -68,7 +71,7 @@ found. Writes only the rules and the page.
     const report = await judgeAccuracy({
       low,
       rules,
-      judgeAll: values.judge ?? false,
+      judgedOutputs: judgedOutputs(values),
       build: await reportOfBuild(model, values),
       sensitivity: wholeNumber('--sensitivity', values.sensitivity),
       modelLine: modelLine(model, out),
@@ -99,6 +102,12 @@ async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues):
     return (await loadBuild(await requireBuild(build))).report;
   }
   return layers === undefined && log === undefined ? undefined : (await loadFiles({ onnx, layers, log })).report;
+}
+
+function judgedOutputs({ judge, outputs }: { judge?: boolean; outputs?: string[] }): JudgedOutputs {
+  if (judge && outputs !== undefined)
+    throw new Usage('--judge cannot be combined with --outputs, which judges any type');
+  return outputs ?? (judge ? 'all' : 'float');
 }
 
 function precisionOf(text: string | undefined): LowPrecision | undefined {

@@ -82,7 +82,7 @@ ${fix && fix.nodes.length > 0 ? `<details><summary>The rules as text</summary><p
 function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): string {
   const rows = outputs.map(({ name, judged, error, mean, max }) => {
     const fails = judged && !isWithin(error, tolerance);
-    return `<tr class="${fails ? 'bad' : ''}"><td>${escaped(name)}</td><td class="n">${errorFigure(error)}</td><td class="n">${errorFigure(mean)}</td><td class="n">${max === null ? '' : magnitude(max)}</td></tr>`;
+    return `<tr class="${fails ? 'bad' : ''}"><td>${escaped(name)}${judged ? '' : ' (not judged)'}</td><td class="n">${errorFigure(error)}</td><td class="n">${errorFigure(mean)}</td><td class="n">${max === null ? '' : magnitude(max)}</td></tr>`;
   });
   return `<table><tr><th>output</th><th class="n">error</th><th class="n">mean</th><th class="n">largest value</th></tr>
 ${rows.join('\n')}

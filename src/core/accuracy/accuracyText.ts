@@ -69,10 +69,18 @@ export function accuracyVerdict(report: AccuracyReport): string {
   const nothing = nothingJudged(outputs);
   if (nothing !== null) return nothing;
   const worst = worstError(outputs);
-  const found = `${low.toUpperCase()} gives ${worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`}`;
+  const what = worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`;
+  const found = `${low.toUpperCase()} gives ${what}${judgedOnly(outputs)}`;
   if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
   if (!fix) return `${found}; there is no fix.`;
   return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.`;
+}
+
+/** ` in output "probs"`: where the search was about some outputs; '' if all of floating point are judged. */
+function judgedOnly(outputs: readonly AccuracyOutput[]): string {
+  if (outputs.every(({ judged, max }) => judged || max === null)) return '';
+  const names = outputs.filter(({ judged }) => judged).map(({ name }) => `"${name}"`);
+  return ` in ${names.length === 1 ? 'output' : 'outputs'} ${names.join(', ')}`;
 }
 
 /** Why there is nothing to judge; null: some output is judged. */
@@ -143,8 +151,8 @@ function outputLine(output: AccuracyOutput, tolerance: number): string {
     const share = `${percentText(100 * (error ?? 0))} of its elements differ`;
     return `  ${name}: ${finite ? share : 'its shape differs'}${judged ? '' : ' (not judged)'}`;
   }
-  if (shapeDiffers) return `  ${name}: fails, its shape differs`;
-  const verdict = finite && isWithin(error, tolerance) ? 'passes' : 'fails';
+  if (shapeDiffers) return `  ${name}: ${judged ? 'fails' : 'not judged'}, its shape differs`;
+  const verdict = !judged ? 'not judged' : finite && isWithin(error, tolerance) ? 'passes' : 'fails';
   return `  ${name}: ${verdict}, error ${errorFigure(error)} (largest value ${magnitude(max)})`;
 }
 

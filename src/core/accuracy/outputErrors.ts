@@ -23,17 +23,20 @@ export const finiteOrNull = (value: number): number | null => (Number.isFinite(v
 /** Whether an error is within a tolerance; null, not finite, is not. */
 export const isWithin = (error: number | null, tolerance: number): boolean => error !== null && error <= tolerance;
 
-/** Outputs of floating-point types count for the tolerance, with `judgeAll` the others, too. */
-const isJudged = ({ kind }: ComparedOutput, judgeAll: boolean): boolean => kind === 'float' || judgeAll;
+/** Which outputs count for the tolerance: those of floating-point types, all, or those with these names. */
+export type JudgedOutputs = 'float' | 'all' | readonly string[];
+
+export const isJudged = ({ name, kind }: ComparedOutput, judged: JudgedOutputs): boolean =>
+  typeof judged === 'string' ? kind === 'float' || judged === 'all' : judged.includes(name);
 
 /** The worst error of all samples' outputs that count; Infinity: not finite. */
-export function trialError(samples: readonly ComparedOutput[][], judgeAll: boolean): number {
-  const judged = samples.flat().filter((output) => isJudged(output, judgeAll));
-  return Math.max(0, ...judged.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
+export function trialError(samples: readonly ComparedOutput[][], judged: JudgedOutputs): number {
+  const counted = samples.flat().filter((output) => isJudged(output, judged));
+  return Math.max(0, ...counted.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
 }
 
 /** Each output over its samples (at least one), which have the same outputs in the same order. */
-export function outputErrors(samples: readonly ComparedOutput[][], judgeAll: boolean): AccuracyOutput[] {
+export function outputErrors(samples: readonly ComparedOutput[][], judged: JudgedOutputs): AccuracyOutput[] {
   return samples[0]!.map((first, i) => {
     const all = samples.map((sample) => sample[i]!);
     const finite = all.every((one) => one.finite);
@@ -45,7 +48,7 @@ export function outputErrors(samples: readonly ComparedOutput[][], judgeAll: boo
       error: finite ? Math.max(...errors) : null,
       finite,
       ...(all.some(({ shapes }) => shapes) && { shapeDiffers: true as const }),
-      judged: isJudged(first, judgeAll),
+      judged: isJudged(first, judged),
       mean: finite ? sum / errors.length : null,
     };
   });

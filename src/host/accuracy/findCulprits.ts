@@ -21,6 +21,8 @@ export interface AccuracySubject {
   rules: vscode.TextDocument | undefined;
   /** A build of the model: judged with the rules that it was made with, and with what its kernels change. */
   build?: Build | undefined;
+  /** The output that the search is about; undefined: all of floating point. */
+  output?: string | undefined;
 }
 
 /** What was found, and for which rules. */
@@ -57,7 +59,7 @@ export async function findCulprits(
 
 async function judge(
   context: vscode.ExtensionContext,
-  { model, rules, build }: AccuracySubject,
+  { model, rules, build, output }: AccuracySubject,
   inputs: string[],
   signal: AbortSignal,
   say: (message: string) => void,
@@ -71,13 +73,14 @@ async function judge(
     inputs,
     rules: rules?.getText() ?? loaded?.overrides?.rules,
     build: loaded?.report.layers.length ? loaded.report : undefined,
+    judgedOutputs: output === undefined ? undefined : [output],
     modelLine: `./${nameOf(model)}`,
     runtime,
     script: context.asAbsolutePath('dist/driver/simulate.py'),
     signal,
     progress: (now) => say(progressText(now)),
   });
-  return { model, rules, report, inputs, stamp, version: rules?.version };
+  return { model, rules, output, report, inputs, stamp, version: rules?.version };
 }
 
 export function progressText({ stage, done, total }: AccuracyProgress): string {

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { counted } from '../../core/text/numbers.ts';
+import type { GraphMenuContext } from '../../protocol/graphMenu.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
@@ -110,7 +111,7 @@ async function subjectOf(
   const target = commandTarget(argument)?.uri;
   if (target?.path.toLowerCase().endsWith('.trtprec') !== true) {
     const model = await pickModel(argument, sessions);
-    return model && { model, rules: undefined };
+    return model && { model, rules: undefined, output: outputOf(argument) };
   }
   const rules = await vscode.workspace.openTextDocument(target);
   // The file may be closed, and nothing is known of it before the server has it.
@@ -121,6 +122,12 @@ async function subjectOf(
     feed.paramsOf(target)?.modelProblem || 'This file has no model. Add a line such as "model ./model.onnx".';
   await vscode.window.showErrorMessage(plainText(text));
   return undefined;
+}
+
+/** The output of the model that a menu of the graph is about. */
+function outputOf(argument: unknown): string | undefined {
+  const { webviewSection, tensor } = (argument ?? {}) as Partial<GraphMenuContext>;
+  return webviewSection === 'output' ? tensor?.name : undefined;
 }
 
 /** The build of a line of the build history. */

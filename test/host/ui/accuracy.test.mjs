@@ -2,13 +2,26 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { windows } from './windows.mjs';
 
 const { open, install, folder } = windows({ files: ['fp16_overflow.onnx'] });
 
+before(install);
+
+test('one output is searched for from its menu in the graph', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('fp16_overflow.onnx');
+  await w.openFile('fp16_overflow.onnx');
+  await w.view.getByRole('button', { name: 'Collapse All' }).click();
+  const output = w.view.getByRole('treeitem', { name: /^Graph output/ }).first();
+  await w.pickInGraph(output, 'Find What Breaks in FP16');
+  await w.quickPick('Random Values').click();
+  await w.toast('FP16 gives outputs that are not finite; with').waitFor();
+  await w.shot('accuracy-0-output');
+});
+
 test('what breaks in FP16 is found, its rules are added, and a build is made with them', async () => {
-  install();
   const w = await open();
   const item = 'Find What Breaks in FP16';
   await w.untilExtensionKnown('fp16_overflow.onnx', item);

@@ -1,3 +1,4 @@
+import { pointKind } from '../../../src/core/scene/graph/scene.ts';
 import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
 import type { GraphMenuContext } from '../../../src/protocol/graphMenu.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
@@ -128,7 +129,10 @@ export function menuContext(
   switch (model === null ? undefined : subject?.kind) {
     case undefined:
       return { ...context, webviewSection: 'canvas' };
-    case 'point':
+    case 'point': {
+      const tensor = subject?.kind === 'point' ? outputTensor(model!, subject.point) : undefined;
+      return tensor ? { ...context, webviewSection: 'output', tensor } : { ...context, webviewSection: 'node' };
+    }
     case 'many':
       return { ...context, webviewSection: 'node' };
     case 'group':
@@ -142,10 +146,21 @@ export function menuContext(
     case 'tensors': {
       const [origin] = subject?.kind === 'tensors' ? subject.origins : [];
       if (origin === undefined) return { ...context, webviewSection: 'canvas' };
-      const producer = model!.graph.data.nodes[origin.producer]?.id ?? '';
-      return { ...context, webviewSection: 'tensor', tensor: { name: origin.name, producer } };
+      return { ...context, webviewSection: 'tensor', tensor: named(model!, origin) };
     }
   }
+}
+
+const named = ({ graph }: GraphModel, { name, producer }: TensorOrigin): { name: string; producer: string } => ({
+  name,
+  producer: graph.data.nodes[producer]?.id ?? '',
+});
+
+/** What a graph output is; undefined: the point is none, or nothing computes it. */
+function outputTensor(model: GraphModel, point: number): { name: string; producer: string } | undefined {
+  const { graph, tensors } = model;
+  if (pointKind(graph, point) !== 'output' || graph.inStart[point] === graph.inStart[point + 1]) return undefined;
+  return named(model, tensors.ofEdge(graph.inEdges[graph.inStart[point]!]!));
 }
 
 const moduleOf = (model: GraphModel, module: number): { module: string } => ({
