@@ -5,9 +5,6 @@ export const exitCodes = { done: 0, checkFailed: 1, cannot: 2 } as const;
 
 /** One command, one file. */
 export interface Command {
-  name: string;
-  /** One line for the list of commands. */
-  summary: string;
   /** What `--help` prints. */
   help: string;
   /** What it reads is not in memory until it ends, so V8's young generation may grow. */

@@ -12,8 +12,6 @@ import { type Command, exitCodes } from './command.ts';
 import { printJson } from './terminal.ts';
 
 export const diagnose: Command = {
-  name: 'diagnose',
-  summary: 'explain why a build failed and what to do',
   help: `trtlens diagnose LOG [--onnx MODEL.onnx] [--json]
 
 Reads a build log of trtexec, Polygraphy, Python or trtlens and reports what failed or caused a warning, on which line,

@@ -54,8 +54,6 @@ export function requireBuildFiles(files: BuildFileValues): string {
 }
 
 export const fusion: Command = {
-  name: 'fusion',
-  summary: 'show which nodes TensorRT fused into which layers',
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
                [--json] [--node NAME | --members N]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]

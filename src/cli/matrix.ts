@@ -48,8 +48,6 @@ const options = {
 } as const;
 
 export const matrix: Command = {
-  name: 'matrix',
-  summary: 'build models × precisions × GPUs and versions',
   help: `trtlens matrix FILE [--list] [--yes] [--json]
 trtlens matrix FILE --slurm FOLDER | --kubernetes FOLDER [--submit]
 trtlens matrix --collect FOLDER [--json]

@@ -16,8 +16,6 @@ const options = {
 } as const;
 
 export const profile: Command = {
-  name: 'profile',
-  summary: 'record a trace of a build with Nsight Systems',
   help: `trtlens profile BUILD [--nsys PROGRAM] [--trtexec PROGRAM] [--launcher FILE] [--json]
 
 Runs the engine of a build folder with trtexec under nsys, on a GPU, and makes the trace the profile

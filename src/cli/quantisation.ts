@@ -33,8 +33,6 @@ const options = {
 } as const;
 
 export const quantisation: Command = {
-  name: 'quantisation',
-  summary: 'show scales and what became of Q/DQ nodes; make Q/DQ nodes of a calibration cache or samples',
   help: `trtlens quantisation MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
 trtlens quantisation migrate MODEL.onnx --cache F -o OUT.onnx [--json]
 trtlens quantisation calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]

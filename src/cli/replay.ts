@@ -19,8 +19,6 @@ import { printJson, type Terminal } from './terminal.ts';
 import { counted } from '../core/text/numbers.ts';
 
 export const replay: Command = {
-  name: 'replay',
-  summary: 'compare a tactic replay with what TensorRT offers, or with another replay',
   help: `trtlens replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
 trtlens replay diff BEFORE.json AFTER.json [--json]
 

@@ -16,8 +16,6 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { buildFileOptions, buildNumberOf, filesWith, requireBuildFiles, requireEngineFiles } from './fusion.ts';
 
 export const report: Command = {
-  name: 'report',
-  summary: 'write the views of a build as one HTML page',
   help: `trtlens report --onnx MODEL.onnx [--layers F] [--log F] [--profile F] -o report.html
 trtlens report [--layers F] [--log F] [--profile F] -o report.html
 trtlens report --build FOLDER [--onnx MODEL.onnx] -o report.html

@@ -7,8 +7,6 @@ import { type Command, exitCodes, Usage } from './command.ts';
 const names = Object.keys(packageSets) as PackageSetName[];
 
 export const setup: Command = {
-  name: 'setup',
-  summary: 'install TensorRT-RTX, which builds engines without a GPU',
   help: `trtlens setup [${names.join('|')}] [--python PROGRAM] [--yes]
 
 Downloads TensorRT-RTX, or ONNX Runtime, into a private environment in your cache, after asking.

@@ -25,8 +25,6 @@ const options = {
 } as const;
 
 export const timingCache: Command = {
-  name: 'timing-cache',
-  summary: 'merge timing caches, or remove entries that builds no longer use',
   help: `trtlens timing-cache merge FILE FILE… -o OUT [--ignore-mismatch] [--json]
 trtlens timing-cache prune FILE --log LOG… -o OUT [--json]
 

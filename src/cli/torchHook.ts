@@ -8,8 +8,6 @@ import { driverScript } from './driverScript.ts';
 const name = 'trtlens_torch.py';
 
 export const torchHook: Command = {
-  name: 'torch-hook',
-  summary: 'write a Python file that names PyTorch modules in the layers of TensorRT',
   help: `trtlens torch-hook [-o ${name}]
 
 Writes a Python file for programs that use Torch-TensorRT. It names the FX node of every layer and writes the graph with

@@ -13,8 +13,6 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 
 export const triton: Command = {
-  name: 'triton',
-  summary: 'write or check the config.pbtxt of an engine for Triton',
   help: `trtlens triton BUILD -o config.pbtxt [--name NAME]
 trtlens triton BUILD --check config.pbtxt [--json]
 

@@ -32,8 +32,6 @@ const options = {
 } as const;
 
 export const accuracy: Command = {
-  name: 'accuracy',
-  summary: 'find the nodes that lose accuracy in low precision, and the smallest fix, without a GPU',
   help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16|int8|fp8] [--rules RULES] [-o RULES] [--json]
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set

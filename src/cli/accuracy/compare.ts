@@ -22,8 +22,6 @@ const options = {
 } as const;
 
 export const compare: Command = {
-  name: 'compare',
-  summary: 'compare the tensors that two engines or tools computed',
   help: `trtlens compare A B [--onnx MODEL] [--prediction FILE] [--tolerance 0.01] [--json]
 
 Compares tensors; A is the reference. Exit status 1: a tensor misses the tolerance.

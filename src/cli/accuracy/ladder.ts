@@ -26,8 +26,6 @@ const options = {
 } as const;
 
 export const ladder: Command = {
-  name: 'ladder',
-  summary: 'compare the accuracy of FP32, FP16, BF16 and INT8 in one table, without a GPU',
   help: `trtlens ladder MODEL [--inputs F]... [--precisions fp32,fp16,bf16,int8] [--int8 QDQ | --calibration F] [--json]
 
 Simulates a model in each precision as trtlens accuracy does and compares with FP32: error, nodes to blame, what repairs

@@ -16,8 +16,6 @@ const options = {
 } as const;
 
 export const run: Command = {
-  name: 'run',
-  summary: 'run the engine of a build on a GPU and store its outputs',
   help: `trtlens run BUILD --inputs FILE -o OUT.npz [--launcher FILE] [--json]
 
 Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writes its outputs.

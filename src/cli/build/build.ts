@@ -25,8 +25,6 @@ import { formatReport } from '../../core/report/reportText.ts';
 import { buildRequest } from './buildRequest.ts';
 
 export const build: Command = {
-  name: 'build',
-  summary: 'build an engine and report on it',
   help: `trtlens build MODEL.onnx [options] [--json]
 
 Builds an engine and reports what happened to every node. Leaves a build folder with log, layer info, profile (if there

@@ -20,8 +20,6 @@ const options = {
 } as const;
 
 export const diff: Command = {
-  name: 'diff',
-  summary: 'compare two builds node by node',
   help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--json] [--markdown FILE] [--html FILE]
 
 Compares two builds. A and B are build folders, or reports by 'trtlens fusion --json', of any versions, GPUs and

@@ -42,8 +42,6 @@ const options = {
 } as const;
 
 export const gate: Command = {
-  name: 'gate',
-  summary: 'check a build against the rules of a gate file, for CI',
   help: `trtlens gate FILE --build FOLDER | --report F [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
 trtlens gate FILE --matrix RESULT.json [the same outputs]
 trtlens gate FILE --init --build FOLDER

@@ -10,8 +10,6 @@ import { printJson } from '../terminal.ts';
 import { inspectOptions, inspectTarget } from './inspectOptions.ts';
 
 export const inspect: Command = {
-  name: 'inspect',
-  summary: 'identify a file by its content',
   help: `trtlens inspect FILE [--tensorrt VERSION] [--compute-capability 8.9] [--runtime lean] [--platform linux]
                      [--read] [--json]
 

@@ -27,8 +27,6 @@ import { driverScript } from '../driverScript.ts';
 const json = { json: { type: 'boolean' } } as const;
 
 export const precision: Command = {
-  name: 'precision',
-  summary: 'check precision overrides, convert them to flags or a typed model, verify a build',
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
 trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
 trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow]

@@ -35,8 +35,6 @@ const options = {
 } as const;
 
 export const extract: Command = {
-  name: 'extract',
-  summary: 'write a part of a model as a separate model',
   help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
                 [--around K] [--log F] [--samples F]… [--embed | --references] -o OUT.onnx [--json]
 

@@ -14,8 +14,6 @@ const options = {
 } as const;
 
 export const plugin: Command = {
-  name: 'plugin',
-  summary: 'replace nodes by one custom node, and write a TensorRT plugin for it',
   help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--json]
 
 Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake,

@@ -17,8 +17,6 @@ const options = {
 } as const;
 
 export const reduce: Command = {
-  name: 'reduce',
-  summary: 'make a failing model the smallest one that fails alike',
   help: `trtlens reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymise] [--without-weights]
                [--max-minutes N] [build options] [--json]
 

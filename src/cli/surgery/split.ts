@@ -26,8 +26,6 @@ const options = {
 } as const;
 
 export const split: Command = {
-  name: 'split',
-  summary: 'cut a model at tensors into models that run one after the other',
   help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--samples F]… [--json]
 trtlens split MODEL.onnx --suggest [--json]
 

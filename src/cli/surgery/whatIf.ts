@@ -30,8 +30,6 @@ const changedOptions = ['shapes', 'compute-capability'];
 const changes = ['output', 'unmark', 'cut', 'add', 'remove', 'rules', 'opset', ...changedOptions];
 
 export const whatIfCommand: Command = {
-  name: 'what-if',
-  summary: 'try a change and see what it does to fusion',
   help: `trtlens what-if MODEL.onnx --output T | --unmark T | --cut T | --add OP:T | --remove ID | --rules F | --opset N | --shapes S
                 | --compute-capability C  [--base FOLDER] [build options] [--html FILE] [--json]
 trtlens what-if MODEL.onnx --break NODES | --separate NODES | --fuse NODES
