@@ -2,7 +2,7 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, context } from 'esbuild';
-import { commonJs } from './scripts/commonJs.mjs';
+import { inOneFile, inPacks } from './scripts/commonJs.mjs';
 
 /** Inside a webview a worker must start from a Blob: `import code from 'worker:./layoutWorker.ts'` gives its bundled text. */
 const workers = {
@@ -38,7 +38,7 @@ const editorApi = {
   },
 };
 
-/** Which code the editor reads when: see `commonJs`. */
+/** Which code the editor reads when: see `inPacks`. */
 const packs = {
   start: ['src/host/extension.ts'],
   reading: ['src/host/workspace/diskSource.ts', 'src/builder/files/parsers.ts', 'src/core/diagnose/diagnoseLog.ts'],
@@ -68,7 +68,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
       outdir: 'dist',
       outExtension: { '.js': '.cjs' },
       chunkNames: 'parts/[name]-[hash]',
-      plugins: [editorApi, commonJs(packs, 'parts/')],
+      plugins: [editorApi, inPacks(packs)],
     },
     cliBundle('dist', shared),
     ...['editor', 'playground'].map((view) => ({
@@ -99,9 +99,6 @@ const builtinModules = {
   },
 };
 
-/** What identifies a file is used alone as often as by other commands, so none of their code comes with it. */
-const commandPacks = { start: ['src/cli/main.ts'], inspect: ['src/cli/inspect/inspect.ts'] };
-
 /** The command line: its entry `cli.js` loads the code of a command when the command runs. */
 export function cliBundle(outdir, options = {}) {
   return {
@@ -116,7 +113,7 @@ export function cliBundle(outdir, options = {}) {
     outdir,
     chunkNames: 'cli-[name]-[hash]',
     define: { 'import.meta.dirname': '__dirname' },
-    plugins: [builtinModules, commonJs(commandPacks, 'cli-', { byImport: true })],
+    plugins: [builtinModules, inOneFile('cli-parts.cjs')],
   };
 }
 

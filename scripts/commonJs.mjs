@@ -1,19 +1,15 @@
 // The editor loads CommonJS, and Node starts it in half the time of modules; but esbuild cannot split into it: modules
 // first, each of them then translated.
-import { rm, writeFile } from 'node:fs/promises';
-import { basename, join, parse } from 'node:path';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * An esbuild plugin for a build into modules with splitting: translates its outputs, and packs them into a file for each
- * of `packs`: a part belongs to the first pack with an entry that needs it at once. What no entry needs at once comes
- * into the pack `rest`, or into one for each dynamic import. A part runs when it is first required, and a pack is read
- * with its first part: hundreds of small files would take longer to read and compress worse.
- * @param packs pack → its entries, as paths of their sources
- * @param prefix what the name of a pack's file begins with, from the folder of the entries
- * @param byImport a pack for each dynamic import in place of `rest`
+ * An esbuild plugin for a build into modules with splitting: translates its outputs, the parts, and gives them to `write`.
+ * A part runs when it is first required: by a number, since hashes compress badly.
+ * @param write gets the options and outputs of the build, the code of each part, and the numbers of the parts by file
  */
-export const commonJs = (packs, prefix, { byImport = false } = {}) => ({
+export const commonJs = (write) => ({
   name: 'commonJs',
   setup({ initialOptions: options, onEnd }) {
     onEnd(async ({ metafile, errors }) => {
@@ -40,73 +36,91 @@ export const commonJs = (packs, prefix, { byImport = false } = {}) => ({
         write: Boolean(sourcemap),
       });
       if (outputFiles === undefined) return;
-      const packOf = packed(metafile, byImport ? withImports(metafile, packs) : packs);
-      // Numbers in place of hashes, which compress badly.
-      const numbers = new Map([...packOf.keys()].map((name, index) => [name, `${index}`]));
-      const numbered = (text) => text.replaceAll(/(?<=require\("\.[^"]*\/)[^"/]+(?="\))/g, (name) => numbers.get(name));
-      const codes = new Map(outputFiles.map(({ path, text }) => [basename(path), numbered(text)]));
-      const hashbang = /^#!.*\n/;
       await Promise.all(paths.map((path) => rm(path)));
-      const names = [...codes.keys()];
-      for (const pack of new Set(packOf.values())) {
-        const parts = names
-          .filter((name) => packOf.get(name) === pack)
-          .map((name) => `${numbers.get(name)}(module,exports,require){${codes.get(name).replace(hashbang, '')}}`);
-        // oxlint-disable-next-line no-await-in-loop -- a handful of files
-        await writeFile(join(outdir, `${prefix}${pack}.cjs`), `module.exports={${parts.join(',\n')}};\n`);
+      const numbers = new Map(outputFiles.map(({ path }, index) => [basename(path), index]));
+      const numbered = (text) => text.replaceAll(/(?<=require\("\.[^"]*\/)[^"/]+(?="\))/g, (name) => numbers.get(name));
+      const hashbang = /^#!.*\n/;
+      const loader = await write({
+        outdir,
+        outputs: metafile.outputs,
+        parts: outputFiles.map(({ text }) => numbered(text).replace(hashbang, '')),
+        numbers,
+      });
+      for (const entry of Object.keys(options.entryPoints).map((name) => `${name}${extension}`)) {
+        const number = numbers.get(entry);
+        const [first = ''] = hashbang.exec(outputFiles[number].text) ?? [];
+        // oxlint-disable-next-line no-await-in-loop -- one or two files
+        await writeFile(join(outdir, entry), `${first}${loader}module.exports=load(${number});\n`);
       }
-      const load = loader([...packOf.values()], prefix);
-      const entries = Object.keys(options.entryPoints).map((name) => `${name}${extension}`);
-      await Promise.all(
-        entries.map((name) => {
-          const [first = ''] = hashbang.exec(codes.get(name)) ?? [];
-          return writeFile(join(outdir, name), `${first}${load}module.exports=load(${numbers.get(name)});\n`);
-        }),
-      );
     });
   },
 });
 
-/** Part → the pack that contains it. */
-function packed({ outputs }, packs) {
+/** What `load` of a part's number has in common: parts require each other by relative paths. */
+const loaderOf = (run) => `const running={};
+const load=(number)=>{
+  const known=running[number];
+  if(known)return known.exports;
+  const module=running[number]={exports:{}};
+  const partOrOther=(path)=>path[0]==="."?load(path.slice(path.lastIndexOf("/")+1)):require(path);
+  ${run}
+  return module.exports;
+};
+`;
+
+/**
+ * For the editor, which keeps code that it has compiled: the parts in a file for each of `packs`, which is read with its
+ * first part. A part belongs to the first pack with an entry that needs it at once; what no entry needs at once comes into
+ * the pack `rest`. Hundreds of small files would take longer to read and compress worse.
+ * @param packs pack → its entries, as paths of their sources
+ */
+export const inPacks = (packs) =>
+  commonJs(async ({ outdir, outputs, parts, numbers }) => {
+    const packOf = packed(outputs, packs);
+    const packNames = [...numbers.keys()].map((name) => packOf.get(name));
+    for (const pack of new Set(packNames)) {
+      const inside = parts.flatMap((code, number) =>
+        packNames[number] === pack ? `${number}(module,exports,require){${code}}` : [],
+      );
+      // oxlint-disable-next-line no-await-in-loop -- a handful of files
+      await writeFile(join(outdir, 'parts', `${pack}.cjs`), `module.exports={${inside.join(',\n')}};\n`);
+    }
+    const run = 'require("./parts/"+packOf[number]+".cjs")[number](module,module.exports,partOrOther);';
+    return `const packOf=${JSON.stringify(packNames)};\n${loaderOf(run)}`;
+  });
+
+/** Part → the pack that contains it, both by name. */
+function packed(outputs, packs) {
   const packOf = new Map();
   for (const [pack, entries] of Object.entries(packs)) {
-    for (const path of neededBy(outputs, entries)) if (!packOf.has(basename(path))) packOf.set(basename(path), pack);
+    const needed = new Set(Object.keys(outputs).filter((path) => entries.includes(outputs[path].entryPoint)));
+    for (const path of needed) {
+      if (!packOf.has(basename(path))) packOf.set(basename(path), pack);
+      for (const { path: other, kind, external } of outputs[path].imports)
+        if (!external && kind !== 'dynamic-import') needed.add(other);
+    }
   }
   for (const path of Object.keys(outputs)) if (!packOf.has(basename(path))) packOf.set(basename(path), 'rest');
   return packOf;
 }
 
-/** Outputs that entries need at once. */
-function neededBy(outputs, entries) {
-  const needed = new Set(Object.keys(outputs).filter((path) => entries.includes(outputs[path].entryPoint)));
-  for (const path of needed)
-    for (const { path: other, kind, external } of outputs[path].imports)
-      if (!external && kind !== 'dynamic-import') needed.add(other);
-  return needed;
-}
-
-/** The packs, and one for each other dynamic import: those that need the least code first, so that others read little else. */
-function withImports({ outputs }, packs) {
-  const known = Object.values(packs).flat();
-  const bytes = (entry) => [...neededBy(outputs, [entry])].reduce((sum, path) => sum + outputs[path].bytes, 0);
-  const others = Object.values(outputs)
-    .flatMap(({ entryPoint }) => (entryPoint === undefined || known.includes(entryPoint) ? [] : [entryPoint]))
-    .map((entry) => [bytes(entry), entry])
-    .sort(([a], [b]) => a - b);
-  const all = { ...packs };
-  for (const [, entry] of others) all[parse(entry).name] = [...(all[parse(entry).name] ?? []), entry];
-  return all;
-}
-
-/** Gives a part by the name of its file. Parts require each other by relative paths, and else what Node or the editor has. */
-const loader = (packOf, prefix) => `const packOf=${JSON.stringify(packOf)};
-const running={};
-const load=(name)=>{
-  const known=running[name];
-  if(known)return known.exports;
-  const module=running[name]={exports:{}};
-  require("./${prefix}"+packOf[name]+".cjs")[name](module,module.exports,(path)=>path[0]==="."?load(path.slice(path.lastIndexOf("/")+1)):require(path));
-  return module.exports;
-};
-`;
+/**
+ * For a process of its own: the parts one after the other in a file, of which a process reads and compiles those that it
+ * runs. The file is replaced, never changed, because a process that runs meanwhile has the old one open.
+ */
+export const inOneFile = (name) =>
+  commonJs(async ({ outdir, parts }) => {
+    await writeFile(join(outdir, `${name}.new`), parts.join(''));
+    await rename(join(outdir, `${name}.new`), join(outdir, name));
+    let end = 0;
+    const ends = parts.map((code) => (end += Buffer.byteLength(code)));
+    return `const {openSync,readSync}=require("node:fs");
+const {compileFunction}=require("node:vm");
+const ends=${JSON.stringify(ends)};
+const filename=__dirname+"/${name}";
+const file=openSync(filename);
+${loaderOf(`const start=ends[number-1]??0;
+  const code=Buffer.allocUnsafe(ends[number]-start);
+  readSync(file,code,0,code.length,start);
+  compileFunction(code.toString(),["module","exports","require","__dirname"],{filename})(module,module.exports,partOrOther,__dirname);`)}`;
+  });
