@@ -10,11 +10,11 @@ export interface TimeDistribution {
 export function timeDistribution(times: Float64Array, perMs: number): TimeDistribution {
   times.sort();
   const at = (percent: number): number => times[Math.max(0, Math.ceil((percent / 100) * times.length) - 1)]! / perMs;
-  return { averageMs: sumOf(times) / times.length / perMs, p50: at(50), p90: at(90), p99: at(99) };
+  return { averageMs: sumOfTimes(times) / times.length / perMs, p50: at(50), p90: at(90), p99: at(99) };
 }
 
 /** A loop: `reduce` makes an object for each number, and a trace has millions. */
-export function sumOf(times: Float64Array): number {
+export function sumOfTimes(times: Float64Array): number {
   let sum = 0;
   for (let index = 0; index < times.length; index++) sum += times[index]!;
   return sum;

@@ -1,6 +1,6 @@
 import type { EngineLayer } from '../engine/engineLayer.ts';
 import type { TimedKernels, KernelTrace } from '../engine/profile.ts';
-import { sumOf, timeDistribution } from '../engine/timeDistribution.ts';
+import { sumOfTimes, timeDistribution } from '../engine/timeDistribution.ts';
 import { addTo } from '../text/addTo.ts';
 import { counted } from '../text/numbers.ts';
 import { quote } from './namedMembers.ts';
@@ -32,7 +32,7 @@ export function joinTrace(layers: readonly EngineLayer[], trace: KernelTrace): P
     }
     groupsOf[candidates.length > 1 ? candidates[range.turn]! : candidates[0]!]!.push(group);
     attributed += group.launches;
-    ns += sumOf(group.passNs);
+    ns += sumOfTimes(group.passNs);
   }
   const scratch = scratchOf(trace.passes);
   const times = groupsOf.map((groups) => (groups.length === 0 ? undefined : timesOf(groups, scratch)));

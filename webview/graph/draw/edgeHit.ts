@@ -45,16 +45,16 @@ function nearestPiece({ layout: { pieces } }: Picture, px: number, py: number, w
   return best;
 }
 
-export type Piece = [x0: number, y0: number, x1: number, y1: number, y2: number, c: number];
+export type LinePiece = [x0: number, y0: number, x1: number, y1: number, y2: number, c: number];
 
 /** The point of a piece's curve, see LayoutResult, at 0 (its start) … 1 (where it becomes straight). */
-export function curveAt([x0, y0, x1, y1, , c]: Piece, t: number): [x: number, y: number] {
+export function curveAt([x0, y0, x1, y1, , c]: LinePiece, t: number): [x: number, y: number] {
   const u = 1 - t;
   return [u * u * (u + 3 * t) * x0 + t * t * (t + 3 * u) * x1, u * u * u * y0 + 3 * u * t * c + t * t * t * y1];
 }
 
 /** From a point to a piece of a line. */
-function distanceTo(piece: Piece, px: number, py: number): number {
+function distanceTo(piece: LinePiece, px: number, py: number): number {
   const [x0, y0, x1, y1, y2] = piece;
   let [lastX, lastY] = [x0, y0];
   let least = toSegment(px, py, x1, y1, x1, y2);

@@ -1,7 +1,7 @@
 import { pieceSize } from '../../../src/core/layout/layoutTypes.ts';
 import type { Frame, PlacedBox } from './drawView.ts';
 import { curveAt } from './edgeHit.ts';
-import type { Piece } from './edgeHit.ts';
+import type { LinePiece } from './edgeHit.ts';
 
 /** A curve is followed in this many straight steps. */
 const steps = 6;
@@ -34,7 +34,7 @@ export function lineFinder(frame: Frame): (box: PlacedBox) => boolean {
 
 const rowOf = (y: number): number => Math.max(0, Math.floor(y / stripe));
 
-function isOnPiece(piece: Piece, isIn: (x0: number, y0: number, x1: number, y1: number) => boolean): boolean {
+function isOnPiece(piece: LinePiece, isIn: (x0: number, y0: number, x1: number, y1: number) => boolean): boolean {
   const [x0, y0, x1, y1, y2] = piece;
   if (isIn(x1, y1, x1, y2)) return true;
   let [lastX, lastY] = [x0, y0];
@@ -52,7 +52,7 @@ interface Line {
   top: number;
   right: number;
   bottom: number;
-  piece: Piece | null;
+  piece: LinePiece | null;
 }
 
 /** The lines that are on the screen, by stripe. */
@@ -62,7 +62,7 @@ function linesOf(frame: Frame): Line[][] {
   const rows: Line[][] = [];
   const put = (left: number, top: number, right: number, bottom: number, at: number): void => {
     if (left > frame.width || right < 0 || top > frame.height || bottom < 0) return;
-    const piece: Piece | null =
+    const piece: LinePiece | null =
       at < 0
         ? null
         : [
