@@ -229,23 +229,19 @@ export class Workbench {
     throw new Error(`No boundary's label beside ${module}`);
   }
 
-  /** Resolves when the graph is painted and nothing of it has moved for some frames: what is clicked then is hit. */
+  /**
+   * Resolves when the graph is painted and nothing of it has moved for some frames: what is clicked then is hit. Again
+   * where VS Code replaced the frame of the view meanwhile, as it may while it starts.
+   */
   async graphAtRest() {
-    await this.view.locator('.graph-tree').evaluate(
-      (tree) =>
-        new Promise((resolve) => {
-          let [last, frames] = ['', 0];
-          const look = () => {
-            const items = [...tree.querySelectorAll('[role=treeitem]')];
-            const now = items.map(({ dataset, style }) => `${dataset.key} ${style.cssText}`).join('\n');
-            frames = now === last && items.length > 0 ? frames + 1 : 0;
-            last = now;
-            if (frames < 12) requestAnimationFrame(look);
-            else resolve();
-          };
-          look();
-        }),
-    );
+    for (let tries = 0; ; tries += 1) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- again only when the frame is gone
+        return await this.view.locator('.graph-tree').evaluate(untilAtRest);
+      } catch (error) {
+        if (tries === 3 || !/Frame was detached|context was destroyed/.test(error.message)) throw error;
+      }
+    }
   }
 
   /**
@@ -407,3 +403,18 @@ async function webviewState() {
   const frames = [...document.querySelectorAll('iframe')].map(({ id }) => id);
   return `controlled by ${controller?.scriptURL ?? 'none'}; ${states.join(', ')}; frames: ${frames.join(', ') || 'none'}`;
 }
+
+/** Runs in the page. */
+const untilAtRest = (tree) =>
+  new Promise((resolve) => {
+    let [last, frames] = ['', 0];
+    const look = () => {
+      const items = [...tree.querySelectorAll('[role=treeitem]')];
+      const now = items.map(({ dataset, style }) => `${dataset.key} ${style.cssText}`).join('\n');
+      frames = now === last && items.length > 0 ? frames + 1 : 0;
+      last = now;
+      if (frames < 12) requestAnimationFrame(look);
+      else resolve();
+    };
+    look();
+  });
