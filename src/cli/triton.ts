@@ -11,6 +11,7 @@ import { writeTritonConfig } from '../core/triton/writeConfig.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
+import { hasErrors } from './problemLines.ts';
 
 export const triton: Command = {
   help: `trtlens triton BUILD -o config.pbtxt [--name NAME]
@@ -56,6 +57,6 @@ compares an existing configuration with the engine and exits with 1 if they cont
           ? `${check} fits the engine.\n`
           : problems.map(({ severity, line, message }) => `${check}:${line ?? 1}: ${severity}: ${message}\n`).join(''),
       );
-    return problems.some(({ severity }) => severity === 'error') ? exitCodes.checkFailed : exitCodes.done;
+    return hasErrors(problems) ? exitCodes.checkFailed : exitCodes.done;
   },
 };

@@ -23,6 +23,7 @@ import { readBuildSide } from '../store/buildSide.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
 import type { TrialMemory } from './trialMemory.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 
 /** A build that was tried, and what its log says went wrong. */
 export interface PartTrial {
@@ -80,8 +81,7 @@ export class PartTrials {
   static async begin(request: TrialRequest): Promise<PartTrials> {
     const { options, source, folder } = request;
     const { value: model, problems } = await new ParsedFiles().model(options.model, { spans: true });
-    const error = problems.find(({ severity }) => severity === 'error');
-    if (error) throw new UserError(`${options.model}: ${error.message}`);
+    refuseErrors(options.model, problems);
     await linkWeights(options.model, model, source, folder);
     return new PartTrials(request, model);
   }

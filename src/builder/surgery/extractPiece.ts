@@ -15,6 +15,7 @@ import { checkOutput, weightFiles } from '../files/checkOutput.ts';
 import { isGzip, withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 
 export interface ExtractRequest {
   /** Path of the model. */
@@ -74,8 +75,7 @@ export async function extractPieces(
   files = new ParsedFiles(),
 ): Promise<ExtractedPiece[]> {
   const { value: model, problems } = await files.model(path, { spans: true });
-  const error = problems.find(({ severity }) => severity === 'error');
-  if (error) throw new UserError(`${path}: ${error.message}`);
+  refuseErrors(path, problems);
   const used = externalLocations(model);
   const graph = createModelGraph(model);
   const pieces = pick(graph);

@@ -19,6 +19,7 @@ import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
 import { writeWhole } from '../files/writeWhole.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 
 export interface PluginRequest {
   /** Path of the model. */
@@ -66,8 +67,7 @@ export async function writePlugin({
   signal,
 }: PluginRequest): Promise<WrittenPlugin> {
   const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
-  const error = problems.find(({ severity }) => severity === 'error');
-  if (error) throw new UserError(`${path}: ${error.message}`);
+  refuseErrors(path, problems);
   const graph = createModelGraph(model);
   const fit = <T extends object>(value: T | Unfit): T => {
     if ('reason' in value) throw new UserError(`${basename(path)}: ${value.reason}`);
