@@ -58,7 +58,7 @@ export interface PortabilityCheck {
 
 /** All that is known of an engine. */
 export interface EngineKnowledge extends EngineFacts {
-  /** The file has the length that its header specifies. */
+  /** The file has all bytes that its header specifies. */
   isWhole: boolean;
   /** Its build in the history; null: not known. */
   origin: EngineOrigin | null;

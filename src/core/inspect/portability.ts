@@ -25,7 +25,7 @@ export function capabilitiesOf(mask: number): string[] | null {
 export function portabilityOf(engine: EngineKnowledge, target: EngineTarget): PortabilityCheck[] {
   return [
     engine.isWhole
-      ? { check: 'file', verdict: 'fits', message: 'The file has the length that its header specifies.' }
+      ? { check: 'file', verdict: 'fits', message: 'The file has all bytes that its header specifies.' }
       : { check: 'file', verdict: 'no', message: 'The file is truncated. Build or copy the engine again.' },
     versionCheck(engine, target),
     compatibleCheck(engine, target),

@@ -1,4 +1,5 @@
 import type { Problem } from '../text/problem.ts';
+import { decodeUtf8 } from '../text/utf8Decoder.ts';
 
 /** A field of a message in protobuf's text format. */
 export interface TextField {
@@ -113,11 +114,11 @@ function tokensOf(text: string): Token[] {
 }
 
 const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+/** Octal and hexadecimal escapes are bytes of UTF-8, as protobuf's printers write what is not ASCII. */
 const unescape = (text: string): string =>
-  text.replaceAll(/\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)/g, (_, code: string) =>
-    /^[0-7]/.test(code)
-      ? String.fromCharCode(Number.parseInt(code, 8))
-      : /^x./.test(code)
-        ? String.fromCharCode(Number.parseInt(code.slice(1), 16))
-        : (letters[code] ?? code),
+  text.replaceAll(/((?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}))+)|\\(.)/g, (_, codes: string | undefined, code: string) =>
+    codes === undefined ? (letters[code] ?? code) : decodeUtf8(Uint8Array.from(codes.split('\\').slice(1), byteOf)),
   );
+
+const byteOf = (code: string): number =>
+  code.startsWith('x') ? Number.parseInt(code.slice(1), 16) : Number.parseInt(code, 8);

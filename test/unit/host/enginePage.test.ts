@@ -84,7 +84,7 @@ describe('the page of an engine', () => {
     });
     const text = textOf(enginePage({ name: 'vit.engine', found, build, stale: null, reading: null }, links, 'n'));
     expect(text).toContain('Product TensorRT-RTX Version 1.7.1, build 116 Size 64 bytes Compute capabilities 8.0, 8.9');
-    expect(text).toContain('File ✓ Fits The file has the length that its header specifies.');
+    expect(text).toContain('File ✓ Fits The file has all bytes that its header specifies.');
     expect(text).toContain('Version ✓ Fits');
     expect(text).toContain('GPU ✕ Does not load Built for compute capability 8.0, 8.9.');
     expect(text).toContain('Platform ✓ Fits');

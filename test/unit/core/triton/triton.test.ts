@@ -113,6 +113,8 @@ instance_group [
     const input = value.find((field) => field.name === 'input')!;
     expect(input.value).toContainEqual({ name: 'name', value: name, line: expect.any(Number) });
     expect(checkTritonConfig(writeTritonConfig(model), model)).toEqual([]);
+    // As Python's text_format prints it: bytes of UTF-8 in octal digits.
+    expect(readPbtxt('name: "\\303\\251\\xc3\\xA9\\"\\n"').value[0]!.value).toBe('éé"\n');
   });
 });
 
