@@ -12,6 +12,10 @@ export function checkTritonConfig(text: string, model: TritonModel): Problem[] {
   if (problems.length > 0) return problems;
   const found: Problem[] = [];
   const add: Add = (code, message, line) => found.push({ severity: 'error', code, message, line });
+  for (const name of ['name', 'platform', 'backend', 'max_batch_size', 'dynamic_batching']) {
+    const [, again] = fields.filter((one) => one.name === name);
+    if (again) add('repeated', `'${name}' is given twice, so Triton cannot read the file. Keep one.`, again.line);
+  }
   checkPlatform(fields, add);
   const maxBatch = checkBatch(fields, model, add);
   checkBindings(fields, 'input', model.inputs, maxBatch > 0, add);

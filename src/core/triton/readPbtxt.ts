@@ -69,8 +69,10 @@ export function readPbtxt(text: string): { value: TextField[]; problems: Problem
       while (!isNext(']')) {
         const { line } = tokens[at] ?? token;
         fields.push(element(token.text, line, depth));
-        if (isNext(',')) at++;
-        else if (!isNext(']')) return fail("']' is missing");
+        if (isNext(',')) {
+          at++;
+          if (isNext(']')) return fail("a value is missing between ',' and ']'");
+        } else if (!isNext(']')) return fail("']' is missing");
       }
       at++;
     }
@@ -113,12 +115,25 @@ function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+const letters: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+const escape =
+  /((?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}))+)|\\u([0-9a-fA-F]{4})|\\U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|\\(.)/g;
+
 /** Octal and hexadecimal escapes are bytes of UTF-8, as protobuf's printers write what is not ASCII. */
 const unescape = (text: string): string =>
-  text.replaceAll(/((?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}))+)|\\(.)/g, (_, codes: string | undefined, code: string) =>
-    codes === undefined ? (letters[code] ?? code) : decodeUtf8(Uint8Array.from(codes.split('\\').slice(1), byteOf)),
-  );
+  text.replaceAll(escape, (_, bytes?: string, short?: string, long?: string, code = '') => {
+    if (bytes !== undefined) return decodeUtf8(Uint8Array.from(bytes.split('\\').slice(1), byteOf));
+    const point = short ?? long;
+    return point === undefined ? (letters[code] ?? code) : String.fromCodePoint(Number.parseInt(point, 16));
+  });
 
 const byteOf = (code: string): number =>
   code.startsWith('x') ? Number.parseInt(code.slice(1), 16) : Number.parseInt(code, 8);

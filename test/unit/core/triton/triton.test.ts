@@ -114,6 +114,7 @@ instance_group [
     expect(input.value).toContainEqual({ name: 'name', value: name, line: expect.any(Number) });
     expect(checkTritonConfig(writeTritonConfig(model), model)).toEqual([]);
     // As Python's text_format prints it: bytes of UTF-8 in octal digits.
+    expect(readPbtxt('name: "\\u00e9\\U0001F600\\a"').value[0]!.value).toBe('é😀\u0007');
     expect(readPbtxt('name: "\\303\\251\\xc3\\xA9\\"\\n"').value[0]!.value).toBe('éé"\n');
   });
 });
@@ -152,6 +153,13 @@ describe('the check of an existing config.pbtxt', () => {
     expect(problemsOf(good.replace('"1" ]', '"2" ]'))).toEqual([
       [30, 'profile', 'The engine has no optimization profile 2: it has 0, 1.'],
     ]);
+  });
+
+  it('names what protobuf rejects: a field that is given twice, and a comma behind the last value', () => {
+    expect(problemsOf('name: "a"\nname: "b"\n')).toEqual([
+      [2, 'repeated', "'name' is given twice, so Triton cannot read the file. Keep one."],
+    ]);
+    expect(problemsOf('input [\n { name: "x" },\n]')).toEqual([[3, 'pbtxt', "a value is missing between ',' and ']'"]]);
   });
 
   it('says where a text is broken, and never throws', () => {
