@@ -12,12 +12,16 @@ interface Shipped {
   external: string[];
 }
 const shipped = new Map<string, Shipped>();
+/** What the command line reads for `trtlens inspect`. */
+let inspecting: string[] = [];
 
 beforeAll(async () => {
   for (const options of bundles() as BuildOptions[]) {
     const { metafile } = await build({ ...options, write: false, metafile: true });
-    for (const [out, { entryPoint }] of Object.entries(metafile!.outputs))
+    for (const [out, { entryPoint }] of Object.entries(metafile!.outputs)) {
       if (entryPoint !== undefined && entries.has(entryPoint)) shipped.set(out, shippedWith(metafile!, out));
+      if (entryPoint === 'src/cli/inspect/inspect.ts') inspecting = shippedWith(metafile!, out).start;
+    }
   }
 }, 120_000);
 
@@ -90,6 +94,18 @@ it('the extension starts without the code that reads, builds, changes and serves
     expect(inputs.some((path) => path.includes(part))).toBe(true);
     expect(start.filter((path) => path.includes(part))).toEqual([]);
   }
+});
+
+it('the command line starts without its commands, and identifies a file without what builds, edits and reports', () => {
+  const { start } = shipped.get('dist/cli.js')!;
+  expect(start.filter((path) => path.startsWith('src/') && !/^src\/cli\/\w+\.ts$/.test(path)).toSorted()).toEqual([
+    'src/builder/userError.ts',
+    'src/core/text/errorText.ts',
+  ]);
+  expect(inspecting).toContain('src/core/onnx/readModel.ts');
+  const heavy =
+    /node_modules|src\/core\/(fusion|report|precision|build)\/|src\/builder\/(run|store|tools)\/|\/(parsedFiles|writeModel)\.ts/;
+  expect(inspecting.filter((path) => heavy.test(path))).toEqual([]);
 });
 
 it('onnx-proto decodes in tests only, elkjs lays out in benchmarks only', () => {
