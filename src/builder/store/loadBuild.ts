@@ -95,24 +95,15 @@ function joined(
   const paths = [given.onnx, given.log, given.layers, given.profile, given.ncu];
   const what = JSON.stringify(['report', paths.map((path) => path !== undefined), own, given.buildNumber]);
   const make = async () => {
-    // One after the other: all of them run in one thread, and what reading a file leaves behind can go before the next.
     const model = await files.model(given.onnx);
-    const whole = given.log === undefined ? undefined : await files.log(given.log);
-    const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
-    const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
-    const counters = given.ncu === undefined ? undefined : await files.counters(given.ncu);
+    const { whole, layers, profile, inputOf } = await readBuildFiles(given, files);
     const reportOn = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) =>
       createReport({
         model: model.value,
         modelFile: basename(given.onnx),
         modelProblems: model.problems,
-        log: log?.value,
-        build,
-        layerInfo: layers?.value,
-        profile: profile?.value,
-        counters: counters?.value,
+        ...inputOf(log, build),
         ...own,
-        problems: [log, layers, profile, counters].flatMap((read) => read?.problems ?? []),
       });
     const { log, report } = whole
       ? await chosenBuild(given, whole, files, reportOn, fitsInputs)
@@ -130,6 +121,26 @@ function joined(
     paths.filter((path) => path !== undefined),
     make,
   );
+}
+
+/**
+ * Reads what is given of a build next to its model, one file after the other: all of them are read in one thread, and
+ * what reading a file leaves behind can go before the next. `inputOf`: what a report on one build of the log is made of.
+ */
+export async function readBuildFiles(given: Omit<BuildFilesGiven, 'onnx'>, files: ParsedFiles) {
+  const whole = given.log === undefined ? undefined : await files.log(given.log);
+  const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
+  const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
+  const counters = given.ncu === undefined ? undefined : await files.counters(given.ncu);
+  const inputOf = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) => ({
+    log: log?.value,
+    build,
+    layerInfo: layers?.value,
+    profile: profile?.value,
+    counters: counters?.value,
+    problems: [log, layers, profile, counters].flatMap((read) => read?.problems ?? []),
+  });
+  return { whole, layers, profile, inputOf };
 }
 
 /**

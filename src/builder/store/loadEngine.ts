@@ -7,7 +7,7 @@ import { engineGraph } from '../../core/scene/engine/engineGraph.ts';
 import type { ViewData } from '../../core/scene/panel/viewData.ts';
 import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
-import { type BuildFilesGiven, chosenBuild } from './loadBuild.ts';
+import { type BuildFilesGiven, chosenBuild, readBuildFiles } from './loadBuild.ts';
 
 /** Paths of the files of a build whose ONNX file is missing. */
 export type EngineFilesGiven = Omit<BuildFilesGiven, 'onnx'>;
@@ -19,20 +19,9 @@ export type EngineFilesGiven = Omit<BuildFilesGiven, 'onnx'>;
 export async function loadEngine(given: EngineFilesGiven, files = new ParsedFiles()): Promise<EngineReport> {
   const file = given.layers ?? given.log ?? given.profile;
   if (file === undefined) throw new UserError('Pass layer info, a build log or a profile.');
-  const whole = given.log === undefined ? undefined : await files.log(given.log);
-  const layers = given.layers === undefined ? undefined : await files.layers(given.layers);
-  const profile = given.profile === undefined ? undefined : await files.profile(given.profile);
-  const counters = given.ncu === undefined ? undefined : await files.counters(given.ncu);
+  const { whole, inputOf } = await readBuildFiles(given, files);
   const reportOn = (log: Parsed<BuildLog> | undefined, build?: ReportBuild) =>
-    createEngineReport({
-      file: basename(file),
-      log: log?.value,
-      build,
-      layerInfo: layers?.value,
-      profile: profile?.value,
-      counters: counters?.value,
-      problems: [log, layers, profile, counters].flatMap((read) => read?.problems ?? []),
-    });
+    createEngineReport({ file: basename(file), ...inputOf(log, build) });
   if (whole === undefined) return reportOn(undefined);
   const fits = ({ report: made }: EngineReport) => made.layers.length > 0 && fitsInputs(made);
   return (await chosenBuild(given, whole, files, reportOn, fits)).report;
