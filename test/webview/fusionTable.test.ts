@@ -152,6 +152,8 @@ describe('the table of the fusion page', () => {
     await page.uncheck('.table-columns input[value="tactic"]');
     expect(await page.locator('.table-head .table-cell').count()).toBe(10);
     expect(await page.isDisabled('.table-columns input[value="name"]')).toBe(true);
+    // What only a trace has is no choice without one.
+    expect(await page.locator('.table-columns label:visible').count()).toBe(11);
     await page.keyboard.press('Escape');
     expect(await page.locator('.table-columns[open]').count()).toBe(0);
     await page.click(headed('Bytes'));

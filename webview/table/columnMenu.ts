@@ -1,13 +1,16 @@
 import type { TableColumn } from '../../src/core/scene/page/tableRows.ts';
 import { strings } from '../shared/strings.ts';
 
-/** The choice of columns: a button that opens a list of switches. The column of names stays. */
+/**
+ * The choice of columns: a button that opens a list of switches. The column of names stays. What it gives takes the ids of
+ * columns that have nothing to show, and leaves them out.
+ */
 export function columnMenu(
   parent: HTMLElement,
   columns: readonly Pick<TableColumn<unknown>, 'id' | 'title' | 'meaning'>[],
   hidden: readonly string[],
   changed: (hidden: string[]) => void,
-): void {
+): (empty: readonly string[]) => void {
   const off = new Set(hidden);
   const menu = document.createElement('details');
   menu.className = 'table-columns';
@@ -43,4 +46,7 @@ export function columnMenu(
     if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
   });
   parent.append(menu);
+  return (empty) => {
+    for (const box of list.querySelectorAll('input')) box.parentElement!.hidden = empty.includes(box.value);
+  };
 }

@@ -88,7 +88,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   const said = make('span', 'table-count', bar, 'status');
   const copy = make('button', 'table-copy', bar) as HTMLButtonElement;
   copy.type = 'button';
-  columnMenu(bar, options.columns, state.hidden, (hidden) => {
+  const leaveOut = columnMenu(bar, options.columns, state.hidden, (hidden) => {
     change({ hidden });
     drawHead();
     render();
@@ -315,6 +315,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
         optional === true && rows.every((row) => value(row) === null) ? [id] : [],
       );
       if (empty.join() !== before) drawHead();
+      leaveOut(empty);
       arrange();
     },
     /** Marks what is selected; what was selected elsewhere is scrolled to. */

@@ -17,8 +17,9 @@ const pixelsPerLabel = 130_000;
 const [fewest, most] = [3, 12];
 /** Groups of layers, which are smaller than ForeignNodes, have labels only where they can be told apart. */
 const layerScale = 0.6;
-/** How far from its group a label may be. */
+/** How far from its group a label may be; for the sake of lines that it would cover, only as far as the first of them. */
 const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
+const nearReaches = reaches.slice(0, 4);
 
 /** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
 interface Anchor {
@@ -55,12 +56,16 @@ function placeOf(frame: Frame, labels: LabelSpace, isOnLine: (box: PlacedBox) =>
   // Where there is no room for all of it, perhaps there is for its name.
   const name = full.lines.length > 1 ? withLines(frame, full, full.lines.slice(0, 1)) : null;
   const ways = name === null ? [full] : [full, name];
-  for (const isCovered of [isOnLine, () => false])
-    for (const label of ways) {
-      const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(box) && !isCovered(box);
-      const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree);
-      if (placed !== null) return placed;
-    }
+  const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(box);
+  const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box);
+  for (const label of ways) {
+    const placed = nextTo(label, isClear) ?? atLine(frame, labels, label, isClear, nearReaches);
+    if (placed !== null) return placed;
+  }
+  for (const label of ways) {
+    const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree, reaches);
+    if (placed !== null) return placed;
+  }
   return over(frame, labels, name ?? full);
 }
 
@@ -80,7 +85,7 @@ function labelsOf(frame: Frame): Label[] {
   const add = (group: number, wanted: boolean): void => {
     if (group < 0 || chosen.some((label) => label.group === group)) return;
     const anchor = anchorOf(frame, group, regions.get(group), wanted);
-    if (anchor !== null) chosen.push(labelOf(frame, group, anchor, wanted));
+    if (anchor !== null && (wanted || !isAtEdge(frame, anchor.box))) chosen.push(labelOf(frame, group, anchor, wanted));
   };
   add(frame.group, true);
   add(frame.pointed, true);
@@ -93,6 +98,10 @@ function labelsOf(frame: Frame): Label[] {
   }
   return chosen;
 }
+
+/** Little of it is on the screen: a line to its label would cross what is. */
+const isAtEdge = ({ width, height }: Frame, box: PlacedBox): boolean =>
+  box.x > width - 60 || box.x + box.width < 60 || box.y > height - 30 || box.y + box.height < 30;
 
 function labelOf(frame: Frame, group: number, anchor: Anchor, wanted: boolean): Label {
   const own = frame.model.fusion.groups[group]!;
@@ -180,7 +189,13 @@ function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | nul
 }
 
 /** At the end of a line to its side, at a height where the line crosses nothing. */
-function atLine(frame: Frame, labels: LabelSpace, label: Label, isFree: (box: PlacedBox) => boolean): Placed | null {
+function atLine(
+  frame: Frame,
+  labels: LabelSpace,
+  label: Label,
+  isFree: (box: PlacedBox) => boolean,
+  within: readonly number[],
+): Placed | null {
   const { width, height } = label;
   const { box, segment } = label.anchor;
   const { k } = frame.camera;
@@ -189,7 +204,7 @@ function atLine(frame: Frame, labels: LabelSpace, label: Label, isFree: (box: Pl
   const heights = segment
     ? [8, 14, 20].map((by) => below + by * Math.max(0.5, Math.min(1, k)))
     : Array.from({ length: 9 }, (_, i) => box.y + 10 + ((box.height - 20) * i) / 8);
-  for (const reach of reaches) {
+  for (const reach of within) {
     for (const y of heights) {
       for (const side of [1, -1]) {
         const start = segment ? middle : side > 0 ? box.x + box.width : box.x;

@@ -1,5 +1,4 @@
 import type { Evidence, Fate, FusionReport } from '../../fusion/fusionReport.ts';
-import { thousands } from '../../text/numbers.ts';
 import { changeStates } from '../../diff/comparison.ts';
 import type { ChangeState } from '../../diff/comparison.ts';
 import type { FusionGroups } from './fusionGroups.ts';
@@ -192,10 +191,9 @@ function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRep
       putFateOf(draft, point, fate ?? 'unknown', paint, report);
       continue;
     }
-    const [key, label] = named
-      ? [group.id, `ForeignNode ${group.ref}`]
-      : ['foreign', `ForeignNodes (${thousands(foreign.length)})`];
-    draft.put(point, key, label, paint, fateTooltip('foreign', report));
+    // How many there are is in the header, and next to the legend's list of groups.
+    if (named) draft.put(point, group.id, `ForeignNode ${group.ref}`, paint, fateTooltip('foreign', report));
+    else putFateOf(draft, point, fate, paint, report);
   }
   const foreignKeys = named ? foreign.map(({ id }) => id) : ['foreign'];
   return draft.finish([...foreignKeys, ...fateOrder]);
