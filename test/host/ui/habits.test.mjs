@@ -17,6 +17,11 @@ test('the graph has search, isolation and a way back', async () => {
     .first()
     .click();
 
+  await w.view.getByRole('button', { name: 'Fit', exact: true }).click();
+  // Modules that look alike but are not one after the other are no stack.
+  for (const name of [/^d1,/, /^d4,/, /^n1,/, /^n4,/]) await w.view.getByRole('treeitem', { name }).waitFor(); // oxlint-disable-line no-await-in-loop
+  assert.equal(await w.view.getByRole('treeitem', { name: /×/ }).count(), 0);
+
   // Search by the keys that VS Code passes on.
   const field = w.view.getByLabel('Search nodes');
   await keyboard.press('Control+f');
@@ -30,7 +35,16 @@ test('the graph has search, isolation and a way back', async () => {
   await keyboard.press('Shift+F3');
   await w.view.getByText(/^1 of \d+$/).waitFor();
   await w.shot('habits-search');
-  await keyboard.press('Escape');
+  // In the field, too, and by the mouse in the list.
+  await field.press('Enter');
+  await w.view.getByText(/^2 of \d+$/).waitFor();
+  await field.press('Shift+Enter');
+  await w.view.getByText(/^1 of \d+$/).waitFor();
+  await w.view.getByRole('option').nth(2).click();
+  await w.view.getByText(/^3 of \d+$/).waitFor();
+  await w.view.getByRole('option').first().click();
+  await w.view.getByText(/^1 of \d+$/).waitFor();
+  await field.press('Escape');
   const selected = w.view.getByRole('treeitem', { selected: true });
   await selected.first().waitFor();
 
@@ -57,5 +71,44 @@ test('the graph has search, isolation and a way back', async () => {
   await w.view.locator('.crumbs > li:last-child', { hasText: 'Concat' }).waitFor();
   await keyboard.press('Alt+ArrowRight');
   await w.view.locator('.crumbs > li:last-child', { hasText: name }).waitFor();
+
+  // The way of modules to a node leads to each of them by a click.
+  await field.fill('op:MaxPool');
+  await field.press('Enter');
+  await w.view.getByText(/^1 of \d+$/).waitFor();
+  await field.press('Escape');
+  await w.view.locator('.crumbs').getByRole('button', { name: 'sppf' }).click();
+  await w.view.getByRole('treeitem', { name: /^sppf/, selected: true }).waitFor();
+
+  // The same by the menu of a box, and back by the button.
+  await w.pickInGraph(w.view.getByRole('treeitem', { name: /^sppf/ }).first(), 'Isolate Selection and Neighbors', {
+    y: 0,
+    below: 8,
+  });
+  await whole.click();
+  await whole.waitFor({ state: 'hidden' });
+  await w.view.getByRole('treeitem', { name: /^sppf/ }).first().press('Alt+x');
+  await w.view.getByRole('treeitem', { name: /^act,/, expanded: true }).first().waitFor();
+  await w.view.getByRole('button', { name: 'Collapse All' }).click();
+  await w.view.getByRole('treeitem', { expanded: true }).first().waitFor({ state: 'hidden' });
   assert.deepEqual(w.violations, []);
+
+  // All of these keys can be changed in the editor of keyboard shortcuts.
+  await w.page.locator('.activitybar .action-label[aria-label^="Manage"]').click();
+  await w.pickMenuItem('Keyboard Shortcuts');
+  const shortcuts = w.page.locator('.keybindings-editor');
+  await shortcuts.locator('.keybindings-header input').first().fill('in Graph');
+  for (const command of [
+    'Find in Graph',
+    'Find Next in Graph',
+    'Isolate Selection and Neighbors in Graph',
+    'Expand All in Graph',
+  ])
+    // oxlint-disable-next-line no-await-in-loop -- one row after the other
+    await shortcuts
+      .locator('.monaco-list-row', { hasText: command })
+      .filter({ has: w.page.locator('.monaco-keybinding-key') })
+      .first()
+      .waitFor();
+  await w.shot('habits-shortcuts');
 });

@@ -193,8 +193,16 @@ test('builds are compared, run again and deleted', async () => {
   await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Compare Builds');
   await w.quickPick('passed').first().click();
-  await w.viewWith('.change-list li');
+  const page = await w.viewWith('.change-list li');
   await w.shot('history-5-compared', { docs: 'build-compare' });
+  // By keys: to the second change, and it alone, with its evidence.
+  await page.locator('.change').first().press('ArrowDown');
+  await page.locator('.change:focus').press('Enter');
+  await page.locator('.change[aria-pressed="true"]').waitFor();
+  await page.locator('.change-evidence').waitFor();
+  await page.getByRole('tab', { name: 'Graph' }).press('ArrowRight');
+  await page.locator('.table-row[aria-selected="true"]').first().waitFor();
+  await w.shot('history-7-change');
 
   await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Repeat Build');

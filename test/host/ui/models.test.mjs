@@ -80,6 +80,75 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
   await w.group(name).click({ button: 'right' });
   await w.pickMenuItem('Copy Name');
   await w.copied(/^\{ForeignNode\[/);
+  await w.group(name).click({ button: 'right' });
+  await w.pickMenuItem('Copy as .trtprec Selector');
+  await w.copied(/^\/stages\//);
+  assert.deepEqual(w.violations, []);
+});
+
+test('convnext_tiny: what the search asks of a build, the table and the timeline, by mouse and by keys', async () => {
+  const w = await open();
+  await openGraph(w, 'convnext_tiny.onnx');
+  const field = w.view.getByLabel('Search nodes');
+  for (const text of ['fate:folded', 'kernel:gemm', 'dtype:fp32', 'group:0', '/blocks\\.[01]\\/mlp/']) {
+    // oxlint-disable no-await-in-loop -- one search after the other
+    await field.fill(text);
+    await w.view.getByText(/^[\d,]+ results$/).waitFor();
+    await field.press('Shift+Enter');
+    await w.view.getByText(/^[\d,]+ of [\d,]+$/).waitFor();
+    await field.press('Escape');
+    // oxlint-enable no-await-in-loop
+  }
+
+  // The table: order and columns by the mouse, the filter and what is copied by keys.
+  await w.runCommand('TensorRT: Open Fusion Page');
+  await w.tab('Fusion of convnext_tiny.onnx').waitFor();
+  await w.view.getByRole('button', { name: 'Clear', exact: true }).click(); // The last result of the search.
+  await w.view.getByRole('tab', { name: 'Table' }).click();
+  const count = w.view.locator('.table-count');
+  await count.getByText('137 layers').waitFor();
+  const header = (name) => w.view.getByRole('columnheader', { name });
+  await header('Time').getByRole('button').click();
+  await w.view.locator('[aria-sort="descending"]', { hasText: 'Time' }).waitFor();
+  await w.view.locator('.table-columns > summary').click();
+  await w.view.getByLabel('Tactic').click();
+  await header('Tactic').waitFor({ state: 'hidden' });
+  await w.shot('models-10-table');
+  await w.view.getByLabel('Filter layers').fill('kernel:gemm');
+  await count.getByText(/^\d+ of 137 layers$/).waitFor();
+  await w.view.getByRole('button', { name: 'Copy All as CSV' }).click();
+  await w.copied(/^Order,Name,Time \(ms\),Share \(%\),Nodes,Type,Precision,Formats,/);
+  const grid = w.view.getByRole('grid');
+  await grid.press('Home');
+  await grid.press('Shift+ArrowDown');
+  await w.view.getByRole('heading', { name: '2 layers of the engine' }).waitFor();
+  await grid.press('Control+c');
+  await count.getByText('2 layers copied').waitFor();
+  await w.view.getByLabel('Filter layers').fill('');
+
+  // The timeline: a range by keys, and one by the mouse.
+  await w.view.getByRole('tab', { name: 'Table' }).press('ArrowLeft');
+  const timeline = w.view.locator('svg.timeline').first();
+  await timeline.locator('.bar').nth(10).focus();
+  const bar = timeline.locator('.bar:focus');
+  await bar.press('[');
+  await bar.press('ArrowRight');
+  await bar.press('ArrowRight');
+  await bar.press(']');
+  const range = w.view.locator('.range-bar');
+  await range.getByText(/^Range of 3 layers, /).waitFor();
+  await w.shot('models-11-range');
+  await range.getByRole('button', { name: 'Show Whole Run' }).press('Enter');
+  await range.waitFor({ state: 'hidden' });
+  await timeline.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await timeline.boundingBox();
+  await w.page.mouse.move(x + width * 0.3, y + height - 8);
+  await w.page.mouse.down();
+  await w.page.mouse.move(x + width * 0.6, y + height - 8, { steps: 4 });
+  await w.page.mouse.up();
+  await range.getByText(/^Range of \d\d layers, /).waitFor();
+  await range.getByRole('button', { name: 'Show Whole Run' }).click();
+  await range.waitFor({ state: 'hidden' });
   assert.deepEqual(w.violations, []);
 });
 
@@ -151,6 +220,12 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   await w.page.locator('.breadcrumbs-control', { hasText: 'finishing the engine' }).waitFor();
   await w.clickLens(/Reveal in Graph · 1 node/, w.view.getByRole('treeitem', { selected: true }));
   await w.shot('models-8-back');
+
+  // By keys into a branch of the If.
+  const field = w.view.getByLabel('Search nodes');
+  await field.fill('name:then_branch/matmul');
+  await field.press('Enter');
+  await w.view.getByRole('treeitem', { name: /^MatMul.*then_branch/, selected: true }).waitFor();
   assert.deepEqual(w.violations, []);
 });
 

@@ -51,7 +51,13 @@ test('an unsupported operator: the banner, the node and the log name it', async 
   await w.view.locator('.graph-inspector .fault', { hasText: 'no importer' }).waitFor();
   await w.hidePanel();
   await w.shot('states-1-unsupported');
-  await state(w).getByRole('button', { name: 'Open Log' }).click();
+  // By keys: to the node from another one, and to the log.
+  const node = w.view.getByRole('treeitem', { name: /^MyCustomOp/, selected: true });
+  await w.view.getByRole('treeitem', { name: /^Graph input/ }).press('Enter');
+  await node.waitFor({ state: 'hidden' });
+  await state(w).getByRole('button', { name: 'Show Node' }).press('Enter');
+  await node.waitFor();
+  await state(w).getByRole('button', { name: 'Open Log' }).press('Enter');
   await w
     .line(/MyCustomOp/)
     .first()
