@@ -41,6 +41,11 @@ export function quantisedPairs(
     const maker = network.producer(network.input(node, 0));
     return isQuantise(op) || (isDequantise(op) && !(maker >= 0 && isQuantise(network.op(maker))));
   });
+  /** The place in the list of the first problem of each node. */
+  const firstOf = new Map<string, number>();
+  wrong.forEach(({ nodes }, at) => {
+    for (const id of nodes) if (!firstOf.has(id)) firstOf.set(id, at);
+  });
   return heads.map((head) => {
     const quantise = isQuantise(network.op(head)) ? head : -1;
     const dequantise = quantise < 0 ? [head] : network.readers(head).filter((node) => isDequantise(network.op(node)));
@@ -48,7 +53,7 @@ export function quantisedPairs(
     const ids = all.map((node) => graph.nodes[node]!.id);
     const known = all.map((node) => fates?.of(node) ?? { fate: 'unknown' as const, why: 'There is no build.' });
     const worst = known.toSorted((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate))[0]!;
-    const problem = wrong.find(({ nodes }) => nodes.some((id) => ids.includes(id)));
+    const problem = wrong[Math.min(...ids.map((id) => firstOf.get(id) ?? wrong.length))];
     const cause = worst.fate === 'kernel' || worst.fate === 'reformat' ? causeOf(network, head, dequantise) : null;
     const bad = worst.fate === 'kernel' || worst.fate === 'reformat' || worst.fate === 'unknown';
     const tensor = network.input(head, 0);

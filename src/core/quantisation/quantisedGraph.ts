@@ -6,10 +6,11 @@ import { oneLine } from '../text/oneLine.ts';
 
 /**
  * Operators that give some of the values of their first input as they are: TensorRT moves Q backward and DQ forward
- * over them. Concat does so where all its inputs are dequantized.
+ * over them. Concat does so where all its inputs are dequantized, and Gather of activations: of a table of embeddings, it
+ * gives values that are dequantized weights.
  */
 export const movers: ReadonlySet<string> = new Set(
-  `Reshape Transpose Identity Squeeze Unsqueeze Flatten Slice Split Gather Expand Tile DepthToSpace SpaceToDepth
+  `Reshape Transpose Identity Squeeze Unsqueeze Flatten Slice Split Expand Tile DepthToSpace SpaceToDepth
   MaxPool`.split(/\s+/),
 );
 
@@ -90,7 +91,8 @@ export class QuantisedGraph {
   #dequantisedAfter(node: number): number {
     const op = this.op(node);
     if (isDequantise(op)) return node;
-    const reads = op === 'Concat' ? this.graph.inputs[node]! : movers.has(op) ? [this.input(node, 0)] : [];
+    const moves = movers.has(op) || (op === 'Gather' && !this.isConstant(this.input(node, 0)));
+    const reads = op === 'Concat' ? this.graph.inputs[node]! : moves ? [this.input(node, 0)] : [];
     const by = reads.map((tensor) => this.dequantisedBy(tensor));
     return by.includes(-1) ? -1 : (by[0] ?? -1);
   }

@@ -84,6 +84,9 @@ test.each([
     `${pair}QuantizeLinear wf sk zk > wq axis=1\nDequantizeLinear wq sk zk > wdq axis=-1\nMatMul dq wdq > y`,
   ],
   ['a MaxPool behind the pair', `${pair}MaxPool dq > p\n${weights}MatMul p wdq > y`],
+  ['a quantized table of embeddings', 'DequantizeLinear w s > wdq\nGather wdq b32 > e\nRelu x > r\nAdd e r > y'],
+  ['a Gather of activations', `${pair}Gather dq b32 > g\n${weights}MatMul g wdq > y`],
+  ['weights that are split', `${pair}${weights}Split wdq b32 > ws\nMatMul dq ws > y`],
   ['a Slice behind the pair', `${pair}Slice dq b32 b32 > p\n${weights}MatMul p wdq > y`],
   [
     'a Transpose and a Reshape between two pairs of one scale',
