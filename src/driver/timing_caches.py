@@ -5,7 +5,7 @@ Needs the module `tensorrt` (8.0 or newer) and a GPU. TensorRT-RTX has no use fo
 (`job.py`); the result of the last one:
 
   {"version", "gpu"}
-  "entries": [{"key", "tacticHash", "milliseconds"}] | null   of the result; null: this version cannot list them (10.8 can)
+  "entries": [{"key", "tacticHash", "milliseconds"}] | null   of the result; null: TensorRT cannot list them (10.8 can)
   "removed": how many entries were pruned
   "bytes": of the result
   "messages": [{"severity": "W" | "E" | "F", "message"}]       what TensorRT warned of
@@ -42,9 +42,10 @@ def open_cache(config, logger, path):
         raise JobError("cache", "%s: %s" % (path, error.strerror)) from None
     before = len(logger.messages)
     cache = config.create_timing_cache(content)
-    said = [one["message"] for one in logger.messages[before:]]
-    if cache is None or any("timing cache" in text.lower() for text in said):
-        raise JobError("cache", "%s: TensorRT cannot read this timing cache: %s" % (path, said[0] if said else "it gives no reason"))
+    # The last of them says what was wrong; the ones before, such as those of CUDA, what followed from it.
+    said = [one["message"] for one in logger.messages[before:] if "timing cache" in one["message"].lower()]
+    if cache is None or said:
+        raise JobError("cache", "%s: TensorRT cannot read this timing cache: %s" % (path, said[-1] if said else "it gives no reason"))
     return cache
 
 
@@ -60,14 +61,25 @@ def merge(trt, config, logger, options):
     return cache
 
 
+def keys_of(cache):
+    """None: TensorRT cannot list them. It raises RuntimeError for a cache whose keys it cannot give."""
+    try:
+        return cache.queryKeys() if hasattr(cache, "queryKeys") else None
+    except RuntimeError:
+        return None
+
+
 def entries_of(cache):
-    if not hasattr(cache, "queryKeys"):
+    keys = keys_of(cache)
+    if keys is None:
         return None
     found = []
-    for key in cache.queryKeys():
+    for key in keys:
         value = cache.query(key)
         time = value.timingMSec
-        found.append({"key": str(key), "tacticHash": hex(value.tacticHash), "milliseconds": time if math.isfinite(time) else None})
+        # Negative numbers and NaN are invalid (API reference of TimingCacheValue).
+        is_valid = math.isfinite(time) and time >= 0
+        found.append({"key": str(key), "tacticHash": hex(value.tacticHash), "milliseconds": time if is_valid else None})
     return found
 
 
@@ -77,7 +89,10 @@ def prune(trt, cache, path):
         raise JobError("prune", "TensorRT %s cannot list the entries of a timing cache; 10.8 and later can" % trt.__version__)
     with open(path, encoding="ascii") as file:
         keep = {line.strip() for line in file}
-    unwanted = [key for key in cache.queryKeys() if str(key) not in keep]
+    keys = keys_of(cache)
+    if keys is None:
+        raise JobError("prune", "TensorRT cannot list the entries of this timing cache. Only caches of builds with EDITABLE_TIMING_CACHE can be changed")
+    unwanted = [key for key in keys if str(key) not in keep]
     for key in unwanted:
         if not cache.update(key, trt.TimingCacheValue(0, math.nan)):
             raise JobError("prune", "TensorRT did not remove the entry %s. Only caches of builds with EDITABLE_TIMING_CACHE can be changed" % key)
@@ -108,7 +123,10 @@ def run(options, channel, stop):
     cache = merge(trt, config, logger, options)
     stop.check()
     removed = prune(trt, cache, options.keep) if options.keep else 0
-    content = bytes(cache.serialize())
+    serialized = cache.serialize()
+    if serialized is None:
+        raise JobError("write", "TensorRT could not serialize the timing cache: %s" % logger.cause("it gives no reason"))
+    content = bytes(serialized)
     if options.output:
         write(options.output, content, stop)
     return {

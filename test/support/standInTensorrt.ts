@@ -103,16 +103,16 @@ const plain = {
   level: 'NONE',
 };
 
-/** A timing cache of the stand-in: entries by key, with the tactic's hash and milliseconds. */
+/** A timing cache of the stand-in: entries by key, with the tactic's hash and milliseconds; `hidden`: it cannot be listed. */
 export function standInTimingCache(
   entries: Record<string, [hash: number, milliseconds: number]>,
-  { device = 'Stand-in GPU', editable = false } = {},
+  { device = 'Stand-in GPU', editable = false, hidden = false } = {},
 ): Buffer {
   const list = Buffer.from('1380010000000000000000000180' + '0c8001000000000000000000', 'hex');
   const count = Buffer.from('080001000000000000000000', 'hex');
   count.writeUInt32LE(0x00018008, 0);
   count.writeBigUInt64LE(BigInt(Object.keys(entries).length), 4);
-  const rest = Buffer.concat([list, list, count, Buffer.from(JSON.stringify({ device, entries, editable }))]);
+  const rest = Buffer.concat([list, list, count, Buffer.from(JSON.stringify({ device, entries, editable, hidden }))]);
   const header = Buffer.alloc(20);
   header.write('ptrt', 0);
   header.writeBigUInt64LE(BigInt(rest.length), 8);

@@ -154,6 +154,8 @@ def has_keys():
 if has_keys():
 
     def query_keys(self):
+        if self.content.get("hidden"):
+            raise RuntimeError("queryKeys failed")
         return [TimingCacheKey(key) for key in self.content["entries"]]
 
     def query(self, key):
@@ -184,9 +186,9 @@ class Config:
         try:
             return TimingCache(json.loads(serialized[serialized.index(b"{") :]))
         except ValueError:
-            # TensorRT's own words.
-            text = "Failed to deserialize timing cache. Returning an empty timing cache."
-            self._logger.log(types.SimpleNamespace(name="WARNING"), text)
+            # TensorRT's own words, in their order.
+            for text in ("The timing cache will not be used!", "Failed to deserialize timing cache. Returning an empty timing cache."):
+                self._logger.log(types.SimpleNamespace(name="WARNING"), text)
             return TimingCache({"device": None, "entries": {}})
 
 
