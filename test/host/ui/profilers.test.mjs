@@ -1,5 +1,5 @@
-// Traces of Nsight Systems in the installed package: one that is opened, and one that is recorded of a build. nsys is a
-// stand-in that exports a recorded trace.
+// What profilers write in the installed package: traces of Nsight Systems, one that is opened and one that is recorded of a
+// build; counters of Nsight Compute; a trace in Chrome's format. nsys is a stand-in that exports a recorded trace.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,6 +57,36 @@ test('a trace opens with the layer info next to it, and its findings lead to the
   await w.view.getByRole('button', { name: 'Clear', exact: true }).click();
   await w.view.getByText('5 copies to the device, 12.7 MiB').waitFor();
   await w.shot('profilers-2-page');
+});
+
+test('counters of Nsight Compute and a trace in Chrome format open from the menu of the explorer', async () => {
+  unpack('layers.json.gz', join(folder, 'layers.json'));
+  // Of several traces that fit, none would be taken.
+  rmSync(join(folder, 'run.sqlite'), { force: true });
+  const { Layers: layers } = JSON.parse(readFileSync(join(folder, 'layers.json'), 'utf8'));
+  const tactic = layers.find(({ Name }) => Name === '/patch_embed/proj/Conv').TacticName;
+  const metrics = ['sm__throughput', 'gpu__dram_throughput'].map(
+    (name) => `"${name}.avg.pct_of_peak_sustained_elapsed"`,
+  );
+  writeFileSync(join(folder, 'ncu.csv'), `"ID","Kernel Name",${metrics}\n"","","%","%"\n"0","${tactic}","7.3","4.1"\n`);
+  const w = await open();
+  await w.untilExtensionKnown('ncu.csv', 'Open with TensorRT Lens');
+  await w.pickInMenu('ncu.csv', 'Open with TensorRT Lens');
+  await w.view.locator('canvas').first().waitFor();
+  await w.runCommand('TensorRT: Open Fusion Page');
+  await w.view.getByRole('tab', { name: 'Table' }).click();
+  await w.view.getByRole('columnheader', { name: 'SM' }).waitFor();
+  await w.view.getByRole('gridcell', { name: '7.3 %', exact: true }).waitFor();
+  await w.shot('profilers-4-counters');
+  const events = layers.map(({ Name }, index) => ({ name: Name, ph: 'X', ts: 4000 * index, dur: 3210 }));
+  writeFileSync(join(folder, 'perfetto_trace.json'), JSON.stringify({ traceEvents: events }));
+  await w.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
+  await w.pickInMenu('perfetto_trace.json', 'Open with TensorRT Lens');
+  await w.expand(w.group('Where time goes'));
+  // Each of the 90 layers takes as long.
+  await w.page.locator('.sidebar .monaco-list-row', { hasText: '1.1 % · 1 layer' }).waitFor();
+  await w.shot('profilers-5-chrome');
+  assert.deepEqual(w.violations, []);
 });
 
 test('a build is profiled with nsys, and the trace becomes its profile', async () => {
