@@ -68,7 +68,10 @@ test('counters of Nsight Compute and a trace in Chrome format open from the menu
   const metrics = ['sm__throughput', 'gpu__dram_throughput'].map(
     (name) => `"${name}.avg.pct_of_peak_sustained_elapsed"`,
   );
-  writeFileSync(join(folder, 'ncu.csv'), `"ID","Kernel Name",${metrics}\n"","","%","%"\n"0","${tactic}","7.3","4.1"\n`);
+  writeFileSync(
+    join(folder, 'ncu.csv'),
+    `"ID","Kernel Name",${metrics.join(',')}\n"","","%","%"\n"0","${tactic}","7.3","4.1"\n`,
+  );
   const w = await open();
   await w.untilExtensionKnown('ncu.csv', 'Open with TensorRT Lens');
   await w.pickInMenu('ncu.csv', 'Open with TensorRT Lens');
