@@ -17,7 +17,7 @@ import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
 import { printJson, type Terminal } from './terminal.ts';
-import { readYamlFile } from './yamlFile.ts';
+import { readYamlFile } from '../builder/readYamlFile.ts';
 import { timeText } from '../core/text/numbers.ts';
 import { driverScript } from './driverScript.ts';
 

@@ -5,7 +5,7 @@ import { formatReport } from '../core/report/reportText.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { printJson } from './terminal.ts';
-import { readLauncherFile } from './yamlFile.ts';
+import { readLauncherFile } from './launcherFile.ts';
 import { driverScript } from './driverScript.ts';
 
 const options = {

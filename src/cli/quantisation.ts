@@ -1,9 +1,9 @@
 import { migrateCalibration } from '../builder/quantisation/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantisation/calibrate.ts';
 import { withObservedValues } from '../builder/quantisation/observeValues.ts';
+import { readAutotuneFile } from '../builder/quantisation/readAutotuneFile.ts';
 import { readQuantisation } from '../builder/store/readQuantisation.ts';
-import { UserError } from '../builder/userError.ts';
-import { autotuneText, readAutotuneState } from '../core/quantisation/autotuneState.ts';
+import { autotuneText } from '../core/quantisation/autotuneState.ts';
 import { islandText, pairSummary } from '../core/quantisation/quantisationText.ts';
 import {
   observedText,
@@ -18,7 +18,6 @@ import { runtimeFor } from './accuracy/simulationOptions.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
-import { readYamlFile } from './yamlFile.ts';
 import { driverScript } from './driverScript.ts';
 
 const options = {
@@ -121,9 +120,7 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
 
 async function autotune(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, { json: options.json }, ['autotuner_state.yaml']);
-  const path = positionals[0]!;
-  const state = readAutotuneState(await readYamlFile(path));
-  if (!state) throw new UserError(`${path} is not the state of ModelOpt's autotune (autotuner_state.yaml)`);
+  const state = await readAutotuneFile(positionals[0]!);
   if (values.json) await printJson(terminal, state);
   else await terminal.out(autotuneText(state));
   return exitCodes.done;

@@ -12,7 +12,7 @@ import { decodeUtf8 } from '../core/text/utf8Decoder.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
-import { readLauncherFile } from './yamlFile.ts';
+import { readLauncherFile } from './launcherFile.ts';
 import { driverFolder } from './driverScript.ts';
 
 const options = {

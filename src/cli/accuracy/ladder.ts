@@ -9,7 +9,7 @@ import { type Command, exitCodes, Usage } from '../command.ts';
 import { confirmDownload } from '../confirmDownload.ts';
 import { readBuildOptions } from '../build/buildOptions.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-import { readLauncherFile } from '../yamlFile.ts';
+import { readLauncherFile } from '../launcherFile.ts';
 import { modelLine } from './accuracy.ts';
 import { simulationOptions, simulationRequest } from './simulationOptions.ts';
 import { driverFolder, driverScript } from '../driverScript.ts';

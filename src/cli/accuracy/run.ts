@@ -4,7 +4,7 @@ import { counted, timeText } from '../../core/text/numbers.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
-import { readLauncherFile } from '../yamlFile.ts';
+import { readLauncherFile } from '../launcherFile.ts';
 import { driverFolder } from '../driverScript.ts';
 
 const options = {

@@ -2,7 +2,7 @@ import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { confirmDownload } from '../confirmDownload.ts';
 import { driverScript } from '../driverScript.ts';
 import type { Terminal } from '../terminal.ts';
-import { readLauncherFile } from '../yamlFile.ts';
+import { readLauncherFile } from '../launcherFile.ts';
 import { type BuildValues, readBuildOptions, textOf } from './buildOptions.ts';
 
 /**

@@ -48,7 +48,8 @@ export async function tensorrtPlace({ python, launcher }: InspectValues, termina
   return {
     scripts: driverFolder,
     python,
-    launcher: launcher === undefined ? undefined : await (await import('../yamlFile.ts')).readLauncherFile(launcher),
+    launcher:
+      launcher === undefined ? undefined : await (await import('../launcherFile.ts')).readLauncherFile(launcher),
     signal: terminal.signal,
     output: (line) => terminal.note(line),
   };

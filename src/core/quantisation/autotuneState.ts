@@ -47,23 +47,29 @@ const latency = (value: unknown): number | null =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The state as text for the terminal. */
-export function autotuneText({ baselineMs, interrupted, patterns }: AutotuneState): string {
+/** What was measured at all, in sentences for a terminal and a page. */
+export function autotuneSummary({ baselineMs, patterns }: AutotuneState): string[] {
   const tried = patterns.reduce((sum, { schemes }) => sum + schemes, 0);
-  const lines = patterns.map(({ signature, schemes, best }) => {
+  return [
+    `Without Q/DQ nodes: ${baselineMs === null ? 'not measured' : timeText(baselineMs)}`,
+    `${counted(patterns.length, 'pattern')}, ${counted(tried, 'placement')} of Q/DQ nodes tried`,
+  ];
+}
+
+/** What to do with it. */
+export const autotuneNotes = ({ interrupted }: AutotuneState): string[] => [
+  ...(interrupted === null ? [] : [`Interrupted at ${interrupted}: run autotune again to continue.`]),
+  'Placements are relative to a pattern and name no nodes: pass optimized_final.onnx to trtlens quantisation for its pairs, or open it and select Show Quantization.',
+];
+
+/** The state as text for the terminal. */
+export function autotuneText(state: AutotuneState): string {
+  const lines = state.patterns.map(({ signature, schemes, best }) => {
     const chosen =
       best === null
         ? 'none chosen'
         : `number ${best.index} chosen${best.latencyMs === null ? '' : `, ${timeText(best.latencyMs)}`}`;
     return `${signature}: ${counted(schemes, 'placement')}, ${chosen}`;
   });
-  return [
-    `Without Q/DQ nodes: ${baselineMs === null ? 'not measured' : timeText(baselineMs)}`,
-    `${counted(patterns.length, 'pattern')}, ${counted(tried, 'placement')} of Q/DQ nodes tried`,
-    ...lines,
-    ...(interrupted === null ? [] : [`Interrupted at ${interrupted}: run autotune again to continue.`]),
-    'Placements are relative to a pattern and name no nodes: pass optimized_final.onnx to trtlens quantisation for its pairs.',
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
+  return [...autotuneSummary(state), ...lines, ...autotuneNotes(state)].map((line) => `${line}\n`).join('');
 }

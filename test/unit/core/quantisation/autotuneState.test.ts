@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { autotunePage } from '../../../../src/core/quantisation/autotunePage.ts';
 import { autotuneText, readAutotuneState } from '../../../../src/core/quantisation/autotuneState.ts';
 
 /** As ModelOpt's guide documents it, with what it writes for placements that were not measured. */
@@ -41,6 +42,16 @@ test('the state of ModelOpt’s autotune: what was tried and chosen', () => {
     'ghi789: 0 placements, none chosen',
     'Interrupted at ghi789: run autotune again to continue.',
   ]);
+});
+
+test('the page has the same, and nothing of the file as HTML', () => {
+  const html = autotunePage(readAutotuneState(parse(state.replace('abc123', '"<b>&"')))!);
+  expect(html).toContain('<p>Without Q/DQ nodes: 12.5 ms</p>');
+  expect(html).toContain(
+    '<tr><td>&#60;b&#62;&#38;</td><td class="n">2</td><td class="n">1</td><td class="n">9.80 ms</td></tr>',
+  );
+  expect(html).toContain('<tr><td>ghi789</td><td class="n">0</td><td class="n">none</td><td class="n"></td></tr>');
+  expect(html).toContain('<p>Interrupted at ghi789: run autotune again to continue.</p>');
 });
 
 test.each([[null], [[]], ['text'], [{ patterns: {} }], [{ patterns: [] }], [{ baseline_latency_ms: 1 }]])(

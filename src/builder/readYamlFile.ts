@@ -1,8 +1,7 @@
 import { parse } from 'yaml';
-import { readWhole } from '../builder/files/fileSource.ts';
-import { UserError } from '../builder/userError.ts';
-import { type Launcher, readLauncher } from '../core/build/launcher.ts';
 import { errorText } from '../core/text/errorText.ts';
+import { readWhole } from './files/fileSource.ts';
+import { UserError } from './userError.ts';
 
 /**
  * Reads a YAML file; JSON is YAML, too.
@@ -16,11 +15,4 @@ export async function readYamlFile(path: string): Promise<unknown> {
   } catch (error) {
     throw new UserError(`${path}: ${errorText(error).split('\n')[0]!}`);
   }
-}
-
-/** @throws {UserError} if the file is not a launcher */
-export async function readLauncherFile(path: string): Promise<Launcher> {
-  const launcher = readLauncher(await readYamlFile(path));
-  if (typeof launcher === 'string') throw new UserError(`${path}: ${launcher}`);
-  return launcher;
 }
