@@ -510,6 +510,28 @@ describe('data as they arrive', () => {
       [[...(postedData(shown) as Uint8Array)], then] as const,
     );
 
+  it('are asked for before the view is made, so that they are on their way meanwhile', async () => {
+    const view = await open();
+    await view.page.addInitScript(() => {
+      const own = window as unknown as { sent: Message[]; madeAtReady?: number };
+      let kept: Message[] = [];
+      Object.defineProperty(own, 'sent', {
+        get: () => kept,
+        set: (sent: Message[]) => {
+          kept = sent;
+          kept.push = (...messages) => {
+            if (messages[0]!.method === 'ready') own.madeAtReady = document.getElementById('root')!.childElementCount;
+            return Array.prototype.push.apply(kept, messages);
+          };
+        },
+      });
+    });
+    await view.page.reload();
+    expect(await view.page.evaluate(() => (window as { madeAtReady?: number }).madeAtReady)).toBe(0);
+    expect(await view.page.locator('#root > *').count()).toBeGreaterThan(0);
+    await view.close();
+  });
+
   it('are unpacked and shown', async () => {
     const view = await open();
     await post(view, await data('vit_tiny'), []);

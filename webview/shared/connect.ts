@@ -19,8 +19,8 @@ function editorApi(): EditorApi | null {
 }
 
 /**
- * Runs one view in an editor's webview: mounts it in `#root` (the body, if there is none), passes the host's
- * messages to it, and says `ready` afterwards. Errors that no one caught reach the host's log. On a plain page there
+ * Runs one view in an editor's webview: says `ready`, mounts the view in `#root` (the body, if there is none), and
+ * passes the host's messages to it. Errors that no one caught reach the host's log. On a plain page there
  * is no host to connect to: call the view's own mount function there.
  */
 export function connect(mount: (root: HTMLElement, host: ViewHost) => View): void {
@@ -29,6 +29,8 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
   const host = sender<ViewHost & Record<string, (...args: unknown[]) => void>>((message) => api.postMessage(message));
   window.addEventListener('error', (event) => host.failed(describe(event.error ?? event.message)));
   window.addEventListener('unhandledrejection', (event) => host.failed(describe(event.reason)));
+  // The answer can arrive only after this script: it is on its way while the view is made.
+  host.ready();
   const view = mount(document.getElementById('root') ?? document.body, host);
   const handlers = {
     show: (...args: Parameters<View['show']>) => view.show(...args),
@@ -54,7 +56,6 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
       });
     last = own;
   });
-  host.ready();
 }
 
 /** A message that shows packed data, with the data themselves; null: it is another one. */

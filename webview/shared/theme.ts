@@ -51,16 +51,25 @@ export function layerColour(kind: LayerKind, foreignNode: number | null): number
   }
 }
 
-/** The theme as it is now. Costs a few style reads: keep the result until `onThemeChange` calls. */
+const categorical = Array.from({ length: 8 }, (_, i) => `c${i}`);
+const plain = ['fg', 'muted', 'bg', 'panel', 'border', 'strong', 'active', 'focus', 'error', 'warning', 'grey'];
+
+/** The theme as it is now. Costs a reading of styles: keep the result until `onThemeChange` calls. */
 export function readTheme(): Theme {
-  // A probe's computed colour is the only reading that follows var() and light-dark() to the end.
-  const probe = document.createElement('span');
-  probe.hidden = true;
-  document.body.append(probe);
-  const colour = (name: string): string => {
-    probe.style.setProperty('color', `var(--lens-${name})`);
-    return getComputedStyle(probe).color;
-  };
+  // A probe's computed colour is the only reading that follows var() and light-dark() to the end. One for each colour:
+  // with one for all of them the styles of the page would be computed again after each change of it.
+  const probes = document.createElement('span');
+  probes.hidden = true;
+  const probeOf = new Map(
+    [...plain, ...categorical].map((name) => {
+      const probe = document.createElement('span');
+      probe.style.setProperty('color', `var(--lens-${name})`);
+      probes.append(probe);
+      return [name, probe];
+    }),
+  );
+  document.body.append(probes);
+  const colour = (name: string): string => getComputedStyle(probeOf.get(name)!).color;
   const kind = themeKind();
   const theme: Theme = {
     kind,
@@ -77,9 +86,9 @@ export function readTheme(): Theme {
     error: colour('error'),
     warning: colour('warning'),
     grey: colour('grey'),
-    categorical: Array.from({ length: 8 }, (_, i) => colour(`c${i}`)),
+    categorical: categorical.map(colour),
   };
-  probe.remove();
+  probes.remove();
   return theme;
 }
 
