@@ -45,9 +45,13 @@ def biases(graph):
 
 
 def one_scale(graph):
-    """Overrides for weights of transposed convolutions: TensorRT has no kernels with one scale per output channel."""
+    """Overrides for weights that would get a scale per entry of an axis for which TensorRT has no kernels.
+
+    Those of transposed convolutions, and those on the left, whose columns are not output channels.
+    """
     constants = {tensor.name for tensor in graph.initializer}
     weights = [node.input[1] for node in graph.node if node.op_type == "ConvTranspose"]
+    weights += [node.input[0] for node in graph.node if node.op_type in ("MatMul", "Gemm")]
     return {name: [{}] for name in weights if name in constants}
 
 
@@ -101,7 +105,7 @@ def handle(request, channel, stop):
     except job.JobError:
         raise
     except Exception as error:
-        raise job.JobError("quantise", f"{tool}: {error}") from None
+        raise job.JobError("quantise", f"{tool}: {type(error).__name__}: {error}") from None
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ test('quantize_static writes a new model, whose scales are those of the samples'
   expect(readdirSync(folder).filter((name) => name.startsWith('.calibrating'))).toEqual([]);
 });
 
-test('a transposed convolution gets one scale for its weights', async () => {
+test('weights of a transposed convolution and on the left get one scale; an old operator set is refused', async () => {
   const model = join(folder, 'deconvolution.onnx');
   const weights = (name: string, dims: number[]) => {
     const floatData = Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => Math.sin(i));
@@ -63,19 +63,26 @@ test('a transposed convolution gets one scale for its weights', async () => {
   });
   const graph = {
     name: 'g',
-    node: [node('Conv', ['x', 'w'], 'c'), node('Relu', ['c'], 'r'), node('ConvTranspose', ['r', 'v'], 'y')],
+    node: [
+      node('Conv', ['x', 'w'], 'c'),
+      node('Relu', ['c'], 'r'),
+      node('ConvTranspose', ['r', 'v'], 't'),
+      node('MatMul', ['u', 't'], 'y'),
+    ],
     input: [value('x', [1, 2, 4, 4])],
     output: [value('y', [1, 3, 5, 5])],
-    initializer: [weights('w', [4, 2, 1, 1]), weights('v', [4, 3, 2, 2])],
+    initializer: [weights('w', [4, 2, 1, 1]), weights('v', [4, 3, 2, 2]), weights('u', [5, 5])],
   };
-  writeFileSync(
-    model,
-    onnx.ModelProto.encode({
-      irVersion: 8,
-      opsetImport: [{ domain: '', version: 17 }],
-      graph,
-    } as onnx.IModelProto).finish(),
-  );
+  const write = (version: number) =>
+    writeFileSync(
+      model,
+      onnx.ModelProto.encode({
+        irVersion: 8,
+        opsetImport: [{ domain: '', version }],
+        graph,
+      } as onnx.IModelProto).finish(),
+    );
+  write(17);
   const samples = join(folder, 'x.json');
   const values = Array.from({ length: 32 }, (_, i) => Math.cos(i));
   writeFileSync(samples, JSON.stringify([{ name: 'x', dimensions: '1x2x4x4', values }]));
@@ -86,10 +93,16 @@ test('a transposed convolution gets one scale for its weights', async () => {
   expect(misplaced).toEqual([]);
   expect(Object.fromEntries(tensors.map(({ tensor, count }) => [tensor, count]))).toEqual({
     r: 1,
+    t: 1,
+    u_quantized: 1,
     v_quantized: 1,
     w_quantized: 4,
     x: 1,
   });
+  write(12);
+  await expect(calibrate({ model, inputs: [samples], out, calibrator, script })).rejects.toThrow(
+    'deconvolution.onnx uses opset 12; scales per channel need 13',
+  );
 });
 
 test('ModelOpt, where it is installed, gets the samples behind each other', async () => {

@@ -6,6 +6,7 @@ import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
 import { moveAtomically } from '../files/moveAtomically.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
+import { refuseOldOpset } from './migrateCalibration.ts';
 import { findPython, type Python } from '../tools/findPython.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
 import { fileTrouble, UserError } from '../userError.ts';
@@ -74,6 +75,7 @@ export async function calibrate(request: CalibrateRequest): Promise<{ by: string
   refuseErrors(path, problems);
   if (model.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear'))
     throw new UserError(`${basename(path)} has Q/DQ nodes already. Pass the model in floating point`);
+  refuseOldOpset(path, model);
   const folder = await temporaryIn(dirname(out), out);
   try {
     const made = join(folder, basename(out));

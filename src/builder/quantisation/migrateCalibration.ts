@@ -3,7 +3,7 @@ import { inferTensors } from '../../core/model/inferTensors.ts';
 import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
 import { standardOpset } from '../../core/model/opset.ts';
 import { planEdit } from '../../core/onnx/editModel.ts';
-import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
+import type { OnnxModel, OnnxTensor } from '../../core/onnx/onnxModel.ts';
 import { cacheNotes } from '../../core/quantisation/calibrationCache.ts';
 import { planMigration, scalesAlong, type WeightsToScale } from '../../core/quantisation/migrateCalibration.ts';
 import { products } from '../../core/model/products.ts';
@@ -32,7 +32,15 @@ export interface Migration {
 }
 
 /** Per-channel scales need it. */
-export const OLDEST_OPSET = 13;
+const OLDEST_OPSET = 13;
+
+/** @throws {UserError} if a model is too old for Q/DQ nodes with a scale per channel */
+export function refuseOldOpset(path: string, model: OnnxModel): void {
+  if (standardOpset(model) < OLDEST_OPSET)
+    throw new UserError(
+      `${basename(path)} uses opset ${standardOpset(model)}; scales per channel need ${OLDEST_OPSET}. Convert it first, for example with onnx.version_converter`,
+    );
+}
 
 /**
  * Writes a model with Q/DQ nodes that have the scales of a calibration cache: TensorRT 11 reads no such caches.
@@ -49,10 +57,7 @@ export async function migrateCalibration(
   const file = basename(path);
   if (model.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear'))
     throw new UserError(`${file} has Q/DQ nodes already. Pass the model from which the cache was made`);
-  if (standardOpset(model) < OLDEST_OPSET)
-    throw new UserError(
-      `${file} uses opset ${standardOpset(model)}; scales per channel need ${OLDEST_OPSET}. Convert it first, for example with onnx.version_converter`,
-    );
+  refuseOldOpset(path, model);
   const graph = createModelGraph(model);
   const network = new QuantisedGraph(graph);
   return withFile(path, async (source) => {

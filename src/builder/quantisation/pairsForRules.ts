@@ -1,7 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { parserName } from '../../core/model/parserName.ts';
 import { inferTensors } from '../../core/model/inferTensors.ts';
-import { standardOpset } from '../../core/model/opset.ts';
 import type { ModelEdits } from '../../core/onnx/editModel.ts';
 import type { PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
 import type { CalibrationCache } from '../../core/quantisation/calibrationCache.ts';
@@ -14,7 +13,7 @@ import type { Problem } from '../../core/text/problem.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import type { IndexedModel } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
-import { OLDEST_OPSET, weightScales } from './migrateCalibration.ts';
+import { refuseOldOpset, weightScales } from './migrateCalibration.ts';
 import { namedScales } from './namedScales.ts';
 import { observe } from './observeValues.ts';
 
@@ -50,10 +49,7 @@ export async function pairsForRules(
 ): Promise<RulePairs | null> {
   const asked = new Set(plan.nodes.filter(({ compute }) => compute === 'int8').map(({ id }) => id));
   if (asked.size === 0) return null;
-  if (standardOpset(model) < OLDEST_OPSET)
-    throw new UserError(
-      `${basename(path)} uses opset ${standardOpset(model)}; scales per channel need ${OLDEST_OPSET}. Convert it first, for example with onnx.version_converter`,
-    );
+  refuseOldOpset(path, model);
   const { graph } = types;
   const network = new QuantisedGraph(graph);
   const cache =
