@@ -118,13 +118,17 @@ function matches(
   }
   const node = data.nodes[point]!;
   if (said.get(match)?.has(node.id) === true) return true;
-  return field === null ? match(node.name) || match(node.op) : (inNode[field]?.(node, match, graph) ?? false);
+  return field === null ? isCalled(node, match) || match(node.op) : (inNode[field]?.(node, match, graph) ?? false);
 }
+
+/** By its name, or by what its box shows instead: a layer of an engine has there what it was made from. */
+const isCalled = ({ name, scope = '', label }: GraphNode, match: Match): boolean =>
+  match(name) || (label !== undefined && match(`${scope}/${label}`));
 
 /** Whether a node matches in a field that the model knows. */
 const inNode: Partial<Record<Field, (node: GraphNode, match: Match, graph: GraphIndex) => boolean>> = {
   op: ({ op }, match) => match(op),
-  name: ({ name }, match) => match(name),
+  name: isCalled,
   id: ({ id }, match) => match(id),
   tensor: ({ inputs, outputs }, match) => inputs.some(match) || outputs.some(match),
   dtype: ({ outputs }, match, { tensors }) =>

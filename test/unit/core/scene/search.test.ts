@@ -72,4 +72,11 @@ describe('searchGraph', () => {
     const colons = indexGraph(graphOf('t @onnx::MatMul_3 = MatMul(x)'));
     expect(searchGraph(colons, null, 'onnx::MatMul').points).toEqual([0]);
   });
+
+  it('finds a layer of an engine by what its box shows', () => {
+    const nodes = data.nodes.map((node, i) => (i === 1 ? { ...node, scope: 'blocks.7', label: 'layer_norm' } : node));
+    const engine = indexGraph({ ...data, nodes });
+    for (const query of ['layer_norm', 'name:blocks.7/layer_norm', 'softmax'])
+      expect(searchGraph(engine, null, query).points, query).toEqual([1]);
+  });
 });
