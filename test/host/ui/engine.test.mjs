@@ -1,9 +1,11 @@
 // Files of engines in the installed package: layer info without its model, the editor of engines, what TensorRT (a
 // stand-in) says of them, the pages of caches.
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { standInEngine, standInPython, standInTimingCache } from '../../support/standInTensorrt.ts';
 import { windows } from './windows.mjs';
 
@@ -38,6 +40,57 @@ test('layer info opens as the graph of the engine, and with its model as the acc
     .first()
     .waitFor();
   await w.shot('engine-2-accounting');
+});
+
+test('a log alone and the layer info of Torch-TensorRT open from their text, and are searched by keys', async () => {
+  // With its model in the folder, the log would open that.
+  rmSync(join(folder, 'fusion_zoo.onnx'), { force: true });
+  const unpack = (from, to) => writeFileSync(join(folder, to), gunzipSync(readFileSync(from)));
+  unpack(join(captured, 'log.txt.gz'), 'alone.log');
+  unpack('test/fixtures/torch/tensorrt-10.6.0/encoder.layers.json.gz', 'engine_layer_info.json');
+  const w = await open();
+  await w.untilExtensionKnown('alone.log', 'Open with TensorRT Lens');
+  const search = async (text) => {
+    await w.view.locator('canvas').first().waitFor();
+    const field = w.view.getByLabel('Search nodes');
+    await field.fill(text);
+    await field.press('Enter');
+    await w.view.getByText(/^1 of \d+$/).waitFor();
+    await field.press('Escape');
+    await w.view.getByRole('treeitem', { selected: true }).first().waitFor();
+  };
+  await w.row('alone.log').press('Enter');
+  await w
+    .line(/TensorRT/)
+    .first()
+    .waitFor();
+  await w.runCommand('TensorRT: Open with TensorRT Lens');
+  await w.view
+    .getByText(/^24 engine layers: /)
+    .first()
+    .waitFor();
+  await search('name:softmax_attention');
+  await w.shot('engine-8-log');
+
+  await w.runCommand('View: Show Explorer');
+  await w.row('engine_layer_info.json').click();
+  await w
+    .line(/"Layers"/)
+    .first()
+    .waitFor();
+  await w.runCommand('TensorRT: Open with TensorRT Lens');
+  await w.view
+    .getByRole('treeitem', { name: /^blocks/ })
+    .first()
+    .waitFor();
+  await search('layer_norm');
+  await w.shot('engine-9-torch');
+  // The same page and table as for a model.
+  await w.runCommand('TensorRT: Open Fusion Page');
+  await w.view.getByRole('tab', { name: 'Charts' }).press('ArrowRight');
+  await w.view.locator('.table-row', { hasText: '__myl_' }).first().waitFor();
+  await w.shot('engine-10-table');
+  assert.deepEqual(w.violations, []);
 });
 
 test('an engine opens with its header, and says whether it loads in a version and on a GPU', async () => {
