@@ -1,7 +1,7 @@
 // The editor loads CommonJS, and Node starts it in half the time of modules; but esbuild cannot split into it: modules
 // first, each of them then translated.
-import { rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /**
@@ -12,15 +12,20 @@ import { build } from 'esbuild';
 export const commonJs = (write) => ({
   name: 'commonJs',
   setup({ initialOptions: options, onEnd }) {
+    if (options.write === false) return;
+    const { platform, target, minify, sourcemap, absWorkingDir = '', outdir, outExtension } = options;
+    const [first] = Object.keys(options.entryPoints);
+    // The modules in a folder of their own: a process that starts meanwhile finds the last build, not these.
+    const modules = join(outdir, `${first}-modules`);
+    options.outdir = modules;
     onEnd(async ({ metafile, errors }) => {
-      if (errors.length > 0 || options.write === false) return;
-      const { platform, target, minify, sourcemap, absWorkingDir = '', outdir, outExtension } = options;
+      if (errors.length > 0) return;
       const extension = outExtension?.['.js'] ?? '.js';
       const outputs = Object.keys(metafile.outputs).filter((path) => path.endsWith(extension));
       const paths = outputs.map((path) => join(absWorkingDir, path));
       const { outputFiles } = await build({
         entryPoints: paths,
-        outbase: outdir,
+        outbase: modules,
         platform,
         target,
         minify,
@@ -31,12 +36,12 @@ export const commonJs = (write) => ({
         supported: { 'dynamic-import': false },
         logLevel: 'warning',
         legalComments: 'none',
-        allowOverwrite: true,
         // While developing, one file a part, with its map.
         write: Boolean(sourcemap),
       });
+      await rm(resolve(absWorkingDir, modules), { recursive: true });
       if (outputFiles === undefined) return;
-      await Promise.all(paths.map((path) => rm(path)));
+      await mkdir(outdir, { recursive: true });
       const numbers = new Map(outputFiles.map(({ path }, index) => [basename(path), index]));
       const numbered = (text) => text.replaceAll(/(?<=require\("\.[^"]*\/)[^"/]+(?="\))/g, (name) => numbers.get(name));
       const hashbang = /^#!.*\n/;
@@ -48,13 +53,19 @@ export const commonJs = (write) => ({
       });
       for (const entry of Object.keys(options.entryPoints).map((name) => `${name}${extension}`)) {
         const number = numbers.get(entry);
-        const [first = ''] = hashbang.exec(outputFiles[number].text) ?? [];
+        const [line = ''] = hashbang.exec(outputFiles[number].text) ?? [];
         // oxlint-disable-next-line no-await-in-loop -- one or two files
-        await writeFile(join(outdir, entry), `${first}${loader}module.exports=load(${number});\n`);
+        await replaceFile(join(outdir, entry), `${line}${loader}module.exports=load(${number});\n`);
       }
     });
   },
 });
+
+/** Replaces a file as a whole: a process that runs meanwhile has the old one open. */
+async function replaceFile(path, text) {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
 
 /** What `load` of a part's number has in common: parts require each other by relative paths. */
 const loaderOf = (run) => `const running={};
@@ -76,6 +87,7 @@ const load=(number)=>{
  */
 export const inPacks = (packs) =>
   commonJs(async ({ outdir, outputs, parts, numbers }) => {
+    await mkdir(join(outdir, 'parts'), { recursive: true });
     const packOf = packed(outputs, packs);
     const packNames = [...numbers.keys()].map((name) => packOf.get(name));
     for (const pack of new Set(packNames)) {
@@ -106,12 +118,11 @@ function packed(outputs, packs) {
 
 /**
  * For a process of its own: the parts one after the other in a file, of which a process reads and compiles those that it
- * runs. The file is replaced, never changed, because a process that runs meanwhile has the old one open.
+ * runs.
  */
 export const inOneFile = (name) =>
   commonJs(async ({ outdir, parts }) => {
-    await writeFile(join(outdir, `${name}.new`), parts.join(''));
-    await rename(join(outdir, `${name}.new`), join(outdir, name));
+    await replaceFile(join(outdir, name), parts.join(''));
     let end = 0;
     const ends = parts.map((code) => (end += Buffer.byteLength(code)));
     return `const {openSync,readSync}=require("node:fs");
