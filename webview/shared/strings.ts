@@ -32,7 +32,7 @@ export const strings = {
       weight: 'Ribbon width',
       time: 'time',
       nouns: { node: 'nodes', layer: 'layers' },
-      noTime: 'No timing data. Build with profiling (trtexec --exportProfile) to see times.',
+      noTime: 'No timing data. Build with trtexec on a GPU, or open a profile or trace of this engine, to see times.',
       collapse: 'Collapse All',
       open: (label: string) => `Expand ${label}`,
       help: 'Arrow keys move, Enter selects, + expands, − collapses all, Escape clears the selection.',
