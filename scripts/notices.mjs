@@ -13,14 +13,12 @@ export async function collectNotices() {
     // oxlint-disable-next-line no-await-in-loop -- one bundle after the other: they share two cores
     const { metafile } = await build({ ...options, write: false, metafile: true });
     for (const input of Object.keys(metafile.inputs)) {
-      const [, folder] = /^(?:\w+:)?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? [];
+      const [, folder] = /^(?:\w+:)?((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? [];
       if (folder) folders.add(folder);
     }
   }
   const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
-  parts.push(
-    `Codicons 0.0.45 (twelve icons)\nLicence: CC-BY-4.0\nhttps://github.com/microsoft/vscode-codicons\n\n${icons()}`,
-  );
+  parts.push(icons);
   const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
 }
@@ -29,8 +27,12 @@ export async function collectNotices() {
 const outputsOf = ({ outfile, outdir, entryPoints, outExtension }) =>
   outfile ? [outfile] : Object.keys(entryPoints).map((name) => `${outdir}/${name}${outExtension?.['.js'] ?? '.js'}`);
 
-/** The licence of the editor's icons, which are copied into webview/graph/icons. */
-const icons = () => readFileSync('webview/graph/icons/LICENSE', 'utf8').trim();
+/** The editor's icons, which are copied into webview/graph/icons. Their licence asks for its text or a link to it. */
+const icons = [
+  'Codicons 0.0.45 (twelve icons), copyright (c) Microsoft Corporation',
+  'Licence: CC-BY-4.0, https://creativecommons.org/licenses/by/4.0/legalcode',
+  'https://github.com/microsoft/vscode-codicons',
+].join('\n');
 
 function noticeOf(folder) {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../support/rtx.ts';
 import { randomFrom } from '../unit/core/fusion/randomEngine.ts';
 
 let python: PythonTools;
+// Weights are here, too: onnx refuses files with several links, and tests that build parts link the shared ones.
 const folder = temporaryFolder();
 
 beforeAll(async () => {
@@ -52,7 +53,7 @@ test('random cuts of every model pass the checker and compute the same bytes', a
   const jobs: { whole: string; pieces: string[] }[] = [];
   for (const name of models) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other: each has its weights
-    const whole = await fillWeights(modelPath(name));
+    const whole = await fillWeights(modelPath(name), folder);
     // oxlint-disable-next-line no-await-in-loop
     const graph = await graphOf(whole);
     const pieces: string[] = [];
@@ -80,7 +81,7 @@ test('random cuts of every model pass the checker and compute the same bytes', a
 });
 
 test('a model with weights inside is referred to from the same folder, and copied from elsewhere', async () => {
-  const external = await fillWeights(modelPath('resnet18'));
+  const external = await fillWeights(modelPath('resnet18'), folder);
   const everything = (graph: ModelGraph) =>
     pieceOfNodes(
       graph,
@@ -107,7 +108,7 @@ test('the parts of a split model, one after the other, compute what the whole do
   const jobs: { whole: string; pieces: string[] }[] = [];
   for (const name of ['vit_tiny', 'yolo_like', 'loop_if', 'fusion_zoo', 'two_inputs_multi_out']) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other: each has its weights
-    const whole = await fillWeights(modelPath(name));
+    const whole = await fillWeights(modelPath(name), folder);
     // oxlint-disable-next-line no-await-in-loop
     const graph = await graphOf(whole);
     const cuts = suggestCuts(graph, inferTensors(graph), 2).map(({ tensor }) => tensor);

@@ -14,6 +14,7 @@ import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 
 let python: PythonTools;
+// Weights are here, too: onnx refuses files with several links, and tests that build parts link the shared ones.
 const folder = temporaryFolder();
 
 beforeAll(async () => {
@@ -41,7 +42,7 @@ test.each([
 ])(
   '%s: the migrated model is valid, well placed, close to the model, and equal to the fake-quantized reference',
   async (name, most) => {
-    const model = await fillWeights(modelPath(name));
+    const model = await fillWeights(modelPath(name), folder);
     const cache = await calibrated(model);
     const out = join(folder, name, 'qdq.onnx');
     const made = await migrateCalibration({ path: model, cache, out });
@@ -76,7 +77,7 @@ test.each([
 );
 
 test('tensors that the cache lacks, and a cache of another model', async () => {
-  const model = await fillWeights(modelPath('resnet18'));
+  const model = await fillWeights(modelPath('resnet18'), folder);
   const cache = await calibrated(model);
   const part = join(folder, 'part.cache');
   const lines = readFileSync(cache, 'utf8').split('\n');

@@ -16,6 +16,7 @@ import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 
 let python: PythonTools;
+// Weights are here, too: onnx refuses files with several links, and tests that build parts link the shared ones.
 const folder = temporaryFolder();
 const driver = (name: string) => fileURLToPath(new URL(`../../src/driver/${name}`, import.meta.url));
 
@@ -30,7 +31,7 @@ const options = (samples: string[] = []) => ({
 });
 
 test('a recorded cut: run alone on the recorded inputs, it gives the recorded outputs', async () => {
-  const model = await fillWeights(modelPath('vit_tiny'));
+  const model = await fillWeights(modelPath('vit_tiny'), folder);
   const out = join(folder, 'cut/part.onnx');
   const cut = await extractPiece({
     path: model,
@@ -51,14 +52,14 @@ test('a recorded cut: run alone on the recorded inputs, it gives the recorded ou
 });
 
 test('samples that do not fit say why, and nothing is written', async () => {
-  const model = await fillWeights(modelPath('two_inputs_multi_out'));
+  const model = await fillWeights(modelPath('two_inputs_multi_out'), folder);
   const chain = await splitFile(model, [await anyTensor(model)], join(folder, 'unfit'));
   const wrong = compareChain(model, chain, join(folder, 'unfit'), options([join(folder, 'cut/again.npz')]));
   await expect(wrong).rejects.toThrow(/is missing in the given files/);
 });
 
 test.each(['vit_tiny', 'resnet18', 'two_inputs_multi_out'])('the parts of %s give the same bytes', async (name) => {
-  const model = await fillWeights(modelPath(name));
+  const model = await fillWeights(modelPath(name), folder);
   const own = join(folder, name);
   mkdirSync(own);
   const chain = await splitFile(model, [await anyTensor(model)], own);
@@ -78,7 +79,7 @@ async function anyTensor(path: string): Promise<string> {
 }
 
 test('another operator set, and one that does not exist', async () => {
-  const model = await fillWeights(modelPath('resnet18'));
+  const model = await fillWeights(modelPath('resnet18'), folder);
   const out = join(folder, 'opset/resnet18.onnx');
   const { python: program, environment } = python.runtime;
   const change = { python: program, environment, script: driver('convert_opset.py') };
