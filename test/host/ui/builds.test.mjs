@@ -75,9 +75,7 @@ test('the fusion page shows the build, and a click there selects in the side bar
 
 test('a page whose script gets lost on its way is loaded again', async () => {
   const w = await open();
-  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.openFile('vit_tiny.onnx');
-  await w.view.locator('canvas').first().waitFor();
+  await w.openGraph('vit_tiny.onnx', 'Build TensorRT Engine');
   // As when VS Code's service worker is replaced meanwhile: no answer ever comes.
   const workers = w.page.context().serviceWorkers();
   const worker = workers.find((one) => one.url().includes('/webview/'));

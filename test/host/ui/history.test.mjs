@@ -220,9 +220,7 @@ test('builds are compared, run again and deleted', async () => {
 
 test('a build is named and pinned, and the one that is shown is compared with it', async () => {
   const w = await open();
-  await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.openFile('vit_tiny.onnx');
-  await w.view.locator('canvas').first().waitFor();
+  await w.openGraph('vit_tiny.onnx', 'Build TensorRT Engine');
   await w.showSideBar();
   const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });
   const older = builds.and(w.page.locator('[data-index="1"]'));

@@ -23,9 +23,7 @@ const { open, install, folder } = windows({
 
 test('the page lists pairs and placements, and leads to the nodes in the graph', async () => {
   const w = await open();
-  await w.untilExtensionKnown('resnet18_qdq.onnx');
-  await w.openFile('resnet18_qdq.onnx');
-  await w.view.locator('canvas').first().waitFor();
+  await w.openGraph('resnet18_qdq.onnx');
   await w.runCommand('TensorRT: Show Quantization');
   await w.view.getByText("10 placements against TensorRT's rules.").waitFor();
   await w.shot('quantization-1-page');
@@ -39,9 +37,7 @@ test('the page lists pairs and placements, and leads to the nodes in the graph',
 test('the scales of a calibration cache are on the page and on the graph; the state of autotune opens as a page', async () => {
   writeFileSync(join(folder, 'resnet18.cache'), 'TRT-100600-EntropyCalibration2\ninput: 3d000000\n');
   const w = await open();
-  await w.untilExtensionKnown('resnet18.onnx');
-  await w.openFile('resnet18.onnx');
-  await w.view.locator('canvas').first().waitFor();
+  await w.openGraph('resnet18.onnx');
   await w.runCommand('TensorRT: Use a Calibration Cache');
   await w.quickPick('resnet18.cache').click();
   await w.toast('resnet18.onnx shows 1 scale of resnet18.cache.').waitFor();
@@ -67,9 +63,7 @@ test('a model is calibrated with samples, and the page gives the share of values
   ])
     copyFileSync(join('test/fixtures/faults/softmax_no_max', file), join(folder, name));
   const w = await open();
-  await w.untilExtensionKnown('attention.onnx');
-  await w.openFile('attention.onnx');
-  await w.view.locator('canvas').first().waitFor();
+  await w.openGraph('attention.onnx');
   await w.runCommand('TensorRT: Calibrate');
   // The folder with the model, which has one file of samples.
   await w.quickPick('Select a Folder of Input Files').click();

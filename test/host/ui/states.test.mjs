@@ -32,11 +32,7 @@ const badShape = () =>
     value(12, 'y', 2, 3),
   );
 
-async function openModel(w, file) {
-  await w.untilExtensionKnown(file, 'Build TensorRT Engine');
-  await w.openFile(file);
-  await w.view.locator('canvas').first().waitFor();
-}
+const openModel = (w, file) => w.openGraph(file, 'Build TensorRT Engine');
 const build = (w, file) => w.pickInMenu(file, /^Build TensorRT Engine$/);
 const state = (w) => w.view.locator('.graph-state');
 

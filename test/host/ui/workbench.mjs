@@ -44,6 +44,13 @@ export class Workbench {
     assert.ok(opened, `A double click on ${name} opened no tab`);
   }
 
+  /** Opens a model, once the extension is known by an item of its menu, until its graph is on the screen. */
+  async openGraph(name, item) {
+    await this.untilExtensionKnown(name, item);
+    await this.openFile(name);
+    await this.view.locator('canvas').first().waitFor();
+  }
+
   menuItem(text) {
     return this.page.locator('.monaco-menu .action-item', { hasText: text }).first();
   }
