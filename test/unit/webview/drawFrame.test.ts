@@ -77,6 +77,56 @@ describe('drawFrame', () => {
     }
   });
 
+  it('leaves out the name of a group that would cover a node; selected, it covers as little as it can', () => {
+    // One group of nine columns, larger than the screen, with less than a line between two nodes.
+    const heads = Array.from({ length: 9 }, (_, i) => `h${i} = Conv(x)`);
+    const rest = heads.flatMap((_, i) =>
+      Array.from({ length: 11 }, (__, j) => `c${i}x${j} = Relu(${j === 0 ? `h${i}` : `c${i}x${j - 1}`})`),
+    );
+    const lines = [...heads, ...rest];
+    const graph = graphOf(
+      lines.join('\n'),
+      ['x'],
+      heads.map((_, i) => `c${i}x10`),
+    );
+    const ids = lines.map((_, id) => String(id));
+    const report = reportOf(graph, [layer(0, ids, { kind: 'foreign', foreignNode: 0 })], [foreignNode(0, ids, [0])]);
+    const model = new GraphModel({ title: 'wide.onnx', graph, report, build: null, hints: [] }, 'fusion');
+    model.setFlat(true);
+    const { scene, input } = model.request(new Set());
+    model.setPicture(scene, nestedLayout(input));
+    const { layout } = model.picture!;
+    const k = 0.6;
+    const [x, y] = [-60, -120];
+    const frame = { ...frameOf(model), camera: { k, x, y }, width: 440, height: 260 };
+    expect(layout.totalWidth * k + x).toBeGreaterThan(440);
+    expect(layout.totalHeight * k + y).toBeGreaterThan(260);
+    const coveredAt = (box: { x: number; y: number; width: number; height: number }): number => {
+      let area = 0;
+      for (let item = 0; item < scene.kind.length; item++) {
+        const [left, top] = [layout.x[item]! * k + x, layout.y[item]! * k + y];
+        const wide = Math.min(box.x + box.width, left + layout.width[item]! * k) - Math.max(box.x, left);
+        const high = Math.min(box.y + box.height, top + layout.height[item]! * k) - Math.max(box.y, top);
+        area += Math.max(0, wide) * Math.max(0, high);
+      }
+      return area;
+    };
+    const labels = (group: number) =>
+      drawOver(silent, { ...frame, group }).filter(({ target }) => target.kind === 'group');
+    expect(
+      labels(-1)
+        .map(coveredAt)
+        .filter((area) => area > 0),
+    ).toEqual([]);
+    const [label] = labels(0);
+    let least = Infinity;
+    for (let left = 6; left + label!.width < frame.width - 6; left += 4)
+      for (let top = 6; top + label!.height < frame.height - 6; top += 4)
+        least = Math.min(least, coveredAt({ ...label!, x: left, y: top }));
+    expect(least).toBeGreaterThan(0);
+    expect(coveredAt(label!)).toBeLessThan(1.5 * least + 20);
+  });
+
   it('writes the names of groups over no edge where there is room next to them', () => {
     // Two columns of modules: the edge from the one to the other, and the one that leaves the second, are beside boxes.
     const data = manyGroups(20);

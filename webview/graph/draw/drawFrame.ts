@@ -24,7 +24,7 @@ export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
   drawVeil(brush, frame);
   drawLitEdges(brush, frame);
   drawMarks(brush, frame);
-  drawFaults(brush, frame);
+  drawFaults(brush, frame, labels);
   if (frame.camera.k > labelScale) {
     const { scene, layout } = frame.picture;
     const { k, x, y } = frame.camera;

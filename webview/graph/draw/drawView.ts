@@ -53,6 +53,11 @@ export type PlacedBox = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
 const touch = (a: PlacedBox, b: PlacedBox): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
+/** The area that two boxes have in common. */
+const shared = (a: PlacedBox, b: PlacedBox): number =>
+  Math.max(0, Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)) *
+  Math.max(0, Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y));
+
 /** Keeps labels off boxes and off each other: first come, first served. */
 export class LabelSpace {
   readonly #cells = new Map<number, PlacedBox[]>();
@@ -76,9 +81,18 @@ export class LabelSpace {
     return true;
   }
 
-  /** Whether another label is there. */
-  hitsLabel(box: PlacedBox): boolean {
-    return this.boxes.some((other) => touch(box, other));
+  /** How much is there under a box, in CSS pixels squared; labels, which could no longer be read, count four times. */
+  covered(box: PlacedBox): number {
+    let area = 0;
+    const last = Math.floor((box.y + box.height) / 32);
+    for (let row = Math.floor(box.y / 32); row <= last; row++) {
+      // Only what is in this row, so that a box of several rows counts once.
+      const top = Math.max(box.y, row * 32);
+      const part = { x: box.x, y: top, width: box.width, height: Math.min(box.y + box.height, row * 32 + 32) - top };
+      for (const other of this.#cells.get(row) ?? []) area += shared(part, other);
+    }
+    for (const label of this.boxes) area += 3 * shared(box, label);
+    return area;
   }
 
   /** Whether something is there. */

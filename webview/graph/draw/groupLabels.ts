@@ -39,7 +39,8 @@ interface Label {
 
 /**
  * Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line.
- * They cover edges and the lines around modules only where there is no other room.
+ * They cover edges and the lines around modules only where there is no other room, and no boxes: where there is only
+ * room on those, a group has no label unless it is selected or under the pointer.
  */
 export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
   const isOnLine = lineFinder(frame);
@@ -66,7 +67,7 @@ function placeOf(frame: Frame, labels: LabelSpace, isOnLine: (box: PlacedBox) =>
     const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree, reaches);
     if (placed !== null) return placed;
   }
-  return over(frame, labels, name ?? full);
+  return within(frame, labels, name ?? full);
 }
 
 interface Placed {
@@ -194,7 +195,7 @@ function atLine(
   labels: LabelSpace,
   label: Label,
   isFree: (box: PlacedBox) => boolean,
-  within: readonly number[],
+  reachable: readonly number[],
 ): Placed | null {
   const { width, height } = label;
   const { box, segment } = label.anchor;
@@ -204,7 +205,7 @@ function atLine(
   const heights = segment
     ? [8, 14, 20].map((by) => below + by * Math.max(0.5, Math.min(1, k)))
     : Array.from({ length: 9 }, (_, i) => box.y + 10 + ((box.height - 20) * i) / 8);
-  for (const reach of within) {
+  for (const reach of reachable) {
     for (const y of heights) {
       for (const side of [1, -1]) {
         const start = segment ? middle : side > 0 ? box.x + box.width : box.x;
@@ -222,20 +223,39 @@ function atLine(
   return null;
 }
 
-/** Over what is there: the selected group, the one under the pointer, and one that fills the screen. */
-function over(frame: Frame, labels: LabelSpace, label: Label): Placed | null {
-  const { width, height, wanted } = label;
-  const { box, segment } = label.anchor;
+/** As many places are tried in each direction; closer together than `leastStep` they are the same to the eye. */
+const [columns, rows, leastStep] = [48, 32, 8];
+/** Where the label of a wanted group may be, beyond what is seen of the group. */
+const beyond = 60;
+
+/**
+ * Within the group: where nothing is, for one that fills the screen; where it covers least, for the selected group and
+ * for the one under the pointer, which always have their label.
+ */
+function within(frame: Frame, labels: LabelSpace, label: Label): Placed | null {
+  const { width, height, wanted, anchor } = label;
+  const { box, segment } = anchor;
   const fills = box.width * box.height > 0.2 * frame.width * frame.height;
   if (!wanted && (segment || !fills)) return null;
-  const within = (value: number, end: number) => Math.max(6, Math.min(value, end));
-  const x = within(box.x + 6, frame.width - width - 6);
-  const start = within(segment ? box.y + box.height + 4 : box.y + 6, frame.height - height - 6);
-  const rows = Array.from({ length: 12 }, (_, row) => ({ x, y: start + row * (height + 3), width, height }));
-  const inside = rows.filter((place) => isInside(place, frame));
-  // Rather between the boxes than over one.
-  const found = inside.find((place) => !labels.hits(place)) ?? inside.find((place) => !labels.hitsLabel(place));
-  return found === undefined ? null : { label, box: found, line: [] };
+  const more = wanted ? beyond : -6;
+  const [left, right] = range(box.x - more, box.x + box.width + more - width, frame.width - width);
+  const [top, bottom] = range(box.y - more, box.y + box.height + more - height, frame.height - height);
+  let [least, found]: [number, PlacedBox | null] = [wanted ? Infinity : 1, null];
+  for (let x = left; x <= right; x += Math.max(leastStep, (right - left) / columns))
+    for (let y = top; y <= bottom; y += Math.max(leastStep, (bottom - top) / rows)) {
+      const place = { x, y, width, height };
+      const covered = labels.covered(place);
+      if (covered >= least) continue;
+      if (covered === 0) return { label, box: place, line: [] };
+      [least, found] = [covered, place];
+    }
+  return !wanted || found === null ? null : { label, box: found, line: [] };
+}
+
+/** What of a range is on the screen, which is that long. */
+function range(from: number, to: number, length: number): [number, number] {
+  const start = Math.max(6, Math.min(from, length - 6));
+  return [start, Math.max(start, Math.min(to, length - 6))];
 }
 
 function drawLabel(brush: Brush, frame: Frame, { label, box, line }: Placed, group: number): void {
